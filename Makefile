@@ -1,0 +1,64 @@
+# Every target sets up what it needs: Python 3.11 or newer, make and git are enough.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+MARKS ?= not slow and not live
+DEMO := .demo
+PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
+RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
+# Named after what is pinned, not after a time: a working copy shares this environment.
+READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
+
+.PHONY: help setup demo test campaign lock clean-demo
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+setup: $(READY) ## Make the environment .venv from requirements.lock
+
+$(READY):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "==> setting up .venv with $$($(PYTHON) --version): once, a few minutes and 4 GB"
+	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	@$(PIP) install -r requirements.lock
+	@$(PIP) install --no-deps --no-build-isolation -e .
+	@rm -f .venv/ready-* && touch $@
+
+demo: $(READY) ## Run the pipeline on the sample corpus, in a clone of its own under .demo/
+	@echo "==> $(DEMO)/: a clone of the last commit; your checkout and its campaign stay untouched"
+	@test -d $(DEMO)/.git || git clone --quiet --no-local . $(DEMO)
+	@# The clone keeps its own dvc.lock: what this machine made, so that nothing is made twice.
+	@cd $(DEMO) && cp dvc.lock .git/dvc.lock && git fetch --quiet origin HEAD \
+	  && git reset --quiet --hard FETCH_HEAD && cp .git/dvc.lock dvc.lock
+	@git diff --quiet HEAD || echo "    (what you have not committed is not in it)"
+	@echo "==> dvc repro"
+	@cd $(DEMO) && $(RUN) dvc repro
+	@cd $(DEMO) && $(RUN) python -m pipeline.show
+
+test: $(READY) ## Check style and types, and run the tests
+	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
+	@echo "==> mypy --strict" && $(RUN) mypy
+	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -m "$(MARKS)"
+
+campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=params.paper.yaml]
+	@test -n "$(DIR)" || { echo "say where: make campaign DIR=path [PARAMS=params.paper.yaml]"; exit 2; }
+	@test ! -e "$(DIR)" || { echo "$(DIR) is there already: a campaign is never overwritten"; exit 2; }
+	@git clone --quiet --no-local --origin momentrank . "$(DIR)"
+	@git -C "$(DIR)" switch --quiet --create campaign
+	@ln -s "$(CURDIR)/.venv" "$(DIR)/.venv"
+	@if [ -n "$(PARAMS)" ]; then cp "$(PARAMS)" "$(DIR)/params.yaml"; fi
+	@echo "==> $(DIR) is ready, on a branch of its own. Next:"
+	@echo "    cd $(DIR) && . .venv/bin/activate"
+	@echo "    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro"
+
+lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Python 3.11)
+	@$(RUN) pip-compile --quiet --upgrade --all-extras --strip-extras --allow-unsafe --no-annotate \
+	  --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+	@sed -i.bak 's/+cpu$$//' requirements.lock && rm requirements.lock.bak
+
+clean-demo: ## Take the demo away
+	@rm -rf $(DEMO)
