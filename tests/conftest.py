@@ -1,0 +1,46 @@
+"""What several test modules share: hypothesis settings and a small random BERT on disk."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "momentrank",
+    deadline=None,  # the machines that run this are shared and noisy
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.load_profile("momentrank")
+
+REPOSITORY = Path(__file__).parent.parent
+WORDS = ["a", "man", "woman", "person", "walks", "sits", "on", "the", "sofa", "with", "letter"]
+WORDS += ["coffee", "door", "and", "his", "her"]
+
+
+@pytest.fixture(scope="session")
+def repository():
+    """Return the root of the checkout."""
+    return REPOSITORY
+
+
+@pytest.fixture(scope="session")
+def tiny_bert(tmp_path_factory):
+    """Return the folder of a random two-layer BERT with a trained-looking pooler."""
+    import torch
+    from transformers import BertConfig, BertModel, BertTokenizerFast
+
+    folder = tmp_path_factory.mktemp("tiny-bert")
+    vocabulary = folder / "vocab.txt"
+    vocabulary.write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *WORDS]))
+    torch.manual_seed(7)
+    config = BertConfig(
+        vocab_size=len(WORDS) + 5,
+        hidden_size=32,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=64,
+        max_position_embeddings=64,
+    )
+    BertModel(config).save_pretrained(folder)
+    BertTokenizerFast(str(vocabulary)).save_pretrained(folder)
+    return folder

@@ -1,0 +1,145 @@
+"""Nearest moments against their definition, for every block size and number of threads."""
+
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from pipeline.blas import import_faiss
+from pipeline.embeddings import Embeddings, text_ids
+from pipeline.neighbours import Pool, PoolError, nearest, search
+from pipeline.similarity import GRID, unit_on_grid
+
+
+def by_definition(vectors, queries, moments, rows, k):
+    """Return (query, moment position, rank, similarity): DESIGN.md, section 3, word for word."""
+    integers = [[int(x) for x in np.rint(row.astype(np.float64) / GRID)] for row in vectors]
+    result = []
+    for number, query in enumerate(queries):
+        best = {}
+        for position, row in enumerate(rows):
+            product = sum(a * b for a, b in zip(integers[query], integers[row], strict=True))
+            exact = min(Fraction(1), max(Fraction(-1), Fraction(product, 2**50)))
+            similarity = round(exact * 10**6) / 10**6
+            video, start, end = moments.loc[position, ["video_id", "start", "end"]]
+            key = (-similarity, moments.loc[position, "moment_id"], position)
+            best[video, start, end] = min(best.get((video, start, end), key), key)
+        for rank, (negative, _, position) in enumerate(sorted(best.values())[:k], 1):
+            result.append((number, position, rank, -negative))
+    return result
+
+
+def found(vectors, queries, moments, rows, k, **blocks):
+    pool = Pool.of(moments, np.asarray(rows, dtype=np.int64), k)
+    parts = list(nearest(vectors, np.asarray(queries, dtype=np.int64), pool, **blocks))
+    return [
+        (int(q), int(m), int(r), float(s))
+        for part in parts
+        for q, m, r, s in zip(*part, strict=True)
+    ]
+
+
+@st.composite
+def worlds(draw):
+    """Draw vectors with exact ties, near ties and copies; moments that share text and place."""
+    seed = draw(st.integers(0, 2**32))
+    random = np.random.default_rng(seed)
+    texts, dimensions = draw(st.integers(1, 40)), draw(st.integers(2, 24))
+    centres = random.standard_normal((draw(st.integers(1, 6)), dimensions))
+    noise = draw(st.sampled_from([0.0, 1e-7, 1e-6, 1e-3, 1.0]))
+    vectors = centres[random.integers(len(centres), size=texts)]
+    vectors = unit_on_grid(vectors + noise * random.standard_normal(vectors.shape))
+    count = draw(st.integers(1, 60))
+    places = random.integers(0, draw(st.integers(1, 60)), size=count)
+    moments = pd.DataFrame(
+        {
+            "moment_id": [f"m{i:03}" for i in range(count)],
+            "video_id": [f"video {place % 3}" for place in places],
+            "start": places * 1.0,
+            "end": places + 1.5,
+        }
+    )
+    rows = random.integers(0, texts, size=count)
+    queries = random.integers(0, texts, size=draw(st.integers(1, 8)))
+    return vectors, queries, moments, rows
+
+
+@given(
+    worlds(), st.integers(1, 12), st.integers(1, 70), st.integers(1, 9), st.sampled_from([1, 2, 3])
+)
+def test_equals_the_definition_for_every_block_size_and_thread_count(
+    world, k, pool_block, query_block, threads
+):
+    faiss = import_faiss()
+    faiss.omp_set_num_threads(threads)
+    with threadpool_limits(threads):
+        result = found(*world, k, pool_block=pool_block, query_block=query_block)
+    assert result == by_definition(*world, k)
+
+
+def test_a_shortlist_full_of_near_ties_grows_until_the_answer_is_proven():
+    # 500 texts closer to each other than a float32 product can tell apart; the best is one
+    # of the last, and wins by a millionth.
+    dimensions, texts = 64, 500
+    random = np.random.default_rng(3)
+    centre = random.standard_normal(dimensions)
+    vectors = unit_on_grid(centre + 3e-6 * random.standard_normal((texts, dimensions)))
+    moments = pd.DataFrame({"moment_id": [f"{i:04}" for i in range(texts)], "video_id": "v"})
+    moments = moments.assign(start=np.arange(texts) * 1.0, end=np.arange(texts) + 1.0)
+    rows, queries = np.arange(texts), np.array([7])
+    result = found(vectors, queries, moments, rows, 5)
+    assert result == by_definition(vectors, queries, moments, rows, 5)
+    assert [row[3] for row in result] == [1.0] * 5
+    assert [row[1] for row in result] == [0, 1, 2, 3, 4]
+
+
+def test_the_own_moment_is_a_candidate_of_similarity_one():
+    vectors = unit_on_grid(np.random.default_rng(0).standard_normal((30, 384)))
+    moments = pd.DataFrame({"moment_id": [f"{i:02}" for i in range(30)], "video_id": "v"})
+    moments = moments.assign(start=np.arange(30) * 1.0, end=np.arange(30) + 1.0)
+    first = [row for row in found(vectors, np.arange(30), moments, np.arange(30), 3) if row[2] == 1]
+    assert [(query, moment, similarity) for query, moment, _, similarity in first] == [
+        (i, i, 1.0) for i in range(30)
+    ]
+
+
+def test_moments_of_one_place_are_one_candidate_the_best_captions():
+    vectors = unit_on_grid(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
+    moments = pd.DataFrame(
+        {
+            "moment_id": ["a", "b", "c"],
+            "video_id": ["v", "v", "w"],
+            "start": [1.0, 1.0, 1.0],
+            "end": [2.0, 2.0, 2.0],
+        }
+    )
+    # `a` and `b` are the same seconds of the same video; `b` says it better.
+    result = found(vectors, [0], moments, [2, 1, 1], 3)
+    assert result == [(0, 1, 1, 0.8), (0, 2, 2, 0.8)]
+
+
+def test_a_pool_smaller_than_k_gives_all_of_it():
+    vectors = unit_on_grid(np.eye(3))
+    moments = pd.DataFrame({"moment_id": ["a"], "video_id": ["v"], "start": [0.0], "end": [1.0]})
+    assert found(vectors, [0, 1], moments, [0], 40) == [(0, 0, 1, 1.0), (1, 0, 1, 0.0)]
+
+
+def test_a_text_that_thousands_share_costs_no_more_than_k():
+    count = 5000
+    moments = pd.DataFrame({"moment_id": [f"{i:05}" for i in range(count)], "video_id": "v"})
+    moments = moments.assign(start=np.arange(count) * 1.0, end=np.arange(count) + 1.0)
+    pool = Pool.of(moments, np.zeros(count, dtype=np.int64), 40)
+    assert pool.moments.tolist() == list(range(40))
+
+
+def test_an_empty_pool_is_a_clear_error():
+    embedded = Embeddings(text_ids(["x"]), unit_on_grid(np.ones((1, 2))))
+    moments = pd.DataFrame(
+        {name: [] for name in ("moment_id", "caption", "video_id", "start", "end")}
+    )
+    with pytest.raises(PoolError, match=r"ingest\.pool_modalities"):
+        search(pd.Series(["x"]), moments, embedded, 3)
