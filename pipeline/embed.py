@@ -1,0 +1,72 @@
+"""Embed captions and queries with the sentence encoder of embed.model.
+
+reads   datasets/work/captions.parquet, queries.parquet
+writes  datasets/work/embeddings/ (a memory-mapped array of unit vectors, and text ids)
+
+A text is encoded once, however often it occurs, and never again while it is wanted and
+the model is the same. A killed run goes on where it was.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from pipeline import embeddings, pool, stage, tables
+from pipeline.params import load
+
+if TYPE_CHECKING:
+    from pipeline.encoder import Encoder
+
+BATCHES_PER_CHUNK = 16
+
+
+def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: int) -> int:
+    """Bring the store to exactly `texts`; return how many had to be encoded.
+
+    Texts are taken by length, longest first, `chunk` at a time: a batch holds like
+    lengths, and too large a batch fails in the first minute, not in the last.
+    """
+    ids, unique = embeddings.distinct(texts)
+    missing = np.flatnonzero(~np.isin(ids, store.known()))
+    order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
+    with tqdm(total=len(order), desc="embed", unit=" texts", disable=None) as progress:
+        for first in range(0, len(order), chunk):
+            rows = order[first : first + chunk]
+            store.keep(ids[rows], model.encode([unique[row] for row in rows]))
+            progress.update(len(rows))
+    store.finish(ids)
+    return len(order)
+
+
+def texts_of(captions: pd.DataFrame, queries: pd.DataFrame) -> list[str]:
+    """Return what must be embedded: captions in use and queries, repeats included."""
+    return [*pool.in_use(captions)["caption"], *queries["query"]]
+
+
+def main() -> None:
+    """Embed what is missing."""
+    from pipeline import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
+
+    params = load().embed
+    folder = encoder.locate(params.model, params.revision)
+    store = embeddings.Store(Path(embeddings.FOLDER), encoder.fingerprint(folder, params))
+    texts = texts_of(tables.CAPTIONS.read(), tables.QUERIES.read())
+    model = encoder.load(folder, params)
+    encoded = embed(texts, model, store, params.batch_size * BATCHES_PER_CHUNK)
+    finished = embeddings.Embeddings.open()
+    stage.write_metrics(
+        "embed",
+        {
+            "texts": len(finished.ids),
+            "dimensions": int(finished.vectors.shape[1]),
+            "cut_at_max_tokens": model.count_cut(list(set(texts))),
+        },
+    )
+    stage.say(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were known")
+
+
+if __name__ == "__main__":
+    stage.run(main)

@@ -1,0 +1,158 @@
+"""Embeddings: each text once, resumed after a kill, pruned to what is wanted."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline import embeddings, tables
+from pipeline.embed import embed
+from pipeline.embeddings import Embeddings, EmbeddingsError, Store
+from pipeline.similarity import unit_on_grid
+
+
+class CountingEncoder:
+    """An encoder whose vector of a text follows from the text; it remembers what it was asked."""
+
+    def __init__(self, fail_after=10**9):
+        self.asked = []
+        self.fail_after = fail_after
+
+    def encode(self, texts):
+        if len(self.asked) >= self.fail_after:
+            raise KeyboardInterrupt
+        self.asked += texts
+        seeds = [int(text_id, 16) % 2**32 for text_id in embeddings.text_ids(texts)]
+        return unit_on_grid(
+            np.stack([np.random.default_rng(seed).standard_normal(8) for seed in seeds])
+        )
+
+    def count_cut(self, texts):
+        return 0
+
+
+def vectors_of(folder, texts):
+    finished = Embeddings.open(folder)
+    return finished.vectors[finished.rows(pd.Series(texts))]
+
+
+def test_a_text_that_occurs_twice_is_encoded_once(tmp_path):
+    encoder = CountingEncoder()
+    assert embed(["b", "a", "b"], encoder, Store(tmp_path, "x"), chunk=8) == 2
+    assert sorted(encoder.asked) == ["a", "b"]
+    np.testing.assert_array_equal(
+        vectors_of(tmp_path, ["a", "b", "a"]), CountingEncoder().encode(["a", "b", "a"])
+    )
+
+
+def test_only_new_texts_are_encoded_and_unwanted_ones_are_left_out(tmp_path):
+    store = Store(tmp_path, "x")
+    embed(["a", "b", "c"], CountingEncoder(), store, chunk=8)
+    encoder = CountingEncoder()
+    assert embed(["b", "c", "d"], encoder, store, chunk=8) == 1
+    assert encoder.asked == ["d"]
+    assert len(Embeddings.open(tmp_path).vectors) == 3
+    with pytest.raises(EmbeddingsError, match=r"no embedding of 'a'; run `dvc repro embed`"):
+        vectors_of(tmp_path, ["b", "a"])
+
+
+def test_another_model_encodes_everything_again(tmp_path):
+    embed(["a", "b"], CountingEncoder(), Store(tmp_path, "x"), chunk=8)
+    assert embed(["a", "b"], CountingEncoder(), Store(tmp_path, "y"), chunk=8) == 2
+    assert len(list(tmp_path.glob("vectors-*.npy"))) == 1
+
+
+def test_the_same_texts_give_the_same_bytes_whatever_came_before(tmp_path):
+    straight, roundabout = tmp_path / "straight", tmp_path / "roundabout"
+    embed(["a", "b", "c"], CountingEncoder(), Store(straight, "x"), chunk=8)
+    for texts in (["c", "z"], ["b", "z"], ["c", "b", "a"]):
+        embed(texts, CountingEncoder(), Store(roundabout, "x"), chunk=1)
+    files = [
+        {path.name: path.read_bytes() for path in folder.iterdir()}
+        for folder in (straight, roundabout)
+    ]
+    assert files[0] == files[1]
+
+
+def test_an_interrupted_run_goes_on_and_leaves_the_finished_array_alone(tmp_path):
+    store = Store(tmp_path, "x")
+    embed(["old"], CountingEncoder(), store, chunk=2)
+    with pytest.raises(KeyboardInterrupt):
+        embed(["old", "aaaa", "bbb", "cc", "d"], CountingEncoder(fail_after=2), store, chunk=2)
+    assert len(Embeddings.open(tmp_path).vectors) == 1
+    encoder = CountingEncoder()
+    embed(["old", "aaaa", "bbb", "cc", "d"], encoder, store, chunk=2)
+    assert encoder.asked == ["cc", "d"]
+    assert not (tmp_path / "partial").exists()
+
+
+def test_no_embeddings_says_what_to_do(tmp_path):
+    with pytest.raises(EmbeddingsError, match="`dvc repro embed` makes them"):
+        Embeddings.open(tmp_path)
+
+
+@pytest.fixture
+def project(tmp_path, tiny_bert, repository):
+    """Return a folder in which the stage `embed` has 1,500 texts to do with a tiny model."""
+    text = (repository / "params.yaml").read_text()
+    text = re.sub(r"model: builtin.*", f"model: {tiny_bert}", text)
+    (tmp_path / "params.yaml").write_text(text.replace("batch_size: 64", "batch_size: 2"))
+    numbers = range(1500)
+    captions = pd.DataFrame(
+        {
+            "moment_id": [f"{i:05}" for i in numbers],
+            "caption": [f"a man walks {'with ' * (i % 9)}{i}" for i in numbers],
+            "source": "none",
+            "model": None,
+            "prompt": None,
+            "rounds": 0,
+            "similarity": None,
+            "name_score": None,
+            "status": "passed",
+        }
+    )
+    tables.CAPTIONS.write(captions, tmp_path / tables.CAPTIONS.path)
+    tables.QUERIES.write(tables.QUERIES.empty(), tmp_path / tables.QUERIES.path)
+    return tmp_path
+
+
+def start(project, repository):
+    return subprocess.Popen(
+        [sys.executable, "-m", "pipeline.embed"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(repository)},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.integration
+def test_killed_in_the_middle_it_does_not_start_over(project, repository):
+    folder = project / embeddings.FOLDER
+    killed = start(project, repository)
+    while len(list(folder.glob("partial/*/*.npz"))) < 5:
+        assert killed.poll() is None, killed.stderr.read()
+        time.sleep(0.005)
+    killed.send_signal(signal.SIGKILL)
+    killed.communicate()
+    done = 32 * len(list(folder.glob("partial/*/*.npz")))
+    assert 0 < done < 1500, "it was killed in the middle"
+    assert not (folder / "index.json").exists()
+
+    resumed = start(project, repository)
+    told = resumed.communicate()[1]
+    assert resumed.returncode == 0, told
+    assert f"{1500 - done} of 1500 texts encoded" in told
+    array = next(folder.glob("vectors-*.npy")).read_bytes()
+
+    for path in folder.iterdir():
+        path.unlink()
+    again = start(project, repository)
+    assert "1500 of 1500 texts encoded" in again.communicate()[1]
+    assert next(folder.glob("vectors-*.npy")).read_bytes() == array
