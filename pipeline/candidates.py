@@ -1,0 +1,77 @@
+"""Find the candidate moments that people will judge: the most similar captions per query.
+
+reads   datasets/work/{queries,captions,moments}.parquet, embeddings/
+writes  datasets/work/candidates.parquet, plots/similarity_by_rank.csv
+
+Exact over the whole pool (ingest.pool_modalities), the same for any machine. Batch 1 is
+ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
+"""
+
+import numpy as np
+import pandas as pd
+from tqdm import tqdm
+
+from pipeline import files, neighbours, pool, stage, tables
+from pipeline.embeddings import Embeddings
+from pipeline.params import Candidates, load
+
+SIMILARITY_BY_RANK = tables.WORK / "plots" / "similarity_by_rank.csv"
+
+
+def candidates(
+    queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings, params: Candidates
+) -> pd.DataFrame:
+    """Return the candidates of `queries` (`query_id, query`) among described `moments`.
+
+    Raises:
+        PoolError: there is no moment to search.
+    """
+    blocks = neighbours.search(queries["query"], moments, embedded, params.top)
+    progress = tqdm(total=len(queries), desc="candidates", unit=" queries", disable=None)
+    tables_ = [tables.CANDIDATES.empty()]
+    for query, moment, rank, similarity in blocks:
+        block = {
+            "query_id": queries["query_id"].to_numpy()[query],
+            "moment_id": moments["moment_id"].to_numpy()[moment],
+            "rank": rank,
+            "similarity": similarity,
+            "batch": (rank - 1) // params.batch + 1,
+        }
+        tables_.append(pd.DataFrame(block))
+        progress.update(len(np.unique(query)))
+    progress.close()
+    return tables.CANDIDATES.check(pd.concat(tables_, ignore_index=True))
+
+
+def similarity_by_rank(table: pd.DataFrame) -> pd.DataFrame:
+    """Return how similar candidates are at each rank: `rank, mean, p10, p90` over queries."""
+    by_rank = table.groupby("rank")["similarity"]
+    figures = {"mean": by_rank.mean(), "p10": by_rank.quantile(0.1), "p90": by_rank.quantile(0.9)}
+    return pd.DataFrame(figures).round(6).reset_index()
+
+
+def main() -> None:
+    """Search the pool for every validation and test query."""
+    params = load()
+    queries = tables.QUERIES.read()
+    judged = queries[queries["split"] != "train"]
+    modalities = params.ingest.pool_modalities
+    moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    table = candidates(judged, moments, Embeddings.open(), params.candidates)
+    tables.CANDIDATES.write(table)
+    files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
+    per_query = table.groupby("query_id").size()
+    stage.write_metrics(
+        "candidates",
+        {
+            "queries": len(judged),
+            "pool": len(moments),
+            "pairs": len(table),
+            "pairs_of_batch_1": int((table["batch"] == 1).sum()),
+            "queries_with_fewer_than_top": int((per_query < params.candidates.top).sum()),
+        },
+    )
+
+
+if __name__ == "__main__":
+    stage.run(main)

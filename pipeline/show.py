@@ -1,0 +1,60 @@
+"""Show what the pipeline has made: where it lies, and queries with their nearest moments.
+
+    python -m pipeline.show [--queries 3] [--top 5] [--seed 1]
+
+Reads the tables under datasets/work/ and writes nothing: run it after `dvc repro`, and
+read twenty queries before people are paid to judge them.
+"""
+
+import argparse
+import sys
+
+import pandas as pd
+
+from momentrank.errors import MomentRankError
+from pipeline import tables
+from pipeline.pseudo import RELEASE
+
+
+def listing(queries: pd.DataFrame, top: int) -> str:
+    """Return queries (`query, rank, similarity, caption`) as an indented text."""
+    lines = []
+    for query, found in queries.groupby("query", sort=False):
+        lines.append(f"\n  {query}")
+        shown = found[found["rank"] <= top].itertuples()
+        lines += [f"    {row.rank:>3}  {row.similarity:.3f}  {row.caption}" for row in shown]
+    return "\n".join(lines)
+
+
+def drawn(count: int, seed: int) -> pd.DataFrame:
+    """Read `count` queries, drawn by `seed`, with their candidates in the order of ranks."""
+    found = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
+    found = found.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
+    ids = found["query_id"].drop_duplicates()
+    return found[found["query_id"].isin(ids.sample(min(count, len(ids)), random_state=seed))]
+
+
+def main() -> None:
+    """Print the tables and some queries."""
+    parser = argparse.ArgumentParser(
+        prog="python -m pipeline.show",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--queries", type=int, default=3, help="how many queries (3)")
+    parser.add_argument("--top", type=int, default=5, help="how many moments of each (5)")
+    parser.add_argument("--seed", type=int, default=1, help="which queries (1)")
+    options = parser.parse_args()
+    write = sys.stdout.write
+    for table in (tables.MOMENTS, tables.CAPTIONS, tables.QUERIES, tables.CANDIDATES):
+        write(f"  {len(table.read()):>9,}  {table.path}\n")
+    for path in sorted(RELEASE.glob("*.json")):
+        write(f"  {path.stat().st_size / 1e6:>6.1f} MB  {path}\n")
+    write(listing(drawn(options.queries, options.seed), options.top) + "\n")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except MomentRankError as exc:
+        sys.exit(f"error: {exc}")

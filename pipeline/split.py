@@ -1,0 +1,95 @@
+"""Draw validation and test queries; every other caption is a training query.
+
+reads   datasets/work/captions.parquet, moments.parquet, datasets/campaign/queries.csv
+writes  datasets/work/queries.parquet
+
+Captions of ingest.query_modalities are drawn in the order of SHA-256(seed, text): one
+dropped caption moves one query. Queries frozen in queries.csv are taken as they are.
+"""
+
+import hashlib
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from momentrank.errors import MomentRankError
+from pipeline import pool, stage, tables
+from pipeline.params import Split, load
+
+
+class SplitError(MomentRankError):
+    """More queries are asked for than there are distinct captions."""
+
+
+class Queries(NamedTuple):
+    """The queries table, and how it came about in figures."""
+
+    table: pd.DataFrame
+    metrics: dict[str, Any]
+
+
+def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
+    """Return validation, test and training queries (paper, section 3.1).
+
+    `captions` are the `moment_id, caption` that may become queries; `frozen`, where it has
+    rows, is the campaign's own choice of validation and test queries. Texts that are equal
+    after trimming and case folding are one validation or test query, that of the smallest
+    moment_id (as text); training keeps repeats, but none that equal a drawn text.
+
+    Raises:
+        SplitError: fewer distinct texts than `val` + `test`.
+    """
+    captions = captions.assign(key=pool.text_key(captions["caption"]))
+    distinct = captions.sort_values("moment_id").drop_duplicates("key")
+    drawn = frozen if len(frozen) else draw(distinct, params)
+    taken = captions["key"].isin(pool.text_key(drawn["query"]))
+    own = captions["moment_id"].isin(drawn["query_id"])
+    train = captions[~taken & ~own]
+    table = pd.concat([drawn, _as_queries(train, "train")], ignore_index=True)
+    return Queries(
+        tables.QUERIES.check(table),
+        {
+            **{name: int((table["split"] == name).sum()) for name in tables.SPLITS},
+            "frozen": bool(len(frozen)),
+            "captions": len(captions),
+            "distinct_texts": len(distinct),
+            "train_left_out_as_equal": int((taken & ~own).sum()),
+        },
+    )
+
+
+def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:
+    """Draw `val` and then `test` queries of `moment_id, caption, key` by their texts' hash."""
+    wanted = params.val + params.test
+    if wanted > len(distinct):
+        raise SplitError(
+            f"split.val + split.test ask for {wanted} queries, but only {len(distinct)} distinct"
+            " captions can be one; lower them in params.yaml"
+        )
+    order = [_draw_order(params.seed, key) for key in distinct["key"]]
+    ordered = distinct.assign(order=order).sort_values("order")
+    val, test = ordered[: params.val], ordered[params.val : wanted]
+    return pd.concat([_as_queries(val, "val"), _as_queries(test, "test")])
+
+
+def _draw_order(seed: int, key: str) -> str:
+    return hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest()
+
+
+def _as_queries(captions: pd.DataFrame, name: str) -> pd.DataFrame:
+    queries = captions.rename(columns={"moment_id": "query_id", "caption": "query"})
+    return queries.assign(split=name)[tables.QUERIES.columns].sort_values("query_id")
+
+
+def main() -> None:
+    """Draw the queries of the captions that take part."""
+    params = load()
+    modalities = params.ingest.query_modalities
+    captions = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    queries = split(captions, tables.FROZEN_QUERIES.read(), params.split)
+    tables.QUERIES.write(queries.table)
+    stage.write_metrics("split", queries.metrics)
+
+
+if __name__ == "__main__":
+    stage.run(main)

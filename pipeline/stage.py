@@ -1,0 +1,49 @@
+"""What every stage's `main` stands on: help, errors as one line, and metrics."""
+
+import argparse
+import logging
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from momentrank.errors import MomentRankError
+from pipeline import files
+
+METRICS = Path("datasets/work/metrics")
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a stage as a command: `--help` shows its module's text, errors are one line.
+
+    Exits with the error's own code (1 data, 2 usage), 130 on Ctrl-C.
+    """
+    argparse.ArgumentParser(
+        prog=_prog(),
+        description=sys.modules["__main__"].__doc__,
+        epilog="Reads params.yaml in the current folder. `dvc repro` runs it with the others.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    ).parse_args()
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    try:
+        main()
+    except MomentRankError as exc:
+        sys.stderr.write(f"error: {exc}\n")
+        sys.exit(exc.exit_code)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: what is finished is kept, the next run goes on from there\n")
+        sys.exit(130)
+
+
+def _prog() -> str:
+    spec = sys.modules["__main__"].__spec__
+    return f"python -m {spec.name}" if spec else Path(sys.argv[0]).name
+
+
+def write_metrics(stage: str, values: Mapping[str, object]) -> None:
+    """Write the stage's figures where `dvc metrics show` finds them."""
+    files.write_json(METRICS / f"{stage}.json", values)
+
+
+def say(text: str) -> None:
+    """Tell the person who runs the stage one line."""
+    sys.stderr.write(f"{text}\n")

@@ -1,0 +1,142 @@
+"""Candidates and training files, from tables to the bytes that others read."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from momentrank.errors import UsageError
+from pipeline import embeddings, files, neighbours, pseudo, tables
+from pipeline.candidates import candidates
+from pipeline.params import Candidates
+from pipeline.similarity import unit_on_grid
+
+CAPTIONS = ["He waves.", "She waves.", "She sits.", "He sits.", "He waves."]
+ANGLES = {"He waves.": 0, "She waves.": 10, "She sits.": 60, "He sits.": 70}
+
+
+@pytest.fixture
+def moments():
+    """Return five described moments of two videos; two of them say the same."""
+    return pd.DataFrame(
+        {
+            "moment_id": ["10", "11", "12", "13", "14"],
+            "caption": CAPTIONS,
+            "video_id": ["b", "a", "a", "b", "b"],
+            "start": [0.0, 1.0, 2.0, 3.0, 4.0],
+            "end": [1.5, 2.5, 3.5, 4.5, 5.5],
+        }
+    )
+
+
+@pytest.fixture
+def embedded():
+    """Return embeddings in which two captions are as alike as their angles are near."""
+    ids, texts = embeddings.distinct(list(ANGLES))
+    angles = np.radians([ANGLES[text] for text in texts])
+    return embeddings.Embeddings(ids, unit_on_grid(np.stack([np.cos(angles), np.sin(angles)], 1)))
+
+
+def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, embedded):
+    queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
+    table = candidates(queries, moments, embedded, Candidates(top=4, batch=2))
+    assert table.values.tolist() == [
+        ["14", "10", 1, 1.0, 1],
+        ["14", "14", 2, 1.0, 1],
+        ["14", "11", 3, 0.984808, 2],
+        ["14", "12", 4, 0.5, 2],
+        ["12", "12", 1, 1.0, 1],
+        ["12", "13", 2, 0.984808, 1],
+        ["12", "11", 3, 0.642788, 2],
+        ["12", "10", 4, 0.5, 2],
+    ]
+
+
+def test_no_queries_no_candidates(moments, embedded):
+    queries = pd.DataFrame({"query_id": [], "query": []}, dtype="str")
+    assert candidates(queries, moments, embedded, Candidates(top=4, batch=2)).empty
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch, moments, embedded):
+    """Return a function that writes training sets of the given queries into a folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def write(queries: dict[str, str], sizes: list[int]) -> dict[int, object]:
+        table = pd.DataFrame({"query_id": queries.keys(), "query": queries.values()}, dtype="str")
+        found = neighbours.search(table["query"], moments, embedded, max(sizes))
+        entries = pseudo.entries(moments, pd.Series({"a": 30.0, "b": 40.0}))
+        count = pseudo.write_training_sets(pseudo.training_sets(table, found, entries), sizes)
+        assert count == len(queries)
+        return {size: json.loads(pseudo.training_path(size).read_text()) for size in sizes}
+
+    return write
+
+
+def test_training_files_have_the_shape_that_the_published_code_reads(written):
+    sets = written({"13": "He sits.", "11": "She waves."}, [1, 3])
+    assert sets[1][0] == {
+        "query_id": 13,
+        "query": "He sits.",
+        "relevant_moment": [
+            {
+                "video_name": "b",
+                "timestamp": [3.0, 4.5],
+                "duration": 40.0,
+                "caption": "He sits.",
+                "similarity": 1.0,
+            }
+        ],
+    }
+    assert [len(query["relevant_moment"]) for query in sets[3]] == [3, 3]
+    assert [moment["similarity"] for moment in sets[3][0]["relevant_moment"]] == [
+        1.0,
+        0.984808,
+        0.5,
+    ]
+
+
+def test_a_smaller_set_is_the_head_of_a_larger_one(written):
+    sets = written({"13": "He sits.", "10": "He waves."}, [2, 5])
+    for small, large in zip(sets[2], sets[5], strict=True):
+        assert small["relevant_moment"] == large["relevant_moment"][:2]
+
+
+def test_ids_stay_text_where_one_of_them_is_no_integer(written):
+    sets = written({"13": "He sits.", "x1": "He waves."}, [1])
+    assert [query["query_id"] for query in sets[1]] == ["13", "x1"]
+    assert written({"0013": "He sits."}, [1])[1][0]["query_id"] == "0013"
+
+
+def test_no_training_queries_is_an_empty_list(written):
+    assert written({}, [1, 2]) == {1: [], 2: []}
+
+
+def test_a_failure_in_the_middle_leaves_no_half_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    def records():
+        yield {"query_id": 1, "query": "x", "relevant_moment": []}
+        raise RuntimeError("the disk is gone")
+
+    with pytest.raises(RuntimeError):
+        pseudo.write_training_sets(records(), [1, 20])
+    assert list(tmp_path.rglob("*.json*")) == []
+
+
+def test_video_corpus_is_name_to_duration_and_index_in_the_order_of_names():
+    videos = tables.VIDEOS.check(
+        pd.DataFrame({"video_id": ["b", "a"], "duration": [40.0, 30.5], "path": [None, "a.mp4"]})
+    )
+    assert list(pseudo.video_corpus(videos).items()) == [("a", (30.5, 0)), ("b", (40.0, 1))]
+
+
+def test_sizes_that_dvc_does_not_expect_are_told_before_the_work(repository, tmp_path):
+    dag = repository / "dvc.yaml"
+    pseudo.refuse_undeclared([1, 20, 40], dag)
+    with pytest.raises(UsageError, match=r"train_top05\.json: add it to the outs of `pseudo`"):
+        pseudo.refuse_undeclared([1, 5, 20, 40], dag)
+    with pytest.raises(UsageError, match=r"train_top40\.json: take it out of the outs"):
+        pseudo.refuse_undeclared([1, 20], dag)
+    assert files.read_yaml(dag)["stages"]["pseudo"]["outs"]

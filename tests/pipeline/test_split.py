@@ -1,0 +1,128 @@
+"""Drawing queries: equal texts, frozen queries, and how little one caption changes."""
+
+import pandas as pd
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from pipeline import pool, tables
+from pipeline.params import Split
+from pipeline.split import SplitError, split
+
+NONE_FROZEN = tables.QUERIES.empty()
+
+
+def captions_of(texts: dict[str, str]) -> pd.DataFrame:
+    return pd.DataFrame({"moment_id": list(texts), "caption": list(texts.values())})
+
+
+def drawn(texts: dict[str, str], seed=1, val=2, test=3, frozen=NONE_FROZEN):
+    return split(captions_of(texts), frozen, Split(seed=seed, val=val, test=test))
+
+
+def texts_of(table: pd.DataFrame, name: str) -> set[str]:
+    return set(pool.text_key(table.loc[table["split"] == name, "query"]))
+
+
+DISTINCT = {f"m{i:02}": f"Somebody does thing {i}." for i in range(20)}
+captions = (
+    st.lists(st.sampled_from("abcdefghijklmnopABC"), min_size=8, max_size=40)
+    .filter(lambda texts: len({text.lower() for text in texts}) >= 3)
+    .map(lambda texts: {f"m{i:02}": f"{text} waves." for i, text in enumerate(texts)})
+)
+
+
+def test_sizes_are_as_asked_and_every_other_caption_trains():
+    table = drawn(DISTINCT).table
+    assert table["split"].value_counts().to_dict() == {"train": 15, "test": 3, "val": 2}
+    assert set(table["query_id"]) == set(DISTINCT)
+
+
+def test_equal_texts_are_one_query_of_the_smallest_id_and_none_of_them_trains():
+    texts = {"m3": " She waves. ", "m1": "she WAVES.", "m2": "She waves.", "m9": "He sits."}
+    result = drawn(texts, val=1, test=1)
+    assert set(result.table["query_id"]) == {"m1", "m9"}
+    assert result.metrics["train_left_out_as_equal"] == 2
+    assert result.metrics["distinct_texts"] == 2
+
+
+def test_training_keeps_repeats():
+    texts = {**DISTINCT, "r1": "The same.", "r2": "The same."}
+    table = drawn(texts, val=1, test=1, seed=3).table
+    assert {"r1", "r2"} <= set(table.loc[table["split"] == "train", "query_id"])
+
+
+@given(captions, st.integers(0, 5))
+def test_no_training_text_equals_a_drawn_one(texts, seed):
+    table = drawn(texts, seed=seed, val=1, test=2).table
+    val, test, train = (texts_of(table, name) for name in ("val", "test", "train"))
+    assert not val & test
+    assert not train & (val | test)
+
+
+@given(captions, st.integers(0, 5), st.data())
+def test_dropping_one_caption_changes_at_most_one_drawn_query(texts, seed, data):
+    before = drawn(texts, seed=seed, val=1, test=2).table
+    gone = data.draw(st.sampled_from(sorted(texts)))
+    kept = {name: text for name, text in texts.items() if name != gone}
+    assume(pool.text_key(pd.Series(list(kept.values()))).nunique() >= 3)
+    after = drawn(kept, seed=seed, val=1, test=2).table
+    for name in ("val", "test"):
+        assert len(texts_of(before, name) - texts_of(after, name)) <= 1
+    both = [texts_of(table, "val") | texts_of(table, "test") for table in (before, after)]
+    assert len(both[0] - both[1]) <= 1
+
+
+@given(st.permutations(sorted(DISTINCT)))
+def test_the_order_of_captions_does_not_matter(order):
+    shuffled = drawn({name: DISTINCT[name] for name in order})
+    ordered = drawn(DISTINCT)
+    key = ["split", "query_id"]
+    pd.testing.assert_frame_equal(
+        shuffled.table.sort_values(key, ignore_index=True),
+        ordered.table.sort_values(key, ignore_index=True),
+    )
+
+
+def test_another_seed_draws_other_queries():
+    first, second = (drawn(DISTINCT, seed=seed).table for seed in (1, 2))
+    assert texts_of(first, "test") != texts_of(second, "test")
+
+
+def test_frozen_queries_are_taken_as_they_are():
+    frozen = tables.QUERIES.check(
+        pd.DataFrame({"query_id": ["m01"], "query": ["An older wording."], "split": ["val"]})
+    )
+    result = drawn(DISTINCT, val=5, test=5, frozen=frozen)
+    table = result.table.set_index("query_id")
+    assert table.loc["m01"].to_dict() == {"query": "An older wording.", "split": "val"}
+    assert (table.drop("m01")["split"] == "train").all()
+    assert len(table) == len(DISTINCT)
+    assert result.metrics["frozen"]
+
+
+def test_more_queries_than_texts_is_a_clear_error():
+    with pytest.raises(SplitError, match=r"split\.val \+ split\.test ask for 40 .* only 20"):
+        drawn(DISTINCT, val=20, test=20)
+
+
+def test_captions_kept_out_and_other_modalities_are_no_queries():
+    moments = pd.DataFrame(
+        {
+            "moment_id": ["c", "b", "a"],
+            "video_id": "v",
+            "start": 0.0,
+            "end": 1.0,
+            "description": "x",
+            "modality": ["v", "t", "v"],
+        }
+    )
+    captions = pd.DataFrame(
+        {
+            "moment_id": ["a", "b", "c", "gone"],
+            "caption": "x",
+            "status": ["passed", "passed", "failed", "passed"],
+        }
+    )
+    assert pool.described(captions, moments, ["v"])["moment_id"].tolist() == ["a"]
+    assert pool.described(captions, moments, ["t", "v"])["moment_id"].tolist() == ["a", "b"]

@@ -1,0 +1,60 @@
+"""What every stage's command does: help, one-line errors, exit codes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pipeline import files
+
+STAGES = ["ingest", "rewrite", "split", "embed", "candidates", "pseudo", "sample"]
+
+
+def run(repository, folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(repository)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", STAGES)
+def test_help_says_what_a_stage_reads_and_writes(repository, tmp_path, name):
+    done = run(repository, tmp_path, f"pipeline.{name}", "--help")
+    assert done.returncode == 0
+    assert done.stdout.startswith(f"usage: python -m pipeline.{name}")
+    assert "reads " in done.stdout
+    assert "writes " in done.stdout
+
+
+def test_an_error_is_one_line_and_an_exit_code(repository, tmp_path):
+    missing = run(repository, tmp_path, "pipeline.split")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr == "error: params.yaml: no such file or directory\n"
+
+    text = (repository / "params.yaml").read_text()
+    (tmp_path / "params.yaml").write_text(text.replace("max_rejected: 0.01", "max_rejected: 2.0"))
+    wrong = run(repository, tmp_path, "pipeline.split")
+    assert wrong.returncode == 2
+    assert wrong.stderr.startswith("error: params.yaml: ingest.max_rejected: ")
+    assert wrong.stderr.count("\n") == 1
+
+
+def test_a_missing_table_says_what_makes_it(repository, tmp_path):
+    (tmp_path / "params.yaml").write_text((repository / "params.yaml").read_text())
+    done = run(repository, tmp_path, "pipeline.rewrite")
+    assert done.returncode == 1
+    assert done.stderr == (
+        "error: datasets/work/moments.parquet: no such file; `dvc repro` makes it\n"
+    )
+    assert not list(tmp_path.rglob("*.parquet"))
+
+
+def test_metrics_refuse_what_is_no_number(tmp_path):
+    with pytest.raises(ValueError, match="Out of range float"):
+        files.write_json(tmp_path / "metrics.json", {"share": float("nan")})
+    assert not list(tmp_path.iterdir())
