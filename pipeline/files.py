@@ -1,0 +1,293 @@
+"""The edge to the disk: atomic writes, and reading that knows file, line and field.
+
+Nothing here knows what a table means; that is `pipeline.tables`.
+"""
+
+import csv
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, Literal, NamedTuple
+
+import pandas as pd
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from momentrank.errors import MomentRankError
+
+MAX_LINE_BYTES = 16 * 2**20
+"""A longer line is no annotation: it is refused before it is held in memory whole."""
+
+csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
+
+
+class FileError(MomentRankError):
+    """A file that can't be read as what it should be."""
+
+
+class Line(NamedTuple):
+    """One line of a text file, without its end.
+
+    Bytes that are not UTF-8 stand in `text` as lone surrogates, so that a reader can
+    refuse the one line (`is_utf8`) instead of the whole file.
+    """
+
+    number: int
+    text: str
+
+
+@contextmanager
+def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
+    """Open `path` for writing so that it appears whole or not at all.
+
+    Writes beside the target, syncs, then renames: a kill, a full disk or an exception
+    leaves the former file (or none) in place.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    try:
+        with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as indented JSON, keys in the order given, NaN refused."""
+    with atomic(path) as stream:
+        json.dump(value, stream, indent=2, ensure_ascii=False, allow_nan=False)
+        stream.write("\n")
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Yield the lines of a text file, numbered from 1, blank ones included.
+
+    Raises:
+        FileError: the file is missing, or a line passes `MAX_LINE_BYTES`.
+    """
+    for number, text in enumerate(_texts(path), start=1):
+        yield Line(number, text.removesuffix("\n").removesuffix("\r"))
+
+
+def _texts(path: Path) -> Iterator[str]:
+    """Yield the lines with their ends, without a byte order mark."""
+    number = 0
+    with open_source(path) as stream:
+        while raw := stream.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(raw) > MAX_LINE_BYTES:
+                raise FileError(f"{path}, line {number}: longer than {MAX_LINE_BYTES >> 20} MiB")
+            text = raw.decode("utf-8", errors="surrogateescape")
+            yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def open_source(path: Path) -> IO[bytes]:
+    """Open a user's file for reading.
+
+    Raises:
+        FileError: it is missing, a folder, or not readable.
+    """
+    try:
+        return path.open("rb")
+    except OSError as exc:
+        raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
+
+
+def source_files(source: Path, *suffixes: str) -> list[Path]:
+    """List the files of a corpus: `source` itself, or those of a folder, by name.
+
+    Raises:
+        FileError: `source` is missing, or the folder holds no file with such a suffix.
+    """
+    if not source.exists():
+        raise FileError(f"{source}: no such file or folder; set ingest.source in params.yaml")
+    if source.is_file():
+        return [source]
+    files = sorted(path for path in source.iterdir() if path.suffix in suffixes)
+    if not files:
+        raise FileError(f"{source}: holds no {' or '.join(suffixes)} file")
+    return files
+
+
+def is_utf8(text: str) -> bool:
+    """Tell whether `text` can be written as UTF-8 (no lone surrogates)."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class Record(NamedTuple):
+    """One object of a JSON-lines file: its line, its fields, or why there are none."""
+
+    line: int
+    fields: dict[str, Any]
+    problem: str
+
+
+def read_json_lines(path: Path) -> Iterator[Record]:
+    """Yield the objects of a JSON-lines file; blank lines are passed over.
+
+    A line that is not a JSON object in UTF-8 is yielded with `problem`, never skipped.
+
+    Raises:
+        FileError: the file is missing, or a line is too long to be an annotation.
+    """
+    for line in read_lines(path):
+        if line.text.strip():
+            yield Record(line.number, *_parse_object(line.text))
+
+
+def _parse_object(text: str) -> tuple[dict[str, Any], str]:
+    if not is_utf8(text):
+        return {}, "not-utf8"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}, "not-json"
+    return (value, "") if isinstance(value, dict) else ({}, "not-an-object")
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
+    """Read one JSON document; a key that stands twice is an error, as it would hide a value.
+
+    Raises:
+        FileError: the file is missing, not UTF-8 or not JSON, with line and column.
+    """
+    with open_source(path) as stream:
+        raw = stream.read()
+    try:
+        return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_without_repeats)
+    except json.JSONDecodeError as exc:
+        raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
+    except UnicodeDecodeError as exc:
+        line = raw.count(b"\n", 0, exc.start) + 1
+        raise FileError(f"{path}, line {line}: not UTF-8") from exc
+    except RecursionError as exc:
+        raise FileError(f"{path}: nested too deep to be an annotation file") from exc
+    except ValueError as exc:  # a key twice, or an integer of thousands of digits
+        raise FileError(f"{path}: {exc}") from exc
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return fields
+
+
+def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
+    """Read one YAML document as DVC reads it (YAML 1.2, a key twice is an error).
+
+    Raises:
+        FileError: the file is missing or not YAML, with line and column.
+    """
+    with open_source(path) as stream:
+        try:
+            return YAML(typ="safe", pure=True).load(stream)
+        except MarkedYAMLError as exc:
+            mark = exc.problem_mark
+            place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+            raise FileError(f"{path}{place}: {exc.problem}") from exc
+        except (YAMLError, UnicodeDecodeError) as exc:
+            raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
+
+
+def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV file as text; the index is the line on which a row starts.
+
+    Empty cells are null. Cells that `defuse` made harmless are restored.
+
+    Raises:
+        FileError: the file is missing or malformed, a required column is missing, a
+            column stands twice, or a row has too few or too many cells, with its line.
+    """
+    rows = _csv_rows(path)
+    _, header = next(rows, (1, []))
+    _check_header(path, header, required)
+    lines, cells = [], []
+    for line, row in rows:
+        if len(row) != len(header):
+            found = f"{len(row)} cells where the header has {len(header)}"
+            raise FileError(f"{path}, line {line}: {found}")
+        lines.append(line)
+        cells.append([restore(cell) if cell else None for cell in row])
+    index = pd.Index(lines, name="line", dtype="int64")
+    return pd.DataFrame(cells, columns=header, index=index, dtype=object)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank with the line on which it starts."""
+    reader = csv.reader(_texts(path), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as exc:
+        raise FileError(f"{path}, line {line}: {exc}") from exc
+
+
+def _check_header(path: Path, header: list[str], required: Sequence[str]) -> None:
+    if missing := [name for name in required if name not in header]:
+        raise FileError(f"{path}, line 1: column {missing[0]!r} is missing (found: {header})")
+    if len(set(header)) != len(header):
+        raise FileError(f"{path}, line 1: a column stands twice in {header}")
+
+
+def write_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Write a frame as CSV without its index; text cells are made harmless (`defuse`)."""
+    texts = frame.select_dtypes(include=["object", "str"]).columns
+    safe = frame.astype(dict.fromkeys(texts, object))
+    for name in texts:  # not `Series.map`, which turns integers beside a null into floats
+        safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
+    with atomic(path) as stream:
+        safe.to_csv(stream, index=False, lineterminator="\n", quoting=_quoting(safe[texts]))
+
+
+def _quoting(texts: pd.DataFrame) -> Literal[0, 2]:
+    # Python's writer leaves a bare carriage return unquoted, and no reader takes it back.
+    hostile = any("\r" in cell for name in texts for cell in texts[name] if isinstance(cell, str))
+    return csv.QUOTE_NONNUMERIC if hostile else csv.QUOTE_MINIMAL
+
+
+# The last four are the full-width forms, which some spreadsheets read alike.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]")
+
+
+def defuse(cell: object) -> object:
+    """Put a quote before text that a spreadsheet would run as a formula."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def restore(cell: str) -> str:
+    """Undo `defuse`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

@@ -1,0 +1,195 @@
+"""`params.yaml` as one strict model: one section per stage, with the stage's name.
+
+An unknown key, a wrong type or an impossible value is one line with the key's path.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import ErrorDetails
+
+from momentrank.errors import UsageError
+from pipeline import files
+
+PARAMS = Path("params.yaml")
+
+Modality = Literal["v", "t", "vt"]
+Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo", "table"]
+Modalities = Annotated[list[Modality], Field(min_length=1)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Natural = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Name = Annotated[str, Field(min_length=1)]
+Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
+Columns = Mapping[Column, str]
+NEEDED_COLUMNS = ("video_id", "start", "end", "duration", "description")
+
+
+class ParamsError(UsageError):
+    """`params.yaml` says something that can't be meant."""
+
+
+class Section(BaseModel):
+    """One stage's keys; every key must be there, and no other."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Sample(Section):
+    """The sample corpus: how many videos, and how they are drawn."""
+
+    seed: Natural
+    videos: Positive
+    fps: Annotated[int, Field(ge=4, le=60)]
+    height: Annotated[int, Field(ge=120, le=1080, multiple_of=2)]
+
+
+class Ingest(Section):
+    """The corpus, and what of it becomes queries and pool."""
+
+    corpus: Corpus
+    source: Name
+    videos: str | None
+    query_modalities: Modalities
+    pool_modalities: Modalities
+    max_rejected: Share
+    end_slack: Annotated[float, Field(ge=0)]
+    columns: dict[Column, Name]
+
+    @field_validator("columns")
+    @classmethod
+    def _table_has_its_columns(cls, columns: Columns, info: ValidationInfo) -> Columns:
+        missing = [name for name in NEEDED_COLUMNS if name not in columns]
+        if info.data.get("corpus") == "table" and missing:
+            raise ValueError(f"must say which column of the table is {missing[0]!r}")
+        return columns
+
+    @field_validator("videos")
+    @classmethod
+    def _videos_is_a_template(cls, videos: str | None) -> str | None:
+        if videos is not None and "{video_id}" not in videos:
+            raise ValueError("must hold {video_id}, as in videos/{video_id}.mp4")
+        return videos
+
+
+class Rewrite(Section):
+    """How descriptions become captions."""
+
+    backend: Literal["none"]
+
+
+class Split(Section):
+    """How many queries are drawn for people to judge."""
+
+    seed: Natural
+    val: Natural
+    test: Natural
+
+
+class Embed(Section):
+    """The sentence encoder of query and caption."""
+
+    model: Name
+    revision: Name | None
+    pooling: Literal["mean", "cls", "pooler"]
+    precision: Literal["float32", "bf16"]
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
+    batch_size: Positive
+    max_tokens: Positive
+
+
+class Candidates(Section):
+    """How many moments per query are judged at most, and in batches of how many."""
+
+    batch: Positive
+    top: Positive
+
+    @field_validator("top")
+    @classmethod
+    def _two_batches(cls, top: int, info: ValidationInfo) -> int:
+        batch = info.data.get("batch", top)
+        if top > 2 * batch:
+            raise ValueError(f"must be at most two batches of {batch} (it is {top})")
+        return top
+
+
+class Pseudo(Section):
+    """The sizes N of the pseudo training sets."""
+
+    top: Annotated[list[Positive], Field(min_length=1)]
+
+    @field_validator("top")
+    @classmethod
+    def _sizes_differ(cls, top: list[int]) -> list[int]:
+        if len(set(top)) != len(top):
+            raise ValueError("holds a size twice")
+        return top
+
+
+class Params(Section):
+    """The whole of `params.yaml`."""
+
+    sample: Sample
+    ingest: Ingest
+    rewrite: Rewrite
+    split: Split
+    embed: Embed
+    candidates: Candidates
+    pseudo: Pseudo
+
+
+def load(path: Path = PARAMS) -> Params:
+    """Read and check the parameters.
+
+    Raises:
+        FileError: the file is missing or not YAML.
+        ParamsError: a key is unknown, missing or impossible; one line each, with its path.
+    """
+    value = files.read_yaml(path)
+    try:
+        return Params.model_validate(value)
+    except ValidationError as exc:
+        errors = exc.errors()
+        misspelt = {_meant(error) for error in errors if error["type"] == "extra_forbidden"}
+        told = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
+        raise ParamsError("\n".join(f"{path}: {_explain(error)}" for error in told)) from exc
+
+
+def _explain(error: ErrorDetails) -> str:
+    location = [str(part) for part in error["loc"] if part != "[key]"]
+    return f"{'.'.join(location) or 'the file'}: {_complaint(error)}"
+
+
+def _complaint(error: ErrorDetails) -> str:
+    if error["loc"][-1:] == ("[key]",):
+        return f"unknown key; must be one of {list(get_args(Column))}"
+    if error["type"] == "extra_forbidden":
+        meant = _meant(error)
+        return f"unknown key; did you mean {meant[-1]!r}?" if meant else "unknown key"
+    if error["type"] == "missing":
+        return "this key is missing"
+    if error["type"] in {"model_type", "dict_type"}:
+        return f"must hold keys with values (it is {error['input']!r})"
+    message = error["msg"].removeprefix("Value error, ")
+    shown = "" if error["type"] == "value_error" else f" (it is {error['input']!r})"
+    return f"{message[0].lower()}{message[1:]}{shown}"
+
+
+def _meant(error: ErrorDetails) -> tuple[int | str, ...]:
+    """Return the path of the key that an unknown one looks like, or nothing."""
+    *sections, key = error["loc"]
+    model: Any = Params
+    for part in sections:
+        model = model.model_fields[part].annotation
+    near = get_close_matches(str(key), model.model_fields, n=1)
+    return (*sections, *near) if near else ()

@@ -1,0 +1,232 @@
+"""`params.yaml`: the two files that are committed, and one clear line for each mistake."""
+
+import json
+from typing import get_args
+
+import pytest
+
+from momentrank.errors import UsageError
+from pipeline import files, params
+from pipeline.files import FileError
+from pipeline.params import ParamsError
+
+ABSENT = object()
+EVERY_COLUMN = {name: name for name in params.NEEDED_COLUMNS}
+
+
+@pytest.fixture
+def mistaken(repository, tmp_path):
+    """Return a function that changes one key of params.yaml and gives the error's lines."""
+
+    def _mistaken(key, value):
+        content = files.read_yaml(repository / "params.yaml")
+        *sections, last = key.split(".")
+        section = content
+        for name in sections:
+            section = section[name]
+        if value is ABSENT:
+            del section[last]
+        else:
+            section[last] = value
+        path = tmp_path / "params.yaml"
+        path.write_text(json.dumps(content).replace("Infinity", ".inf").replace("NaN", ".nan"))
+        try:
+            params.load(path)
+        except ParamsError as exc:
+            return str(exc).replace(str(path), "params.yaml").splitlines()
+        return []
+
+    return _mistaken
+
+
+def test_the_defaults_load(repository):
+    loaded = params.load(repository / "params.yaml")
+    assert loaded.ingest.corpus == "tvr"
+    assert loaded.ingest.query_modalities == loaded.ingest.pool_modalities == ["v"]
+    assert loaded.ingest.max_rejected == 0.01
+    assert loaded.embed.model == "builtin"
+
+
+def test_the_papers_settings_load(repository):
+    paper = params.load(repository / "params.paper.yaml")
+    assert (paper.split.val, paper.split.test) == (500, 2781)
+    assert (paper.candidates.top, paper.candidates.batch) == (40, 20)
+    assert paper.pseudo.top == [1, 20, 40]
+    assert paper.embed.model == "princeton-nlp/sup-simcse-roberta-large"
+    assert paper.embed.pooling == "pooler"
+    assert paper.ingest.corpus == "tvr"
+    assert paper.ingest.query_modalities == ["v"]
+
+
+def test_both_files_have_the_same_keys(repository):
+    ours, paper = (
+        files.read_yaml(repository / name) for name in ("params.yaml", "params.paper.yaml")
+    )
+    assert {name: set(section) for name, section in ours.items()} == {
+        name: set(section) for name, section in paper.items()
+    }
+
+
+def test_params_cannot_be_changed_after_they_are_read(repository):
+    loaded = params.load(repository / "params.yaml")
+    with pytest.raises(ValueError, match="frozen"):
+        loaded.split.val = 3
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("ingest.max_rejected", 0),
+        ("ingest.max_rejected", 1),
+        ("ingest.end_slack", 0),
+        ("ingest.videos", None),
+        ("ingest.videos", "{video_id}"),
+        ("ingest.columns", EVERY_COLUMN | {"modality": "kind"}),
+        ("split.val", 0),
+        ("candidates.top", 1),
+        ("candidates.top", 40),
+        ("embed.device", "cuda:1"),
+        ("embed.revision", "0123abc"),
+    ],
+)
+def test_values_at_the_edge_are_possible(mistaken, key, value):
+    assert mistaken(key, value) == []
+
+
+LOW, HIGH = "input should be greater than or equal to", "input should be less than or equal to"
+NO_ITEM = "list should have at least 1 item after validation, not 0 (it is [])"
+NO_TEXT = "string should have at least 1 character (it is '')"
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "complaint"),
+    [
+        # a key that is none, or is missing
+        ("spilt", {"seed": 1}, "unknown key; did you mean 'split'?"),
+        ("ingest.end_slak", 1.0, "unknown key; did you mean 'end_slack'?"),
+        ("ingest.xyz", 1, "unknown key"),
+        ("ingest.end_slack", ABSENT, "this key is missing"),
+        ("split", ABSENT, "this key is missing"),
+        # the wrong type
+        ("split", None, "must hold keys with values (it is None)"),
+        ("split", [1], "must hold keys with values (it is [1])"),
+        ("ingest.columns", [], "must hold keys with values (it is [])"),
+        ("split.val", "10", "input should be a valid integer (it is '10')"),
+        ("split.val", 10.0, "input should be a valid integer (it is 10.0)"),
+        ("split.val", True, "input should be a valid integer (it is True)"),
+        ("ingest.max_rejected", "1 %", "input should be a valid number (it is '1 %')"),
+        ("ingest.source", 5, "input should be a valid string (it is 5)"),
+        ("pseudo.top", 20, "input should be a valid list (it is 20)"),
+        # a value that can't be meant
+        ("split.val", -1, f"{LOW} 0 (it is -1)"),
+        ("ingest.max_rejected", 1.01, f"{HIGH} 1 (it is 1.01)"),
+        ("ingest.max_rejected", NAN, "input should be a finite number (it is nan)"),
+        ("ingest.end_slack", INF, "input should be a finite number (it is inf)"),
+        ("ingest.end_slack", -0.5, f"{LOW} 0 (it is -0.5)"),
+        ("ingest.source", "", NO_TEXT),
+        ("ingest.pool_modalities", [], NO_ITEM),
+        ("ingest.videos", "a.mp4", "must hold {video_id}, as in videos/{video_id}.mp4"),
+        ("embed.pooling", "max", "input should be 'mean', 'cls' or 'pooler' (it is 'max')"),
+        ("embed.batch_size", 0, f"{LOW} 1 (it is 0)"),
+        ("candidates.top", 41, "must be at most two batches of 20 (it is 41)"),
+        ("candidates.batch", 0, f"{LOW} 1 (it is 0)"),
+        ("pseudo.top", [], NO_ITEM),
+        ("pseudo.top", [20, 20], "holds a size twice"),
+        ("sample.height", 181, "input should be a multiple of 2 (it is 181)"),
+    ],
+)
+def test_a_mistake_is_one_line_with_the_keys_path(mistaken, key, value, complaint):
+    assert mistaken(key, value) == [f"params.yaml: {key}: {complaint}"]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "line"),
+    [
+        (
+            "ingest.pool_modalities",
+            ["v", "x"],
+            "ingest.pool_modalities.1: input should be 'v', 't' or 'vt' (it is 'x')",
+        ),
+        ("pseudo.top", [1, 0], f"pseudo.top.1: {LOW} 1 (it is 0)"),
+        ("ingest.columns", {"video_id": ""}, f"ingest.columns.video_id: {NO_TEXT}"),
+        ("candidates.batch", 19, "candidates.top: must be at most two batches of 19 (it is 40)"),
+        (
+            "ingest.columns",
+            {"video": "v"},
+            f"ingest.columns.video: unknown key; must be one of {list(get_args(params.Column))}",
+        ),
+    ],
+)
+def test_a_mistake_inside_a_value_is_told_by_its_own_path(mistaken, key, value, line):
+    assert mistaken(key, value) == [f"params.yaml: {line}"]
+
+
+def test_an_unknown_corpus_names_the_known_ones(mistaken):
+    [line] = mistaken("ingest.corpus", "msrvtt")
+    assert line.startswith("params.yaml: ingest.corpus: input should be 'tvr', 'charades-sta', ")
+    assert line.endswith("(it is 'msrvtt')")
+
+
+def test_an_unknown_device_is_refused(mistaken):
+    [line] = mistaken("embed.device", "gpu")
+    assert line.startswith("params.yaml: embed.device: ")
+    assert line.endswith("(it is 'gpu')")
+
+
+@pytest.mark.parametrize("column", params.NEEDED_COLUMNS)
+def test_a_table_needs_its_columns(repository, tmp_path, column):
+    content = files.read_yaml(repository / "params.yaml")
+    content["ingest"] |= {"corpus": "table", "columns": {**EVERY_COLUMN}}
+    path = tmp_path / "params.yaml"
+    files.write_json(path, content)
+    assert params.load(path).ingest.columns == EVERY_COLUMN
+    del content["ingest"]["columns"][column]
+    files.write_json(path, content)
+    with pytest.raises(ParamsError) as caught:
+        params.load(path)
+    said = f"ingest.columns: must say which column of the table is {column!r}"
+    assert str(caught.value) == f"{path}: {said}"
+
+
+def test_a_misspelt_key_and_a_wrong_value_are_two_lines(repository, tmp_path):
+    content = files.read_yaml(repository / "params.yaml")
+    content["split"] = {"seed": 1, "vall": 10, "test": -1}
+    path = tmp_path / "params.yaml"
+    files.write_json(path, content)
+    with pytest.raises(ParamsError) as caught:
+        params.load(path)
+    assert sorted(str(caught.value).splitlines()) == [
+        f"{path}: split.test: input should be greater than or equal to 0 (it is -1)",
+        f"{path}: split.vall: unknown key; did you mean 'val'?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "value"), [("", "None"), ("- a\n", "['a']"), ("hello\n", "'hello'")]
+)
+def test_a_file_without_sections_says_so(tmp_path, content, value):
+    path = tmp_path / "params.yaml"
+    path.write_text(content)
+    with pytest.raises(ParamsError) as caught:
+        params.load(path)
+    assert str(caught.value) == f"{path}: the file: must hold keys with values (it is {value})"
+
+
+def test_a_key_twice_is_an_error_with_its_line(tmp_path):
+    path = tmp_path / "params.yaml"
+    path.write_text("split:\n  val: 1\n  val: 2\n")
+    with pytest.raises(
+        FileError, match=r'params\.yaml, line 3, column 3: found duplicate key "val"'
+    ):
+        params.load(path)
+
+
+def test_a_missing_file_is_an_error(tmp_path):
+    with pytest.raises(FileError, match=r"params\.yaml: no such file or directory$"):
+        params.load(tmp_path / "params.yaml")
+
+
+def test_mistakes_in_params_are_errors_of_usage():
+    assert issubclass(ParamsError, UsageError)
+    assert ParamsError.exit_code == 2

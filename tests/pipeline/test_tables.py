@@ -1,0 +1,368 @@
+"""The tables between the stages: round trips, and errors that name file, row and column."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import files, tables
+from pipeline.files import FileError
+from pipeline.tables import TableError
+
+NOON = pd.Timestamp("2024-05-01T12:00:00Z")
+# Two rows of each table: the first with everything, the second with every null that may be.
+ROWS = {
+    "MOMENTS": [("m1", "v 1", 0.0, 2.5, "She waves.", "v"), ("2", "v2", 1.25, 3.0, "Il é.", "vt")],
+    "VIDEOS": [("v1", 61.46, "videos/v1.mp4"), ("v2", 0.5, None)],
+    "CAPTIONS": [
+        ("m1", "She waves.", "llm", "gpt", "p1", 1, 0.5, 0.25, "passed"),
+        ("m2", "He sits.", "none", None, None, 0, None, None, "failed"),
+    ],
+    "QUERIES": [("m1", "She waves.", "val"), ("m2", "=1+1", "train")],
+    "FROZEN_QUERIES": [("m1", "She waves.", "val"), ("m2", "-1, \"so\"\nto say", "test")],
+    "CANDIDATES": [("q1", "m1", 1, 1.0, 1), ("q1", "m2", 21, -0.123456, 2)],
+    "PAIRS": [
+        (0, "q1", "m1", "v1", 0.1, 2.5, 61.46, "She waves.", 0.987654, 1, "ab", "cd"),
+        (1, "q1", "m2", "v2", 0.0, 1.0, 2.0, "'=x", -1.0, 40, "ab", "ef"),
+    ],
+    "JUDGMENTS": [
+        ("q1", "m1", 3, 4, None, NOON, 7.5, "ls:1", "1", "first", "ab", "cd"),
+        ("q1", "m2", 3, None, "broken-clip", NOON, 0.0, "ls:2", "1", "first", "ab", "ef"),
+    ],
+    "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
+    "CONSENSUS": [("q1", "m1", 4, 3.5, [3, 4], "two"), ("q1", "m2", None, None, [], "waiting")],
+}  # fmt: skip
+DTYPES = {
+    "MOMENTS": "str str float64 float64 str str",
+    "VIDEOS": "str float64 str",
+    "CAPTIONS": "str str str str str int64 float32 float32 str",
+    "QUERIES": "str str str",
+    "FROZEN_QUERIES": "str str str",
+    "CANDIDATES": "str str int64 float64 int64",
+    "PAIRS": "int64 str str str float64 float64 float64 str float64 int64 str str",
+    "JUDGMENTS": "str str int64 Int64 str datetime64[us, UTC] float64 str str str str str",
+    "ASSIGNMENTS": "str str int64 str",
+    "CONSENSUS": "str str Int64 float64 object str",
+}
+every_table = pytest.mark.parametrize("name", ROWS)
+
+
+def table_of(name: str) -> tables.Table:
+    return getattr(tables, name)
+
+
+def frame_of(name: str) -> pd.DataFrame:
+    return pd.DataFrame(ROWS[name], columns=table_of(name).columns)
+
+
+def dtypes_of(frame: pd.DataFrame) -> str:
+    return " ".join(str(dtype) for dtype in frame.dtypes)
+
+
+def plain(frame: pd.DataFrame) -> list[list[object]]:
+    """Return the cells, nulls as None and lists as lists."""
+    rows = frame.astype(object).itertuples(index=False, name=None)
+    return [[_plain(cell) for cell in row] for row in rows]
+
+
+def _plain(cell: object) -> object:
+    if isinstance(cell, list | np.ndarray):
+        return list(cell)
+    return None if pd.isna(cell) else cell
+
+
+def problems(call) -> list[str]:
+    with pytest.raises(TableError) as caught:
+        call()
+    return str(caught.value).splitlines()
+
+
+def test_every_table_of_the_module_is_tested():
+    found = {name for name, value in vars(tables).items() if isinstance(value, tables.Table)}
+    assert found == set(ROWS) == set(DTYPES)
+
+
+# Round trips
+
+
+@every_table
+def test_an_empty_table_has_its_dtypes_and_round_trips(name, tmp_path):
+    table = table_of(name)
+    empty = table.empty()
+    assert len(empty) == 0
+    assert list(empty.columns) == table.columns
+    assert dtypes_of(empty) == DTYPES[name]
+    for path in [tmp_path / "t.parquet", tmp_path / "t.csv"]:
+        table.write(empty, path)
+        pd.testing.assert_frame_equal(table.read(path), empty)
+
+
+@every_table
+def test_a_table_round_trips_as_parquet(name, tmp_path):
+    table, frame = table_of(name), frame_of(name)
+    table.write(frame, tmp_path / "t.parquet")
+    read = table.read(tmp_path / "t.parquet")
+    assert dtypes_of(read) == DTYPES[name]
+    assert plain(read) == plain(frame)
+
+
+@pytest.mark.parametrize("name", [name for name in ROWS if name != "CONSENSUS"])
+def test_a_table_round_trips_as_csv(name, tmp_path):
+    table, frame = table_of(name), frame_of(name)
+    table.write(frame, tmp_path / "t.csv")
+    read = table.read(tmp_path / "t.csv")
+    assert dtypes_of(read) == DTYPES[name]
+    assert plain(read) == plain(frame)
+
+
+def test_judgments_are_committed_as_this_text(tmp_path):
+    tables.JUDGMENTS.write(frame_of("JUDGMENTS"), tmp_path / "j.csv")
+    assert (tmp_path / "j.csv").read_text() == (
+        "query_id,moment_id,annotator,level,reason,submitted_at,seconds,origin,guideline,kind,"
+        "query_sha,clip_sha\n"
+        "q1,m1,3,4,,2024-05-01 12:00:00+00:00,7.5,ls:1,1,first,ab,cd\n"
+        "q1,m2,3,,broken-clip,2024-05-01 12:00:00+00:00,0.0,ls:2,1,first,ab,ef\n"
+    )
+
+
+texts = st.text(st.characters(codec="utf-8"), min_size=1).filter(str.strip)
+seconds = st.floats(min_value=0, allow_infinity=False)
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(texts, texts, seconds, texts), max_size=4, unique_by=lambda row: row[0]))
+def test_any_text_and_any_time_survives_a_committed_table(tmp_path, rows):
+    columns = ["query_id", "caption", "start", "clip_sha"]
+    frame = pd.DataFrame(rows, columns=columns).assign(
+        pair_id=range(len(rows)), moment_id="m", video_id="v", end=1.0, duration=2.0,
+        similarity=0.5, rank=1, query_sha="a",
+    )[tables.PAIRS.columns]  # fmt: skip
+    tables.PAIRS.write(frame, tmp_path / "pairs.csv")
+    assert plain(tables.PAIRS.read(tmp_path / "pairs.csv")) == plain(frame)
+
+
+def test_the_index_is_not_kept_and_what_is_handed_over_is_not_changed(tmp_path):
+    frame = frame_of("QUERIES").set_axis([7, 3])
+    tables.QUERIES.write(frame, tmp_path / "q.parquet")
+    assert list(tables.QUERIES.read(tmp_path / "q.parquet").index) == [0, 1]
+    assert list(frame.index) == [7, 3]
+
+
+def test_columns_in_another_order_are_put_in_theirs(tmp_path):
+    (tmp_path / "q.csv").write_text("split,query_id,query\nval,q1,She waves.\n")
+    assert plain(tables.QUERIES.read(tmp_path / "q.csv")) == [["q1", "She waves.", "val"]]
+
+
+# Broken cells
+
+MISTAKES = [
+    ("MOMENTS", "moment_id", None, "empty"),
+    ("MOMENTS", "moment_id", "", "empty"),
+    ("MOMENTS", "start", None, "empty"),
+    ("MOMENTS", "start", "soon", "'soon' is not a number"),
+    ("MOMENTS", "start", -0.5, "-0.5 is not a time of 0 s or more"),
+    ("MOMENTS", "end", np.inf, "inf is not a time of 0 s or more"),
+    ("MOMENTS", "end", np.nan, "empty"),
+    ("MOMENTS", "description", " \n", r"' \n' is not text"),
+    ("MOMENTS", "modality", "x", "'x' is not one of v, t, vt"),
+    ("MOMENTS", "modality", None, "empty"),
+    ("VIDEOS", "duration", -1.0, "-1.0 is not a time of 0 s or more"),
+    ("CAPTIONS", "caption", None, "empty"),
+    ("CAPTIONS", "source", "human", "'human' is not one of llm, rules, none, review"),
+    ("CAPTIONS", "rounds", -1, "-1 is not 0 or more"),
+    ("CAPTIONS", "similarity", 1.5, "1.5 is not between -1 and 1"),
+    ("CAPTIONS", "name_score", -0.5, "-0.5 is not between 0 and 1"),
+    ("CAPTIONS", "status", "ok", "'ok' is not one of passed, repaired, reviewed, failed, dropped"),
+    ("QUERIES", "split", "dev", "'dev' is not one of val, test, train"),
+    ("QUERIES", "query", None, "empty"),
+    ("CANDIDATES", "rank", 0, "0 is not 1 or more"),
+    ("CANDIDATES", "batch", 3, "3 is not between 1 and 2"),
+    ("CANDIDATES", "similarity", -1.5, "-1.5 is not between -1 and 1"),
+    ("PAIRS", "pair_id", "x", "'x' is not a whole number"),
+    ("PAIRS", "pair_id", None, "empty"),
+    ("PAIRS", "clip_sha", None, "empty"),
+    ("JUDGMENTS", "annotator", "bob@example.org", "'bob@example.org' is not a whole number"),
+    ("JUDGMENTS", "level", 5, "5 is not between 0 and 4"),
+    ("JUDGMENTS", "level", -1, "-1 is not between 0 and 4"),
+    ("JUDGMENTS", "level", "4.5", "'4.5' is not a whole number"),
+    ("JUDGMENTS", "level", "high", "'high' is not a whole number"),
+    ("JUDGMENTS", "reason", "tired", "'tired' is not one of broken-clip, senseless-query"),
+    ("JUDGMENTS", "submitted_at", "yesterday", "'yesterday' is not a date and time"),
+    ("JUDGMENTS", "submitted_at", None, "empty"),
+    ("JUDGMENTS", "seconds", np.inf, "inf is not a time of 0 s or more"),
+    ("JUDGMENTS", "kind", "", "empty"),
+    ("ASSIGNMENTS", "kind", "second", "'second' is not one of first, escalated, gold, repeat"),
+    ("CONSENSUS", "level", 9, "9 is not between 0 and 4"),
+    ("CONSENSUS", "mean", 4.5, "4.5 is not between 0 and 4"),
+    ("CONSENSUS", "outcome", "", "empty"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "column", "value", "complaint"), MISTAKES)
+def test_a_broken_cell_is_one_line_with_row_and_column(name, column, value, complaint, tmp_path):
+    table, frame = table_of(name), frame_of(name).astype(object)
+    frame.loc[1, column] = value
+    path = tmp_path / "t.parquet"
+    assert problems(lambda: table.write(frame, path)) == [f"{path}: row 1, {column}: {complaint}"]
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "value", "complaint"), [row for row in MISTAKES if row[0] != "CONSENSUS"]
+)
+def test_a_broken_cell_of_a_csv_file_is_told_by_its_line(name, column, value, complaint, tmp_path):
+    table, path = table_of(name), tmp_path / "t.csv"
+    frame = table.check(frame_of(name)).astype(object)
+    frame.loc[1, column] = value
+    files.write_csv(path, frame)
+    assert problems(lambda: table.read(path)) == [f"{path}: line 3, {column}: {complaint}"]
+
+
+def test_a_broken_cell_in_a_parquet_file_is_told_by_its_row(tmp_path):
+    path = tmp_path / "q.parquet"
+    frame_of("QUERIES").assign(split=["val", "dev"]).to_parquet(path)
+    assert problems(lambda: tables.QUERIES.read(path)) == [
+        f"{path}: row 1, split: 'dev' is not one of val, test, train"
+    ]
+
+
+def test_lines_are_those_of_the_file_even_after_cells_of_several_lines(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_text('query_id,query,split\nq1,"two\nlines",val\n\nq2,x,dev\n')
+    assert problems(lambda: tables.QUERIES.read(path)) == [
+        f"{path}: line 5, split: 'dev' is not one of val, test, train"
+    ]
+
+
+def test_several_broken_cells_are_several_lines_and_the_rest_is_counted():
+    frame = pd.DataFrame({"query_id": list("abcdefg"), "query": "x", "split": "dev"})
+    lines = problems(lambda: tables.QUERIES.check(frame))
+    assert len(lines) == tables.SHOWN_PROBLEMS + 1
+    assert lines[0] == (
+        "datasets/work/queries.parquet: row 0, split: 'dev' is not one of val, test, train"
+    )
+    assert lines[-1] == "datasets/work/queries.parquet: and 2 more"
+
+
+def test_text_that_is_no_utf8_is_refused(tmp_path):
+    path = tmp_path / "q.csv"
+    path.write_bytes(b"query_id,query,split\nq1,fine,val\nq2,caf\xe9,val\n")
+    assert problems(lambda: tables.QUERIES.read(path)) == [f"{path}: line 3, query: not UTF-8"]
+    lone = frame_of("QUERIES").astype(object).replace("=1+1", "\ud800")
+    [line] = problems(lambda: tables.QUERIES.check(lone))
+    assert line.endswith("query: a cell is not UTF-8 text")
+
+
+# Times of judgments
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-05-01 12:00:00+00:00",
+        "2024-05-01T12:00:00Z",
+        "2024-05-01T12:00:00.000000Z",
+        "2024-05-01 14:00:00+02:00",
+        "2024-05-01T12:00",
+    ],
+)
+def test_a_time_is_any_iso_8601_and_utc_where_it_does_not_say(text, tmp_path):
+    frame = tables.JUDGMENTS.check(frame_of("JUDGMENTS")).astype({"submitted_at": object})
+    frame.loc[1, "submitted_at"] = text
+    assert list(tables.JUDGMENTS.check(frame)["submitted_at"]) == [NOON, NOON]
+    files.write_csv(tmp_path / "j.csv", frame)
+    assert list(tables.JUDGMENTS.read(tmp_path / "j.csv")["submitted_at"]) == [NOON, NOON]
+
+
+# Columns, keys, files
+
+
+def test_a_missing_and_an_unknown_column_are_told(tmp_path):
+    frame = frame_of("QUERIES").drop(columns="split").assign(spilt="val")
+    assert problems(lambda: tables.QUERIES.write(frame, tmp_path / "q.csv")) == [
+        f"{tmp_path}/q.csv: column 'split' is missing",
+        f"{tmp_path}/q.csv: unknown column 'spilt'",
+    ]
+    files.write_csv(tmp_path / "q.csv", frame)
+    assert problems(lambda: tables.QUERIES.read(tmp_path / "q.csv")) == [
+        f"{tmp_path}/q.csv: column 'split' is missing",
+        f"{tmp_path}/q.csv: unknown column 'spilt'",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "key"),
+    [
+        ("MOMENTS", ["moment_id"]),
+        ("VIDEOS", ["video_id"]),
+        ("CAPTIONS", ["moment_id"]),
+        ("QUERIES", ["query_id"]),
+        ("FROZEN_QUERIES", ["query_id"]),
+        ("CANDIDATES", ["query_id", "moment_id"]),
+        ("PAIRS", ["pair_id"]),
+        ("JUDGMENTS", ["query_id", "moment_id", "annotator", "kind"]),
+        ("ASSIGNMENTS", ["query_id", "moment_id", "annotator", "kind"]),
+        ("CONSENSUS", ["query_id", "moment_id"]),
+    ],
+)
+def test_a_key_twice_names_both_rows(name, key):
+    table, frame = table_of(name), frame_of(name).astype(object)
+    frame.loc[1, key] = frame.loc[0, key]
+    said = f"{', '.join(key)}: {', '.join(str(frame.loc[0, part]) for part in key)} occurs twice"
+    assert problems(lambda: table.check(frame)) == [
+        f"{table.path}: row 0, {said}",
+        f"{table.path}: row 1, {said}",
+    ]
+
+
+def test_a_key_differs_where_one_part_does():
+    frame = pd.concat([frame_of("JUDGMENTS").head(1)] * 2, ignore_index=True)
+    tables.JUDGMENTS.check(frame.assign(annotator=[3, 4]))
+    tables.JUDGMENTS.check(frame.assign(kind=["first", "repeat"]))
+
+
+def test_a_missing_table_says_what_to_do(tmp_path):
+    with pytest.raises(FileError) as caught:
+        tables.MOMENTS.read(tmp_path / "moments.parquet")
+    assert str(caught.value) == f"{tmp_path}/moments.parquet: no such file; `dvc repro` makes it"
+    path = tmp_path / "queries.csv"
+    with pytest.raises(FileError) as caught:
+        tables.FROZEN_QUERIES.read(path)
+    assert str(caught.value) == f"{path}: no such file; `git restore {path}` brings it back"
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"moment_id,video_id\n", b"PAR1" * 99])
+def test_what_is_no_parquet_is_told(tmp_path, content):
+    path = tmp_path / "moments.parquet"
+    path.write_bytes(content)
+    with pytest.raises(FileError, match=r"moments\.parquet: not readable as Parquet \(.+\)$"):
+        tables.MOMENTS.read(path)
+
+
+def test_a_refused_table_leaves_the_old_one(tmp_path):
+    path = tmp_path / "q.parquet"
+    tables.QUERIES.write(frame_of("QUERIES"), path)
+    before = path.read_bytes()
+    with pytest.raises(TableError):
+        tables.QUERIES.write(frame_of("QUERIES").assign(split="dev"), path)
+    assert path.read_bytes() == before
+
+
+def test_every_table_lies_where_the_design_says():
+    assert {name: str(table_of(name).path) for name in ROWS} == {
+        "MOMENTS": "datasets/work/moments.parquet",
+        "VIDEOS": "datasets/work/videos.parquet",
+        "CAPTIONS": "datasets/work/captions.parquet",
+        "QUERIES": "datasets/work/queries.parquet",
+        "FROZEN_QUERIES": "datasets/campaign/queries.csv",
+        "CANDIDATES": "datasets/work/candidates.parquet",
+        "PAIRS": "datasets/campaign/pairs.csv",
+        "JUDGMENTS": "datasets/campaign/judgments.csv",
+        "ASSIGNMENTS": "datasets/work/assignments.parquet",
+        "CONSENSUS": "datasets/work/consensus.parquet",
+    }
+
+
+def test_the_committed_frozen_queries_are_readable(repository):
+    tables.FROZEN_QUERIES.read(repository / tables.FROZEN_QUERIES.path)
