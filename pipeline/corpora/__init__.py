@@ -1,0 +1,38 @@
+"""One small module per corpus format, each `read(source) -> rows`.
+
+A reader knows where a format keeps its fields and nothing else: it passes on what stands
+there, right or wrong, with its place. What can be used is decided in `pipeline.ingest`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.corpora import (
+    activitynet_captions,
+    charades_sta,
+    didemo,
+    qvhighlights,
+    table,
+    tvr,
+)
+from pipeline.corpora.rows import Row
+from pipeline.params import Columns
+
+_READERS = {
+    "tvr": tvr.read,
+    "charades-sta": charades_sta.read,
+    "activitynet-captions": activitynet_captions.read,
+    "qvhighlights": qvhighlights.read,
+    "didemo": didemo.read,
+}
+
+
+def read(corpus: str, source: Path, columns: Columns) -> Iterator[Row]:
+    """Yield the rows of a corpus in the format `corpus`; `columns` is for `table` alone.
+
+    Raises:
+        FileError: the source is missing, or no file of that format.
+    """
+    if corpus == "table":
+        return table.read(source, columns)
+    return _READERS[corpus](source)

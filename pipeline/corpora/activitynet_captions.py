@@ -1,0 +1,48 @@
+"""ActivityNet Captions (Krishna et al., ICCV 2017): JSON, one object of videos.
+
+`{video: {"duration": s, "timestamps": [[start, end], ...], "sentences": [...]}}`.
+"""
+
+from collections.abc import Iterator
+from itertools import zip_longest
+from pathlib import Path
+
+from pipeline import files
+from pipeline.corpora.rows import Row, interval, stable_id
+
+
+def read(source: Path) -> Iterator[Row]:
+    """Yield the moments of one JSON file, or of a folder of splits.
+
+    Raises:
+        FileError: a file is not JSON, or no object.
+    """
+    for path in files.source_files(source, ".json"):
+        videos = files.read_json(path)
+        if not isinstance(videos, dict):
+            raise files.FileError(
+                f"{path}: an object of videos is expected, by their names; a folder may hold"
+                " nothing but splits (not the lists of ids that come with them)"
+            )
+        for video, entry in videos.items():
+            yield from _rows(path, video, entry)
+
+
+def _rows(path: Path, video: str, entry: object) -> Iterator[Row]:
+    fields = entry if isinstance(entry, dict) else {}
+    times, sentences = fields.get("timestamps"), fields.get("sentences")
+    if not isinstance(times, list) or not isinstance(sentences, list):
+        yield Row(file=path.name, item=video, problem="no-timestamps-or-sentences")
+        return
+    for number, (time, sentence) in enumerate(zip_longest(times, sentences)):
+        start, end = interval(time)
+        yield Row(
+            file=path.name,
+            item=f"{video}[{number}]",
+            moment_id=stable_id(video, start, end, sentence),
+            video_id=video,
+            start=start,
+            end=end,
+            duration=fields.get("duration"),
+            description=sentence,
+        )

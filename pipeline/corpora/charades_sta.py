@@ -1,0 +1,53 @@
+"""Charades-STA (Gao et al., ICCV 2017): lines `VIDEO START END##sentence`.
+
+They hold no durations; these come from Charades' own CSV (columns `id`, `length`). The
+source is a folder with both: `charades_sta_*.txt` and `Charades_*.csv`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline import files
+from pipeline.corpora.rows import Row, stable_id, unreadable
+
+
+def read(source: Path) -> Iterator[Row]:
+    """Yield the moments of every `.txt` of the folder, durations from its `.csv` files.
+
+    Raises:
+        FileError: the folder lacks one of them, or a CSV lacks `id` or `length`.
+    """
+    if source.is_file():
+        raise files.FileError(
+            f"{source}: charades-sta needs a folder: the annotations (.txt) and, for the"
+            " videos' durations, Charades' CSV (columns id, length)"
+        )
+    texts, tables = files.source_files(source, ".txt"), files.source_files(source, ".csv")
+    durations = {video: length for path in tables for video, length in _lengths(path)}
+    for path in texts:
+        for line in files.read_lines(path):
+            if line.text.strip():
+                yield _row(path, line, durations)
+
+
+def _lengths(path: Path) -> Iterator[tuple[str, str]]:
+    table = files.read_csv(path, ["id", "length"])
+    return zip(table["id"], table["length"], strict=True)
+
+
+def _row(path: Path, line: files.Line, durations: dict[str, str]) -> Row:
+    head, mark, sentence = line.text.partition("##")
+    fields = head.split()
+    if not mark or len(fields) != 3:  # noqa: PLR2004  (video, start, end)
+        return unreadable(path, line.number, "not-a-charades-line")
+    video, start, end = fields
+    return Row(
+        file=path.name,
+        line=line.number,
+        moment_id=stable_id(video, start, end, sentence),
+        video_id=video,
+        start=start,
+        end=end,
+        duration=durations.get(video),
+        description=sentence,
+    )

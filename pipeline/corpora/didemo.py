@@ -1,0 +1,61 @@
+"""DiDeMo (Hendricks et al., ICCV 2017): a JSON list whose times are 5-second indices.
+
+Indices are inclusive: (1, 4) is 5 s to 25 s. Several people marked each description; the
+pair that most of them chose is the moment (the first of them where counts are equal).
+The files hold no durations: a video is taken to last `num_segments` times 5 s.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypeGuard
+
+from pipeline import files
+from pipeline.corpora.rows import Row, interval
+
+SEGMENT_SECONDS = 5
+
+
+def read(source: Path) -> Iterator[Row]:
+    """Yield the moments of one JSON file, or of a folder of splits.
+
+    Raises:
+        FileError: a file is not JSON, or no list.
+    """
+    for path in files.source_files(source, ".json"):
+        entries = files.read_json(path)
+        if not isinstance(entries, list):
+            raise files.FileError(f"{path}: a list of annotations is expected")
+        for number, entry in enumerate(entries):
+            yield _row(path, number, entry)
+
+
+def _row(path: Path, number: int, entry: object) -> Row:
+    item = f"[{number}]"
+    if not isinstance(entry, dict):
+        return Row(file=path.name, item=item, problem="not-an-object")
+    start, end = _seconds(entry.get("times"))
+    segments = entry.get("num_segments")
+    return Row(
+        file=path.name,
+        item=item,
+        moment_id=entry.get("annotation_id"),
+        video_id=entry.get("video"),
+        start=start,
+        end=end,
+        duration=segments * SEGMENT_SECONDS if _is_index(segments) else None,
+        description=entry.get("description"),
+    )
+
+
+def _seconds(times: object) -> tuple[int | None, int | None]:
+    pairs = [interval(pair) for pair in times] if isinstance(times, list) else []
+    marked = Counter((first, last) for first, last in pairs if _is_index(first) and _is_index(last))
+    if not marked:
+        return None, None
+    [((first, last), _)] = marked.most_common(1)
+    return first * SEGMENT_SECONDS, (last + 1) * SEGMENT_SECONDS
+
+
+def _is_index(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)

@@ -1,0 +1,47 @@
+"""QVHighlights (Lei et al., NeurIPS 2021): JSON lines with `relevant_windows`.
+
+One moment per window, `qid_0`, `qid_1`, ...: a query of theirs may have several windows.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline import files
+from pipeline.corpora.rows import Row, interval, unreadable
+
+
+def read(source: Path) -> Iterator[Row]:
+    """Yield the windows of one JSON-lines file, or of a folder of splits.
+
+    The test split has no windows; its lines are rejected and counted, not passed over.
+    """
+    for path in files.source_files(source, ".jsonl"):
+        for record in files.read_json_lines(path):
+            yield from _rows(path, record)
+
+
+def _rows(path: Path, record: files.Record) -> Iterator[Row]:
+    if record.problem:
+        yield unreadable(path, record.line, record.problem)
+        return
+    windows = record.fields.get("relevant_windows")
+    if not isinstance(windows, list) or not windows:
+        yield unreadable(path, record.line, "no-windows")
+        return
+    for number, window in enumerate(windows):
+        yield _row(path, record, number, window)
+
+
+def _row(path: Path, record: files.Record, number: int, window: object) -> Row:
+    qid, (start, end) = record.fields.get("qid"), interval(window)
+    return Row(
+        file=path.name,
+        line=record.line,
+        item=f"relevant_windows[{number}]",
+        moment_id=f"{qid}_{number}" if isinstance(qid, int | str) else None,
+        video_id=record.fields.get("vid"),
+        start=start,
+        end=end,
+        duration=record.fields.get("duration"),
+        description=record.fields.get("query"),
+    )

