@@ -1,0 +1,169 @@
+"""Make the sample corpus: described moments of a drawn sitcom, with videos that show them.
+
+reads   datasets/sample/screenplay.yaml
+writes  datasets/work/sample/annotations.jsonl (TVR's format, with each moment's scene), videos/
+
+From two scenes follows the true relevance level of a query-moment pair, by the guideline of
+the paper (Appendix B.1): simulated annotators and tests judge by it. The same seed gives
+the same corpus.
+"""
+
+import json
+import multiprocessing
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from itertools import permutations
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from pipeline import files
+from pipeline.params import Sample, load
+from pipeline.sitcom.drawing.frame import Painter, frame_size
+from pipeline.sitcom.screenplay import Gender, Screenplay, load_screenplay
+from pipeline.sitcom.staging.schedule import Plot
+from pipeline.sitcom.staging.wording import Narrator
+from pipeline.sitcom.staging.world import Scene, Take
+from pipeline.stage import run, write_metrics
+from pipeline.video import write_video
+
+OUT = Path("datasets/work/sample")
+FACETS = ("people", "action", "object", "place")
+FIRST_ID = 10001
+
+Record = dict[str, Any]
+
+
+def true_level(query: Scene, moment: Scene, script: Screenplay) -> int:
+    """Return how relevant a moment truly is to an imprecise query, 0 to 4.
+
+    The query is what its sentence mentions, less the names: of people only woman, man or
+    somebody, and how many, are left, and somebody whose name tells nothing may be either.
+
+    * 4: the moment shows all that the query says.
+    * 3: action and object are right, one detail is not (a person's gender, the place).
+    * 2: partly: the action is right, but not its object or several details; or an action
+      of the same family with all else as it should be.
+    * 1: loosely: an action of the same family, or of one akin to it with all else right.
+    * 0: nothing to do with it.
+
+    Source: TVR-Ranking (Liang et al., 2024), Appendix B.1.
+    """
+    wanted, shown = _family(query, script), _family(moment, script)
+    wrong_object = "object" in query.mentions and query.object != moment.object
+    details = _wrong_people(query, moment, script)
+    details += "place" in query.mentions and query.place != moment.place
+    if query.action == moment.action:
+        levels = (2, 2, 1) if wrong_object else (4, 3, 2)
+        return levels[min(details, 2)]
+    all_else_right = not wrong_object and not details
+    if wanted == shown:
+        return 2 if all_else_right else 1
+    return int(all_else_right and shown in script.families[wanted].akin)
+
+
+def _family(scene: Scene, script: Screenplay) -> str:
+    return script.action(scene.action).family
+
+
+def _wrong_people(query: Scene, moment: Scene, script: Screenplay) -> int:
+    """Count the people who are missing, too many, or of the wrong gender.
+
+    Where two people do the same, or do something else than the query says, it does not
+    matter who is named first.
+    """
+    if "people" not in query.mentions:
+        return 0
+    wanted = [script.cast[name].gender for name in query.who]
+    shown = [script.cast[name].gender for name in moment.who]
+    fixed = query.action == moment.action and script.action(query.action).ordered
+    orders = [tuple(shown)] if fixed else list(permutations(shown))
+    wrong = min(
+        sum(_differ(*pair) for pair in zip(wanted, order, strict=False)) for order in orders
+    )
+    return wrong + abs(len(wanted) - len(shown))
+
+
+def _differ(one: Gender, other: Gender) -> bool:
+    return one != other and "unknown" not in {one, other}
+
+
+def annotate(script: Screenplay, takes: Iterable[Take], seed: int) -> Iterator[Record]:
+    """Yield what TVR says about a moment, and its scene, for each in the order of time.
+
+    `ts` is the half-open interval [start, end) in seconds.
+    """
+    narrator = Narrator(script, seed)
+    number = FIRST_ID
+    for take in takes:
+        for step in take.steps:
+            if step.cue is None:
+                continue
+            text, scene = narrator.tell(step.cue, take.place)
+            yield {
+                "vid_name": take.name,
+                "duration": round(take.seconds, 2),
+                "ts": [round(step.first / take.fps, 2), round(step.last / take.fps, 2)],
+                "desc": text,
+                "type": "v",
+                "desc_id": number,
+                "scene": scene_record(scene),
+            }
+            number += 1
+
+
+def scene_record(scene: Scene) -> Record:
+    """Return a scene as it stands in `annotations.jsonl`."""
+    return {
+        "who": list(scene.who),
+        "action": scene.action,
+        "object": scene.object,
+        "place": scene.place,
+        "mentions": [facet for facet in FACETS if facet in scene.mentions],
+    }
+
+
+def scene_of(record: Record) -> Scene:
+    """Return the scene of a line of `annotations.jsonl`."""
+    scene = record["scene"]
+    who, mentions = tuple(scene["who"]), frozenset(scene["mentions"])
+    return Scene(who, scene["action"], scene["object"], scene["place"], mentions)
+
+
+def render(script: Screenplay, take: Take, height: int, path: Path) -> None:
+    """Draw one video."""
+    painter = Painter(script, take, height)
+    frames = (painter.frame(number) for number in range(take.frames))
+    write_video(path, frames, frame_size(height), take.fps)
+
+
+def render_all(script: Screenplay, takes: list[Take], height: int, folder: Path) -> None:
+    """Draw all videos, one process per core, and show how far it is."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(os.cpu_count(), context) as pool:
+        done = [
+            pool.submit(render, script, take, height, folder / f"{take.name}.mp4") for take in takes
+        ]
+        for future in tqdm(done, desc="videos", unit="video", disable=None):
+            future.result()
+
+
+def main() -> None:
+    """Run the stage."""
+    params: Sample = load().sample
+    script = load_screenplay()
+    takes = list(Plot(script, params.seed, params.fps).takes(params.videos))
+    records = list(annotate(script, takes, params.seed))
+    shutil.rmtree(OUT, ignore_errors=True)
+    render_all(script, takes, params.height, OUT / "videos")
+    with files.atomic(OUT / "annotations.jsonl") as stream:
+        stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+    seconds = round(sum(take.seconds for take in takes), 1)
+    write_metrics("sample", {"videos": len(takes), "moments": len(records), "seconds": seconds})
+
+
+if __name__ == "__main__":
+    run(main)

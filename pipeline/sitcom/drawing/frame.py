@@ -1,0 +1,117 @@
+"""A frame: a tableau painted from back to front, and the strip below it."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from pipeline.sitcom.drawing.brush import OVERSAMPLE, STAGE_HEIGHT, Brush, rgb
+from pipeline.sitcom.drawing.effects import paint_effect
+from pipeline.sitcom.drawing.furniture import (
+    DOOR_FOOT,
+    DOOR_HALF,
+    DOOR_TOP,
+    FIXTURES,
+    paint_doorway,
+)
+from pipeline.sitcom.drawing.people import paint_body, paint_near_arm, paint_shadow
+from pipeline.sitcom.drawing.places import paint_place
+from pipeline.sitcom.drawing.pose import Pose
+from pipeline.sitcom.drawing.stage import tableau_at
+from pipeline.sitcom.drawing.strip import paint_strip
+from pipeline.sitcom.drawing.tableau import Tableau
+from pipeline.sitcom.drawing.things import paint_cup, paint_laid, paint_pot
+from pipeline.sitcom.screenplay import Screenplay
+from pipeline.sitcom.staging.world import WIDTH, Take
+
+BEHIND = 0.75
+"""Deeper than this one is behind the wall, and seen through the doorway only."""
+
+Frame = NDArray[np.uint8]
+
+
+def frame_size(height: int) -> tuple[int, int]:
+    """Return width and height in pixels of a frame: 16 to 9, both even."""
+    return 2 * round(height * 8 / 9), height
+
+
+class Painter:
+    """Paints the frames of one video; what never moves is painted once."""
+
+    def __init__(self, script: Screenplay, take: Take, height: int) -> None:
+        self._script, self._take = script, take
+        self._place = script.places[take.place]
+        self._size = frame_size(height)
+        width = self._size[0]
+        picture = width, round(STAGE_HEIGHT * width / WIDTH)
+        self._scale = width / WIDTH * OVERSAMPLE
+        self._empty = paint_place(self._place, (picture[0] * OVERSAMPLE, picture[1] * OVERSAMPLE))
+        self._standing: dict[tuple[float, ...], Image.Image] = {}
+
+    def frame(self, number: int) -> Frame:
+        """Return frame `number`: (height, width, 3)."""
+        picture = self.paint(tableau_at(self._script, self._take, number))
+        whole = Image.new("RGB", self._size)
+        whole.paste(picture.reduce(OVERSAMPLE))
+        paint_strip(whole, number, self._take.fps)
+        return np.asarray(whole)
+
+    def paint(self, tableau: Tableau) -> Image.Image:
+        """Return the picture of a tableau, `OVERSAMPLE` times as large as it is shown."""
+        image = self._furnished(tableau.fixtures)
+        brush = Brush(image, self._scale)
+        behind = {name: pose for name, pose in tableau.poses.items() if pose.depth > BEHIND}
+        before = {name: pose for name, pose in tableau.poses.items() if pose.depth <= BEHIND}
+        if behind:
+            self._through_doorway(image, behind)
+        for pose in before.values():
+            paint_shadow(brush, pose, rgb(self._place.floor))
+        _table(brush, tableau)
+        self._people(brush, {n: p for n, p in before.items() if n not in tableau.actors})
+        self._people(brush, {n: p for n, p in before.items() if n in tableau.actors})
+        for effect in tableau.effects:
+            paint_effect(brush, effect)
+        return image
+
+    def _furnished(self, fixtures: Mapping[str, float]) -> Image.Image:
+        """Return the place with its doors and windows as open as they are."""
+        key = tuple(fixtures.values())
+        if key in self._standing:
+            return self._standing[key].copy()
+        image = self._empty.copy()
+        brush = Brush(image, self._scale)
+        for name, share in fixtures.items():
+            x = self._place.openable[name]
+            if name == "door":
+                paint_doorway(brush, x)
+            FIXTURES[name](brush, x, share)
+        if all(share in {0.0, 1.0} for share in key):
+            self._standing[key] = image.copy()
+        return image
+
+    def _through_doorway(self, image: Image.Image, poses: Mapping[str, Pose]) -> None:
+        left, right = self._place.door - DOOR_HALF, self._place.door + DOOR_HALF
+        edges = (left, DOOR_TOP, right, DOOR_FOOT)
+        box = tuple(round(edge * self._scale) for edge in edges)
+        seen = image.crop((box[0], box[1], box[2], box[3]))
+        corner = box[0] / self._scale, box[1] / self._scale
+        self._people(Brush(seen, self._scale, *corner), poses)
+        image.paste(seen, (box[0], box[1]))
+
+    def _people(self, brush: Brush, poses: Mapping[str, Pose]) -> None:
+        """Paint bodies, farther ones first, then all near arms: they may be round others."""
+        ordered = sorted(poses.items(), key=lambda item: -item[1].depth)
+        for name, pose in ordered:
+            paint_body(brush, pose, self._script.cast[name])
+        for name, pose in ordered:
+            paint_near_arm(brush, pose, self._script.cast[name])
+
+
+def _table(brush: Brush, tableau: Tableau) -> None:
+    for thing, at, facing in tableau.laid:
+        paint_laid(brush, thing, at, facing)
+    if tableau.pot:
+        pot = tableau.pot
+        paint_cup(brush, pot.drink, pot.cup, pot.level)
+        paint_pot(brush, pot.drink, pot.at, 1, pot.tilt)

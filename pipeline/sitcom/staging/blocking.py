@@ -1,0 +1,137 @@
+"""Blocking: where people stand for a cue, and where the others go so that one can see it.
+
+Positions are stage units from left to right. Nobody ends up in front of another.
+"""
+
+from collections.abc import Iterable, Mapping
+from statistics import fmean
+
+from pipeline.sitcom.staging.world import WIDTH, Cue, World, seated
+
+MARKS = tuple(range(22, WIDTH - 21, 4))
+"""Where people may stand when nothing calls them elsewhere."""
+CLEAR, ROOMY = 36, 52
+"""Two people nearer than `CLEAR` hide one another; those who only look on keep away farther."""
+FURNITURE = 40
+"""In front of a table, so far from its middle, one hides what lies on it."""
+SEAT_CLEAR = 28
+APPROACH = 20
+"""The last steps to a table, a seat or a door belong to the moment."""
+REACH = {"table": 37, "pot": 29, "fixture": 31, "door out": 34}
+"""How far from the middle of a table, a window, a door one stands to reach it."""
+APART = {"hug": 40, "shake_hands": 42, "hand_over": 43, "argue": 54, "dance": 48, "wave": 64}
+"""How far apart two people stand at the beginning."""
+
+Marks = dict[str, tuple[float, int]]
+"""Name to (x, facing)."""
+
+
+def block(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks] | None:
+    """Return where everybody concerned stands when the cue begins, and where its people end.
+
+    `at` says what the cue's target is: floor, table, pot, fixture, seat, door in, door out;
+    `table` is where the table is, which people had better not hide.
+    None if it can't be played where all can see it.
+    """
+    found = _actors(cue, at, world, table)
+    if found is None:
+        return None
+    starts, ends = found
+    busy = [x for x, _ in (*starts.values(), *ends.values())]
+    if at in {"table", "pot", "fixture", "door in", "door out"}:
+        busy.append(cue.target)
+    sitting = {n: p for n, p in world.people.items() if p.posture == "seated" and n not in cue.who}
+    if any(abs(person.x - x) < SEAT_CLEAR for person in sitting.values() for x in busy):
+        return None
+    others = _step_aside(cue, busy, world, table)
+    return None if others is None else ({**others, **starts}, ends)
+
+
+def _actors(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks] | None:
+    first = cue.who[0]
+    match at:
+        case "table" | "pot" | "fixture":
+            end = cue.target + cue.side * REACH[at]
+            start = end + cue.side * APPROACH
+            return {first: (start, -cue.side)}, {first: (end, -cue.side)}
+        case "seat":
+            person = world.people[first]
+            start = cue.target + cue.side * APPROACH if person.seat is None else person.x
+            return {first: (start, -cue.side if person.seat is None else person.facing)}, {}
+        case "door out":
+            gaps = [cue.target + cue.side * (REACH[at] + CLEAR * i) for i in range(len(cue.who))]
+            starts = {name: (x, -cue.side) for name, x in zip(cue.who, gaps, strict=True)}
+            return starts, dict.fromkeys(cue.who, (cue.target, -cue.side))
+        case "door in":
+            return _arrivals(cue, world, table)
+    if len(cue.who) == 1:
+        return {first: (world.people[first].x, world.people[first].facing)}, {}
+    return _pair(cue, world, table)
+
+
+def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
+    """Those who come in stop near the door, the first of them farther in."""
+    sitting = [person.x for person in seated(world.people.values())]
+    ends: list[int] = []
+    for x in _nearest(MARKS, cue.target, table):
+        if (x - cue.target) * cue.side < CLEAR:
+            continue
+        if _is_clear(x, sitting, SEAT_CLEAR) and _is_clear(x, ends, CLEAR):
+            ends.append(x)
+        if len(ends) == len(cue.who):
+            return {}, {
+                name: (x, cue.side) for name, x in zip(cue.who, reversed(ends), strict=True)
+            }
+    return None
+
+
+def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
+    """Two people meet near where they are, keeping left and right, face to face."""
+    left, right = sorted(cue.who, key=lambda name: (world.people[name].x, name))
+    half = APART[cue.action] / 2
+    sitting = [person.x for person in seated(world.people.values())]
+    middle = fmean(world.people[name].x for name in cue.who)
+    inside = [x for x in MARKS if MARKS[0] + half <= x <= MARKS[-1] - half]
+    for x in _nearest(inside, middle, table):
+        if _is_clear(x, sitting, half + SEAT_CLEAR):
+            return {left: (x - half, 1), right: (x + half, -1)}, {}
+    return None
+
+
+def _step_aside(cue: Cue, busy: list[float], world: World, table: float) -> Marks | None:
+    """Send those who stand in the way to the nearest free mark; all look at what happens."""
+    sitting = [p.x for p in seated(world.people.values())]
+    taken, marks = [*busy], Marks()
+    for name, person in world.people.items():
+        if person.posture != "standing" or name in cue.who:
+            continue
+        open_ = [x for x in MARKS if not min(busy) < x < max(busy)]
+        open_ = [x for x in open_ if _is_clear(x, sitting, SEAT_CLEAR)]
+        free = next(
+            (
+                x
+                for gap in (ROOMY, CLEAR)
+                for x in _nearest(open_, person.x, table)
+                if _is_clear(x, taken, gap)
+            ),
+            None,
+        )
+        if free is None:
+            return None
+        taken.append(free)
+        marks[name] = free, 1 if free < fmean(busy) else -1
+    return marks
+
+
+def _is_clear(x: float, others: Iterable[float], gap: float) -> bool:
+    return all(abs(x - other) >= gap for other in others)
+
+
+def _nearest(marks: Iterable[int], x: float, table: float) -> list[int]:
+    """Return the marks from the nearest to the farthest, those before the table last."""
+    return sorted(marks, key=lambda mark: (abs(mark - table) < FURNITURE, abs(mark - x), mark))
+
+
+def longest_walk(world: World, marks: Mapping[str, tuple[float, int]]) -> float:
+    """Return the longest way anybody has to go to their mark, in stage units."""
+    return max((abs(world.people[name].x - x) for name, (x, _) in marks.items()), default=0.0)

@@ -1,0 +1,93 @@
+"""The port to ffmpeg: the only module that knows where it is and how it is called."""
+
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+from numpy.typing import NDArray
+
+from momentrank.errors import MomentRankError
+
+Frame = NDArray[np.uint8]
+"""One picture: (height, width, 3), red, green and blue."""
+
+H264 = (
+    *("-an", "-c:v", "libx264", "-preset", "veryfast", "-crf", "27"),
+    *("-g", "48", "-pix_fmt", "yuv420p", "-movflags", "+faststart"),
+    *("-map_metadata", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"),
+)
+"""What every browser plays; nothing of time or machine gets into the file."""
+
+
+class VideoError(MomentRankError):
+    """ffmpeg is missing, or could not read or write a video."""
+
+
+def ffmpeg() -> str:
+    """Return the path of ffmpeg: that of IMAGEIO_FFMPEG_EXE, else the packaged one.
+
+    Raises:
+        VideoError: there is none.
+    """
+    try:
+        return str(imageio_ffmpeg.get_ffmpeg_exe())
+    except RuntimeError as exc:
+        raise VideoError("no ffmpeg found; type: pip install imageio-ffmpeg") from exc
+
+
+def write_video(path: Path, frames: Iterable[Frame], size: tuple[int, int], fps: int) -> None:
+    """Write frames of `size` (width, height; both even) as H.264, whole or not at all.
+
+    Raises:
+        VideoError: ffmpeg could not write it.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.tmp.mp4")
+    source = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{size[0]}x{size[1]}", "-r", str(fps)]
+    command = [*_quiet(), "-y", *source, "-i", "pipe:0", "-threads", "1", *H264, str(unfinished)]
+    try:
+        _feed(command, frames, path)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _feed(command: list[str], frames: Iterable[Frame], path: Path) -> None:
+    with subprocess.Popen(  # noqa: S603  (our own command line)
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdin, "it was asked for"  # noqa: S101
+        try:
+            for frame in frames:
+                process.stdin.write(frame.tobytes())
+        except BrokenPipeError:
+            pass
+        _, message = process.communicate()
+    if process.returncode:
+        raise VideoError(f"{path}: ffmpeg could not write it: {_last_line(message)}")
+
+
+def read_video(path: Path, size: tuple[int, int]) -> Iterator[Frame]:
+    """Yield every frame of a video of `size` (width, height), none doubled or dropped.
+
+    Raises:
+        VideoError: ffmpeg could not read it.
+    """
+    width, height = size
+    raw = ["-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"]
+    command = [*_quiet(), "-i", str(path), "-map", "0:v:0", *raw]
+    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise VideoError(f"{path}: ffmpeg could not read it: {_last_line(done.stderr)}")
+    yield from np.frombuffer(done.stdout, np.uint8).reshape(-1, height, width, 3)
+
+
+def _quiet() -> list[str]:
+    return [ffmpeg(), "-nostdin", "-hide_banner", "-loglevel", "error"]
+
+
+def _last_line(message: bytes) -> str:
+    lines = message.decode(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing"

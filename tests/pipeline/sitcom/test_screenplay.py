@@ -1,0 +1,109 @@
+"""The screenplay: what the committed one holds, and how a wrong one is refused."""
+
+from collections import Counter
+from typing import get_args
+
+import pytest
+from pydantic import ValidationError
+
+from pipeline import files
+from pipeline.sitcom.screenplay import (
+    SCREENPLAY,
+    ActionName,
+    ScreenplayError,
+    load_screenplay,
+)
+
+
+@pytest.fixture(scope="module")
+def script(repository):
+    return load_screenplay(repository / SCREENPLAY)
+
+
+@pytest.fixture
+def wrong(repository, tmp_path):
+    """Return a function that plants one mistake in the screenplay and gives its error."""
+    text = (repository / SCREENPLAY).read_text(encoding="utf-8")
+
+    def error(old, new):
+        assert old in text
+        path = tmp_path / "screenplay.yaml"
+        path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        with pytest.raises((ScreenplayError, files.FileError)) as caught:
+            load_screenplay(path)
+        return str(caught.value).replace(str(tmp_path), "DIR")
+
+    return error
+
+
+def test_the_cast_is_five_women_five_men_and_two_whose_name_tells_nothing(script):
+    assert Counter(character.gender for character in script.cast.values()) == {
+        "woman": 5,
+        "man": 5,
+        "unknown": 2,
+    }
+
+
+def test_every_action_that_can_be_drawn_is_written(script):
+    assert set(script.actions) == set(get_args(ActionName))
+
+
+def test_no_action_has_a_phrasing_twice(script):
+    phrasings = [text for action in script.actions.values() for text in action.phrasings]
+    assert len(set(phrasings)) == len(phrasings)
+
+
+def test_phrasings_vary_in_naming_object_and_place(script):
+    for name, action in script.actions.items():
+        for people in action.people:
+            texts = action.phrasings_for(people)
+            placed = [
+                any(f"{{{word}}}" in t for word in ("place", "into", "out_of")) for t in texts
+            ]
+            assert any(placed), f"{name} never says where"
+            assert not all(placed), f"{name} always says where"
+
+
+def test_a_screenplay_cannot_be_changed(script):
+    with pytest.raises(ValidationError, match="frozen"):
+        script.title = "Another"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "gender: woman",
+            "gender: lady",
+            "cast.Nora.gender: Input should be 'woman', 'man' or 'unknown' (it is 'lady')",
+        ),
+        ("hair: long,", "hairs: long,", "cast.Nora.hair: Field required"),
+        ("title: Five", "subtitle: x\ntitle: Five", "subtitle: Extra inputs are not permitted"),
+        ('"#cf2f3c"', '"red"', "cast.Nora.top: String should match pattern"),
+        ("table: 226", "table: 400", "places.living room.table: Input should be less than"),
+        ("  pour:\n", "  juggle:\n", "actions.juggle.[key]: Input should be 'enter', 'leave'"),
+        ("    family: drinks", "    family: food", "actions.pour.family: 'food' is not among the"),
+        ("akin: [sitting, openings]", "akin: [flying]", "families.coming and going.akin: 'flying'"),
+        (
+            "takes a seat {at} {place}",
+            "takes a seat {at} {palace}",
+            "{palace}, which is not a placeholder",
+        ),
+        ('"{who} sits down {at}."', '"Somebody sits down {at}."', "does not say {who}"),
+        ('"{who} smiles and waves."', '"{who} waves {object}."', "the action has none"),
+        ("a letter}", "a letter", "DIR/screenplay.yaml, line"),
+        ('      - "{who} opens the {object}."\n', '      - "{who} meets {other}."\n', "is for 2"),
+        (", pot: coffee pot", "", "{pot}, which 'coffee' does not have"),
+    ],
+)
+def test_a_mistake_is_one_line_with_its_field(wrong, old, new, message):
+    said = wrong(old, new)
+    assert said.startswith("DIR/screenplay.yaml")
+    assert message in said
+    assert "\n" not in said
+
+
+def test_too_few_phrasings_are_refused(wrong):
+    kept = '      - "{who} raises an arm and waves {place}."\n'
+    said = wrong(f'      - "{{who}} smiles and waves."\n{kept}', kept)
+    assert said == "DIR/screenplay.yaml: actions.wave.phrasings: fewer than 3 that speak of 1"

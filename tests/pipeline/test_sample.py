@@ -1,0 +1,328 @@
+"""The sample corpus: its counts, its sentences, its true relevance levels, its bytes."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import sample
+from pipeline.sample import FACETS, annotate, scene_of, true_level
+from pipeline.sitcom.drawing.frame import frame_size
+from pipeline.sitcom.drawing.strip import read_frame_number
+from pipeline.sitcom.screenplay import SCREENPLAY, load_screenplay
+from pipeline.sitcom.staging.schedule import Plot
+from pipeline.sitcom.staging.world import Scene
+from pipeline.video import read_video
+
+SEED, VIDEOS, FPS = 2024, 64, 12
+SCRIPT = load_screenplay(Path(__file__).parents[2] / SCREENPLAY)
+
+
+def corpus(seed=SEED, videos=VIDEOS):
+    return list(annotate(SCRIPT, Plot(SCRIPT, seed, FPS).takes(videos), seed))
+
+
+@pytest.fixture(scope="module")
+def records():
+    return corpus()
+
+
+def test_there_are_64_videos_and_at_least_320_moments(records):
+    moments = Counter(record["vid_name"] for record in records)
+    assert len(moments) == VIDEOS
+    assert len(records) >= 320
+    assert all(4 <= count <= 7 for count in moments.values())
+
+
+def test_records_are_as_tvr_writes_them(records):
+    for record in records:
+        fields = ["vid_name", "duration", "ts", "desc", "type", "desc_id", "scene"]
+        assert list(record) == fields
+        assert re.fullmatch(r"flights_s01e\d\d_clip_\d\d", record["vid_name"])
+        assert 20 <= record["duration"] <= 60
+        start, end = record["ts"]
+        assert 0 <= start < end <= record["duration"]
+        assert record["type"] == "v"
+    ids = [record["desc_id"] for record in records]
+    assert ids == sorted(set(ids))
+    assert all(isinstance(number, int) for number in ids)
+
+
+def test_moments_of_a_video_follow_each_other(records):
+    for one, next_ in pairwise(records):
+        if one["vid_name"] == next_["vid_name"]:
+            assert one["ts"][1] < next_["ts"][0]
+
+
+def test_every_action_occurs_often_by_many_in_many_places(records):
+    for action in SCRIPT.actions:
+        scenes = [scene_of(record) for record in records if record["scene"]["action"] == action]
+        assert len(scenes) >= 12, action
+        assert len({scene.who for scene in scenes}) >= 6, action
+        assert len({scene.place for scene in scenes}) >= 4, action
+        assert {scene.object for scene in scenes} >= set(SCRIPT.action(action).objects), action
+
+
+def test_the_cast_shares_the_work(records):
+    shown = Counter(name for record in records for name in record["scene"]["who"])
+    assert set(shown) == set(SCRIPT.cast)
+    assert min(shown.values()) >= 15
+
+
+def test_at_least_three_phrasings_of_every_action_are_used(records):
+    """Seen by the sentences themselves, their names and things blotted out."""
+    used = {}
+    for record in records:
+        names = "|".join([*SCRIPT.cast, "she|he|they|her|him|his|their|them"])
+        bare = re.sub(rf"\b({names})\b", "X", record["desc"])
+        used.setdefault(record["scene"]["action"], set()).add(bare)
+    assert all(len(sentences) >= 3 for sentences in used.values())
+
+
+def test_descriptions_read_as_sentences(records):
+    for record in records:
+        text = record["desc"]
+        assert re.fullmatch(r"[A-Z][^{}]*[a-zé]\.", text), text
+        assert "  " not in text
+        assert "None" not in text
+        for name in record["scene"]["who"]:
+            assert re.search(rf"\b{name}\b", text), text
+
+
+def test_a_sentence_says_what_its_scene_mentions_and_no_more(records):
+    for record in records:
+        scene = record["scene"]
+        said = any(
+            words in record["desc"].lower()
+            for words in (
+                SCRIPT.places[scene["place"]].at,
+                SCRIPT.places[scene["place"]].into,
+                SCRIPT.places[scene["place"]].out_of,
+            )
+        )
+        assert said is ("place" in scene["mentions"]), record["desc"]
+        if "object" in scene["mentions"]:
+            assert re.search(scene["object"], record["desc"]), record["desc"]
+        elif scene["object"] and scene["object"] != "phone":
+            assert not re.search(rf"\b{scene['object']}\b", record["desc"]), record["desc"]
+
+
+def test_a_name_that_tells_nothing_gets_no_gender(records):
+    for record in records:
+        genders = {SCRIPT.cast[name].gender for name in record["scene"]["who"]}
+        if genders == {"unknown"}:
+            assert not re.search(r"\b(he|she|his|her|him|himself|herself)\b", record["desc"])
+
+
+def test_same_seed_same_records_another_seed_others():
+    assert corpus(videos=4) == corpus(videos=4)
+    assert corpus(videos=4) != corpus(SEED + 1, videos=4)
+
+
+def test_the_plan_does_not_depend_on_how_python_hashes_text(repository):
+    """Sets of words are in another order in every process; the corpus must not be."""
+    code = (
+        "import sys; sys.path[:0] = ['tests/pipeline', '.']; import test_sample as t\n"
+        "print(t.corpus(videos=6))"
+    )
+    told = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=repository,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert told == {f"{corpus(videos=6)}\n"}
+
+
+def test_a_scene_survives_being_written(records):
+    for record in records[:20]:
+        again = json.loads(json.dumps(record))
+        assert sample.scene_record(scene_of(again)) == record["scene"]
+
+
+def test_queries_have_many_graded_answers(records):
+    """Every level is found, and most queries have answers above 'loosely related'."""
+    scenes = [scene_of(record) for record in records]
+    levels = [Counter(true_level(query, moment, SCRIPT) for moment in scenes) for query in scenes]
+    assert all(counts[4] >= 1 for counts in levels)
+    partly = sorted(counts[2] + counts[3] + counts[4] for counts in levels)
+    assert partly[len(partly) // 10] >= 10
+    assert sum(counts[4] >= 2 for counts in levels) >= 0.6 * len(levels)
+    assert set().union(*levels) == {0, 1, 2, 3, 4}
+
+
+# The true relevance level.
+
+ALL = frozenset(FACETS)
+
+
+def scene(who, action, thing=None, place="kitchen", mentions=ALL):
+    return Scene(tuple(who.split("+")), action, thing, place, frozenset(mentions))
+
+
+@pytest.mark.parametrize(
+    ("query", "moment", "level"),
+    [
+        # names are gone: another woman hands another man a letter in the kitchen
+        (scene("Nora+Felix", "hand_over", "letter"), scene("Rose+Ben", "hand_over", "letter"), 4),
+        # one detail differs: the giver's gender, or the place
+        (scene("Nora+Felix", "hand_over", "letter"), scene("Omar+Ben", "hand_over", "letter"), 3),
+        (scene("Rose", "read", "book"), scene("Rose", "read", "book", "office"), 3),
+        # he gives her, where she should give him: two people are wrong
+        (scene("Nora+Felix", "hand_over", "letter"), scene("Felix+Nora", "hand_over", "letter"), 2),
+        # in a hug it does not matter who is named first
+        (scene("Nora+Felix", "hug"), scene("Ben+Rose", "hug"), 4),
+        # the action is right, its object is not
+        (scene("Rose", "read", "book"), scene("Rose", "read", "letter"), 2),
+        (scene("Rose", "read", "book"), scene("Ben", "read", "letter"), 2),
+        (scene("Rose", "read", "book"), scene("Ben", "read", "letter", "office"), 1),
+        # two details differ, or three
+        (scene("Rose", "read", "book"), scene("Ben", "read", "book", "office"), 2),
+        (scene("Nora+Rose", "hug"), scene("Ben+Omar", "hug", None, "office"), 2),
+        # a place that the sentence does not mention is not asked for
+        (
+            scene("Rose", "read", "book", mentions={"people", "action", "object"}),
+            scene("Nora", "read", "book", "office"),
+            4,
+        ),
+        # the same family: all else equal, or not
+        (scene("Nora", "open", "window"), scene("Rose", "close", "window"), 2),
+        (scene("Nora", "open", "window"), scene("Ben", "close", "fridge"), 1),
+        # a family akin to it, with all else equal, or not
+        (scene("Nora", "open", "door", mentions={"people", "action"}), scene("Rose", "enter"), 1),
+        (scene("Nora", "open", "door", mentions={"people", "action"}), scene("Ben", "enter"), 0),
+        # nothing to do with it
+        (scene("Nora", "pour", "coffee"), scene("Nora", "dance"), 0),
+        # one who dances is not two who dance
+        (scene("Nora", "dance"), scene("Nora+Felix", "dance"), 3),
+        (scene("Nora+Felix", "dance"), scene("Rose", "dance"), 3),
+        # whose name tells nothing may be either
+        (scene("Robin", "dance"), scene("Ben", "dance"), 4),
+        (scene("Nora+Felix", "hand_over", "book"), scene("Robin+Dr. Hale", "hand_over", "book"), 4),
+    ],
+)
+def test_true_level_by_the_guideline(query, moment, level):
+    assert true_level(query, moment, SCRIPT) == level
+
+
+@st.composite
+def scenes(draw):
+    name = draw(st.sampled_from(sorted(SCRIPT.actions)))
+    action = SCRIPT.action(name)
+    people = draw(st.sampled_from(action.people))
+    who = draw(st.permutations(sorted(SCRIPT.cast)))[:people]
+    thing = draw(st.sampled_from(action.objects)) if action.objects else None
+    place = draw(st.sampled_from(sorted(SCRIPT.places)))
+    mentions = draw(st.sets(st.sampled_from(FACETS)))
+    return Scene(tuple(who), name, thing, place, frozenset(mentions | {"people", "action"}))
+
+
+@given(scenes(), scenes())
+def test_a_level_is_0_to_4_and_always_the_same(query, moment):
+    level = true_level(query, moment, SCRIPT)
+    assert level in range(5)
+    assert true_level(query, moment, SCRIPT) == level
+
+
+@given(scenes())
+def test_the_own_moment_is_perfect(own):
+    assert true_level(own, own, SCRIPT) == 4
+
+
+@given(scenes(), scenes(), st.sampled_from(FACETS))
+def test_asking_for_more_never_raises_a_level(query, moment, facet):
+    less = replace(query, mentions=query.mentions - {facet})
+    more = replace(query, mentions=query.mentions | {facet})
+    assert true_level(more, moment, SCRIPT) <= true_level(less, moment, SCRIPT)
+
+
+@given(scenes(), scenes(), st.randoms(use_true_random=False))
+def test_names_do_not_matter_only_gender_and_number(query, moment, random):
+    def recast(who):
+        genders = [SCRIPT.cast[name].gender for name in who]
+        by_gender = {g: [n for n, c in SCRIPT.cast.items() if c.gender == g] for g in set(genders)}
+        return tuple(random.choice(by_gender[gender]) for gender in genders)
+
+    recast_query = replace(query, who=recast(query.who))
+    recast_moment = replace(moment, who=recast(moment.who))
+    assert true_level(recast_query, recast_moment, SCRIPT) == true_level(query, moment, SCRIPT)
+
+
+@given(scenes(), scenes())
+def test_what_the_moments_own_sentence_says_does_not_matter(query, moment):
+    bare = replace(moment, mentions=frozenset())
+    assert true_level(query, bare, SCRIPT) == true_level(query, moment, SCRIPT)
+
+
+@given(scenes(), scenes())
+def test_another_action_never_gets_more_than_2(query, moment):
+    if query.action != moment.action:
+        assert true_level(query, moment, SCRIPT) <= 2
+
+
+# The stage.
+
+
+@pytest.fixture
+def workplace(repository, tmp_path, monkeypatch):
+    """Return a folder with screenplay and parameters for two small videos."""
+    text = (repository / "params.yaml").read_text(encoding="utf-8")
+    for key, value in (("videos", 2), ("fps", 6), ("height", 120)):
+        text = re.sub(rf"^(  {key}: )\d+", rf"\g<1>{value}", text, count=1, flags=re.MULTILINE)
+    (tmp_path / "params.yaml").write_text(text, encoding="utf-8")
+    target = tmp_path / SCREENPLAY
+    target.parent.mkdir(parents=True)
+    target.write_bytes((repository / SCREENPLAY).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def contents(folder):
+    return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*.*")}
+
+
+def test_the_stage_writes_the_same_bytes_again_and_nothing_else(workplace):
+    out = workplace / sample.OUT
+    sample.main()
+    first = contents(out)
+    (out / "videos" / "stale.mp4").write_bytes(b"of a larger corpus")
+    sample.main()
+    assert contents(out) == first
+    names = {"annotations.jsonl", "flights_s01e01_clip_00.mp4", "flights_s01e01_clip_01.mp4"}
+    assert {path.name for path in first} == names
+
+
+def test_the_videos_are_as_long_as_their_annotations_say(workplace):
+    sample.main()
+    lines = (workplace / sample.OUT / "annotations.jsonl").read_text(encoding="utf-8").splitlines()
+    durations = {r["vid_name"]: r["duration"] for r in map(json.loads, lines)}
+    for name, duration in durations.items():
+        frames = read_video(workplace / sample.OUT / "videos" / f"{name}.mp4", frame_size(120))
+        numbers = [read_frame_number(frame) for frame in frames]
+        assert numbers == list(range(round(duration * 6)))
+
+
+def test_another_seed_makes_another_corpus(workplace):
+    sample.main()
+    first = contents(workplace / sample.OUT)
+    params = workplace / "params.yaml"
+    text = params.read_text(encoding="utf-8")
+    params.write_text(re.sub(r"^  seed: \d+", "  seed: 1", text, count=1, flags=re.MULTILINE))
+    sample.main()
+    second = contents(workplace / sample.OUT)
+    assert first.keys() == second.keys()
+    assert all(first[path] != second[path] for path in first)

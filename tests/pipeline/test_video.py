@@ -1,0 +1,67 @@
+"""The port to ffmpeg: whole files or none, and what it says when it can't."""
+
+import imageio_ffmpeg
+import numpy as np
+import pytest
+
+from pipeline import video
+from pipeline.video import VideoError, read_video, write_video
+
+SIZE = (64, 36)
+
+
+def frames(number, size=SIZE):
+    for shade in range(number):
+        yield np.full((size[1], size[0], 3), 20 * (shade % 12), np.uint8)
+
+
+def test_every_frame_comes_back_in_order(tmp_path):
+    path = tmp_path / "deep" / "a.mp4"
+    write_video(path, frames(12), SIZE, fps=12)
+    shades = [float(frame.mean()) for frame in read_video(path, SIZE)]
+    assert shades == pytest.approx([20 * shade for shade in range(12)], abs=6)
+
+
+def test_the_file_is_h264_for_any_browser_at_its_frame_rate(tmp_path):
+    path = tmp_path / "a.mp4"
+    write_video(path, frames(24), SIZE, fps=12)
+    meta = next(imageio_ffmpeg.read_frames(str(path)))
+    assert (meta["codec"], meta["fps"], meta["duration"], meta["size"]) == ("h264", 12, 2, SIZE)
+    assert meta["pix_fmt"].startswith("yuv420p")
+    content = path.read_bytes()
+    assert content.index(b"moov") < content.index(b"mdat")
+
+
+def test_a_failure_midway_leaves_nothing(tmp_path):
+    def broken():
+        yield from frames(3)
+        raise RuntimeError("out of paint")
+
+    with pytest.raises(RuntimeError, match="out of paint"):
+        write_video(tmp_path / "a.mp4", broken(), SIZE, fps=12)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failure_keeps_the_former_file(tmp_path):
+    path = tmp_path / "a.mp4"
+    path.write_bytes(b"former")
+    with pytest.raises(VideoError, match=r"a\.mp4: ffmpeg could not write it: .*"):
+        write_video(path, frames(200, (63, 35)), (63, 35), fps=12)
+    assert path.read_bytes() == b"former"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_video_is_told(tmp_path):
+    path = tmp_path / "a.mp4"
+    path.write_bytes(b"not a video")
+    with pytest.raises(VideoError, match=r"a\.mp4: ffmpeg could not read it: .+"):
+        list(read_video(path, SIZE))
+
+
+def test_no_ffmpeg_says_what_to_type(monkeypatch):
+    def missing():
+        raise RuntimeError("No ffmpeg exe could be found")
+
+    monkeypatch.setattr(video.imageio_ffmpeg, "get_ffmpeg_exe", missing)
+    with pytest.raises(VideoError, match="pip install imageio-ffmpeg"):
+        video.ffmpeg()
