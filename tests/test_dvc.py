@@ -1,0 +1,167 @@
+"""Real DVC in a clone: what runs, what does not run again, and another corpus in one line."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+pytestmark = pytest.mark.integration
+
+SMALL = {
+    r"videos: \d+": "videos: 4",
+    r"val: \d+": "val: 3",
+    r"test: \d+": "test: 5",
+    r"top: 40 ": "top: 8 ",
+    r"batch: 20 ": "batch: 4 ",
+}
+OTHER_TVR = [
+    ("s01e01", 20.0, [1.5, 4.0], "A woman waves.", "v", 1),
+    ("s01e01", 20.0, [5.0, 9.5], "Two men shake hands.", "v", 2),
+    ("s01e02", 30.0, [0.0, 3.0], "A man sits down.", "v", 3),
+    ("s01e02", 30.0, [0.0, 3.0], "He says no.", "t", 4),
+    ("../../etc/x y", 30.0, [2.0, 3.0], "A dog barks at a cat.", "v", 5),
+]
+
+
+class Project:
+    """A git clone of the checkout with DVC, in a temporary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        scripts = str(Path(sys.executable).parent)
+        self.env = {
+            **os.environ,
+            "PATH": scripts + os.pathsep + os.environ["PATH"],
+            **{
+                f"GIT_{role}_{key}": "test@example.org"
+                for role in ("AUTHOR", "COMMITTER")
+                for key in ("NAME", "EMAIL")
+            },
+        }
+
+    def run(self, *command: str) -> str:
+        done = subprocess.run(
+            command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def repro(self, *arguments: str) -> list[str]:
+        """Run `dvc repro`; return the stages that it ran."""
+        return re.findall(r"Running stage '([^']+)'", self.run("dvc", "repro", *arguments))
+
+    def change(self, name: str, pattern: str, text: str) -> None:
+        path = self.folder / name
+        before = path.read_text()
+        after = re.sub(pattern, text, before, count=1)
+        assert after != before
+        path.write_text(after)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory, repository):
+    """Return a small project in which everything has run once."""
+    folder = tmp_path_factory.mktemp("project")
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=repository, capture_output=True, text=True, check=True)
+    for name in filter(lambda name: (repository / name).is_file(), names.stdout.split("\n")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(repository / name, folder / name)
+    project = Project(folder)
+    for pattern, text in SMALL.items():
+        project.change("params.yaml", pattern, text)
+    project.run("git", "init", "-q")
+    project.run("git", "add", "-A")
+    project.run("git", "commit", "-qm", "a clone")
+    project.first_run = project.repro()
+    project.run("git", "add", "-A")
+    project.run("git", "commit", "-qm", "dvc.lock", "--allow-empty")
+    return project
+
+
+def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
+    assert sorted(project.first_run) == [
+        "candidates",
+        "embed",
+        "ingest",
+        "pseudo",
+        "rewrite",
+        "sample",
+        "split",
+    ]
+    folder = project.folder / "datasets"
+    candidates = pd.read_parquet(folder / "work" / "candidates.parquet")
+    assert candidates.groupby("query_id")["rank"].apply(list).tolist() == [list(range(1, 9))] * 8
+    assert (candidates.loc[candidates["rank"] == 1, "similarity"] == 1.0).all()
+    trained = json.loads((folder / "release" / "train_top20.json").read_text())
+    assert {len(query["relevant_moment"]) for query in trained} == {20}
+
+
+def test_nothing_is_left_for_git_but_what_is_committed(project):
+    assert project.run("git", "status", "--porcelain") == ""
+
+
+def test_metrics_and_plots_are_where_dvc_looks(project):
+    metrics = json.loads(project.run("dvc", "metrics", "show", "--json"))[""]["data"]
+    assert set(metrics) == {
+        f"datasets/work/metrics/{name}.json"
+        for name in ("sample", "ingest", "rewrite", "split", "embed", "candidates", "pseudo")
+    }
+    assert "similarity_by_rank" in project.run("dvc", "plots", "show", "--json", "-o", ".git/plots")
+
+
+def test_a_second_run_does_nothing(project):
+    assert "up to date" in project.run("dvc", "repro")
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "text", "stages"),
+    [
+        ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates"]),
+        ("params.yaml", r"top: \[1, 20, 40\]", "top: [40, 20, 1]", ["pseudo"]),
+        ("pipeline/blas.py", r"\Z", "# changed\n", ["candidates", "pseudo"]),
+        ("README.md", r"\Z", "changed\n", []),
+    ],
+)
+def test_a_stage_reruns_only_when_its_inputs_code_or_keys_change(
+    project, name, pattern, text, stages
+):
+    project.change(name, pattern, text)
+    assert sorted(project.repro()) == stages
+    project.run("git", "checkout", "-q", ".")
+    project.repro()
+
+
+def test_frozen_queries_take_the_place_of_drawn_ones(project):
+    moments = pd.read_parquet(project.folder / "datasets/work/moments.parquet")
+    own = moments["moment_id"].iloc[0]
+    with (project.folder / "datasets/campaign/queries.csv").open("a") as stream:
+        stream.write(f"{own},Somebody does what nobody described.,val\n")
+    assert project.repro() == ["split", "embed", "candidates", "pseudo"]
+    candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
+    assert set(candidates["query_id"]) == {own}
+    project.run("git", "checkout", "-q", ".")
+    project.repro()
+
+
+def test_another_corpus_in_one_line(project, tmp_path):
+    names = ("vid_name", "duration", "ts", "desc", "type", "desc_id")
+    source = tmp_path / "tvr_val_release.jsonl"
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in OTHER_TVR]
+    source.write_text("\n".join(lines))
+    keys = [f"ingest.source={source}", "split.val=1", "split.test=1", "pseudo.top=[1,20,40]"]
+    settings = [argument for key in ["ingest.corpus=tvr", *keys] for argument in ("-S", key)]
+    told = project.run("dvc", "exp", "run", *settings, "candidates", "pseudo")
+    assert "sample" not in re.findall(r"Running stage '([^']+)'", told)
+    candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
+    assert set(candidates["moment_id"]) == {"1", "2", "3", "5"}
+    videos = pd.read_parquet(project.folder / "datasets/work/videos.parquet").set_index("video_id")
+    assert pd.isna(videos.loc["../../etc/x y", "path"])
+    shown = project.run("python", "-m", "pipeline.show", "--queries", "1", "--top", "2")
+    assert "1.000" in shown
