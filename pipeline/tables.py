@@ -21,6 +21,7 @@ SPLITS = ("val", "test", "train")
 WORK = Path("datasets/work")
 CAMPAIGN = Path("datasets/campaign")
 SHOWN_PROBLEMS = 5
+_INSTANT = "datetime64[us, UTC]"
 
 
 class TableError(MomentRankError):
@@ -52,8 +53,10 @@ class Table:
                 value, or a key occurs twice. Rows are told by their index label.
         """
         self._tell(_column_problems(self.columns, list(frame.columns)))
+        timed, problems = _with_instants(where, frame[self.columns], self.schema)
+        self._tell(problems)
         try:
-            checked = self.schema.validate(frame[self.columns], lazy=True)
+            checked = self.schema.validate(timed, lazy=True)
         except SchemaErrors as exc:
             problems = _cell_problems(where, exc.failure_cases)
         else:
@@ -123,6 +126,22 @@ def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list
     ]
 
 
+def _with_instants(
+    where: str, frame: pd.DataFrame, schema: pa.DataFrameSchema
+) -> tuple[pd.DataFrame, list[str]]:
+    """Read times in any form of ISO 8601, also several in one column, and in no other."""
+    problems = []
+    for name in [name for name, column in schema.columns.items() if str(column.dtype) == _INSTANT]:
+        instants = pd.to_datetime(frame[name], format="ISO8601", utc=True, errors="coerce")
+        unread = frame.loc[instants.isna() & frame[name].notna(), name]
+        problems += [
+            f"{where} {index}, {name}: {text!r} is not a date and time"
+            for index, text in unread.items()
+        ]
+        frame = frame.assign(**{name: instants})
+    return frame, problems
+
+
 def _cell_problems(where: str, cases: pd.DataFrame) -> list[str]:
     # A cell's first problem is the one to tell: what is no number is not in range either.
     first = cases.drop_duplicates(["column", "index"])
@@ -149,7 +168,6 @@ _KINDS = {
     "coerce_dtype('Int64')": "a whole number",
     "coerce_dtype('float32')": "a number",
     "coerce_dtype('float64')": "a number",
-    "coerce_dtype('datetime64[us, UTC]')": "a date and time",
     "coerce_dtype('string[pyarrow]')": "UTF-8 text",
 }
 
@@ -181,15 +199,7 @@ def _time() -> pa.Column:
 
 
 def _instant() -> pa.Column:
-    parser = pa.Parser(_as_instants)
-    return pa.Column("datetime64[us, UTC]", coerce=True, parsers=parser)
-
-
-def _as_instants(values: pd.Series) -> pd.Series:
-    """Read every form of ISO 8601, also several in one column; leave the rest to be told."""
-    instants = pd.to_datetime(values, format="ISO8601", utc=True, errors="coerce")
-    unread = instants.isna() & values.notna()
-    return instants.astype(object).where(~unread, values) if unread.any() else instants
+    return _column(_INSTANT)
 
 
 def _number(dtype: str, low: float, high: float | None = None, nullable: bool = False) -> pa.Column:

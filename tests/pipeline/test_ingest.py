@@ -332,7 +332,7 @@ lists_of_garbage = st.lists(garbage_rows, max_size=8).map(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=25)
 @given(lists_of_garbage, st.floats(0, 3))
 def test_every_row_ends_in_exactly_one_place(tmp_path, rows, slack):
     result = taken(*rows, end_slack=slack, videos="videos/{video_id}.mp4")
@@ -382,7 +382,7 @@ def first_reason(start, end, duration, slack) -> str:  # noqa: PLR0911  (one per
     return ""
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.lists(st.tuples(times, times, times), max_size=30), st.sampled_from([0.0, 0.5, 1.0]))
 def test_reasons_of_times_are_those_of_their_definition(intervals, slack):
     rows = rows_with_own_ids(

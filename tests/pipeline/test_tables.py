@@ -189,6 +189,7 @@ MISTAKES = [
     ("JUDGMENTS", "level", "high", "'high' is not a whole number"),
     ("JUDGMENTS", "reason", "tired", "'tired' is not one of broken-clip, senseless-query"),
     ("JUDGMENTS", "submitted_at", "yesterday", "'yesterday' is not a date and time"),
+    ("JUDGMENTS", "submitted_at", "05/01/2024", "'05/01/2024' is not a date and time"),
     ("JUDGMENTS", "submitted_at", None, "empty"),
     ("JUDGMENTS", "seconds", np.inf, "inf is not a time of 0 s or more"),
     ("JUDGMENTS", "kind", "", "empty"),
@@ -273,6 +274,14 @@ def test_a_time_is_any_iso_8601_and_utc_where_it_does_not_say(text, tmp_path):
     assert list(tables.JUDGMENTS.check(frame)["submitted_at"]) == [NOON, NOON]
     files.write_csv(tmp_path / "j.csv", frame)
     assert list(tables.JUDGMENTS.read(tmp_path / "j.csv")["submitted_at"]) == [NOON, NOON]
+
+
+def test_times_of_a_column_may_differ_in_form(tmp_path):
+    forms = ["2024-05-01 12:00:00+00:00", "2024-05-01T12:00:00.5Z", "2024-05-01T12:00:01.123456Z"]
+    frame = pd.concat([frame_of("JUDGMENTS")] * 2).head(3).astype({"level": "Int64"})
+    files.write_csv(tmp_path / "j.csv", frame.assign(annotator=range(3), submitted_at=forms))
+    instants = tables.JUDGMENTS.read(tmp_path / "j.csv")["submitted_at"]
+    assert list((instants - NOON).dt.total_seconds()) == [0.0, 0.5, 1.123456]
 
 
 # Columns, keys, files

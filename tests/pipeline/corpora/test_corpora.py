@@ -363,7 +363,7 @@ def test_didemo_counts_in_segments_of_5_s_ends_included(tmp_path):
         ([[3, 3]], (15.0, 20.0)),
         ([[0, 0], [5, 5], [5, 5]], (25.0, 30.0)),
         ([[2, 3], [0, 0]], (10.0, 20.0)),
-        ([[0, 5], [True, True], ["a", "b"], [1], None], (0.0, 30.0)),
+        ([[True, True], ["a", "b"], [1], None, [0, 5]], (0.0, 30.0)),
     ],
     ids=["one", "most", "first-of-equals", "garbage"],
 )
