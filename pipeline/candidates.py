@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from tqdm import tqdm
 
-from pipeline import files, neighbours, pool, stage, tables
+from pipeline import csv_files, neighbours, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import Candidates, load
 
@@ -59,7 +59,7 @@ def main() -> None:
     moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     table = candidates(judged, moments, Embeddings.open(), params.candidates)
     tables.CANDIDATES.write(table)
-    files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
+    csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
     per_query = table.groupby("query_id").size()
     stage.write_metrics(
         "candidates",

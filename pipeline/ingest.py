@@ -18,7 +18,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
-from pipeline import corpora, files, stage, tables
+from pipeline import corpora, csv_files, files, stage, tables
 from pipeline.corpora.rows import Row
 from pipeline.params import Ingest, load
 
@@ -93,9 +93,16 @@ def _typed(raw: pd.DataFrame) -> pd.DataFrame:
     kinds = {"moment_id": _as_id, "video_id": _as_id, "description": _as_text}
     texts = {name: _objects(map(kind, raw[name])) for name, kind in kinds.items()}
     frame = _without_broken_text(raw.assign(**numbers, **texts))
-    frame["video_duration"] = frame.groupby("video_id")["duration"].transform("max")
-    frame["several"] = frame["duration"].notna() & (frame["duration"] != frame["video_duration"])
-    return frame.assign(duration=frame["video_duration"])
+    usual = frame["video_id"].map(_usual_durations(frame))
+    several = frame["duration"].notna() & (frame["duration"] != usual)
+    return frame.assign(duration=usual, several=several)
+
+
+def _usual_durations(frame: pd.DataFrame) -> pd.Series:
+    """Return each video's duration: what most of its rows say, of ties the longest."""
+    said = frame[frame["duration"] > 0].groupby(["video_id", "duration"]).size()
+    counts = said.rename("rows").reset_index().sort_values(["rows", "duration"])
+    return counts.drop_duplicates("video_id", keep="last").set_index("video_id")["duration"]
 
 
 def _without_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
@@ -227,7 +234,7 @@ def main() -> None:
     params = load().ingest
     rows = corpora.read(params.corpus, Path(params.source), params.columns)
     result = ingest(tqdm(rows, desc="ingest", unit=" rows", disable=None), params)
-    files.write_csv(REJECTED, result.rejected)
+    csv_files.write_csv(REJECTED, result.rejected)
     stage.write_metrics("ingest", result.metrics)
     refuse_useless(result.metrics, params)
     tables.MOMENTS.write(result.moments)

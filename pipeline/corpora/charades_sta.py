@@ -7,12 +7,12 @@ source is a folder with both: `charades_sta_*.txt` and `Charades_*.csv`.
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline import files
+from pipeline import csv_files, files
 from pipeline.corpora.rows import Row, stable_id, unreadable
 
 
 def read(source: Path) -> Iterator[Row]:
-    """Yield the moments of every `.txt` of the folder, durations from its `.csv` files.
+    """Yield the moments of `charades_sta*.txt`, durations from the `.csv` beside them.
 
     Raises:
         FileError: the folder lacks one of them, or a CSV lacks `id` or `length`.
@@ -22,7 +22,9 @@ def read(source: Path) -> Iterator[Row]:
             f"{source}: charades-sta needs a folder: the annotations (.txt) and, for the"
             " videos' durations, Charades' CSV (columns id, length)"
         )
-    texts, tables = files.source_files(source, ".txt"), files.source_files(source, ".csv")
+    tables, texts = files.source_files(source, ".csv"), sorted(source.glob("charades_sta*.txt"))
+    if not texts:  # Charades' own folder holds other .txt files beside
+        raise files.FileError(f"{source}: holds no charades_sta*.txt file")
     durations = {video: length for path in tables for video, length in _lengths(path)}
     for path in texts:
         for line in files.read_lines(path):
@@ -31,7 +33,7 @@ def read(source: Path) -> Iterator[Row]:
 
 
 def _lengths(path: Path) -> Iterator[tuple[str, str]]:
-    table = files.read_csv(path, ["id", "length"])
+    table = csv_files.read_csv(path, ["id", "length"])
     return zip(table["id"], table["length"], strict=True)
 
 

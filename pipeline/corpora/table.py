@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
-from pipeline import files
+from pipeline import csv_files, files
 from pipeline.corpora.rows import Row, stable_id, unreadable
 from pipeline.params import Columns
 
@@ -45,7 +45,7 @@ def _json_lines(path: Path, _: Columns) -> Iterator[Placed]:
 
 
 def _csv(path: Path, columns: Columns) -> Iterator[Placed]:
-    table = files.read_csv(path, list(columns.values()))
+    table = csv_files.read_csv(path, list(columns.values()))
     for line, *cells in table.itertuples(name=None):
         yield Row(file=path.name, line=line), dict(zip(table.columns, cells, strict=True))
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import files
+from pipeline import csv_files, files
 from pipeline.files import FileError
 
 HOSTILE = "=+-@\t\r\n'\",;|\0 \ufeff\x85\u2028\uff1dé"
@@ -247,7 +247,7 @@ def test_broken_yaml_is_one_line_with_its_place(write, content, message):
 
 
 def read(path, *required):
-    frame = files.read_csv(path, required)
+    frame = csv_files.read_csv(path, required)
     return list(frame.itertuples(name=None))
 
 
@@ -257,7 +257,7 @@ def test_csv_rows_carry_the_line_on_which_they_start(write):
 
 
 def test_csv_with_a_header_alone_has_no_rows(write):
-    frame = files.read_csv(write("a,b\n"), ["b"])
+    frame = csv_files.read_csv(write("a,b\n"), ["b"])
     assert list(frame.columns) == ["a", "b"]
     assert len(frame) == 0
 
@@ -289,26 +289,26 @@ def test_csv_cells_may_hold_nul_bytes_and_bytes_that_are_no_utf8(write):
 
 def test_csv_takes_a_cell_longer_than_pythons_own_limit(tmp_path):
     frame = pd.DataFrame({"a": ["x" * 200_000]})
-    files.write_csv(tmp_path / "f.csv", frame)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
     assert read(tmp_path / "f.csv") == [(2, "x" * 200_000)]
 
 
 @given(st.lists(st.tuples(cells | st.none(), cells | st.none())))
 def test_what_is_written_as_csv_is_read_again(tmp_path, rows):
     frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
-    files.write_csv(tmp_path / "f.csv", frame)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
     assert [tuple(row[1:]) for row in read(tmp_path / "f.csv")] == rows
 
 
 @given(st.lists(cells | st.none(), min_size=1))
 def test_one_column_alone_is_read_again(tmp_path, rows):
-    files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": rows}, dtype=object))
+    csv_files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": rows}, dtype=object))
     assert [cell for _, cell in read(tmp_path / "f.csv")] == rows
 
 
 @given(st.lists(cells, min_size=1))
 def test_no_written_cell_is_a_formula(tmp_path, rows):
-    files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": rows, "b": "=1"}, dtype=object))
+    csv_files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": rows, "b": "=1"}, dtype=object))
     with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as stream:
         _, *written = csv.reader(stream)
     assert len(written) == len(rows)
@@ -317,29 +317,29 @@ def test_no_written_cell_is_a_formula(tmp_path, rows):
 
 @given(cells)
 def test_defused_cells_are_restored_and_only_formulas_are_defused(cell):
-    assert files.restore(files.defuse(cell)) == cell
-    assert (files.defuse(cell) != cell) == cell.lstrip("'").startswith(tuple(FORMULA_STARTS))
+    assert csv_files.restore(csv_files.defuse(cell)) == cell
+    assert (csv_files.defuse(cell) != cell) == cell.lstrip("'").startswith(tuple(FORMULA_STARTS))
 
 
 @pytest.mark.parametrize("value", [None, 1.5, -2, True])
 def test_numbers_are_no_formulas(value):
-    assert files.defuse(value) is value
+    assert csv_files.defuse(value) is value
 
 
 def test_numbers_and_nulls_are_written_as_they_are(tmp_path):
     frame = pd.DataFrame({"a": [-1.5, 0.1 + 0.2], "b": pd.array([None, -3], dtype="Int64")})
-    files.write_csv(tmp_path / "f.csv", frame)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
     assert (tmp_path / "f.csv").read_text() == "a,b\n-1.5,\n0.30000000000000004,-3\n"
 
 
 def test_integers_beside_a_null_stay_integers(tmp_path):
     frame = pd.DataFrame({"a": [7, None, "x"], "b": [None, 2**60, None]}, dtype=object)
-    files.write_csv(tmp_path / "f.csv", frame)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
     assert (tmp_path / "f.csv").read_text() == "a,b\n7,\n,1152921504606846976\nx,\n"
 
 
 def test_a_hostile_cell_alone_makes_the_file_quoted(tmp_path):
-    files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": ["x"], "b": ["y"]}))
+    csv_files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": ["x"], "b": ["y"]}))
     assert (tmp_path / "f.csv").read_text() == "a,b\nx,y\n"
 
 

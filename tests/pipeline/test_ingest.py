@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline import files, ingest, tables
+from pipeline import csv_files, files, ingest, tables
 from pipeline.corpora.rows import Row
 from pipeline.ingest import CorpusError, video_path
 from pipeline.params import Ingest
@@ -239,7 +239,7 @@ def test_rows_without_id_are_no_duplicates_of_each_other():
     assert reasons_of(result) == [(1, "no-id"), (2, "no-id")]
 
 
-def test_a_video_with_several_durations_has_the_longest_and_is_counted():
+def test_of_durations_said_equally_often_the_longest_counts():
     result = taken(
         *rows_with_own_ids(
             {"duration": 10, "end": 11.9},
@@ -252,6 +252,14 @@ def test_a_video_with_several_durations_has_the_longest_and_is_counted():
     assert [moment[3] for moment in moments_of(result)] == [11.9, 4.0, 4.0, 4.0]
     assert result.metrics["videos_with_several_durations"] == 1
     assert result.metrics["ends_clipped"] == 0
+
+
+def test_a_mistyped_duration_is_outvoted_and_counted():
+    rows = rows_with_own_ids({"duration": 10, "end": 10.5}, {"duration": 10}, {"duration": 1e308})
+    result = taken(*rows)
+    assert result.videos["duration"].to_list() == [10.0]
+    assert result.metrics["videos_with_several_durations"] == 1
+    assert result.metrics["ends_clipped"] == 1
 
 
 def test_rows_of_other_modalities_are_counted_and_not_taken():
@@ -351,8 +359,8 @@ def test_every_row_ends_in_exactly_one_place(tmp_path, rows, slack):
     in_order = (joined["start"] >= 0) & (joined["start"] < joined["end"])
     assert (in_order & (joined["end"] <= joined["duration"])).all()
 
-    files.write_csv(tmp_path / "rejected.csv", result.rejected)
-    assert len(files.read_csv(tmp_path / "rejected.csv")) == len(result.rejected)
+    csv_files.write_csv(tmp_path / "rejected.csv", result.rejected)
+    assert len(csv_files.read_csv(tmp_path / "rejected.csv")) == len(result.rejected)
     files.write_json(tmp_path / "metrics.json", metrics)
     tables.MOMENTS.write(result.moments, tmp_path / "moments.parquet")
     tables.VIDEOS.write(result.videos, tmp_path / "videos.parquet")
@@ -526,7 +534,7 @@ def metrics():
 
 
 def rejected():
-    return files.read_csv(ingest.REJECTED)
+    return csv_files.read_csv(ingest.REJECTED)
 
 
 def test_the_stage_writes_its_tables_and_metrics(stage):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import files, tables
+from pipeline import csv_files, schema, tables
 from pipeline.files import FileError
-from pipeline.tables import TableError
+from pipeline.schema import Table, TableError
 
 NOON = pd.Timestamp("2024-05-01T12:00:00Z")
 # Two rows of each table: the first with everything, the second with every null that may be.
@@ -48,7 +48,7 @@ DTYPES = {
 every_table = pytest.mark.parametrize("name", ROWS)
 
 
-def table_of(name: str) -> tables.Table:
+def table_of(name: str) -> Table:
     return getattr(tables, name)
 
 
@@ -79,7 +79,7 @@ def problems(call) -> list[str]:
 
 
 def test_every_table_of_the_module_is_tested():
-    found = {name for name, value in vars(tables).items() if isinstance(value, tables.Table)}
+    found = {name for name, value in vars(tables).items() if isinstance(value, Table)}
     assert found == set(ROWS) == set(DTYPES)
 
 
@@ -216,7 +216,7 @@ def test_a_broken_cell_of_a_csv_file_is_told_by_its_line(name, column, value, co
     table, path = table_of(name), tmp_path / "t.csv"
     frame = table.check(frame_of(name)).astype(object)
     frame.loc[1, column] = value
-    files.write_csv(path, frame)
+    csv_files.write_csv(path, frame)
     assert problems(lambda: table.read(path)) == [f"{path}: line 3, {column}: {complaint}"]
 
 
@@ -239,7 +239,7 @@ def test_lines_are_those_of_the_file_even_after_cells_of_several_lines(tmp_path)
 def test_several_broken_cells_are_several_lines_and_the_rest_is_counted():
     frame = pd.DataFrame({"query_id": list("abcdefg"), "query": "x", "split": "dev"})
     lines = problems(lambda: tables.QUERIES.check(frame))
-    assert len(lines) == tables.SHOWN_PROBLEMS + 1
+    assert len(lines) == schema.SHOWN_PROBLEMS + 1
     assert lines[0] == (
         "datasets/work/queries.parquet: row 0, split: 'dev' is not one of val, test, train"
     )
@@ -272,14 +272,14 @@ def test_a_time_is_any_iso_8601_and_utc_where_it_does_not_say(text, tmp_path):
     frame = tables.JUDGMENTS.check(frame_of("JUDGMENTS")).astype({"submitted_at": object})
     frame.loc[1, "submitted_at"] = text
     assert list(tables.JUDGMENTS.check(frame)["submitted_at"]) == [NOON, NOON]
-    files.write_csv(tmp_path / "j.csv", frame)
+    csv_files.write_csv(tmp_path / "j.csv", frame)
     assert list(tables.JUDGMENTS.read(tmp_path / "j.csv")["submitted_at"]) == [NOON, NOON]
 
 
 def test_times_of_a_column_may_differ_in_form(tmp_path):
     forms = ["2024-05-01 12:00:00+00:00", "2024-05-01T12:00:00.5Z", "2024-05-01T12:00:01.123456Z"]
     frame = pd.concat([frame_of("JUDGMENTS")] * 2).head(3).astype({"level": "Int64"})
-    files.write_csv(tmp_path / "j.csv", frame.assign(annotator=range(3), submitted_at=forms))
+    csv_files.write_csv(tmp_path / "j.csv", frame.assign(annotator=range(3), submitted_at=forms))
     instants = tables.JUDGMENTS.read(tmp_path / "j.csv")["submitted_at"]
     assert list((instants - NOON).dt.total_seconds()) == [0.0, 0.5, 1.123456]
 
@@ -293,7 +293,7 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
         f"{tmp_path}/q.csv: column 'split' is missing",
         f"{tmp_path}/q.csv: unknown column 'spilt'",
     ]
-    files.write_csv(tmp_path / "q.csv", frame)
+    csv_files.write_csv(tmp_path / "q.csv", frame)
     assert problems(lambda: tables.QUERIES.read(tmp_path / "q.csv")) == [
         f"{tmp_path}/q.csv: column 'split' is missing",
         f"{tmp_path}/q.csv: unknown column 'spilt'",

@@ -566,11 +566,11 @@ def test_what_is_no_parquet_is_an_error(tmp_path):
 def test_stable_ids_depend_neither_on_the_order_of_rows_nor_on_params(tmp_path):
     lines = [f"AO8RW {n}.0 {n + 5}.5##person does thing {n}." for n in range(20)]
     (tmp_path / "Charades_v1_train.csv").write_text(CHARADES)
-    (tmp_path / "a.txt").write_text("\n".join(lines))
+    (tmp_path / "charades_sta_a.txt").write_text("\n".join(lines))
     before = ids_by_text(taken("charades-sta", tmp_path))
     random.Random(3).shuffle(lines)
-    (tmp_path / "a.txt").write_text("\n".join(lines[:7]))
-    (tmp_path / "b.txt").write_text("\n".join(lines[7:]))
+    (tmp_path / "charades_sta_a.txt").write_text("\n".join(lines[:7]))
+    (tmp_path / "charades_sta_b.txt").write_text("\n".join(lines[7:]))
     after = taken("charades-sta", tmp_path, end_slack=0.0, pool_modalities=["v", "t"])
     assert ids_by_text(after) == before
     assert len(set(before.values())) == 20

@@ -1,0 +1,86 @@
+"""CSV files that people open in a spreadsheet: read with the line, written harmless."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines
+
+csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
+
+
+def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV file as text; the index is the line on which a row starts.
+
+    Empty cells are null. Cells that `defuse` made harmless are restored.
+
+    Raises:
+        FileError: the file is missing or malformed, a required column is missing, a
+            column stands twice, or a row has too few or too many cells, with its line.
+    """
+    rows = _csv_rows(path)
+    _, header = next(rows, (1, []))
+    _check_header(path, header, required)
+    lines, cells = [], []
+    for line, row in rows:
+        if len(row) != len(header):
+            found = f"{len(row)} cells where the header has {len(header)}"
+            raise FileError(f"{path}, line {line}: {found}")
+        lines.append(line)
+        cells.append([restore(cell) if cell else None for cell in row])
+    index = pd.Index(lines, name="line", dtype="int64")
+    return pd.DataFrame(cells, columns=header, index=index, dtype=object)
+
+
+def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank with the line on which it starts."""
+    reader = csv.reader(decoded_lines(path), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as exc:
+        raise FileError(f"{path}, line {line}: {exc}") from exc
+
+
+def _check_header(path: Path, header: list[str], required: Sequence[str]) -> None:
+    if missing := [name for name in required if name not in header]:
+        raise FileError(f"{path}, line 1: column {missing[0]!r} is missing (found: {header})")
+    if len(set(header)) != len(header):
+        raise FileError(f"{path}, line 1: a column stands twice in {header}")
+
+
+def write_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Write a frame as CSV without its index; text cells are made harmless (`defuse`)."""
+    texts = frame.select_dtypes(include=["object", "str"]).columns
+    safe = frame.astype(dict.fromkeys(texts, object))
+    for name in texts:  # not `Series.map`, which turns integers beside a null into floats
+        safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
+    with atomic(path) as stream:
+        safe.to_csv(stream, index=False, lineterminator="\n", quoting=_quoting(safe[texts]))
+
+
+def _quoting(texts: pd.DataFrame) -> Literal[0, 2]:
+    # Python's writer leaves a bare carriage return unquoted, and no reader takes it back.
+    hostile = any("\r" in cell for name in texts for cell in texts[name] if isinstance(cell, str))
+    return csv.QUOTE_NONNUMERIC if hostile else csv.QUOTE_MINIMAL
+
+
+# The last four are the full-width forms, which some spreadsheets read alike.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]")
+
+
+def defuse(cell: object) -> object:
+    """Put a quote before text that a spreadsheet would run as a formula."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def restore(cell: str) -> str:
+    """Undo `defuse`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
