@@ -38,7 +38,7 @@ from pipeline.sitcom.screenplay import (
 from pipeline.sitcom.staging.schedule import Plot
 
 HEIGHT, FPS = 180, 12
-SCRIPT = load_screenplay(Path(__file__).parents[2] / SCREENPLAY)
+SCRIPT = load_screenplay(Path(__file__).parents[3] / SCREENPLAY)
 TAKES = list(Plot(SCRIPT, 2024, FPS).takes(24))
 MOMENTS = [(take, step) for take in TAKES for step in take.steps if step.cue]
 

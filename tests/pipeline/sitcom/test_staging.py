@@ -15,7 +15,7 @@ FPS = 12
 seeds = st.integers(0, 10_000)
 
 
-SCRIPT = load_screenplay(Path(__file__).parents[2] / SCREENPLAY)
+SCRIPT = load_screenplay(Path(__file__).parents[3] / SCREENPLAY)
 
 
 def plan(seed, videos=2, script=SCRIPT):
