@@ -20,10 +20,12 @@ help: ## List the targets
 setup: $(READY) ## Make the environment .venv from requirements.lock
 
 $(READY):
+	@test ! -L .venv || { echo ".venv is shared with another checkout, and what this one pins differs:"; \
+	  echo "remove the link .venv, then make setup gives this one its own"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "==> setting up .venv with $$($(PYTHON) --version): once, a few minutes and 4 GB"
-	@test -x .venv/bin/python || $(PYTHON) -m venv .venv
+	@$(PYTHON) -m venv .venv
 	@$(PIP) install -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@rm -f .venv/ready-* && touch $@
@@ -32,11 +34,12 @@ demo: $(READY) ## Run the pipeline on the sample corpus, in a clone of its own u
 	@echo "==> $(DEMO)/: a clone of the last commit; your checkout and its campaign stay untouched"
 	@test -d $(DEMO)/.git || git clone --quiet --no-local . $(DEMO)
 	@# The clone keeps its own dvc.lock: what this machine made, so that nothing is made twice.
-	@cd $(DEMO) && cp dvc.lock .git/dvc.lock && git fetch --quiet origin HEAD \
+	@cd $(DEMO) && cp dvc.lock .git/dvc.lock && git fetch --quiet "$(CURDIR)" HEAD \
 	  && git reset --quiet --hard FETCH_HEAD && cp .git/dvc.lock dvc.lock
 	@git diff --quiet HEAD || echo "    (what you have not committed is not in it)"
 	@echo "==> dvc repro"
 	@cd $(DEMO) && $(RUN) dvc repro
+	@echo "==> the results lie in $(DEMO)/datasets/ (look at more: cd $(DEMO), python -m pipeline.show --help)"
 	@cd $(DEMO) && $(RUN) python -m pipeline.show
 
 test: $(READY) ## Check style and types, and run the tests
@@ -47,12 +50,13 @@ test: $(READY) ## Check style and types, and run the tests
 campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=params.paper.yaml]
 	@test -n "$(DIR)" || { echo "say where: make campaign DIR=path [PARAMS=params.paper.yaml]"; exit 2; }
 	@test ! -e "$(DIR)" || { echo "$(DIR) is there already: a campaign is never overwritten"; exit 2; }
+	@test -z "$(PARAMS)" || test -f "$(PARAMS)" || { echo "$(PARAMS): no such file"; exit 2; }
 	@git clone --quiet --no-local --origin momentrank . "$(DIR)"
 	@git -C "$(DIR)" switch --quiet --create campaign
 	@ln -s "$(CURDIR)/.venv" "$(DIR)/.venv"
 	@if [ -n "$(PARAMS)" ]; then cp "$(PARAMS)" "$(DIR)/params.yaml"; fi
 	@echo "==> $(DIR) is ready, on a branch of its own. Next:"
-	@echo "    cd $(DIR) && . .venv/bin/activate"
+	@echo "    cd '$(DIR)' && . .venv/bin/activate"
 	@echo "    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro"
 
 lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Python 3.11)

@@ -20,7 +20,8 @@ import torch
 from sentence_transformers.util import semantic_search
 from tqdm import tqdm
 
-from pipeline.neighbours import QUERY_BLOCK, Pool, nearest
+from pipeline.neighbours import QUERY_BLOCK, nearest
+from pipeline.ranking import Pool
 from pipeline.similarity import Ints, Vectors, unit_on_grid
 
 TOP = 40

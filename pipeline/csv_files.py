@@ -22,9 +22,7 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
         FileError: the file is missing or malformed, a required column is missing, a
             column stands twice, or a row has too few or too many cells, with its line.
     """
-    rows = _csv_rows(path)
-    _, header = next(rows, (1, []))
-    _check_header(path, header, required)
+    header, rows = read_rows(path, required)
     lines, cells = [], []
     for line, row in rows:
         if len(row) != len(header):
@@ -34,6 +32,21 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
         cells.append([restore(cell) if cell else None for cell in row])
     index = pd.Index(lines, name="line", dtype="int64")
     return pd.DataFrame(cells, columns=header, index=index, dtype=object)
+
+
+def read_rows(
+    path: Path, required: Sequence[str] = ()
+) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the header, and each row as it stands there with the line on which it starts.
+
+    Raises:
+        FileError: the file is missing or malformed, a required column is missing, or a
+            column stands twice.
+    """
+    rows = _csv_rows(path)
+    _, header = next(rows, (1, []))
+    _check_header(path, header, required)
+    return header, rows
 
 
 def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:

@@ -28,7 +28,12 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
 
     Texts are taken by length, longest first, `chunk` at a time: a batch holds like
     lengths, and too large a batch fails in the first minute, not in the last.
+
+    Raises:
+        EmbeddingsError: there is no text.
     """
+    if not texts:
+        raise embeddings.EmbeddingsError("there is nothing to embed: no caption takes part")
     ids, unique = embeddings.distinct(texts)
     missing = np.flatnonzero(~np.isin(ids, store.known()))
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))

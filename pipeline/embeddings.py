@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,8 @@ from pipeline.similarity import Ints, Vectors
 
 FOLDER = tables.WORK / "embeddings"
 ID_LENGTH = 32
+COPIED = 65_536
+"""How many rows are copied at a time: an array may be larger than memory."""
 
 Ids = npt.NDArray[np.bytes_]
 
@@ -47,15 +50,19 @@ class Embeddings:
         """Open the finished embeddings.
 
         Raises:
-            EmbeddingsError: there are none.
+            EmbeddingsError: there are none, or they are damaged.
         """
         if not (folder / "index.json").is_file():
             raise EmbeddingsError(f"{folder}: no embeddings; `dvc repro embed` makes them")
-        index = files.read_json(folder / "index.json")
-        return cls(
-            np.load(folder / index["ids"], allow_pickle=False),
-            np.load(folder / index["vectors"], mmap_mode="r", allow_pickle=False),
-        )
+        try:
+            index = files.read_json(folder / "index.json")
+            ids = np.load(folder / index["ids"], allow_pickle=False)
+            vectors = np.load(folder / index["vectors"], mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError, KeyError, TypeError, files.FileError) as exc:
+            raise EmbeddingsError(
+                f"{folder}: damaged ({exc}); delete the folder, then `dvc repro embed`"
+            ) from exc
+        return cls(ids, vectors)
 
     def rows(self, texts: pd.Series) -> Ints:
         """Return the row of each text.
@@ -64,9 +71,7 @@ class Embeddings:
             EmbeddingsError: a text has not been embedded.
         """
         wanted = text_ids(texts)
-        rows = np.searchsorted(self.ids, wanted)
-        known = rows < len(self.ids)
-        known[known] = self.ids[rows[known]] == wanted[known]
+        rows, known = _places(self.ids, wanted)
         if not known.all():
             text = texts.iloc[int(np.argmin(known))]
             raise EmbeddingsError(f"no embedding of {text!r}; run `dvc repro embed`")
@@ -116,8 +121,13 @@ class Store:
             finished = Embeddings.open(self.folder)
             yield finished.ids, finished.vectors
         for path in sorted(self._partial.glob("*.npz")):
-            with np.load(path, allow_pickle=False) as chunk:
-                yield chunk["ids"], chunk["vectors"]
+            try:
+                with np.load(path, allow_pickle=False) as chunk:
+                    part = chunk["ids"], chunk["vectors"]
+            except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+                path.unlink()  # what a chunk held is encoded again
+            else:
+                yield part
 
     def _assemble(self, path: Path, ids: Ids) -> None:
         temporary = path.with_suffix(".tmp")
@@ -128,10 +138,10 @@ class Store:
                 array = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
                     temporary, "w+", np.float32, shape
                 )
-            rows = np.searchsorted(ids, known)
-            wanted = rows < len(ids)
-            wanted[wanted] = ids[rows[wanted]] == known[wanted]
-            array[rows[wanted]] = vectors[wanted]
+            rows, wanted = _places(ids, known)
+            for first in range(0, len(known), COPIED):
+                some = slice(first, first + COPIED)
+                array[rows[some][wanted[some]]] = vectors[some][wanted[some]]
         if isinstance(array, np.memmap):
             array.flush()
         temporary.replace(path)
@@ -142,6 +152,14 @@ class Store:
                 shutil.rmtree(path)
             elif path.name not in kept:
                 path.unlink()
+
+
+def _places(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return where each id would stand among sorted `ids`, and whether it stands there."""
+    rows = np.searchsorted(ids, wanted)
+    known = rows < len(ids)
+    known[known] = ids[rows[known]] == wanted[known]
+    return rows, known
 
 
 def distinct(texts: Sequence[str]) -> tuple[Ids, list[str]]:

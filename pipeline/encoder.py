@@ -66,11 +66,10 @@ class SentenceEncoder:
     def count_cut(self, texts: Sequence[str]) -> int:
         """Count the texts of more than `embed.max_tokens` tokens; the rest is not read."""
         limit = self._params.max_tokens
-        # A token holds a character at least, so most texts need no look.
-        long = [text for text in texts if len(text) > limit - 2]
-        return (
-            sum(len(ids) > limit for ids in self._model.tokenizer(long)["input_ids"]) if long else 0
-        )
+        # No tokenizer makes more than two tokens of a byte, so most texts need no look.
+        long = [text for text in texts if 2 * len(text.encode()) + 2 > limit]
+        counts = (len(self._model.tokenizer(text)["input_ids"]) for text in long)
+        return sum(count > limit for count in counts)
 
 
 def locate(model: str, revision: str | None) -> Path:
@@ -113,6 +112,7 @@ def load(folder: Path, params: Embed) -> SentenceEncoder:
     """
     try:
         transformer = Transformer(str(folder), max_seq_length=params.max_tokens)
+        _check_length(transformer, params.max_tokens)
         width = transformer.get_embedding_dimension()
         mode = "mean" if params.pooling == "mean" else "cls"
         modules: list[Any] = [transformer, Pooling(width, pooling_mode=mode)]
@@ -122,6 +122,14 @@ def load(folder: Path, params: Embed) -> SentenceEncoder:
     except (OSError, ValueError, RuntimeError) as exc:
         raise EncoderError(f"embed.model: {folder}: {str(exc).splitlines()[0]}") from exc
     return SentenceEncoder(model.eval(), params)
+
+
+def _check_length(transformer: Transformer, asked: int) -> None:
+    tokenizer = transformer.tokenizer
+    positions = transformer.auto_model.config.max_position_embeddings
+    most = min(positions, tokenizer.model_max_length if tokenizer else positions)
+    if asked > most:
+        raise EncoderError(f"embed.max_tokens: the model reads {most} tokens at most, not {asked}")
 
 
 def _device(name: str) -> str | None:

@@ -172,18 +172,17 @@ def _parse_object(text: str) -> tuple[dict[str, Any], str]:
 def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
     """Read one JSON document; a key that stands twice is an error, as it would hide a value.
 
+    Bytes that are not UTF-8 stand in texts as lone surrogates, as in `Line`.
+
     Raises:
-        FileError: the file is missing, not UTF-8 or not JSON, with line and column.
+        FileError: the file is missing or not JSON, with line and column.
     """
     with open_source(path) as stream:
-        raw = stream.read()
+        text = stream.read().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     try:
-        return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_without_repeats)
+        return json.loads(text, object_pairs_hook=_without_repeats)
     except json.JSONDecodeError as exc:
         raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
-    except UnicodeDecodeError as exc:
-        line = raw.count(b"\n", 0, exc.start) + 1
-        raise FileError(f"{path}, line {line}: not UTF-8") from exc
     except RecursionError as exc:
         raise FileError(f"{path}: nested too deep to be an annotation file") from exc
     except ValueError as exc:  # a key twice, or an integer of thousands of digits

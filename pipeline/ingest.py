@@ -141,7 +141,10 @@ def _as_id(value: object) -> str | None:
 
 
 def _as_text(value: object) -> str | None:
-    return " ".join(value.split()) or None if isinstance(value, str) else None
+    if not isinstance(value, str):
+        return None
+    said = any(character.isalnum() for character in value) or not files.is_utf8(value)
+    return " ".join(value.split()) if said else None
 
 
 def _reasons(frame: pd.DataFrame, end_slack: float) -> pd.Series:

@@ -6,10 +6,10 @@ error proves that nothing outside the shortlist could belong inside; where it ca
 shortlist grows. So the answer is the same for every block size and number of threads.
 """
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,73 +18,22 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline.blas import import_faiss
 from pipeline.embeddings import Embeddings
-from pipeline.similarity import MICRO, Ints, Vectors, micro_similarities, product_error
+from pipeline.ranking import MOST_QUERIES, Flags, Neighbours, Pool, best_places
+from pipeline.similarity import MICRO, OFF_BY, Ints, Vectors, micro_similarities, product_error
 
 QUERY_BLOCK = 8192
 POOL_BLOCK = 131_072
-RESCORE_BLOCK = 64
-
-
-Flags = npt.NDArray[np.bool_]
+SCAN_BLOCK = 8192
+LONGEST_SHORTLIST = 4096
+SHORTLISTED = QUERY_BLOCK * 64
+"""How many pairs of query and text are in hand at a time, however long the shortlists are."""
+RESCORED = 4096
+"""How many of them a thread rescores at a time."""
+THREADS = min(8, os.cpu_count() or 1)
 
 
 class PoolError(MomentRankError):
     """There is nothing to search."""
-
-
-class Neighbours(NamedTuple):
-    """Rows of (query, moment, rank, similarity), by query and then by rank from 1.
-
-    `query` and `moment` are positions in what was asked; a query has fewer rows than k
-    only where the pool has fewer moments.
-    """
-
-    query: Ints
-    moment: Ints
-    rank: Ints
-    similarity: npt.NDArray[np.float64]
-
-    def taken(self, rows: Ints | Flags) -> "Neighbours":
-        """Return some of the rows, in the order asked for."""
-        query, moment, rank, similarity = self
-        return Neighbours(query[rows], moment[rows], rank[rows], similarity[rows])
-
-
-@dataclass(frozen=True)
-class Pool:
-    """Moments to search, by the distinct texts that describe them.
-
-    `texts` are the rows of the embeddings in use, (t,). `moments[starts[i]:starts[i + 1]]`
-    are the moments of text i in the order of their ids: what ties are broken by. `places`
-    tells moments of the same video, start and end apart from others, by position. It is made
-    to find the `k` nearest: a text that thousands share holds no more than k moments.
-    """
-
-    texts: Ints
-    starts: Ints
-    moments: Ints
-    places: Ints
-    k: int
-
-    @classmethod
-    def of(cls, moments: pd.DataFrame, rows: Ints, k: int) -> "Pool":
-        """Arrange `moments` (`moment_id, video_id, start, end`), text rows beside them.
-
-        They must be sorted by moment_id. Of one text only the first k places can ever be
-        among the k best, so the others are left out.
-        """
-        places = moments.groupby(["video_id", "start", "end"], sort=False).ngroup().to_numpy()
-        table = pd.DataFrame({"text": rows, "place": places}).drop_duplicates()
-        table = table[table.groupby("text").cumcount() < k]
-        table = table.sort_values("text", kind="stable")
-        texts, starts = np.unique(table["text"].to_numpy(), return_index=True)
-        return cls(
-            texts=texts.astype(np.int64),
-            starts=np.append(starts, len(table)).astype(np.int64),
-            moments=table.index.to_numpy(dtype=np.int64),
-            places=places.astype(np.int64),
-            k=k,
-        )
 
 
 def search(
@@ -112,10 +61,15 @@ def nearest(
     """Yield the `pool.k` nearest moments of each query, a block of queries at a time.
 
     `vectors` are unit rows on the grid (n, d), memory-mapped or not; `queries` are rows of
-    them. Memory is bounded by the block sizes, not by the pool. Order is by descending
-    similarity, rounded to 6 decimals, then by moment_id; moments with the same video,
-    start and end are one, the best caption's.
+    them. Memory is bounded by the block sizes and a few integers per moment of the pool.
+    Order is by descending similarity, rounded to 6 decimals, then by moment_id; moments with
+    the same video, start and end are one, the best caption's.
+
+    Raises:
+        ValueError: `query_block` is more than one sort tells apart.
     """
+    if query_block > MOST_QUERIES:
+        raise ValueError(f"query_block must be at most {MOST_QUERIES}")
     search = _Search(vectors, pool, pool_block)
     for first in range(0, len(queries), query_block):
         found = search.block(queries[first : first + query_block])
@@ -132,32 +86,34 @@ class _Search:
         """Search with ever longer shortlists until each query's answer is proven."""
         found: list[Neighbours] = []
         unproven: Ints = np.arange(len(queries))
-        size = self.pool.k + max(4, self.pool.k // 8)
-        while len(unproven):
-            answer, proven = self._attempt(queries[unproven], min(size, len(self.pool.texts)))
-            done = answer.taken(proven[answer.query])
-            found.append(done._replace(query=unproven[done.query]))
-            unproven, size = unproven[~proven], size * 4
-        joined = Neighbours(
-            query=np.concatenate([part.query for part in found]),
-            moment=np.concatenate([part.moment for part in found]),
-            rank=np.concatenate([part.rank for part in found]),
-            similarity=np.concatenate([part.similarity for part in found]),
-        )
-        return joined.taken(np.argsort(joined.query, kind="stable"))
+        size = self._first_size()
+        while len(unproven) and size <= LONGEST_SHORTLIST:
+            left: list[Ints] = []
+            for some in _slices(unproven, SHORTLISTED // size):
+                answer, proven = self._attempt(queries[some], min(size, len(self.pool.texts)))
+                found.append(_of(answer.taken(proven[answer.query]), some))
+                left.append(some[~proven])
+            unproven, size = np.concatenate(left), size * 4
+        found += [_of(self._scan(queries[one]), one) for one in _slices(unproven, 1)]
+        return _joined(found)
+
+    def _first_size(self) -> int:
+        """Return how many texts will do where the best places have as many as most have."""
+        per_place = -(-len(self.pool.moments) // self.pool.distinct)
+        return self.pool.k * per_place + max(4, self.pool.k // 8)
 
     def _attempt(self, queries: Ints, size: int) -> tuple[Neighbours, Flags]:
         vectors = _take(self.vectors, queries)
         texts, floor = self._shortlist(vectors, size)
-        similarity = self._rescore(vectors, texts)
-        answer = self._select(texts, similarity)
+        answer = best_places(self.pool, texts, self._rescore(vectors, texts))
         if size == len(self.pool.texts):
             return answer, np.ones(len(queries), dtype=bool)
         worst = np.full(len(queries), -np.inf)
-        full = answer.rank == self.pool.k
-        worst[answer.query[full]] = answer.similarity[full]
-        # What was left out has at most this product; rounded, it stays below the worst kept.
-        return answer, floor + product_error(vectors.shape[1]) < worst - 1 / MICRO
+        last = answer.rank == min(self.pool.k, self.pool.distinct)
+        worst[answer.query[last]] = answer.similarity[last]
+        # What was left out has at most this product. Rounded, or counted as 1 where it is the
+        # query's own vector, it must stay below the worst that is kept.
+        return answer, floor + product_error(vectors.shape[1]) < worst - (OFF_BY + 1) / MICRO
 
     def _shortlist(self, vectors: Vectors, size: int) -> tuple[Ints, npt.NDArray[np.float32]]:
         """Return the `size` best texts by float32 product, and the least of their scores."""
@@ -179,43 +135,40 @@ class _Search:
         rows = self.pool.texts[texts]
         result = np.empty(texts.shape, dtype=np.int64)
 
-        def rescore(first: int) -> None:
-            part = slice(first, first + RESCORE_BLOCK)
-            result[part] = micro_similarities(vectors[part], self.vectors[rows[part]])
+        def rescore(some: Ints) -> None:
+            result[some] = micro_similarities(vectors[some], self.vectors[rows[some]])
 
-        with ThreadPoolExecutor() as threads:
-            list(threads.map(rescore, range(0, len(texts), RESCORE_BLOCK)))
+        slices = _slices(np.arange(len(texts)), max(1, RESCORED // texts.shape[1]))
+        with ThreadPoolExecutor(THREADS) as threads:
+            list(threads.map(rescore, slices))
         return result
 
-    def _select(self, texts: Ints, similarity: Ints) -> Neighbours:
-        """Turn texts into moments, order them, and keep the best k places of each query."""
-        counts = self.pool.starts[texts + 1] - self.pool.starts[texts]
-        query = np.repeat(np.arange(len(texts)), counts.sum(axis=1))
-        micro = np.repeat(similarity, counts.ravel())
-        moment = self.pool.moments[_ranges(self.pool.starts[texts].ravel(), counts.ravel())]
-        query, micro, moment = _ordered(query, micro, moment)
-        first = _first_of(query * len(self.pool.places) + self.pool.places[moment])
-        query, micro, moment = query[first], micro[first], moment[first]
-        rank = np.arange(len(query)) - np.searchsorted(query, query) + 1
-        best = rank <= self.pool.k
-        return Neighbours(query[best], moment[best], rank[best], micro[best] / MICRO)
+    def _scan(self, query: Ints) -> Neighbours:
+        """Answer one query without a shortlist: thousands of texts are as near as the k-th."""
+        vector = _take(self.vectors, query)
+        blocks = _slices(self.pool.texts, SCAN_BLOCK)
+        micro = [micro_similarities(vector, self.vectors[rows][None]) for rows in blocks]
+        texts = np.arange(len(self.pool.texts))[None]
+        return best_places(self.pool, texts, np.concatenate(micro, axis=1))
 
 
-def _ordered(query: Ints, micro: Ints, moment: Ints) -> tuple[Ints, Ints, Ints]:
-    """Sort by query, then descending similarity, then moment: as one number each.
-
-    14 bits of query (a block), 21 of similarity, 28 of moment; six times faster than a
-    sort by three keys.
-    """
-    packed = np.sort(query << 49 | (MICRO - micro) << 28 | moment)
-    return packed >> 49, MICRO - (packed >> 28 & (1 << 21) - 1), packed & (1 << 28) - 1
+def _slices(rows: Ints, length: int) -> Iterator[Ints]:
+    for first in range(0, len(rows), length):
+        yield rows[first : first + length]
 
 
-def _ranges(starts: Ints, counts: Ints) -> Ints:
-    """Return start, start + 1, ... for each start, as many as its count, in a row."""
-    skipped = np.cumsum(counts) - counts
-    ranges: Ints = np.arange(counts.sum()) + np.repeat(starts - skipped, counts)
-    return ranges
+def _of(answer: Neighbours, queries: Ints) -> Neighbours:
+    return answer._replace(query=queries[answer.query])
+
+
+def _joined(found: list[Neighbours]) -> Neighbours:
+    joined = Neighbours(
+        query=np.concatenate([part.query for part in found]),
+        moment=np.concatenate([part.moment for part in found]),
+        rank=np.concatenate([part.rank for part in found]),
+        similarity=np.concatenate([part.similarity for part in found]),
+    )
+    return joined.taken(np.argsort(joined.query, kind="stable"))
 
 
 def _take(vectors: Vectors, rows: Ints) -> Vectors:
@@ -224,10 +177,3 @@ def _take(vectors: Vectors, rows: Ints) -> Vectors:
     if last - first + 1 == len(rows) and np.array_equal(rows, np.arange(first, last + 1)):
         return np.ascontiguousarray(vectors[first : last + 1])
     return vectors[rows]
-
-
-def _first_of(keys: Ints) -> Flags:
-    """Tell of each key whether it has not occurred before."""
-    first = np.zeros(len(keys), dtype=bool)
-    first[np.unique(keys, return_index=True)[1]] = True
-    return first

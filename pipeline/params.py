@@ -105,7 +105,7 @@ class Embed(Section):
     precision: Literal["float32", "bf16"]
     device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
     batch_size: Positive
-    max_tokens: Positive
+    max_tokens: Annotated[int, Field(ge=8)]
 
 
 class Candidates(Section):

@@ -21,6 +21,7 @@ from momentrank.errors import UsageError
 from pipeline import files, neighbours, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import load
+from pipeline.ranking import Neighbours
 
 RELEASE = Path("datasets/release")
 VIDEO_CORPUS = RELEASE / "video_corpus.json"
@@ -51,7 +52,7 @@ def entries(moments: pd.DataFrame, durations: pd.Series) -> list[Entry]:
 
 
 def training_sets(
-    queries: pd.DataFrame, found: Iterator[neighbours.Neighbours], moments: Sequence[Entry]
+    queries: pd.DataFrame, found: Iterator[Neighbours], moments: Sequence[Entry]
 ) -> Iterator[Entry]:
     """Yield each query (`query_id, query`) with its moments, the most similar first."""
     ids, texts = json_ids(queries["query_id"]).tolist(), queries["query"].tolist()

@@ -9,6 +9,7 @@ With `rewrite.backend: none` a caption is its description, for a corpus without 
 import pandas as pd
 
 from pipeline import stage, tables
+from pipeline.params import load
 
 
 def rewrite(moments: pd.DataFrame) -> pd.DataFrame:
@@ -28,9 +29,10 @@ def rewrite(moments: pd.DataFrame) -> pd.DataFrame:
 
 def main() -> None:
     """Write the captions."""
+    params = load().rewrite
     captions = rewrite(tables.MOMENTS.read())
     tables.CAPTIONS.write(captions)
-    stage.write_metrics("rewrite", {"captions": len(captions), "backend": "none"})
+    stage.write_metrics("rewrite", {"captions": len(captions), "backend": params.backend})
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from pipeline.params import Split, load
 
 
 class SplitError(MomentRankError):
-    """More queries are asked for than there are distinct captions."""
+    """Queries that can't be drawn or used as they are asked for."""
 
 
 class Queries(NamedTuple):
@@ -37,10 +37,11 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
     moment_id (as text); training keeps repeats, but none that equal a drawn text.
 
     Raises:
-        SplitError: fewer distinct texts than `val` + `test`.
+        SplitError: fewer distinct texts than `val` + `test`, or two frozen queries are equal.
     """
     captions = captions.assign(key=pool.text_key(captions["caption"]))
     distinct = captions.sort_values("moment_id").drop_duplicates("key")
+    refuse_equal(frozen)
     drawn = frozen if len(frozen) else draw(distinct, params)
     taken = captions["key"].isin(pool.text_key(drawn["query"]))
     own = captions["moment_id"].isin(drawn["query_id"])
@@ -56,6 +57,18 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
             "train_left_out_as_equal": int((taken & ~own).sum()),
         },
     )
+
+
+def refuse_equal(frozen: pd.DataFrame) -> None:
+    """Stop where two frozen queries are one.
+
+    Raises:
+        SplitError: their texts are equal after trimming and case folding.
+    """
+    equal = frozen[pool.text_key(frozen["query"]).duplicated(keep=False)]
+    if len(equal):
+        ids = ", ".join(equal["query_id"])
+        raise SplitError(f"{tables.FROZEN_QUERIES.path}: queries {ids} are equal in text: keep one")
 
 
 def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:

@@ -4,7 +4,6 @@ A table is Parquet under `datasets/work/`, or CSV where people edit
 or commit it. Times are seconds; a moment is the half-open interval [start, end).
 """
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +96,13 @@ QUERIES = _table(
     query=_text(),
     split=_one_of(*SPLITS),
 )
-FROZEN_QUERIES = replace(QUERIES, path=CAMPAIGN / "queries.csv")
+FROZEN_QUERIES = _table(
+    CAMPAIGN / "queries.csv",
+    ["query_id"],
+    query_id=_id(),
+    query=_text(),
+    split=_one_of("val", "test"),
+)
 CANDIDATES = _table(
     WORK / "candidates.parquet",
     ["query_id", "moment_id"],

@@ -50,11 +50,13 @@ class Project:
             command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
+        self.errors = done.stderr
         return done.stdout
 
-    def repro(self, *arguments: str) -> list[str]:
+    def repro(self) -> list[str]:
         """Run `dvc repro`; return the stages that it ran."""
-        return re.findall(r"Running stage '([^']+)'", self.run("dvc", "repro", *arguments))
+        self.told = self.run("dvc", "repro")
+        return re.findall(r"Running stage '([^']+)'", self.told)
 
     def change(self, name: str, pattern: str, text: str) -> None:
         path = self.folder / name
@@ -144,6 +146,8 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     with (project.folder / "datasets/campaign/queries.csv").open("a") as stream:
         stream.write(f"{own},Somebody does what nobody described.,val\n")
     assert project.repro() == ["split", "embed", "candidates", "pseudo"]
+    # DVC would have emptied the folder before the run, were it not for `persist`.
+    assert re.search(r"embed: 1 of \d+ texts encoded", project.told + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
     assert set(candidates["query_id"]) == {own}
     project.run("git", "checkout", "-q", ".")
@@ -161,6 +165,16 @@ def test_another_corpus_in_one_line(project, tmp_path):
     assert "sample" not in re.findall(r"Running stage '([^']+)'", told)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
     assert set(candidates["moment_id"]) == {"1", "2", "3", "5"}
+    project.run(
+        "dvc", "exp", "run", *settings, "-S", "ingest.pool_modalities=[v,t]", "candidates", "pseudo"
+    )
+    candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
+    assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
+    assert "4" not in set(candidates["query_id"])
+    trained = json.loads((project.folder / "datasets/release/train_top40.json").read_text())
+    assert {query["query_id"] for query in trained} < {1, 2, 3, 5}
+    found = {moment["caption"] for query in trained for moment in query["relevant_moment"]}
+    assert "He says no." in found
     videos = pd.read_parquet(project.folder / "datasets/work/videos.parquet").set_index("video_id")
     assert pd.isna(videos.loc["../../etc/x y", "path"])
     shown = project.run("python", "-m", "pipeline.show", "--queries", "1", "--top", "2")

@@ -45,9 +45,11 @@ def _json_lines(path: Path, _: Columns) -> Iterator[Placed]:
 
 
 def _csv(path: Path, columns: Columns) -> Iterator[Placed]:
-    table = csv_files.read_csv(path, list(columns.values()))
-    for line, *cells in table.itertuples(name=None):
-        yield Row(file=path.name, line=line), dict(zip(table.columns, cells, strict=True))
+    header, rows = csv_files.read_rows(path, list(columns.values()))
+    for line, cells in rows:
+        problem = "" if len(cells) == len(header) else "wrong-number-of-cells"
+        fields = {name: cell or None for name, cell in zip(header, cells, strict=False)}
+        yield unreadable(path, line, problem), fields
 
 
 def _parquet(path: Path, columns: Columns) -> Iterator[Placed]:

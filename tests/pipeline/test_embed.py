@@ -97,12 +97,61 @@ def test_no_embeddings_says_what_to_do(tmp_path):
         Embeddings.open(tmp_path)
 
 
+def test_nothing_to_embed_is_a_clear_error(tmp_path):
+    with pytest.raises(EmbeddingsError, match="no caption takes part"):
+        embed([], CountingEncoder(), Store(tmp_path, "x"), chunk=2)
+
+
+def damaged(path, how):
+    content = path.read_bytes()
+    path.unlink()
+    if how != "gone":
+        path.write_bytes({"empty": b"", "cut": content[: len(content) // 2], "other": b"{}"}[how])
+
+
+@pytest.mark.parametrize("how", ["gone", "empty", "cut", "other"])
+@pytest.mark.parametrize("name", ["index.json", "ids-*.npy", "vectors-*.npy"])
+def test_damaged_embeddings_say_what_to_do(tmp_path, name, how):
+    embed(["a", "b"], CountingEncoder(), Store(tmp_path, "x"), chunk=8)
+    damaged(next(tmp_path.glob(name)), how)
+    with pytest.raises(EmbeddingsError, match="`dvc repro embed`"):
+        Embeddings.open(tmp_path)
+
+
+@pytest.mark.parametrize("how", ["gone", "empty", "cut", "other"])
+def test_a_damaged_chunk_is_encoded_again(tmp_path, how):
+    store = Store(tmp_path, "x")
+    with pytest.raises(KeyboardInterrupt):
+        embed(["aaaa", "bbb", "cc", "d", ""], CountingEncoder(fail_after=4), store, chunk=2)
+    chunks = sorted(tmp_path.glob("partial/*/*.npz"))
+    damaged(chunks[0], how)
+    encoder = CountingEncoder()
+    embed(["aaaa", "bbb", "cc", "d"], encoder, store, chunk=2)
+    assert len(encoder.asked) == 2
+    np.testing.assert_array_equal(vectors_of(tmp_path, ["d"]), CountingEncoder().encode(["d"]))
+
+
+def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(tmp_path, monkeypatch):
+    store, texts = Store(tmp_path, "x"), ["aaaa", "bbb", "cc", "d"]
+    with monkeypatch.context() as patched:
+        patched.setattr(np.memmap, "flush", lambda self: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            embed(texts, CountingEncoder(), store, chunk=2)
+    assert not (tmp_path / "index.json").exists()
+    encoder = CountingEncoder()
+    embed(texts, encoder, store, chunk=2)
+    assert encoder.asked == []
+    np.testing.assert_array_equal(vectors_of(tmp_path, texts), CountingEncoder().encode(texts))
+    assert len(list(tmp_path.iterdir())) == 3
+
+
 @pytest.fixture
 def project(tmp_path, tiny_bert, repository):
     """Return a folder in which the stage `embed` has 1,500 texts to do with a tiny model."""
     text = (repository / "params.yaml").read_text()
-    text = re.sub(r"model: builtin.*", f"model: {tiny_bert}", text)
-    (tmp_path / "params.yaml").write_text(text.replace("batch_size: 64", "batch_size: 2"))
+    text = re.sub(r"model: builtin.*", f"model: {tiny_bert}", text, count=1)
+    text = text.replace("max_tokens: 256", "max_tokens: 64")
+    (tmp_path / "params.yaml").write_text(re.sub("batch_size: 64", "batch_size: 2", text))
     numbers = range(1500)
     captions = pd.DataFrame(
         {

@@ -196,6 +196,12 @@ def test_json_lines_say_why_a_line_is_no_object(write, line, problem):
     assert [before.line, after.line] == [1, 5]
 
 
+def test_a_broken_text_of_a_json_document_does_not_hide_the_others(write):
+    broken, fine = files.read_json(write(b'["\xff", "fine"]'))
+    assert not files.is_utf8(broken)
+    assert fine == "fine"
+
+
 def test_json_is_read_with_a_byte_order_mark(write):
     assert files.read_json(write(b'\xef\xbb\xbf{"a": [1, 2.5, null]}')) == {"a": [1, 2.5, None]}
 
@@ -205,12 +211,11 @@ def test_json_is_read_with_a_byte_order_mark(write):
     [
         (b'{"a": 1,\n "b": }', r"line 2, column 7: Expecting value$"),
         (b"", r"line 1, column 1: Expecting value$"),
-        (b'[\n1,\n"\xff"]', r"line 3: not UTF-8$"),
         (b"[" * 100_000, r"nested too deep"),
         (b"[" + b"9" * 5000 + b"]", r"Exceeds the limit"),
         (b'{"v": 1, "w": 2, "v": 3}', r"the key 'v' stands twice in one object$"),
     ],
-    ids=["value", "empty", "bytes", "deep", "digits", "twice"],
+    ids=["value", "empty", "deep", "digits", "twice"],
 )
 def test_broken_json_is_an_error_with_its_place(write, content, message):
     with pytest.raises(FileError, match=rf"f\.json(, |: ){message}"):

@@ -1,6 +1,8 @@
 """Nearest moments against their definition, for every block size and number of threads."""
 
+import tracemalloc
 from fractions import Fraction
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -9,9 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
+from pipeline import neighbours
 from pipeline.blas import import_faiss
 from pipeline.embeddings import Embeddings, text_ids
-from pipeline.neighbours import Pool, PoolError, nearest, search
+from pipeline.neighbours import PoolError, nearest, search
+from pipeline.ranking import MOST_QUERIES, Pool
 from pipeline.similarity import GRID, unit_on_grid
 
 
@@ -24,7 +28,8 @@ def by_definition(vectors, queries, moments, rows, k):
         for position, row in enumerate(rows):
             product = sum(a * b for a, b in zip(integers[query], integers[row], strict=True))
             exact = min(Fraction(1), max(Fraction(-1), Fraction(product, 2**50)))
-            similarity = round(exact * 10**6) / 10**6
+            own = np.array_equal(vectors[query], vectors[row])
+            similarity = 1.0 if own else round(exact * 10**6) / 10**6
             video, start, end = moments.loc[position, ["video_id", "start", "end"]]
             key = (-similarity, moments.loc[position, "moment_id"], position)
             best[video, start, end] = min(best.get((video, start, end), key), key)
@@ -69,14 +74,18 @@ def worlds(draw):
 
 
 @given(
-    worlds(), st.integers(1, 12), st.integers(1, 70), st.integers(1, 9), st.sampled_from([1, 2, 3])
+    worlds(),
+    st.integers(1, 12),
+    st.integers(1, 70),
+    st.integers(1, 9),
+    st.sampled_from([1, 2, 3]),
+    st.sampled_from([0, 6, 4096]),
 )
 def test_equals_the_definition_for_every_block_size_and_thread_count(
-    world, k, pool_block, query_block, threads
+    world, k, pool_block, query_block, threads, longest
 ):
-    faiss = import_faiss()
-    faiss.omp_set_num_threads(threads)
-    with threadpool_limits(threads):
+    import_faiss().omp_set_num_threads(threads)
+    with threadpool_limits(threads), patch.object(neighbours, "LONGEST_SHORTLIST", longest):
         result = found(*world, k, pool_block=pool_block, query_block=query_block)
     assert result == by_definition(*world, k)
 
@@ -95,6 +104,38 @@ def test_a_shortlist_full_of_near_ties_grows_until_the_answer_is_proven():
     assert result == by_definition(vectors, queries, moments, rows, 5)
     assert [row[3] for row in result] == [1.0] * 5
     assert [row[1] for row in result] == [0, 1, 2, 3, 4]
+
+
+def test_a_text_left_out_that_rounds_to_the_same_similarity_is_found():
+    # Five texts at 0.5 - 2e-7 fill the shortlist for k = 1. The sixth is farther by less than
+    # rounding tells, and has the smallest id: it is the answer.
+    cosines = np.array([1.0, *[0.5 - 2e-7] * 5, 0.5 - 4.5e-7])
+    vectors = unit_on_grid(np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1))
+    moments = pd.DataFrame({"moment_id": list("abcdef"), "video_id": "v"})
+    moments = moments.assign(start=np.arange(6) * 1.0, end=np.arange(6) + 1.0)
+    assert found(vectors, [0], moments, [6, 1, 2, 3, 4, 5], 1) == [(0, 0, 1, 0.5)]
+
+
+def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
+    def peak(count):
+        vectors = np.tile(unit_on_grid(np.ones((1, 384))), (count, 1))
+        moments = pd.DataFrame({"moment_id": [f"{i:05}" for i in range(count)], "video_id": "v"})
+        moments = moments.assign(start=np.arange(count) * 1.0, end=np.arange(count) + 1.0)
+        tracemalloc.start()
+        result = found(vectors, np.arange(16), moments, np.arange(count), 5)
+        memory = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert result == [(q, m, m + 1, 1.0) for q in range(16) for m in range(5)]
+        return memory
+
+    assert peak(8000) < peak(500) + 120e6
+
+
+def test_more_queries_than_one_sort_tells_apart_are_refused():
+    vectors = unit_on_grid(np.eye(2))
+    moments = pd.DataFrame({"moment_id": ["a"], "video_id": ["v"], "start": [0.0], "end": [1.0]})
+    with pytest.raises(ValueError, match="query_block must be at most 16384"):
+        found(vectors, [0], moments, [0], 1, query_block=MOST_QUERIES + 1)
 
 
 def test_the_own_moment_is_a_candidate_of_similarity_one():

@@ -43,6 +43,12 @@ def test_a_text_is_similar_to_itself_by_exactly_one(seed, dimensions):
     assert micro_similarities(unit[None], unit[None, None])[0, 0] == 1_000_000
 
 
+def test_so_is_one_whose_length_the_grid_shortens_most():
+    unit = unit_on_grid(np.ones((1, 384)))
+    assert exact_dot(unit[0], unit[0]) < Fraction(9999995, 10**7)
+    assert micro_similarities(unit, unit[None])[0, 0] == 1_000_000
+
+
 @given(st.integers(0, 2**32), st.integers(1, 1024))
 def test_similarity_is_the_exact_rational_rounded_to_six_decimals(seed, dimensions):
     query, text = random_units(seed, 2, dimensions)

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline import pool, tables
 from pipeline.params import Split
+from pipeline.schema import TableError
 from pipeline.split import SplitError, split
 
 NONE_FROZEN = tables.QUERIES.empty()
@@ -44,6 +45,24 @@ def test_equal_texts_are_one_query_of_the_smallest_id_and_none_of_them_trains():
     assert set(result.table["query_id"]) == {"m1", "m9"}
     assert result.metrics["train_left_out_as_equal"] == 2
     assert result.metrics["distinct_texts"] == 2
+
+
+def test_letters_that_lower_case_does_not_join_are_folded():
+    result = drawn({"m1": "Die Straße.", "m2": "DIE STRASSE.", "m3": "Er winkt."}, val=1, test=1)
+    assert set(result.table["query_id"]) == {"m1", "m3"}
+
+
+def test_frozen_queries_of_equal_text_are_refused():
+    queries = {"query_id": ["a", "b"], "query": ["He waves.", " he WAVES. "], "split": "val"}
+    with pytest.raises(SplitError, match=r"queries\.csv: queries a, b are equal in text"):
+        drawn(DISTINCT, frozen=tables.QUERIES.check(pd.DataFrame(queries)))
+
+
+def test_a_frozen_training_query_is_refused(tmp_path):
+    path = tmp_path / "queries.csv"
+    path.write_text("query_id,query,split\nm1,He waves.,train\n")
+    with pytest.raises(TableError, match="line 2, split: 'train' is not one of val, test"):
+        tables.FROZEN_QUERIES.read(path)
 
 
 def test_training_keeps_repeats():
