@@ -24,7 +24,7 @@ $(READY):
 	  echo "remove the link .venv, then make setup gives this one its own"; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
-	@echo "==> setting up .venv with $$($(PYTHON) --version): once, a few minutes and 4 GB"
+	@echo "==> setting up .venv with $$($(PYTHON) --version): once, a few minutes and some GB"
 	@$(PYTHON) -m venv .venv
 	@$(PIP) install -r requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation -e .
