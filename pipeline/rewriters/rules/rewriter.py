@@ -1,0 +1,110 @@
+"""The `rules` backend: rewrites without any model or network, the same way every time.
+
+Names are those a finder marks and those of the corpus's own cast list. A repair looks again,
+at the caption itself, and takes every word for a name that could be one.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Self
+
+from pipeline.names import Span
+from pipeline.rewriters.port import Draft, Item
+from pipeline.rewriters.rules import learning
+from pipeline.rewriters.rules.gender import Genders, first_names, from_cast
+from pipeline.rewriters.rules.lexicon import Gender
+from pipeline.rewriters.rules.rewriting import Rewritten, rewrite
+
+Finder = Callable[[Sequence[str]], list[list[Span]]]
+"""What marks person names in texts: `NameTagger.find`, for one."""
+
+_CAPITALISED = re.compile(r"(?<=[\w,;] )[A-Z][\w'\u2019-]*[a-z][\w-]*")
+
+
+class RulesRewriter:
+    """Rewrites by rules; see `for_corpus`."""
+
+    source = "rules"
+    model: str | None = None
+    prompt: str | None = None
+
+    def __init__(self, find: Finder, genders: Genders | None = None) -> None:
+        self._find = find
+        self._genders = genders or Genders()
+        self._cast = _pattern(self._genders.cast)
+
+    @classmethod
+    def for_corpus(
+        cls, texts: Sequence[str], find: Finder, cast: Mapping[str, Gender] | None = None
+    ) -> Self:
+        """Return a rewriter that has learned from all texts of a corpus who is a man or woman.
+
+        Args:
+            texts: the descriptions of the corpus.
+            find: what marks the names; asked once for all texts, and kept.
+            cast: the gender of the people by name, as far as the corpus says.
+        """
+        given = from_cast(cast or {})
+        unlearned = cls(find, Genders(cast=given))
+        distinct = list(dict.fromkeys(texts))
+        known = dict(zip(distinct, unlearned._names(distinct), strict=True))
+        genders = learning.learn(texts, [known[text] for text in texts], given)
+
+        def remembered(wanted: Sequence[str]) -> list[list[Span]]:
+            new = [text for text in wanted if text not in known]
+            known.update(zip(new, find(new), strict=True) if new else ())
+            return [known[text] for text in wanted]
+
+        return cls(remembered, genders)
+
+    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
+        """Yield a draft for every item, in order."""
+        done = self.rewritten([item.description for item in items], attempt)
+        for item, rewritten in zip(items, done, strict=True):
+            yield Draft(item.moment_id, rewritten.caption)
+
+    def rewritten(self, texts: Sequence[str], attempt: int = 0) -> list[Rewritten]:
+        """Return each text rewritten, with what stands for which name."""
+        done = self._pass(texts, self._names(texts), attempt)
+        if not attempt:
+            return done
+        captions = [one.caption for one in done]
+        again = self._pass(captions, self._suspects(captions, attempt), attempt)
+        return [
+            Rewritten(second.caption, first.replacements + second.replacements)
+            for first, second in zip(done, again, strict=True)
+        ]
+
+    def _pass(
+        self, texts: Sequence[str], names: Sequence[Sequence[Span]], attempt: int
+    ) -> list[Rewritten]:
+        pairs = zip(texts, names, strict=True)
+        return [rewrite(text, spans, self._genders, attempt) for text, spans in pairs]
+
+    def _names(self, texts: Sequence[str]) -> list[list[Span]]:
+        """Return what the finder marks, and the cast's names."""
+        found = zip(texts, self._find(texts), strict=True)
+        return [sorted({*spans, *_spans(self._cast, text)}) for text, spans in found]
+
+    def _suspects(self, captions: Sequence[str], attempt: int) -> list[list[Span]]:
+        """Return what may still be a name: on a second repair every capital in mid-sentence."""
+        return [
+            [*spans, *(s for s in _spans(_CAPITALISED, text) if attempt > 1 or self._may_be(s))]
+            for text, spans in zip(captions, self._names(captions), strict=True)
+        ]
+
+    def _may_be(self, span: Span) -> bool:
+        word = span.text.lower()
+        return word in first_names() or word in self._genders.names
+
+
+def _pattern(cast: Mapping[str, Gender]) -> re.Pattern[str] | None:
+    names = sorted(cast, key=len, reverse=True)
+    either = "|".join(re.escape(name) for name in names if name)
+    # However the list spells McKay, in a text only a capital makes a name of it.
+    return re.compile(rf"(?<![\w-])(?=[A-Z])(?i:{either})(?![\w-])") if either else None
+
+
+def _spans(pattern: re.Pattern[str] | None, text: str) -> list[Span]:
+    found = pattern.finditer(text) if pattern else ()
+    return [Span(match.start(), match.end(), match[0], 1.0) for match in found]
