@@ -4,11 +4,11 @@ Paper, section 3.1 and Appendix A. A prompt's content hash goes into the record 
 caption that it made, so that a caption can always be traced to the words that asked for it.
 """
 
-import base64
 import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ DESCRIPTIONS = "descriptions"
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 _HASH_DIGITS = 12
 _SHORTEST_ID = 4
+_LETTERS = str.maketrans("0123456789", "qrstuvwxyz")  # no id looks like a number
 
 Message = dict[str, str]
 Schema = dict[str, Any]
@@ -84,10 +85,11 @@ class Prompt(Section):
         """Return the conversation that asks for captions of `descriptions`, by id."""
         return [
             {"role": "system", "content": self.system},
-            *self._few_shot(),
+            *self._few_shot,
             {"role": "user", "content": self._ask(descriptions)},
         ]
 
+    @cached_property
     def _few_shot(self) -> list[Message]:
         """Return the examples as one question and its answer."""
         if not self.examples:
@@ -113,8 +115,8 @@ def ids_of(descriptions: Sequence[str]) -> list[str]:
 
     A running number would still look right if the model left one out and split another.
     """
-    digests = (hashlib.sha256(text.encode()).digest() for text in descriptions)
-    hashes = [base64.b32encode(digest).decode().lower() for digest in digests]
+    digests = (hashlib.sha256(text.encode()).hexdigest() for text in descriptions)
+    hashes = [digest.translate(_LETTERS) for digest in digests]
     for length in range(_SHORTEST_ID, len(hashes[0]) if hashes else 0):
         ids = [text[:length] for text in hashes]
         if len(set(ids)) == len(ids):

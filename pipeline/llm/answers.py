@@ -5,7 +5,7 @@ twice, may have mixed them up: none of it is used.
 """
 
 import json
-import unicodedata
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
 
-_NO_TEXT = {"Cc", "Cs", "Zl", "Zp"}  # Unicode: controls, surrogates, line and paragraph ends
+# Controls, line and paragraph separators, and halves of a character.
+_NO_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Answer(NamedTuple):
@@ -126,4 +127,4 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _is_line(text: str) -> bool:
     """Tell whether a text is one line of something: no line end, control or broken character."""
-    return bool(text) and not any(unicodedata.category(c) in _NO_TEXT for c in text)
+    return bool(text) and not _NO_LINE.search(text)

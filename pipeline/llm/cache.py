@@ -50,7 +50,7 @@ class Cache:
         content = {"key": key, "asked": asked, "answer": answer._asdict()}
         # Not synced: what a power cut takes is bought again, and syncing would hold up the rest.
         with files.atomic(self._path(recipe, key), sync=False) as stream:
-            json.dump({**content, "check": _check(content)}, stream, ensure_ascii=False)
+            stream.write(json.dumps({**content, "check": _check(content)}))
         return True
 
     def known(self, recipe: str) -> dict[str, str]:

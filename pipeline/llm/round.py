@@ -29,6 +29,7 @@ class Round:
         self._recipe, self._cache = recipe, cache
         self.results: dict[str, Result] = {}
         self.size = len(descriptions)
+        self._requests: dict[Chunk, Request] = {}
         chunks = plan.cut(descriptions, per_request)
         self._stored = {chunk for chunk in chunks if self._is_stored(chunk)}
         new = [chunk for chunk in chunks if chunk not in self._stored]
@@ -49,14 +50,19 @@ class Round:
     @property
     def missing(self) -> list[Request]:
         """The requests that will be sent first."""
-        return [self._recipe.request(*chunk) for chunk in self.chunks if chunk not in self._stored]
+        return [self._request(chunk) for chunk in self.chunks if chunk not in self._stored]
 
     def _is_stored(self, chunk: Chunk) -> bool:
-        return self._cache.get(self._recipe.request(*chunk)) is not None
+        return self._cache.get(self._request(chunk)) is not None
+
+    def _request(self, chunk: Chunk) -> Request:
+        if chunk not in self._requests:
+            self._requests[chunk] = self._recipe.request(*chunk)
+        return self._requests[chunk]
 
     async def settle(self, chunk: Chunk, ask: Ask) -> None:
         """Ask until every description of a chunk has its caption or its reason."""
-        reading = await self._reading(self._recipe.request(*chunk), ask)
+        reading = await self._reading(self._request(chunk), ask)
         self.results |= {text: (caption, OK) for text, caption in reading.captions.items()}
         if reading.outcome is None:
             return

@@ -76,12 +76,9 @@ def test_batches_without_any_answer_are_given_up(serve, by_batch, items):
     server = serve(batches=("nothing",) * 4)
     with pytest.raises(LLMError, match="3 batches in a row brought no answer"):
         rewritten(by_batch(server), items(40))
-    with pytest.raises(LLMError, match="no answer"):  # nor is it given up for ever
-        server.change(batches=("nothing",) * 9)
-        rewritten(by_batch(server), items(40))
-    server.change(batches=())
+    # Nor is it given up for ever.
     assert rewritten(by_batch(server), items(40)) == right(items(40))
-    assert len(batches(server)) == 7
+    assert len(batches(server)) == 5
 
 
 def test_a_failed_batch_is_one_clear_line(serve, by_batch, items):
@@ -94,7 +91,7 @@ def test_a_failed_batch_is_one_clear_line(serve, by_batch, items):
 
 def test_a_cancelled_batch_stops_the_run_and_its_answers_are_kept(serve, by_batch, items):
     server = serve(batches=("cancelled",))
-    with pytest.raises(LLMError, match="^batch batch_0 cancelled; what it answered is kept"):
+    with pytest.raises(LLMError, match=r"^batch batch_0 cancelled; what it answered is kept"):
         rewritten(by_batch(server), items(200))
     assert server.stats.batched.total() == 5
     assert rewritten(by_batch(server), items(200)) == right(items(200))
@@ -112,7 +109,7 @@ def test_an_account_without_money_stops_the_run(serve, by_batch, items, monkeypa
             "response": {"status_code": 429, "body": body},
         },
     )
-    with pytest.raises(LLMError, match="^insufficient-quota: You exceeded your quota"):
+    with pytest.raises(LLMError, match=r"^insufficient-quota: You exceeded your quota"):
         rewritten(by_batch(server), items(40))
 
 

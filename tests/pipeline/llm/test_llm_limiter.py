@@ -135,19 +135,21 @@ def test_a_failed_or_cancelled_request_gives_its_place_back():
 
 
 @pytest.mark.parametrize(
-    ("fixed", "at_answer", "limit"),
+    "limit",
     [
-        *itertools.product((False, True), (False, True), ({"requests": 20},)),
-        (False, False, {"tokens": 50_000}),
-        (True, True, {"tokens": 50_000}),
+        *(
+            {"fixed": fixed, "at_answer": at_answer, "requests": 20}
+            for fixed, at_answer in itertools.product((False, True), (False, True))
+        ),
+        {"fixed": False, "at_answer": False, "tokens": 50_000},
+        {"fixed": True, "at_answer": True, "tokens": 50_000},
     ],
+    ids=str,
 )
-def test_not_one_429_is_our_own_fault(serve, rewriter, items, fixed, at_answer, limit):
+def test_not_one_429_is_our_own_fault(serve, rewriter, items, limit):
     window = 0.6
-    server = serve(
-        seed=6, latency=0.02, faults=0.1, kinds=("500", "cut"), window=window, fixed=fixed,
-        at_answer=at_answer, **limit,
-    )  # fmt: skip
+    bad_day = {"seed": 6, "faults": 0.1, "kinds": ("500", "cut"), "latency": 0.02}
+    server = serve(window=window, **bad_day, **limit)
     llm = rewriter(
         server,
         per_request=20,

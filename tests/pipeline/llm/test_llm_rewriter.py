@@ -46,17 +46,15 @@ def test_nothing_to_rewrite_asks_nothing(rewriter):
 
 
 @pytest.mark.parametrize(
-    ("seed", "faults", "per_request"), [(1, 0.1, 5), (2, 0.1, 20), (3, 0.4, 8)]
+    "bad_day", [(1, 0.1, 5), (2, 0.1, 20), (3, 0.4, 8)], ids=["small", "usual", "very bad"]
 )
-def test_2000_descriptions_all_end_right_on_a_bad_day(
-    serve, rewriter, items, seed, faults, per_request
-):
+def test_2000_descriptions_all_end_right_on_a_bad_day(serve, rewriter, items, bad_day):
+    seed, faults, per_request = bad_day
     server = serve(seed=seed, faults=faults, latency=0.02, hang=4.0)
     asked = items(2000)
     llm = rewriter(server, per_request=per_request, timeout=2.0)
     assert rewritten(llm, asked) == right(asked)
-    if per_request < 20:
-        assert set(FAULTS) <= set(server.stats.faults)
+    assert len(set(FAULTS) & set(server.stats.faults)) >= 5
     # On a busy machine an answer may come too late, though no fault had it so.
     late = llm.spent.outcomes["timeout"] - server.stats.faults["timeout"]
     assert server.stats.max_in_flight <= 8 + late
@@ -194,7 +192,7 @@ def _empty_account():
 
 def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(serve, rewriter, items):
     server = serve(faults=1.0, kinds=("429",), retry_after=121)
-    with pytest.raises(LLMError, match="^rate-limited: "):
+    with pytest.raises(LLMError, match=r"^rate-limited: "):
         rewritten(rewriter(server, per_request=1), items(20))
     assert server.stats.requests <= 5 + 8
     server.change(faults=0.0, poison="Rachel7 ", spoilt="429")
@@ -209,9 +207,10 @@ def test_no_server_is_one_clear_line(rewriter, items):
 
 
 @pytest.mark.parametrize(
-    ("status", "name"), [(401, "unauthorized"), (403, "unauthorized"), (404, "not-found")]
+    "ending", [(401, "unauthorized"), (403, "unauthorized"), (404, "not-found")]
 )
-def test_a_wrong_key_or_model_stops_at_once(httpserver, rewriter, items, status, name, caplog):
+def test_a_wrong_key_or_model_stops_at_once(httpserver, rewriter, items, ending, caplog):
+    status, name = ending
     said = f"Incorrect API key provided: {_key()}"
     httpserver.expect_request("/v1/chat/completions").respond_with_json(
         {"error": {"message": said, "code": "x"}}, status=status
@@ -243,7 +242,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(serve, rewriter, items, tmp
 
 def test_a_missing_key_is_one_clear_line(serve, rewriter, items):
     server = serve()
-    with pytest.raises(UsageError, match="^OPENAI_API_KEY is not set: export OPENAI_API_KEY="):
+    with pytest.raises(UsageError, match=r"^OPENAI_API_KEY is not set: export OPENAI_API_KEY="):
         rewritten(rewriter(server, key=None), items(3))
     assert server.stats.requests == 0
 
