@@ -185,7 +185,7 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
     with open_source(path) as stream:
         raw = stream.read()
     try:
-        return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=_without_repeats)
+        return json.loads(raw.decode("utf-8-sig"), object_pairs_hook=without_repeats)
     except json.JSONDecodeError as exc:
         raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
     except UnicodeDecodeError as exc:
@@ -197,7 +197,8 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
         raise FileError(f"{path}: {exc}") from exc
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object, as `object_pairs_hook`; a key twice is an error."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
@@ -266,13 +267,18 @@ def _check_header(path: Path, header: list[str], required: Sequence[str]) -> Non
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:
-    """Write a frame as CSV without its index; text cells are made harmless (`defuse`)."""
+    """Write a frame as `csv_text`."""
+    with atomic(path) as stream:
+        stream.write(csv_text(frame))
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV without its index; text cells are made harmless (`defuse`)."""
     texts = frame.select_dtypes(include=["object", "str"]).columns
     safe = frame.astype(dict.fromkeys(texts, object))
     for name in texts:  # not `Series.map`, which turns integers beside a null into floats
         safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
-    with atomic(path) as stream:
-        safe.to_csv(stream, index=False, lineterminator="\n", quoting=_quoting(safe[texts]))
+    return str(safe.to_csv(index=False, lineterminator="\n", quoting=_quoting(safe[texts])))
 
 
 def _quoting(texts: pd.DataFrame) -> Literal[0, 2]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from pipeline import files
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
 
@@ -115,14 +116,7 @@ def _unusable(answer: Answer) -> Outcome | None:
 
 
 def _parse(content: str) -> Any:  # noqa: ANN401  (pydantic looks at it next)
-    return json.loads(content, object_pairs_hook=_without_repeats)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise ValueError("a key stands twice: either value might be meant")
-    return fields
+    return json.loads(content, object_pairs_hook=files.without_repeats)
 
 
 def _is_line(text: str) -> bool:

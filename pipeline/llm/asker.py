@@ -1,6 +1,8 @@
 """Requests to answers: within the limits, with the retry policy, kept as they arrive."""
 
 import asyncio
+import logging
+from collections import Counter
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
@@ -14,8 +16,13 @@ from pipeline.llm.request import Request
 from pipeline.llm.retry import Policy
 from pipeline.llm.spending import Spending
 
-IN_A_ROW = 5
-"""After so many requests in a row that waiting did not help, the server is given up."""
+IN_A_ROW = {Next.WAIT: 5, Next.HALVE: 50}
+"""After so many requests in a row that ended so, and no answer between, the server is given up.
+
+Descriptions that it refuses may well stand together; one that is away is away.
+"""
+
+_log = logging.getLogger(__name__)
 
 Job = Coroutine[Any, Any, None]
 
@@ -29,7 +36,7 @@ class Asker:
         """Bring together what asking takes."""
         self._client, self._limiter, self._policy = client, limiter, policy
         self._cache, self._spent = cache, spent
-        self._answered = self._failed_in_a_row = 0
+        self._answered, self._in_a_row = 0, Counter[Next]()
         self._stopped: LLMError | None = None
         self._flying: set[asyncio.Task[Any] | None] = set()
 
@@ -67,17 +74,20 @@ class Asker:
         try:
             answer = await self._policy.call(lambda: self._once(request))
         except CallFailed as failure:
-            self._failed_in_a_row += 1
+            self._in_a_row[failure.outcome.next] += 1
             if self._is_useless_after(failure.outcome):
                 self._stopped = LLMError.stopped(failure)
                 raise self._stopped from failure
+            _log.warning("no captions: %s (%s)", failure, failure.outcome.hint)
             raise
-        self._answered, self._failed_in_a_row = self._answered + 1, 0
+        self._answered += 1
+        self._in_a_row.clear()
         return answer
 
     def _is_useless_after(self, outcome: Outcome) -> bool:
         unreachable = outcome is outcomes.CONNECTION and not self._answered
-        return outcome.next is Next.STOP or unreachable or self._failed_in_a_row >= IN_A_ROW
+        given_up = self._in_a_row[outcome.next] >= IN_A_ROW.get(outcome.next, 1)
+        return unreachable or given_up
 
     async def _once(self, request: Request) -> Answer:
         async with self._limiter.slot(request.most) as slot:

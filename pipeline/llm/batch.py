@@ -152,12 +152,13 @@ class Batches:
         self._jobs.save(job)
 
     async def _ended(self, batch_id: str) -> Batch:
+        told = ""
         while True:
             batch = await self._retried(lambda: self._client.sdk.batches.retrieve(batch_id))
-            counts = batch.request_counts
-            done = f": {counts.completed} of {counts.total} answered" if counts else ""
-            self._tell(f"batch {batch.id} {batch.status}{done}")
-            if batch.status in _ENDED:
+            if batch.status != told:
+                self._tell(f"batch {batch.id}: {batch.status}")
+            told = batch.status
+            if told in _ENDED:
                 return batch
             await asyncio.sleep(self._poll)
 

@@ -53,6 +53,10 @@ class Cache:
             stream.write(json.dumps({**content, "check": _check(content)}))
         return True
 
+    def holds(self, recipe: str) -> bool:
+        """Tell whether there may be an answer to some request of this recipe."""
+        return (self.folder / recipe).is_dir()
+
     def known(self, recipe: str) -> dict[str, str]:
         """Return every caption that this recipe has brought, by description.
 

@@ -16,53 +16,54 @@ Result = tuple[str | None, str]
 
 
 class Round:
-    """The descriptions of one attempt; `results` holds what is settled, by description."""
+    """The descriptions of one attempt; `results` holds what is settled, by description.
+
+    `chunks` are left to settle: of those in `stored` the first answer is there.
+    """
 
     def __init__(
         self, recipe: Recipe, cache: Cache, per_request: int, descriptions: Sequence[str]
     ) -> None:
-        """Look up what is stored; `chunks` are left to settle.
+        """Look up what is stored.
 
         A chunk whose first answer is stored goes through what was answered then, step by step.
-        Of the others, a description whose caption came in another company has that one.
+        Of the others, a description whose caption came in other company has that one.
         """
-        self._recipe, self._cache = recipe, cache
+        self._recipe, self._cache, self._per_request = recipe, cache, per_request
         self.results: dict[str, Result] = {}
         self.size = len(descriptions)
-        self._requests: dict[Chunk, Request] = {}
-        chunks = plan.cut(descriptions, per_request)
-        self._stored = {chunk for chunk in chunks if self._is_stored(chunk)}
-        new = [chunk for chunk in chunks if chunk not in self._stored]
-        known = cache.known(recipe.name) if new else {}
-        whole = [chunk for chunk in new if not known.keys() & set(chunk.descriptions)]
-        parted = [text for chunk in new if chunk not in whole for text in chunk.descriptions]
-        self.results |= {text: (known[text], OK) for text in parted if text in known}
-        left = plan.cut([text for text in parted if text not in known], per_request)
-        self._stored |= {chunk for chunk in left if self._is_stored(chunk)}
+        self.chunks = plan.cut(descriptions, per_request)
+        self.stored: set[Chunk] = set()
+        if cache.holds(recipe.name):
+            self._look_up()
         self.reused = len(self.results)
-        self.chunks = [*(chunk for chunk in chunks if chunk in self._stored), *whole, *left]
 
-    @property
-    def hits(self) -> int:
-        """How many chunks had their first answer when the round began."""
-        return len(self._stored)
-
-    @property
-    def missing(self) -> list[Request]:
-        """The requests that will be sent first."""
-        return [self._request(chunk) for chunk in self.chunks if chunk not in self._stored]
+    def _look_up(self) -> None:
+        self.stored = {chunk for chunk in self.chunks if self._is_stored(chunk)}
+        new = [chunk for chunk in self.chunks if chunk not in self.stored]
+        known = self._cache.known(self._recipe.name) if new else {}
+        parted = {chunk for chunk in new if known.keys() & set(chunk.descriptions)}
+        texts = [text for chunk in new if chunk in parted for text in chunk.descriptions]
+        self.results |= {text: (known[text], OK) for text in texts if text in known}
+        left = plan.cut([text for text in texts if text not in known], self._per_request)
+        self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
+        self.chunks = [*(chunk for chunk in self.chunks if chunk not in parted), *left]
 
     def _is_stored(self, chunk: Chunk) -> bool:
-        return self._cache.get(self._request(chunk)) is not None
+        return self._cache.get(self._recipe.request(*chunk)) is not None
 
-    def _request(self, chunk: Chunk) -> Request:
-        if chunk not in self._requests:
-            self._requests[chunk] = self._recipe.request(*chunk)
-        return self._requests[chunk]
+    @property
+    def is_stored(self) -> bool:
+        """Whether nothing has to be sent, unless a stored answer was bad."""
+        return len(self.stored) == len(self.chunks)
+
+    def missing(self) -> list[Request]:
+        """Return the requests that will be sent first."""
+        return [self._recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
 
     async def settle(self, chunk: Chunk, ask: Ask) -> None:
         """Ask until every description of a chunk has its caption or its reason."""
-        reading = await self._reading(self._request(chunk), ask)
+        reading = await self._reading(self._recipe.request(*chunk), ask)
         self.results |= {text: (caption, OK) for text, caption in reading.captions.items()}
         if reading.outcome is None:
             return

@@ -6,14 +6,16 @@ could not rewrite is a draft without a caption, with the reason.
 """
 
 import asyncio
+import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from tqdm import tqdm
 
 from pipeline.llm.asker import Asker
-from pipeline.llm.batch import POLL, Batches, Tell
+from pipeline.llm.batch import POLL, Batches
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client, Endpoint
 from pipeline.llm.limiter import WINDOW, Books, Limiter
@@ -98,7 +100,7 @@ class LlmRewriter:
         Tokens are about a quarter of the bytes, and a caption as long as its description.
         That requests may have to be sent again is not foreseen.
         """
-        missing = self._round(items, attempt).missing
+        missing = self._round(items, attempt).missing()
         distinct = len({item.description for item in items})
         tokens_in = sum(request.likely_in for request in missing)
         tokens_out = sum(request.likely_out for request in missing)
@@ -120,19 +122,19 @@ class LlmRewriter:
 
     async def _settle(self, round_: Round) -> None:
         """Bring every description of a round to its end."""
-        self.spent.cache_hits += round_.hits
+        self.spent.cache_hits += len(round_.stored)
         self.spent.reused += round_.reused
-        if missing := round_.missing:
+        if not round_.is_stored:
             self._endpoint.needed_key()
         async with Client(self._endpoint, self._settings.timeout) as client:
             with tqdm(total=round_.size, desc="rewrite", unit=" texts", disable=None) as bar:
                 bar.update(len(round_.results))
-                if self._settings.mode == "batch" and missing:
-                    await self._batches(client, bar.set_postfix_str).fill(missing)
+                if self._settings.mode == "batch" and not round_.is_stored:
+                    await self._batches(client).fill(round_.missing())
                 # What no batch can settle, a bad answer or a refused request, goes on from here.
                 await self._online(client, round_, bar)
 
-    def _batches(self, client: Client, tell: Tell) -> Batches:
+    def _batches(self, client: Client) -> Batches:
         return Batches(
             client,
             self._cache,
@@ -140,7 +142,7 @@ class LlmRewriter:
             self.spent,
             max_tokens=self._settings.batch_tokens,
             poll=self._poll,
-            tell=tell,
+            tell=partial(tqdm.write, file=sys.stderr),
         )
 
     async def _online(self, client: Client, round_: Round, bar: "tqdm[NoReturn]") -> None:

@@ -76,6 +76,12 @@ class Running:
         self.server.script = replace(self.server.script, **script)
 
 
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    """What listens on this machine is asked without a proxy."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
 @pytest.fixture
 def serve():
     """Return a function that starts a server with a script."""

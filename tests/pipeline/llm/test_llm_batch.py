@@ -204,7 +204,7 @@ def test_killed_while_it_waits_it_waits_on(serve, start, items, until, tmp_path)
 def test_a_killed_run_that_submitted_nothing_submits(serve, by_batch, items, tmp_path):
     server = serve()
     llm = by_batch(server)
-    job = Job.of(llm._round(items(100), 0).missing)
+    job = Job.of(llm._round(items(100), 0).missing())
     job.is_open = True
     jobs(tmp_path).save(job)
     assert rewritten(llm, items(100)) == right(items(100))
@@ -214,7 +214,7 @@ def test_a_killed_run_that_submitted_nothing_submits(serve, by_batch, items, tmp
 
 def test_lost_notes_cost_nothing_while_the_same_is_asked(serve, by_batch, items, tmp_path):
     server = serve(polls=1)
-    missing = by_batch(server)._round(items(100), 0).missing
+    missing = by_batch(server)._round(items(100), 0).missing()
     content = "".join(results.line_of(request) for request in missing).encode()
     file = server.server.batches._file(content)
     told = {"endpoint": "/v1/chat/completions", "completion_window": "24h", "input_file_id": file}

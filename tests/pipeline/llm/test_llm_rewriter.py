@@ -94,6 +94,21 @@ def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items,
     assert rewritten(rewriter(server), asked) == expected
 
 
+@pytest.mark.parametrize("number", [1, 3, 20])
+def test_poison_alone_in_a_small_run_is_no_reason_to_stop(serve, rewriter, items, number, caplog):
+    server = serve(poison="Rachel0 ", spoilt="rejected")
+    expected = [Draft("m0", None, "rejected"), *right(items(number))[1:]]
+    assert rewritten(rewriter(server), items(number)) == expected
+    assert "no captions: rejected: Error code: 400 - This can't be asked" in caplog.text
+
+
+def test_a_server_that_takes_no_request_is_given_up(serve, rewriter, items):
+    server = serve(poison="Rachel", spoilt="rejected")
+    with pytest.raises(LLMError, match=r"^rejected: Error code: 400 - This can't be asked \(the"):
+        rewritten(rewriter(server), items(2000))
+    assert server.stats.requests <= 50 + 8
+
+
 def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewriter, items):
     server = serve(poison="Rachel0 ", spoilt="empty")
     asked = items(20)
