@@ -1,7 +1,11 @@
 """Person names in texts: the port that taggers stand behind."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple, Protocol
+
+BUILTIN = Path("datasets/work/tagger/model.pt")
+"""The tagger that the stage `tagger` trains."""
 
 
 class Span(NamedTuple):
