@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, Literal, NamedTuple
 
@@ -67,7 +68,8 @@ def atomic(path: Path, mode: str = "w", *, sync: bool = True) -> Iterator[IO[Any
         raise
 
 
-def _umask() -> int:
+@cache
+def _umask() -> int:  # once: it can only be read by changing it, which no thread must see
     mask = os.umask(0)
     os.umask(mask)
     return mask
