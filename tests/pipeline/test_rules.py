@@ -77,6 +77,7 @@ CASES = {
     "Emil ,Franz and a nurse leave.": "Two men and a nurse leave.",
     "Anna sits beside Bea and Carla.": "A woman sits beside two other women.",
     "Anna and Bea's car is red.": "Two women's car is red.",
+    "Dr. Rook and Dr. Vale's car is red.": "Two doctors' car is red.",
     "Anna and Bea walks out.": "Two women walk out.",
     "Anna and Bea is late.": "Two women are late.",
     "Anna and Emil sit and Anna reads.": "A woman and a man sit and she reads.",
@@ -112,6 +113,8 @@ CASES = {
     'Emil says, "Anna, come here."': 'A man says, "Come here."',
     'Emil says, "Come here, Anna!"': 'A man says, "Come here!"',
     'Emil shouts "Anna!"': 'A man shouts a name',
+    "They meet at Silver Rook and leave.": "They meet at a place and leave.",
+    "Fake Anna waves to Lazy Emil.": "A woman waves to a man.",
     # Determiners and adjectives
     "Emil lifts a sleeping Anna.": "A man lifts a sleeping woman.",
     "Young Anna sings.": "A young woman sings.",
@@ -123,9 +126,10 @@ CASES = {
     "Emil takes Anna hand.": "A man takes a woman's hand.",
     "Emil. Franz and Gero sing.": "Three men sing.",
     "Emil.Franz and Gero sing.": "Three men sing.",
-    "anna   waves ,then leaves": "Anna waves, then leaves",
+    "anna waves.": "A woman waves.",
+    "Emil looks at anna and kisses Her.": "A man looks at anna and kisses her.",
     # Nothing to replace
-    "the door is shut .": "The door is shut.",
+    "the  door is open ,then shut .": "The door is open, then shut.",
     "A bus stops at 10.30, and 3,000 people get off.": (
         "A bus stops at 10.30, and 3,000 people get off."
     ),

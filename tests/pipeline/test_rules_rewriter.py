@@ -160,7 +160,11 @@ def test_no_marked_name_survives(text, attempt):
     assert not re.search(rf"(?<!\w)(?:{'|'.join(NAMES)})(?!\w)", caption)
 
 
-@given(sentences.filter(lambda text: '"' not in text))
+# A lone title or quotation mark is grammar nobody writes: there a caption may be a slip itself.
+LONE = re.compile(rf'"|(?:Dr|Mrs)\. (?!{"|".join(NAMES)})|(?:Dr|Mrs)\.$')
+
+
+@given(sentences.filter(lambda text: not LONE.search(text)))
 def test_a_caption_is_rewritten_to_itself(text):
     rules = RulesRewriter(finder_of(*NAMES))
     once = captions(rules, text)

@@ -30,6 +30,7 @@ _NOUN_PHRASE = re.compile(
 )
 _POSSESSOR = re.compile(r"[\w-]+['\u2019]s$")
 _ENDS = re.compile(r"\s*(?:,|[.!?]?\s*$)")
+_PLACES = ("at", "from", "in", "inside", "into", "near", "outside")
 _QUOTED_BEFORE = re.compile(r"[\"\u201c]\s*$")
 _QUOTED_AFTER = re.compile(r"\s*[.!?,]*[\"\u201d]")
 _OPEN_QUOTE = re.compile(r"[\"\u201c](?:[^\"\u201d]*,)?\s*$")
@@ -42,6 +43,7 @@ def dropped(text: str, unit: Unit) -> Dropped | None:
     return (
         _named(left, unit)
         or _beside_noun(left, right, unit)
+        or _somewhere(left, unit)
         or _quoted(left, right, unit)
         or _addressed(left, right, unit)
     )
@@ -91,6 +93,14 @@ def _is_relative_clause(before: str, right: str) -> bool:
     opens = syntax.last_word(before)
     starts_clause = not opens or opens in syntax.LINKS
     return not starts_clause and syntax.is_verb(syntax.next_verb_place(right))
+
+
+def _somewhere(left: str, unit: Unit) -> Dropped | None:
+    """Find what is rather a place: `at Central Perk`, where only `Perk` was marked."""
+    is_place = syntax.last_word(left) in _PLACES and unit.mentions[-1].loose
+    if not is_place or len(unit.people) > 1 or unit.mentions[0].title or unit.suffix:
+        return None
+    return Dropped(unit.start, unit.end, instead="a place")
 
 
 def _quoted(left: str, right: str, unit: Unit) -> Dropped | None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from pipeline.rewriters.rules import syntax
 from pipeline.rewriters.rules.apposition import DETERMINERS, dropped
-from pipeline.rewriters.rules.lexicon import words
+from pipeline.rewriters.rules.lexicon import BARE_ADJECTIVES, words
 from pipeline.rewriters.rules.units import Unit
 
 
@@ -15,7 +15,8 @@ class Context(NamedTuple):
 
     `drop` is set where the name can simply go, or where something else can stand `instead`;
     `noun` is what it stood beside (his *friend* Joey), if anything. A `determiner` before the
-    unit (`a sleeping Raj`) stays there. `clause` is where the unit's clause begins.
+    unit (`a sleeping Raj`) stays there. `clause` is where the unit's clause begins; a unit that
+    `opens` is the subject that the text begins with.
     """
 
     start: int
@@ -27,12 +28,13 @@ class Context(NamedTuple):
     determiner: str = ""
     adjective: str = ""
     clause: int = 0
+    opens: bool = False
 
 
 _ADJECTIVES = words("adjectives", "some")
 _NOT_ADJECTIVES = words("adjectives", "none")
 _ENDINGS = tuple(sorted(words("adjectives", "endings")))
-_BARE = "|".join(sorted(words("adjectives", "bare")))
+_BARE = "|".join(sorted(BARE_ADJECTIVES))
 _SLIPS = ("a", "an", "the", "his", "their", "its")
 _DETERMINED = re.compile(
     rf"\b({DETERMINERS})\s+((?:(?!(?:{DETERMINERS})\b)[a-z-]+,?\s+){{0,3}})$", re.IGNORECASE
@@ -44,12 +46,10 @@ def context_of(text: str, unit: Unit, units: Sequence[Unit]) -> Context:
     """Return the context of a unit among the units of its text."""
     left, right = text[: unit.start], text[unit.end :]
     inside = [(other.start, other.end) for other in units]
-    plain = Context(
-        unit.start,
-        unit.end,
-        _case(left, right, unit),
-        clause=syntax.clause_start(left, inside),
-    )
+    case = _case(left, right, unit)
+    clause = syntax.clause_start(left, inside)
+    opens = case == "subject" and not left.strip()
+    plain = Context(unit.start, unit.end, case, clause=clause, opens=opens)
     if gone := dropped(text, unit):
         return plain._replace(
             start=gone.start, end=gone.end, drop=True, noun=gone.noun, instead=gone.instead

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pipeline.rewriters.rules.context import Context
 from pipeline.rewriters.rules.lexicon import GENDER_OF_NOUN, Gender, plural
 from pipeline.rewriters.rules.people import Person
-from pipeline.rewriters.rules.wording import PAIR, Voice, with_article
+from pipeline.rewriters.rules.wording import OPENING, PAIR, SOMEONE, Voice, possessive, with_article
 
 PRONOUNS: dict[Gender, dict[str, str]] = {
     "man": {"subject": "he", "object": "him", "'s": "his"},
@@ -37,10 +37,14 @@ class Known(NamedTuple):
 
 @dataclass
 class Discourse:
-    """A text as far as it has been read."""
+    """A text as far as it has been read.
+
+    Those `alone` are the only man or the only woman in it, whom a pronoun can introduce.
+    """
 
     people: Sequence[Person]
     voice: Voice
+    alone: frozenset[int] = frozenset()
     known: list[Known] = field(default_factory=list)
     _singled_out: list[int] = field(default_factory=list)
 
@@ -76,15 +80,22 @@ class Discourse:
         if again:
             return f"another {noun}"
         if noun == "person":
-            return self.voice.pick((("someone", 1), ("a person", 1)))
+            return self.voice.pick(SOMEONE)
         return with_article(noun)
+
+    def opening(self, number: int, at: int) -> str | None:
+        """Return the pronoun that a text begins with, for whom and where it may."""
+        if number not in self.alone or self.voice.pick(OPENING) == "noun":
+            return None
+        self.introduce(number, at)
+        return PRONOUNS[self.people[number].gender]["subject"]
 
     def again(self, number: int, suffix: str, context: Context) -> str:
         """Return the phrase for a person spoken of before, possessive included."""
         pronoun = PRONOUNS[self.people[number].gender].get(suffix or context.case)
         if pronoun and not self._rivals(number, context):
             return pronoun
-        return self.definite(number) + suffix
+        return possessive(self.definite(number), suffix)
 
     def definite(self, number: int) -> str:
         """Return the noun with what sets it apart: the man, the first man, one of the men."""

@@ -64,4 +64,6 @@ ROLE_PLURALS = frozenset(map(plural, ROLE_NOUNS))
 TITLES = _titles()
 PLURAL_TITLES = {"drs": "doctor"} | {word: word[:-1] for word in words("titles", "plurals")}
 """Titles of several people, with the noun for one: Detectives Lee and Ray."""
+BARE_ADJECTIVES = words("adjectives", "bare")
+"""Adjectives that stand before a name without an article: young Ann."""
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

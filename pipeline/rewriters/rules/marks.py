@@ -7,18 +7,24 @@ from typing import NamedTuple
 from pipeline.names import Span
 from pipeline.rewriters.rules import syntax
 from pipeline.rewriters.rules.gender import first_names
-from pipeline.rewriters.rules.lexicon import TITLES
+from pipeline.rewriters.rules.lexicon import BARE_ADJECTIVES, PLURAL_TITLES, TITLES
 
 
 class Mark(NamedTuple):
-    """A name in a text, at characters [start, end), without possessive."""
+    """A name in a text, at characters [start, end), without possessive.
+
+    It is `loose` where only its last words were marked, as `Perk` of `Central Perk`.
+    """
 
     start: int
     end: int
+    loose: bool = False
 
 
 _LETTERS_BEFORE = re.compile(r"\w*$")
 _LETTERS_AFTER = re.compile(r"\w*")
+_LINK = re.compile(r"\s*[,;:&/]\s*(?:(?:and|then)\b\s*)*|\s+(?:and\s+)?|(?<=[a-z]{2})\.(?=[A-Z])")
+_CAPITAL_BEFORE = re.compile(r"(?:(?P<lower>[a-z,;]\s)|^\s*)([A-Z][\w-]*)\s+$")
 _NO_NAME = re.compile(r"^[\W_]+|(?:['\u2019`\u00b4]s|[\W_]+)$", re.IGNORECASE)
 
 
@@ -31,7 +37,18 @@ def marks(text: str, spans: Sequence[Span]) -> list[Mark]:
             joined[-1] = Mark(joined[-1].start, max(mark.end, joined[-1].end))
         else:
             joined.append(mark)
-    return joined
+    return [_with_capitals_before(text, mark) for mark in joined]
+
+
+def _with_capitals_before(text: str, mark: Mark) -> Mark:
+    """Take a word with a capital before a name to it, unless a sentence begins so."""
+    found = _CAPITAL_BEFORE.search(text[: mark.start])
+    word = found[2].lower() if found else ""
+    if not found or word in TITLES or word in PLURAL_TITLES or word in BARE_ADJECTIVES:
+        return mark
+    within = found["lower"] is not None
+    begins = word in syntax.PHRASE_STARTS or word.endswith(("ing", "ed", "ly"))
+    return mark if begins and not within else Mark(found.start(2), mark.end, loose=True)
 
 
 def _repeats(text: str, spans: Iterable[Span]) -> Iterator[Span]:
@@ -56,7 +73,17 @@ def _whole(text: str, spans: Iterable[Span]) -> Iterator[Mark]:
         while (tail := _NO_NAME.search(text[start:end])) and tail.end() == end - start:
             end = start + tail.start()
         if start < end:
-            yield Mark(start, end)
+            yield from _apart(text, start, end)
+
+
+def _apart(text: str, start: int, end: int) -> Iterator[Mark]:
+    """Yield the single names of a span: what belongs together is joined again."""
+    at = start
+    for link in [*_LINK.finditer(text, start, end), None]:
+        stop = link.start() if link else end
+        if text[at:stop].strip():
+            yield Mark(at, stop)
+        at = link.end() if link else end
 
 
 def _letters(pattern: re.Pattern[str], text: str) -> str:

@@ -15,7 +15,8 @@ class Mention(NamedTuple):
     """A person in a text, at characters [start, end): `Dr. Ann Lee's`.
 
     `names` are lower case, without title; `suffix` is "'s" of a possessive, else empty.
-    A `family` is a surname in the plural: the Lees.
+    A `family` is a surname in the plural: the Lees. A `loose` name has a word in it that
+    nothing but its capital makes part of a name.
     """
 
     start: int
@@ -24,6 +25,7 @@ class Mention(NamedTuple):
     title: str | None = None
     suffix: str = ""
     family: bool = False
+    loose: bool = False
 
 
 _SHORT = 3
@@ -31,7 +33,7 @@ _SHORT = 3
 _TITLE_NAMES = "|".join(sorted((*TITLES, *PLURAL_TITLES), key=len, reverse=True))
 _TITLE_BEFORE = re.compile(
     rf"(?<![\w'\u2019-])(?P<the>(?:an?|the|his|her|their|my)\s+)?(?P<title>{_TITLE_NAMES})"
-    r"(?:\.\s*|\s+)$",
+    r"(?:\.\s*|\s+|(?<=Dr|Mr|Ms),\s*)$",
     re.IGNORECASE,
 )
 _DETERMINER = re.compile(r"\b(?:an?|the|his|her|their|my)\s+$", re.IGNORECASE)
@@ -48,8 +50,9 @@ def find_mentions(text: str, spans: Sequence[Span], names: Collection[str] = ())
     found: list[Mention] = []
     for mark in marks(text, spans):
         mention = _mention(text, mark, names)
-        if not found or mention.start >= found[-1].end:
-            found.append(mention)
+        taken = found[-1].end if found else 0
+        if mention.end > taken:
+            found.append(mention._replace(start=max(mention.start, taken)))
     return found
 
 
@@ -68,8 +71,8 @@ def _mention(text: str, mark: Mark, names: Collection[str]) -> Mention:
         body = (_singular(body[0], names),)
     possessive = None if _CONTRACTION.match(right) else _POSSESSIVE.match(right)
     if possessive is None or _is_quote(left, possessive[0]):
-        return Mention(start, end, body, title, "", family)
-    return Mention(start, end + possessive.end(), body, title, "'s", family)
+        return Mention(start, end, body, title, "", family, mark.loose)
+    return Mention(start, end + possessive.end(), body, title, "'s", family, mark.loose)
 
 
 def _is_title(word: str) -> bool:
@@ -78,7 +81,7 @@ def _is_title(word: str) -> bool:
 
 def _with_title(text: str, mark: Mark) -> tuple[int, int, str | None]:
     """Return a name with the titles before it, or at its start; a bare title takes a name."""
-    start, end = mark
+    start, end, _ = mark
     titles = [found[1].lower()] if (found := _TITLE_WITHIN.match(text, start, end)) else []
     if found and found.end() == end and (name := _NAME_AFTER.match(text, end)):
         end = name.end()
@@ -108,13 +111,12 @@ def _is_family(names: Sequence[str], known: Collection[str]) -> bool:
 
 def _lacks_apostrophe(name: str, left: str, right: str, names: Collection[str]) -> bool:
     """Tell `Anns coat` for `Ann's coat`, where Ann is known and Anns is not; `by Ann coat`."""
-    if not syntax.is_before_noun(right):
-        return False
-    if name != _singular(name, names):
+    before_noun = syntax.is_before_noun(right)
+    if before_noun and name != _singular(name, names):
         return True
-    thing = name.endswith("s") or syntax.is_before_possession(right)
-    receives = syntax.DITRANSITIVE.search(left)
-    return thing and syntax.case_of(left, right) == "object" and not receives
+    if syntax.DITRANSITIVE.search(left) or syntax.case_of(left, right) != "object":
+        return syntax.is_before_relative(right)
+    return (before_noun and name.endswith("s")) or syntax.is_before_possession(right)
 
 
 def _singular(name: str, names: Collection[str]) -> str:

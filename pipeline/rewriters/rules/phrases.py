@@ -7,7 +7,16 @@ from pipeline.rewriters.rules.discourse import Discourse, Known
 from pipeline.rewriters.rules.lexicon import NUMBERS, plural
 from pipeline.rewriters.rules.others import Other
 from pipeline.rewriters.rules.units import Unit
-from pipeline.rewriters.rules.wording import PAIR, counted, listed, with_article
+from pipeline.rewriters.rules.wording import (
+    PAIR,
+    SEVERAL,
+    UNTOLD,
+    counted,
+    listed,
+    possessive,
+    vaguely,
+    with_article,
+)
 
 _THEY = {"subject": "they", "object": "them", "'s": "their"}
 _MANY = 6
@@ -34,13 +43,16 @@ def phrase_of(discourse: Discourse, unit: Unit, context: Context, parted: bool) 
     numbers = list(dict.fromkeys(unit.people))
     if len(numbers) == 1:
         return _one(discourse, numbers[0], unit.suffix, context)
-    met = [discourse.met(number) for number in numbers]
-    if all(met):
+    if all(discourse.met(number) for number in numbers):
         return _all_again(discourse, numbers, unit.suffix, context)
-    if any(met):
+    return possessive(_several(discourse, numbers, context, parted), unit.suffix)
+
+
+def _several(discourse: Discourse, numbers: list[int], context: Context, parted: bool) -> str:
+    if any(discourse.met(number) for number in numbers):
         apart = context._replace(case="open")
-        return listed([_one(discourse, n, "", apart) for n in numbers]) + unit.suffix
-    return _together(discourse, numbers, unit.start, parted) + unit.suffix
+        return listed([_one(discourse, number, "", apart) for number in numbers])
+    return _together(discourse, numbers, context.start, parted)
 
 
 def _introduce_as(discourse: Discourse, unit: Unit, noun: str | None) -> None:
@@ -62,6 +74,8 @@ def _one(discourse: Discourse, number: int, suffix: str, context: Context) -> st
         return (f"the {described}" if met else with_article(described)) + suffix
     if met:
         return discourse.again(number, suffix, context)
+    if context.opens and not suffix and (pronoun := discourse.opening(number, context.start)):
+        return pronoun
     return discourse.first(number, context.start) + suffix
 
 
@@ -71,8 +85,8 @@ def _all_again(discourse: Discourse, numbers: list[int], suffix: str, context: C
         return _THEY.get(form) or ("the two of them" if len(numbers) == PAIR else "all of them")
     groups = {(known.group, known.noun) for known in map(discourse.met, numbers) if known}
     if len(groups) == 1 and (group := groups.pop())[0] is not None:
-        return f"{NUMBERS[len(numbers)]} of the {plural(group[1])}{suffix}"
-    return listed([discourse.definite(number) for number in numbers]) + suffix
+        return possessive(f"{NUMBERS[len(numbers)]} of the {plural(group[1])}", suffix)
+    return possessive(listed([discourse.definite(number) for number in numbers]), suffix)
 
 
 def _together(discourse: Discourse, numbers: list[int], at: int, parted: bool) -> str:
@@ -80,16 +94,14 @@ def _together(discourse: Discourse, numbers: list[int], at: int, parted: bool) -
     kinds = dict.fromkeys(nouns)
     if len(kinds) == 1:
         return _counted(discourse, numbers, at, nouns[0])
-    tellable = parted or "person" not in kinds
-    if len(numbers) == PAIR and tellable and (parted or _prefers_apart(discourse)):
+    options = UNTOLD if "person" in kinds else SEVERAL
+    wording = "apart" if parted else discourse.voice.pick(options)
+    if wording == "apart" and len(numbers) == PAIR:
         return listed([discourse.first(number, at) for number in numbers])
-    if len(kinds) == PAIR and tellable and (parted or _prefers_apart(discourse)):
+    if wording == "apart" and len(kinds) == PAIR:
         return _by_kind(discourse, numbers, at, nouns)
-    return _counted(discourse, numbers, at, "person")
-
-
-def _prefers_apart(discourse: Discourse) -> bool:
-    return discourse.voice.pick((("together", 1), ("apart", 1))) == "apart"
+    phrase = _counted(discourse, numbers, at, "person")
+    return vaguely(len(numbers)) if wording == "vaguely" else phrase
 
 
 def _counted(discourse: Discourse, numbers: list[int], at: int, noun: str) -> str:

@@ -14,6 +14,7 @@ from pipeline.rewriters.rules import learning
 from pipeline.rewriters.rules.gender import Genders, first_names, from_cast
 from pipeline.rewriters.rules.lexicon import Gender
 from pipeline.rewriters.rules.rewriting import Rewritten, rewrite
+from pipeline.rewriters.rules.sightings import opening, sighting_of
 
 Finder = Callable[[Sequence[str]], list[list[Span]]]
 """What marks person names in texts: `NameTagger.find`, for one."""
@@ -31,31 +32,22 @@ class RulesRewriter:
     def __init__(self, find: Finder, genders: Genders | None = None) -> None:
         self._find = find
         self._genders = genders or Genders()
-        self._cast = _pattern(self._genders.cast)
+        self._sight = sighting_of(self._genders.cast.keys())
 
     @classmethod
     def for_corpus(
         cls, texts: Sequence[str], find: Finder, cast: Mapping[str, Gender] | None = None
     ) -> Self:
-        """Return a rewriter that has learned from all texts of a corpus who is a man or woman.
+        """Return a rewriter that has learned from a corpus whose names are a man's, whose not.
 
         Args:
             texts: the descriptions of the corpus.
-            find: what marks the names; asked once for all texts, and kept.
+            find: what marks the names.
             cast: the gender of the people by name, as far as the corpus says.
         """
         given = from_cast(cast or {})
-        unlearned = cls(find, Genders(cast=given))
-        distinct = list(dict.fromkeys(texts))
-        known = dict(zip(distinct, unlearned._names(distinct), strict=True))
-        genders = learning.learn(texts, [known[text] for text in texts], given)
-
-        def remembered(wanted: Sequence[str]) -> list[list[Span]]:
-            new = [text for text in wanted if text not in known]
-            known.update(zip(new, find(new), strict=True) if new else ())
-            return [known[text] for text in wanted]
-
-        return cls(remembered, genders)
+        spans = cls(find, Genders(cast=given))._names(texts)
+        return cls(find, learning.learn(texts, spans, given))
 
     def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
         """Yield a draft for every item, in order."""
@@ -82,14 +74,17 @@ class RulesRewriter:
         return [rewrite(text, spans, self._genders, attempt) for text, spans in pairs]
 
     def _names(self, texts: Sequence[str]) -> list[list[Span]]:
-        """Return what the finder marks, and the cast's names."""
+        """Return what the finder marks, and what can be seen without it."""
         found = zip(texts, self._find(texts), strict=True)
-        return [sorted({*spans, *_spans(self._cast, text)}) for text, spans in found]
+        return [
+            sorted({*spans, *self._sight(text), *opening(text, self._genders.names)})
+            for text, spans in found
+        ]
 
     def _suspects(self, captions: Sequence[str], attempt: int) -> list[list[Span]]:
         """Return what may still be a name: on a second repair every capital in mid-sentence."""
         return [
-            [*spans, *(s for s in _spans(_CAPITALISED, text) if attempt > 1 or self._may_be(s))]
+            [*spans, *(s for s in _capitalised(text) if attempt > 1 or self._may_be(s))]
             for text, spans in zip(captions, self._names(captions), strict=True)
         ]
 
@@ -98,13 +93,6 @@ class RulesRewriter:
         return word in first_names() or word in self._genders.names
 
 
-def _pattern(cast: Mapping[str, Gender]) -> re.Pattern[str] | None:
-    names = sorted(cast, key=len, reverse=True)
-    either = "|".join(re.escape(name) for name in names if name)
-    # However the list spells McKay, in a text only a capital makes a name of it.
-    return re.compile(rf"(?<![\w-])(?=[A-Z])(?i:{either})(?![\w-])") if either else None
-
-
-def _spans(pattern: re.Pattern[str] | None, text: str) -> list[Span]:
-    found = pattern.finditer(text) if pattern else ()
+def _capitalised(text: str) -> list[Span]:
+    found = _CAPITALISED.finditer(text)
     return [Span(match.start(), match.end(), match[0], 1.0) for match in found]

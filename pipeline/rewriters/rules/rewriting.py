@@ -1,5 +1,6 @@
 """Rewrite one text: from the names that were found to pronouns and general words."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
@@ -12,7 +13,7 @@ from pipeline.rewriters.rules.discourse import Discourse
 from pipeline.rewriters.rules.gender import Genders
 from pipeline.rewriters.rules.mentions import find_mentions
 from pipeline.rewriters.rules.others import Other, find_others, set_apart
-from pipeline.rewriters.rules.people import identify, persons_of
+from pipeline.rewriters.rules.people import Person, identify, persons_of
 from pipeline.rewriters.rules.phrases import meet, phrase_of
 from pipeline.rewriters.rules.tidy import Edit, apply, tidy
 from pipeline.rewriters.rules.units import Unit, join, with_shared_titles
@@ -32,10 +33,11 @@ def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0
     numbers = identify(mentions)
     units = join(text, mentions, numbers)
     people = with_shared_titles(persons_of(text, mentions, numbers, genders), units)
-    discourse = Discourse(people, Voice(text, attempt))
+    others = find_others(text, units)
+    discourse = Discourse(people, Voice(text, attempt), _alone(people, others))
     edits: list[Edit] = []
     replacements: list[Replacement] = []
-    for event in _in_order(units, find_others(text, units)):
+    for event in _in_order(units, others):
         if isinstance(event, Other):
             edits += _apart(event, meet(discourse, event))
             continue
@@ -50,6 +52,17 @@ def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0
 def _in_order(units: Sequence[Unit], others: Sequence[Other]) -> Iterator[Unit | Other]:
     events: list[Unit | Other] = [*units, *others]
     yield from sorted(events, key=attrgetter("start"))
+
+
+def _alone(people: Sequence[Person], others: Sequence[Other]) -> frozenset[int]:
+    """Return the people without a title of whose gender a text has nobody else."""
+    genders = Counter([*(p.gender for p in people), *(other.gender for other in others)])
+    unknown = any(person.gender == "unknown" for person in people)
+    return frozenset(
+        number
+        for number, person in enumerate(people)
+        if not unknown and person.role is None and genders[person.gender] == 1
+    )
 
 
 def _apart(other: Other, repeats: bool) -> Iterator[Edit]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from pipeline.rewriters.rules.lexicon import words
+from pipeline.rewriters.rules.lexicon import ROLE_NOUNS, words
 
 Case = Literal["subject", "object", "open"]
 
@@ -20,7 +20,8 @@ PLAIN_VERBS = words("syntax", "plain_verbs")
 NO_VERBS = words("syntax", "no_verbs")
 _POSSESSED = words("syntax", "possessed")
 _PAST = words("syntax", "past")
-_PHRASE_STARTS = PREPOSITIONS | LINKS | ADVERBS | AUXILIARIES | words("syntax", "determiners")
+DETERMINERS = words("syntax", "determiners")
+PHRASE_STARTS = PREPOSITIONS | LINKS | ADVERBS | AUXILIARIES | DETERMINERS
 
 DITRANSITIVE = re.compile(
     r"\b(?:hand|give|tell|show|pass|throw|toss|offer|ask|teach|bring|send|gave|told|brought|threw)"
@@ -91,15 +92,27 @@ def case_of(left: str, right: str) -> Case:
 def is_before_noun(right: str) -> bool:
     """Tell whether what follows a name is a noun, as far as no other word class is known."""
     found = _NEXT_IN_LOWER_CASE.match(right)
-    if not found or found[1] in _PHRASE_STARTS or found[1].endswith(("ing", "ly")):
+    if not found or found[1] in PHRASE_STARTS or found[1].endswith(("ing", "ly")):
         return False
     return not is_verb(found[1])
 
 
 def is_before_possession(right: str) -> bool:
-    """Tell whether what follows a name is a thing that people have: hand, room, coat."""
+    """Tell whether what follows a name is a thing that people have: in Ann room."""
+    thing, after = _next_two(right)
+    return thing in _POSSESSED and (not after or after in PHRASE_STARTS - DETERMINERS)
+
+
+def is_before_relative(right: str) -> bool:
+    """Tell whether what follows a name is somebody of theirs, who does something."""
+    somebody, verb = _next_two(right)
+    return somebody in ROLE_NOUNS and is_singular_verb(verb)
+
+
+def _next_two(right: str) -> tuple[str, str]:
+    """Return the next words up to the second; '' where punctuation comes before."""
     found = _NEXT_IN_LOWER_CASE.match(right)
-    return found is not None and found[1] in _POSSESSED
+    return (found[1], next_word(right[found.end() :])) if found else ("", "")
 
 
 def clause_start(left: str, inside: Sequence[tuple[int, int]] = ()) -> int:

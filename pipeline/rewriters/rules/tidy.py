@@ -29,6 +29,7 @@ _TIDY = (
     (re.compile(r",\s*([.!?])"), r"\1"),
     (re.compile(r"^[\s,;:]+"), ""),
 )
+_PRONOUN = re.compile(r"(?<=[a-z] )(?:He|She|They|Him|Her|Them|His|Their)\b")
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
@@ -77,5 +78,5 @@ def tidy(text: str) -> str:
         before = text
         for pattern, instead in _TIDY:
             text = pattern.sub(instead, text)
-    text = text.strip()
+    text = _PRONOUN.sub(lambda match: match[0].lower(), text.strip())
     return text[:1].upper() + text[1:]

@@ -35,7 +35,7 @@ class Unit(NamedTuple):
 
 
 _COMMA = re.compile(r"\s*,\s*")
-_AND = re.compile(r"\s*,?\s*(?:and(?:\s+then)?|&)\s*(?:both\s+)?", re.IGNORECASE)
+_AND = re.compile(r"\s*[.,]?\s*(?:and(?:\s+then)?|&)\s*(?:both\s+)?")
 _AND_MORE = re.compile(
     r"\s*,?\s*(?:and|&)\s+(?:an?|the|his|her|their|another|some|two|three)\s", re.IGNORECASE
 )
@@ -60,9 +60,7 @@ def _runs(text: str, mentions: Sequence[Mention]) -> list[list[int]]:
     for place, (before, after) in enumerate(pairwise(mentions), 1):
         between = text[before.end : after.start]
         linked = (
-            _COMMA.fullmatch(between)
-            or _AND.fullmatch(between)
-            or _is_slip(text, mentions[runs[-1][0]], between)
+            _COMMA.fullmatch(between) or _AND.fullmatch(between) or _is_slip(text, mentions, place)
         )
         if linked and not before.suffix and not before.family and not after.family:
             runs[-1].append(place)
@@ -71,9 +69,17 @@ def _runs(text: str, mentions: Sequence[Mention]) -> list[list[int]]:
     return runs
 
 
-def _is_slip(text: str, first: Mention, between: str) -> bool:
-    """Tell a full stop that is meant as a comma: `Ann.Bea and Carl`, `Ann. Bea and Carl`."""
-    return between == "." or (between == ". " and not text[: first.start].strip())
+def _is_slip(text: str, mentions: Sequence[Mention], place: int) -> bool:
+    """Tell a full stop that is meant as a comma: no verb is after `Ann. Bea and Carl`."""
+    between = text[mentions[place - 1].end : mentions[place].start]
+    last = place
+    while last + 1 < len(mentions) and _AND.fullmatch(
+        text[mentions[last].end : mentions[last + 1].start]
+    ):
+        last += 1
+    verb = syntax.next_verb_place(text[mentions[last].end :])
+    starts = text[: mentions[0].start].strip()
+    return between == "." or (between == ". " and (not starts or not syntax.is_verb(verb)))
 
 
 def _split(
