@@ -70,13 +70,18 @@ def _check_header(path: Path, header: list[str], required: Sequence[str]) -> Non
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:
-    """Write a frame as CSV without its index; text cells are made harmless (`defuse`)."""
+    """Write a frame as `csv_text`."""
+    with atomic(path) as stream:
+        stream.write(csv_text(frame))
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV without its index; text cells are made harmless (`defuse`)."""
     texts = frame.select_dtypes(include=["object", "str"]).columns
     safe = frame.astype(dict.fromkeys(texts, object))
     for name in texts:  # not `Series.map`, which turns integers beside a null into floats
         safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
-    with atomic(path) as stream:
-        safe.to_csv(stream, index=False, lineterminator="\n", quoting=_quoting(safe[texts]))
+    return str(safe.to_csv(index=False, lineterminator="\n", quoting=_quoting(safe[texts])))
 
 
 def _quoting(texts: pd.DataFrame) -> Literal[0, 2]:

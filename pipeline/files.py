@@ -10,6 +10,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -38,11 +39,12 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
+def atomic(path: Path, mode: str = "w", *, sync: bool = True) -> Iterator[IO[Any]]:
     """Open `path` for writing so that it appears whole or not at all.
 
     Writes beside the target, syncs, then renames: a kill, a full disk or an exception
-    leaves the former file (or none) in place.
+    leaves the former file (or none) in place. Without `sync` it is faster, but a power cut
+    may leave an empty file: only for a reader that takes such a one as absent.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -51,7 +53,8 @@ def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
         with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            if sync:
+                os.fsync(stream.fileno())
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:
@@ -60,7 +63,8 @@ def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
         raise
 
 
-def _umask() -> int:
+@cache
+def _umask() -> int:  # once: it can only be read by changing it, which no thread must see
     mask = os.umask(0)
     os.umask(mask)
     return mask
@@ -180,7 +184,7 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
     with open_source(path) as stream:
         text = stream.read().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     try:
-        return json.loads(text, object_pairs_hook=_without_repeats)
+        return json.loads(text, object_pairs_hook=without_repeats)
     except json.JSONDecodeError as exc:
         raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
     except RecursionError as exc:
@@ -189,7 +193,8 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
         raise FileError(f"{path}: {exc}") from exc
 
 
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object, as `object_pairs_hook`; a key twice is an error."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)

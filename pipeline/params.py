@@ -82,10 +82,51 @@ class Ingest(Section):
         return videos
 
 
-class Rewrite(Section):
-    """How descriptions become captions."""
+class Tagger(Section):
+    """The `builtin` name tagger: how many templated sentences it learns from, and how long."""
 
-    backend: Literal["none"]
+    seed: Natural
+    sentences: Positive
+    epochs: Positive
+
+
+class Names(Section):
+    """The tagger of person names: `builtin`, a hub id or a local path."""
+
+    model: Name
+    revision: Name | None
+
+
+class OpenAI(Section):
+    """The LLM behind `rewrite.backend: openai`, and what it may be asked for, and when.
+
+    Address and key come from the environment (OPENAI_BASE_URL, OPENAI_API_KEY). `timeout` is
+    in seconds, prices are in USD per million tokens.
+    """
+
+    model: Name
+    mode: Literal["online", "batch"]
+    per_request: Annotated[int, Field(ge=1, le=100)]
+    in_flight: Annotated[int, Field(ge=1, le=1000)]
+    requests_per_minute: Positive
+    tokens_per_minute: Positive
+    batch_tokens: Positive
+    max_output_tokens: Positive
+    timeout: Annotated[float, Field(gt=0)]
+    input_price: Annotated[float, Field(ge=0)]
+    output_price: Annotated[float, Field(ge=0)]
+    cache: Name
+
+
+class Rewrite(Section):
+    """How descriptions become captions, and what a caption must pass."""
+
+    backend: Literal["openai", "rules", "none"]
+    prompt: Name
+    rounds: Natural
+    min_similarity: Share
+    max_name_score: Share
+    openai: OpenAI
 
 
 class Split(Section):
@@ -141,6 +182,8 @@ class Params(Section):
 
     sample: Sample
     ingest: Ingest
+    tagger: Tagger
+    names: Names
     rewrite: Rewrite
     split: Split
     embed: Embed

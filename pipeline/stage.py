@@ -13,19 +13,31 @@ METRICS = Path("datasets/work/metrics")
 
 
 def run(main: Callable[[], None]) -> None:
-    """Run a stage as a command: `--help` shows its module's text, errors are one line.
+    """Run a stage as a command: `--help` shows its module's text, errors are one line."""
+    parser(
+        "Reads params.yaml in the current folder. `dvc repro` runs it with the others."
+    ).parse_args()
+    report(main)
+
+
+def parser(epilog: str) -> argparse.ArgumentParser:
+    """Return a parser whose help is the text of the module that runs."""
+    return argparse.ArgumentParser(
+        prog=_prog(),
+        description=sys.modules["__main__"].__doc__,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def report(work: Callable[[], None]) -> None:
+    """Do the work of a command; errors are one line.
 
     Exits with the error's own code (1 data, 2 usage), 130 on Ctrl-C.
     """
-    argparse.ArgumentParser(
-        prog=_prog(),
-        description=sys.modules["__main__"].__doc__,
-        epilog="Reads params.yaml in the current folder. `dvc repro` runs it with the others.",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    ).parse_args()
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     try:
-        main()
+        work()
     except MomentRankError as exc:
         sys.stderr.write(f"error: {exc}\n")
         sys.exit(exc.exit_code)

@@ -44,7 +44,9 @@ def test_the_defaults_load(repository):
     assert loaded.ingest.corpus == "tvr"
     assert loaded.ingest.query_modalities == loaded.ingest.pool_modalities == ["v"]
     assert loaded.ingest.max_rejected == 0.01
-    assert loaded.embed.model == "builtin"
+    assert loaded.embed.model == loaded.names.model == "builtin"
+    assert loaded.rewrite.backend == "rules"
+    assert loaded.rewrite.openai.per_request == 20
 
 
 def test_the_papers_settings_load(repository):
@@ -56,6 +58,9 @@ def test_the_papers_settings_load(repository):
     assert paper.embed.pooling == "pooler"
     assert paper.ingest.corpus == "tvr"
     assert paper.ingest.query_modalities == ["v"]
+    assert paper.names.model == "flair/ner-english-large"
+    assert (paper.rewrite.backend, paper.rewrite.rounds) == ("openai", 2)
+    assert (paper.rewrite.min_similarity, paper.rewrite.max_name_score) == (0.4, 0.8)
 
 
 def test_both_files_have_the_same_keys(repository):
@@ -65,6 +70,7 @@ def test_both_files_have_the_same_keys(repository):
     assert {name: set(section) for name, section in ours.items()} == {
         name: set(section) for name, section in paper.items()
     }
+    assert set(ours["rewrite"]["openai"]) == set(paper["rewrite"]["openai"])
 
 
 def test_params_cannot_be_changed_after_they_are_read(repository):
@@ -87,6 +93,14 @@ def test_params_cannot_be_changed_after_they_are_read(repository):
         ("candidates.top", 40),
         ("embed.device", "cuda:1"),
         ("embed.revision", "0123abc"),
+        ("names.revision", "0123abc"),
+        ("rewrite.backend", "none"),
+        ("rewrite.rounds", 0),
+        ("rewrite.min_similarity", 0),
+        ("rewrite.max_name_score", 1),
+        ("rewrite.openai.mode", "batch"),
+        ("rewrite.openai.per_request", 1),
+        ("rewrite.openai.input_price", 0),
     ],
 )
 def test_values_at_the_edge_are_possible(mistaken, key, value):
@@ -134,6 +148,16 @@ NAN, INF = float("nan"), float("inf")
         ("pseudo.top", [], NO_ITEM),
         ("pseudo.top", [20, 20], "holds a size twice"),
         ("sample.height", 181, "input should be a multiple of 2 (it is 181)"),
+        ("rewrite.backend", "gpt", "input should be 'openai', 'rules' or 'none' (it is 'gpt')"),
+        ("rewrite.min_similarity", 1.5, f"{HIGH} 1 (it is 1.5)"),
+        ("rewrite.max_name_score", -0.1, f"{LOW} 0 (it is -0.1)"),
+        ("rewrite.rounds", -1, f"{LOW} 0 (it is -1)"),
+        ("rewrite.openai", None, "must hold keys with values (it is None)"),
+        ("rewrite.openai.per_request", 0, f"{LOW} 1 (it is 0)"),
+        ("rewrite.openai.timeout", 0, "input should be greater than 0 (it is 0)"),
+        ("rewrite.openai.time_out", 9, "unknown key; did you mean 'timeout'?"),
+        ("tagger.epochs", 0, f"{LOW} 1 (it is 0)"),
+        ("names.model", "", NO_TEXT),
     ],
 )
 def test_a_mistake_is_one_line_with_the_keys_path(mistaken, key, value, complaint):

@@ -1,0 +1,78 @@
+"""What the model would say, spoilt as the script wants it."""
+
+import hashlib
+import json
+import math
+import time
+
+from benchmarks.fake_openai.script import Json, Reply, Script, error, of_json
+
+
+def caption_of(description: str) -> str:
+    """Return the caption that this server gives to a description."""
+    return f"Someone does {hashlib.sha256(description.encode()).hexdigest()[:16]}."
+
+
+def asked_in(body: Json) -> list[Json]:
+    """Return the descriptions in the last message, with their ids."""
+    lines = body["messages"][-1]["content"].split("\n")
+    return [json.loads(line) for line in lines if line.startswith("{")]
+
+
+def prompt_tokens(body: Json) -> int:
+    """Count the tokens of a request as this server does."""
+    return sum(math.ceil(len(message["content"]) / 4) for message in body["messages"])
+
+
+def answer(script: Script, body: Json, fault: str) -> Reply:
+    """Return the answer to a request."""
+    asked = asked_in(body)
+    if script.poison and any(script.poison in told["description"] for told in asked):
+        fault = script.spoilt
+    if fault == "429":
+        wait = ("Retry-After", str(script.retry_after))
+        return error(429, "rate_limit_exceeded", "Somebody else was faster", wait)
+    if fault == "500":
+        return error(500, "server_error", "The server had an error")
+    if fault == "rejected":
+        return error(400, "invalid_request_error", "This can't be asked")
+    return of_json(_completion(body, asked, fault))._replace(cut=fault == "cut")
+
+
+def _completion(body: Json, asked: list[Json], fault: str) -> Json:
+    if fault == "refused":
+        return _told(body, None, refusal="I can't help with that.")
+    if fault == "filtered":
+        return _told(body, None, "content_filter")
+    told = [{"id": a["id"], "caption": caption_of(a["description"])} for a in asked]
+    if fault == "reordered":
+        told.reverse()
+    if fault == "missing":
+        told.pop()
+    if fault == "extra":
+        told.append({"id": "zzzz", "caption": "Nobody."})
+    if fault == "twice":
+        told[-1] = told[0] if len(told) > 1 else {"id": "zzzz", "caption": "Nobody."}
+    if fault == "empty":
+        told[0]["caption"] = " "
+    content = json.dumps({"captions": told})
+    if fault in {"broken-json", "truncated"}:
+        content = content[: len(content) // 2]
+    return _told(body, content, "length" if fault == "truncated" else "stop")
+
+
+def _told(
+    body: Json, content: str | None, finish: str = "stop", refusal: str | None = None
+) -> Json:
+    """Return a chat completion."""
+    told = len(content or "") // 4 + 1
+    used = {"prompt_tokens": prompt_tokens(body), "completion_tokens": told}
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": int(time.time()),
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": finish, "logprobs": None}],
+        "usage": used | {"total_tokens": sum(used.values())},
+    }

@@ -1,0 +1,144 @@
+"""The HTTP side: faults by the script, limits as servers enforce them, and books on all of it.
+
+`GET /stats` tells what was asked, answered and refused; `POST /script` changes the script.
+"""
+
+import asyncio
+import hashlib
+import json
+import random
+import time
+from collections import Counter
+from contextlib import suppress
+from dataclasses import asdict, replace
+
+from benchmarks.fake_openai.answers import answer, prompt_tokens
+from benchmarks.fake_openai.batches import Batches
+from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
+
+
+class Limits:
+    """What a server that enforces requests and tokens per window counts."""
+
+    def __init__(self) -> None:
+        """Count from nothing."""
+        self.log: list[tuple[float, int, int]] = []
+
+    def passed(self, script: Script, tokens: int) -> bool:
+        """Tell whether one more request of `tokens` would pass a limit."""
+        now = time.monotonic()
+        start = now // script.window * script.window if script.fixed else now - script.window
+        self.log = [entry for entry in self.log if entry[0] > start]
+        requests = sum(entry[1] for entry in self.log) + 1
+        used = sum(entry[2] for entry in self.log) + tokens
+        return (0 < script.requests < requests) or (0 < script.tokens < used)
+
+    def add(self, requests: int, tokens: int) -> None:
+        """Count something now."""
+        self.log.append((time.monotonic(), requests, tokens))
+
+
+class Server:
+    """The server: its script, and what it saw."""
+
+    def __init__(self, script: Script) -> None:
+        """Begin with an empty memory."""
+        self.script, self.stats, self.limits = script, Stats(), Limits()
+        self.batches = Batches(self.stats, self._answer)
+        self._asked: Counter[str] = Counter()
+
+    async def start(self, port: int = 0) -> tuple[asyncio.Server, int]:
+        """Listen on this machine; return the listener and its port."""
+        listener = await asyncio.start_server(self._connection, "127.0.0.1", port, limit=2**28)
+        return listener, int(listener.sockets[0].getsockname()[1])
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+                headers = dict(line.lower().split(": ", 1) for line in head[1:] if line)
+                content = await reader.readexactly(int(headers.get("content-length", 0)))
+                method, path, _ = head[0].split(" ")
+                if auth := headers.get("authorization"):
+                    self.stats.keys = sorted({*self.stats.keys, auth})
+                if not await _send(writer, await self._reply(method, path, content)):
+                    break
+        writer.close()
+
+    async def _reply(self, method: str, path: str, content: bytes) -> Reply:
+        if path.endswith("/chat/completions"):
+            return await self._chat(content)
+        if path == "/stats":
+            return of_json(asdict(self.stats))
+        if path == "/script":
+            self.script = replace(self.script, **json.loads(content))
+            return of_json({})
+        self.batches.script = self.script
+        return await self.batches.reply(method, path, content)
+
+    async def _chat(self, content: bytes) -> Reply:
+        stats = self.stats
+        stats.requests += 1
+        stats.in_flight += 1
+        stats.max_in_flight = max(stats.max_in_flight, stats.in_flight)
+        flying = True
+        try:
+            key = hashlib.sha256(content).hexdigest()
+            body = json.loads(content)
+            if refused := self._refused(body):
+                return refused
+            fault = self._fault(key)
+            stats.faults[fault] += 1
+            if fault == "timeout":  # the client gives up meanwhile, and holds a place no more
+                await asyncio.sleep(self.script.hang / 4)
+                stats.in_flight, flying = stats.in_flight - 1, False
+                await asyncio.sleep(self.script.hang * 3 / 4)
+            await asyncio.sleep(self.script.latency)
+            reply = self._answer(body, fault)
+            if reply.status == OK and not reply.cut and fault != "timeout":
+                stats.answered[key] += 1
+            return reply
+        finally:
+            stats.in_flight -= flying
+
+    def _refused(self, body: Json) -> Reply | None:
+        """Refuse what passes a limit, or what nobody pays for."""
+        script = self.script
+        most = prompt_tokens(body) + int(body["max_tokens"])
+        if self.limits.passed(script, 0 if script.at_answer else most):
+            self.stats.own_429 += 1
+            return error(429, "rate_limit_exceeded", "Rate limit reached", ("Retry-After", "1"))
+        self.limits.add(1, 0 if script.at_answer else most)
+        if script.money == 0:
+            return error(429, "insufficient_quota", "You exceeded your current quota")
+        return None
+
+    def _fault(self, key: str) -> str:
+        """Return what befalls this request: the same for the same request, time and seed."""
+        self._asked[key] += 1
+        chance = random.Random(f"{self.script.seed} {key} {self._asked[key]}")
+        if chance.random() >= self.script.faults:
+            return ""
+        return chance.choice(self.script.kinds)
+
+    def _answer(self, body: Json, fault: str) -> Reply:
+        """Answer, and have it paid for."""
+        reply = answer(self.script, body, fault)
+        if reply.status == OK:
+            used = json.loads(reply.body)["usage"]["total_tokens"]
+            if self.script.at_answer:
+                self.limits.add(0, used)
+            if self.script.money > 0:
+                self.script = replace(self.script, money=max(0, self.script.money - used))
+        return reply
+
+
+async def _send(writer: asyncio.StreamWriter, reply: Reply) -> bool:
+    """Send a reply; return whether the connection stays open."""
+    lines = [f"HTTP/1.1 {reply.status} Whatever", "Content-Type: application/json"]
+    lines += [f"{name}: {value}" for name, value in reply.headers]
+    lines += [f"Content-Length: {len(reply.body)}", "", ""]
+    body = reply.body[: len(reply.body) // 2] if reply.cut else reply.body
+    writer.write("\r\n".join(lines).encode() + body)
+    await writer.drain()
+    return not reply.cut

@@ -1,0 +1,148 @@
+"""Check captions: that they tell what was described, and that they name no one.
+
+    python -m pipeline.check FILE [--out OUT] [--no-similarity]
+
+reads   any CSV file with the column `caption` (and `description`)
+writes  the same with five more columns: names, name_score, names_ok, similarity, similarity_ok
+
+The two checks of TVR-Ranking (Liang et al., 2024, section 3.1): the similarity of description
+and caption is at least `rewrite.min_similarity`, and no person's name is found in the caption
+with a score above `rewrite.max_name_score`.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from momentrank.errors import MomentRankError
+from pipeline import csv_files, similarity, stage
+from pipeline.finder import NameFinder
+from pipeline.names import NameTagger
+from pipeline.params import Params, load
+
+if TYPE_CHECKING:
+    from pipeline.encoder import Encoder
+
+COLUMNS = ["names", "name_score", "names_ok", "similarity", "similarity_ok"]
+BLOCK = 8192
+
+
+class CheckError(MomentRankError):
+    """A file whose captions can't be checked."""
+
+
+class Limits(NamedTuple):
+    """What a caption must keep: at least this similarity, at most this score of a name."""
+
+    min_similarity: float
+    max_name_score: float
+
+
+def check(
+    captions: Sequence[str],
+    descriptions: Sequence[str] | None,
+    finder: NameTagger,
+    encoder: "Encoder | None",
+    limits: Limits,
+) -> pd.DataFrame:
+    """Return the checks of each caption, a row each; a distinct text is read once.
+
+    Columns: `names` str (all that were found, `; ` between them), `name_score` f64 (of the
+    surest, 0 if there is none), `names_ok` bool, `similarity` f64 (6 decimals; null without
+    descriptions or encoder) and `similarity_ok` boolean (null likewise).
+    """
+    found = finder.find(captions)
+    scores = [max((span.score for span in spans), default=0.0) for spans in found]
+    checks = pd.DataFrame(
+        {
+            "names": ["; ".join(span.text for span in spans) for spans in found],
+            "name_score": np.asarray(scores, dtype=np.float64),
+        }
+    )
+    checks["names_ok"] = checks["name_score"] <= limits.max_name_score
+    alike = pd.Series(pd.NA, checks.index, dtype="Float64")
+    if descriptions is not None and encoder is not None:
+        alike[:] = similarities(captions, descriptions, encoder)
+    return checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
+
+
+def similarities(
+    captions: Sequence[str], descriptions: Sequence[str], encoder: "Encoder"
+) -> npt.NDArray[np.float64]:
+    """Return the similarity of each caption and its description, 6 decimals, shape (n,)."""
+    numbers, texts = pd.factorize(np.array([*captions, *descriptions], dtype=object))
+    vectors = encoder.encode(list(texts))
+    pairs = numbers.reshape(2, -1)
+    blocks = np.array_split(pairs, max(1, -(-pairs.shape[1] // BLOCK)), axis=1)
+    micro = [
+        similarity.micro_similarities(vectors[one], vectors[other][:, None])[:, 0]
+        for one, other in blocks
+    ]
+    alike: npt.NDArray[np.float64] = np.concatenate(micro) / similarity.MICRO
+    return alike
+
+
+def table(path: Path) -> pd.DataFrame:
+    """Read what is to be checked: every row with a caption, and a description if there are any.
+
+    Raises:
+        FileError: the file is no CSV with the column `caption`.
+        CheckError: a row lacks one of the two, or a column of the checks is there already.
+    """
+    frame = csv_files.read_csv(path, ["caption"])
+    taken = [name for name in COLUMNS if name in frame]
+    if taken:
+        raise CheckError(f"{path}: the column {taken[0]!r} is there already; rename or remove it")
+    for name in frame.columns.intersection(["caption", "description"]):
+        empty = frame.index[frame[name].isna()]
+        if len(empty):
+            raise CheckError(f"{path}, line {empty[0]}: no {name} ({len(empty)} such rows)")
+    return frame
+
+
+def checked(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd.DataFrame:
+    """Return the frame with the columns of the checks, by the models of params.yaml."""
+    from pipeline import encoder, flair_tagger  # noqa: PLC0415  (torch takes seconds)
+
+    captions = list(frame["caption"])
+    descriptions = list(frame["description"]) if "description" in frame else None
+    tagger = flair_tagger.load(flair_tagger.locate(params.names.model, params.names.revision))
+    finder = NameFinder(tagger, captions if descriptions is None else descriptions)
+    model = None
+    if with_similarity and descriptions is not None:
+        folder = encoder.locate(params.embed.model, params.embed.revision)
+        model = encoder.load(folder, params.embed)
+    limits = Limits(params.rewrite.min_similarity, params.rewrite.max_name_score)
+    checks = check(captions, descriptions, finder, model, limits)
+    return frame.assign(**{name: checks[name].array for name in COLUMNS})
+
+
+def main(options: argparse.Namespace) -> None:
+    """Check a file, and say how many captions fail."""
+    frame = checked(table(options.file), load(), with_similarity=not options.no_similarity)
+    if options.out:
+        csv_files.write_csv(options.out, frame)
+    else:
+        sys.stdout.write(csv_files.csv_text(frame))
+    named, unlike = (~frame["names_ok"]).sum(), (~frame["similarity_ok"]).sum()
+    unknown = " (not compared)" if frame["similarity"].isna().all() else ""
+    stage.say(f"check: of {len(frame)} captions {named} name someone, {unlike} are unlike{unknown}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Reads names, embed and rewrite of params.yaml in the current folder.")
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("--out", type=Path, metavar="OUT", help="write there, not to stdout")
+    parser.add_argument("--no-similarity", action="store_true", help="look for names only")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))

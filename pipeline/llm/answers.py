@@ -1,0 +1,124 @@
+"""What a server answered, and which captions in it can be trusted.
+
+A caption is joined to its description by id. An answer that lacks an id, or has one more or
+twice, may have mixed them up: none of it is used.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from pipeline import files
+from pipeline.llm import outcomes
+from pipeline.llm.outcomes import CallFailed, Outcome
+
+# Controls, line and paragraph separators, and halves of a character.
+_NO_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+
+
+class Answer(NamedTuple):
+    """The part of a chat completion that matters; token counts are null where none came."""
+
+    content: str | None
+    refusal: str | None
+    finish_reason: str | None
+    tokens_in: int | None
+    tokens_out: int | None
+
+
+class Reading(NamedTuple):
+    """The captions by description, and why the others have none (null if all have one)."""
+
+    captions: dict[str, str]
+    outcome: Outcome | None
+
+
+class _Lenient(BaseModel):
+    model_config = ConfigDict(extra="ignore", strict=True, frozen=True)
+
+
+class _Message(_Lenient):
+    content: str | None = None
+    refusal: str | None = None
+
+
+class _Choice(_Lenient):
+    message: _Message
+    finish_reason: str | None = None
+
+
+class _Usage(_Lenient):
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class _Completion(_Lenient):
+    choices: list[_Choice]
+    usage: _Usage | None = None
+
+
+class _Caption(_Lenient):
+    id: str
+    caption: str
+
+
+class _Captions(_Lenient):
+    captions: list[_Caption]
+
+
+def of_body(body: object) -> Answer:
+    """Return the answer in a Chat Completions response.
+
+    Raises:
+        CallFailed: it is no chat completion; servers behind proxies send errors as 200, too.
+    """
+    try:
+        completion = _Completion.model_validate(body)
+        choice = completion.choices[0]
+    except (ValidationError, IndexError):
+        raise CallFailed(outcomes.BROKEN_RESPONSE, "no chat completion") from None
+    used = completion.usage
+    return Answer(
+        content=choice.message.content,
+        refusal=choice.message.refusal,
+        finish_reason=choice.finish_reason,
+        tokens_in=used.prompt_tokens if used else None,
+        tokens_out=used.completion_tokens if used else None,
+    )
+
+
+def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
+    """Return the captions that can be trusted for the descriptions `asked`, by id."""
+    if outcome := _unusable(answer):
+        return Reading({}, outcome)
+    try:
+        captions = _Captions.model_validate(_parse(answer.content or "")).captions
+    except (ValueError, RecursionError):  # a ValidationError is a ValueError
+        return Reading({}, outcomes.BROKEN_JSON)
+    if sorted(caption.id for caption in captions) != sorted(asked):
+        return Reading({}, outcomes.WRONG_IDS)
+    texts = {asked[caption.id]: caption.caption.strip() for caption in captions}
+    good = {description: text for description, text in texts.items() if _is_line(text)}
+    return Reading(good, None if len(good) == len(texts) else outcomes.BAD_CAPTION)
+
+
+def _unusable(answer: Answer) -> Outcome | None:
+    if answer.finish_reason == "content_filter":
+        return outcomes.FILTERED
+    if answer.refusal:
+        return outcomes.REFUSED
+    if answer.finish_reason == "length":
+        return outcomes.TRUNCATED
+    return None
+
+
+def _parse(content: str) -> Any:  # noqa: ANN401  (pydantic looks at it next)
+    return json.loads(content, object_pairs_hook=files.without_repeats)
+
+
+def _is_line(text: str) -> bool:
+    """Tell whether a text is one line of something: no line end, control or broken character."""
+    return bool(text) and not _NO_LINE.search(text)

@@ -1,0 +1,151 @@
+"""The edge to the server: the `openai` package, and every error of it as a named outcome.
+
+Chat Completions, which OpenAI and every compatible server speak. Where it is and the key come
+from the environment; the key goes into no message, log or file.
+"""
+
+import asyncio
+import email.utils
+import math
+import os
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Self, TypeVar
+
+import openai
+
+from momentrank.errors import UsageError
+from pipeline.llm import answers, outcomes
+from pipeline.llm.answers import Answer
+from pipeline.llm.outcomes import CallFailed, Outcome
+from pipeline.llm.request import Request
+
+T = TypeVar("T")
+
+DEFAULT_URL = "https://api.openai.com/v1"
+_SHOWN = 300  # characters of what a server said
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where the model is asked, and with which key."""
+
+    url: str
+    key: str | None = field(repr=False)
+
+    @classmethod
+    def from_environment(cls) -> "Endpoint":
+        """Read OPENAI_BASE_URL and OPENAI_API_KEY; the key may be missing until it is needed.
+
+        Raises:
+            UsageError: one of them can't be meant.
+        """
+        url = os.environ.get("OPENAI_BASE_URL", "").strip().rstrip("/") or DEFAULT_URL
+        key = os.environ.get("OPENAI_API_KEY", "").strip() or None
+        if not url.startswith(("http://", "https://")):
+            raise UsageError("OPENAI_BASE_URL must start with http:// or https://")
+        if key and not (key.isascii() and key.isprintable()):
+            raise UsageError("OPENAI_API_KEY holds a character that no key has")
+        return cls(url, key)
+
+    def needed_key(self) -> str:
+        """Return the key.
+
+        Raises:
+            UsageError: there is none.
+        """
+        if self.key is None:
+            raise UsageError(
+                "OPENAI_API_KEY is not set: export OPENAI_API_KEY=... "
+                "(any text where the server wants none), or set rewrite.backend: rules"
+            )
+        return self.key
+
+
+class Client:
+    """One connection pool to the endpoint; each call is made once, within `timeout` seconds."""
+
+    def __init__(self, endpoint: Endpoint, timeout: float) -> None:
+        """Open nothing yet; the key is asked for when the first call is made."""
+        self._endpoint, self._timeout = endpoint, timeout
+        self.sdk = openai.AsyncOpenAI(
+            api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, timeout=timeout
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        tb: TracebackType | None,
+    ) -> None:
+        await self.sdk.close()
+
+    async def ask(self, request: Request) -> Answer:
+        """Send a request once.
+
+        Raises:
+            CallFailed: no answer came, with the reason.
+        """
+        # Not `chat.completions.create`: what it does to a body that is right already takes
+        # longer than everything else here.
+        post, body = self.sdk.post, request.body
+        return answers.of_body(
+            await self.call(lambda: post("/chat/completions", cast_to=object, body=body))
+        )
+
+    async def call(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
+        """Make one call of the SDK; it has `timeout` seconds where those are more.
+
+        Raises:
+            CallFailed: it brought nothing, with the reason.
+            UsageError: there is no key.
+        """
+        key, timeout = self._endpoint.needed_key(), max(timeout, self._timeout)
+        try:
+            async with asyncio.timeout(timeout):
+                return await operation()
+        except TimeoutError:
+            failure = CallFailed(outcomes.TIMEOUT, f"no answer in {timeout:g} s")
+        except openai.APIError as exc:
+            said = " ".join(exc.message.replace(key, "***").split())[:_SHOWN]
+            failure = CallFailed(_outcome(exc), said, _asked_to_wait(exc))
+        except (ValueError, RecursionError):  # the SDK could not parse what came
+            failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
+        raise failure  # not chained: the SDK's error holds the request, and so the key
+
+
+def _outcome(error: openai.APIError) -> Outcome:
+    if isinstance(error, openai.APITimeoutError):
+        return outcomes.TIMEOUT
+    if isinstance(error, openai.APIStatusError):
+        return outcomes.of_status(error.status_code, error.code)
+    if isinstance(error, openai.APIConnectionError):
+        return outcomes.CONNECTION
+    return outcomes.BROKEN_RESPONSE
+
+
+def _asked_to_wait(error: openai.APIError) -> float | None:
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    return retry_after(error.response.headers, time.time())
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that a response asks to wait, if it does; `now` in Unix time."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if not math.isnan(seconds):
+            return max(0.0, seconds)
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, date.timestamp() - now)

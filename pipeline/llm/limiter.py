@@ -1,0 +1,125 @@
+"""At most so many requests in flight, and so many requests and tokens in any minute.
+
+The server's minute is not ours: it may count a request at any instant between its sending and
+its answer, in a window that slides or in one that starts on the minute. So a request takes its
+place from before it is sent until a full window after it ended. Whatever window the server
+counts by, everything in it still stands in our books, and their sum never passes the limit.
+"""
+
+import asyncio
+import heapq
+import math
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+
+WINDOW = 60.0
+"""Seconds over which a server counts."""
+
+_MARGIN = 1.02  # the server's clock may run, or round, a little differently
+_CATCH_UP = 0.05  # seconds: timers wake late, and what they lose is made up for
+
+
+@dataclass
+class Slot:
+    """The place of one request, and how many tokens are kept for it."""
+
+    tokens: int
+
+    def used(self, tokens: int) -> None:
+        """Tell how many tokens the request took.
+
+        It only ever counts for more: servers charge what a request may take when it comes,
+        and don't give back what it left.
+        """
+        self.tokens = max(self.tokens, tokens)
+
+
+class Books:
+    """What counts against the limits now, and when there will be room again."""
+
+    def __init__(
+        self,
+        requests: int,
+        tokens: int,
+        window: float = WINDOW,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Allow `requests` and `tokens` per `window` seconds."""
+        self._requests, self._tokens = requests, tokens
+        self._window, self._clock = window * _MARGIN, clock
+        self._counted_requests = self._counted_tokens = 0
+        self._leaving: list[tuple[float, int]] = []  # (when it no longer counts, its tokens)
+        self._not_before = -math.inf
+
+    def wait(self, tokens: int) -> float:
+        """Return the seconds until a request of `tokens` may go; infinite: one must end first."""
+        now = self._clock()
+        while self._leaving and self._leaving[0][0] <= now:
+            self._counted_requests -= 1
+            self._counted_tokens -= heapq.heappop(self._leaving)[1]
+        wait = self._not_before - now
+        if self._room_for(tokens):
+            return wait
+        return max(wait, self._leaving[0][0] - now if self._leaving else math.inf)
+
+    def _room_for(self, tokens: int) -> bool:
+        # What alone passes the limit goes when nothing else counts: else it waited for ever.
+        fits = self._counted_tokens + tokens <= self._tokens or not self._counted_requests
+        return fits and self._counted_requests < self._requests
+
+    def enter(self, tokens: int) -> None:
+        """Note a request before it is sent, and space the next one evenly over the window.
+
+        Servers may hold "per minute" to a second's share of it.
+        """
+        self._counted_requests += 1
+        self._counted_tokens += tokens
+        spacing = self._window / self._requests
+        self._not_before = max(self._not_before, self._clock() - _CATCH_UP) + spacing
+
+    def end(self, reserved: int, used: int) -> None:
+        """Note that a request ended: it counts for another window."""
+        self._counted_tokens += used - reserved
+        heapq.heappush(self._leaving, (self._clock() + self._window, used))
+
+    def pause(self, seconds: float) -> None:
+        """Let nothing through for a while: the server has asked for it."""
+        self._not_before = max(self._not_before, self._clock() + seconds)
+
+
+class Limiter:
+    """Lets requests through as the books and the bound allow, in the order they came."""
+
+    def __init__(self, books: Books, in_flight: int) -> None:
+        """Allow `in_flight` requests at once, of those that the books have room for."""
+        self._books = books
+        self._places = asyncio.Semaphore(in_flight)
+        self._turn = asyncio.Lock()
+        self._ended = asyncio.Event()
+
+    @asynccontextmanager
+    async def slot(self, tokens: int) -> AsyncIterator[Slot]:
+        """Wait for a place for a request of at most `tokens`, and hold it meanwhile."""
+        async with self._places:
+            async with self._turn:
+                await self._room(tokens)
+                self._books.enter(tokens)
+            slot = Slot(tokens)
+            try:
+                yield slot
+            finally:
+                self._books.end(reserved=tokens, used=slot.tokens)
+                self._ended.set()
+
+    def pause(self, seconds: float) -> None:
+        """Let nothing through for a while."""
+        self._books.pause(seconds)
+
+    async def _room(self, tokens: int) -> None:
+        while (wait := self._books.wait(tokens)) > 0:
+            self._ended.clear()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if math.isinf(wait) else wait):
+                    await self._ended.wait()

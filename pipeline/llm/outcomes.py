@@ -1,0 +1,102 @@
+"""Every way in which asking can end, by name: what to do next, and what to tell the user.
+
+An outcome other than `ok` is never a caption: it is asked again, or becomes its own row with
+this name as the reason, and is counted in the metrics.
+"""
+
+from enum import Enum
+from typing import NamedTuple
+
+from momentrank.errors import MomentRankError
+
+
+class Next(Enum):
+    """What is done about an outcome."""
+
+    WAIT = "send the same request again, later"
+    ASK_AGAIN = "ask again with another seed, then in halves"
+    HALVE = "ask in halves: the same request would end the same"
+    STOP = "stop the run: every other request would end the same"
+
+
+class Outcome(NamedTuple):
+    """A named way in which asking ended."""
+
+    name: str
+    next: Next
+    hint: str
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same descriptions are asked for again as they are."""
+        return self.next in {Next.WAIT, Next.ASK_AGAIN}
+
+
+RATE_LIMITED = Outcome(
+    "rate-limited", Next.WAIT, "lower rewrite.openai.requests_per_minute or tokens_per_minute"
+)
+SERVER_ERROR = Outcome("server-error", Next.WAIT, "the server is in trouble: run again later")
+TIMEOUT = Outcome("timeout", Next.WAIT, "raise rewrite.openai.timeout or lower per_request")
+CONNECTION = Outcome("connection", Next.WAIT, "is OPENAI_BASE_URL right, and the network up?")
+BROKEN_RESPONSE = Outcome(
+    "broken-response", Next.WAIT, "what answers at OPENAI_BASE_URL does not speak Chat Completions"
+)
+
+BROKEN_JSON = Outcome("broken-json", Next.ASK_AGAIN, "the model did not answer in the asked form")
+WRONG_IDS = Outcome("wrong-ids", Next.ASK_AGAIN, "lower rewrite.openai.per_request")
+BAD_CAPTION = Outcome("bad-caption", Next.ASK_AGAIN, "the caption was empty or not one line")
+
+TRUNCATED = Outcome(
+    "truncated", Next.HALVE, "raise rewrite.openai.max_output_tokens or lower per_request"
+)
+REFUSED = Outcome("refused", Next.HALVE, "the model will not rewrite this: decide by hand")
+FILTERED = Outcome("filtered", Next.HALVE, "the provider's filter held it back: decide by hand")
+REJECTED = Outcome("rejected", Next.HALVE, "the server will not take such a request")
+
+INSUFFICIENT_QUOTA = Outcome(
+    "insufficient-quota", Next.STOP, "the account has run out of money: top it up, run again"
+)
+UNAUTHORIZED = Outcome("unauthorized", Next.STOP, "is OPENAI_API_KEY right for OPENAI_BASE_URL?")
+NOT_FOUND = Outcome("not-found", Next.STOP, "is rewrite.openai.model right, and OPENAI_BASE_URL?")
+
+_QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
+_FILTER_CODES = {"content_filter", "content_policy_violation"}
+_BY_STATUS = {
+    401: UNAUTHORIZED,
+    402: INSUFFICIENT_QUOTA,
+    403: UNAUTHORIZED,
+    404: NOT_FOUND,
+    408: SERVER_ERROR,
+    409: SERVER_ERROR,
+    429: RATE_LIMITED,
+}
+_FIRST_SERVER_ERROR = 500
+
+
+def of_status(status: int, code: str | None) -> Outcome:
+    """Return what an HTTP status of 400 or more means, by the error's own code first."""
+    if code in _QUOTA_CODES:
+        return INSUFFICIENT_QUOTA
+    if code in _FILTER_CODES:
+        return FILTERED
+    return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
+
+
+class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an outcome)
+    """One call brought no answer; `wait` is the seconds that the server asked to wait."""
+
+    def __init__(self, outcome: Outcome, said: str, wait: float | None = None) -> None:
+        super().__init__(f"{outcome.name}: {said}")
+        self.outcome = outcome
+        self.said = said
+        self.wait = wait
+
+
+class LLMError(MomentRankError):
+    """The run can't go on; every answer until then is kept."""
+
+    @classmethod
+    def stopped(cls, failure: CallFailed) -> "LLMError":
+        """Return the error for a failure after which it is useless to go on."""
+        kept = "every answer until now is kept, the next run goes on from there"
+        return cls(f"{failure} ({failure.outcome.hint}); {kept}")

@@ -1,0 +1,104 @@
+"""One request for captions: what is sent, and the key under which its answer is kept."""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from pipeline.llm import tokens
+from pipeline.prompts import Prompt, ids_of
+
+Body = dict[str, Any]
+
+_SEEDS_PER_ATTEMPT = 1000
+
+
+@dataclass(frozen=True)
+class Request:
+    """Several descriptions by id, and the body that asks for their captions."""
+
+    recipe: str
+    asked: dict[str, str]
+    url: str
+    body: Body
+
+    @cached_property
+    def key(self) -> str:
+        """SHA-256 of the whole request: the address and all that is sent, but no secret.
+
+        The address counts: what a stand-in server on this machine said is no answer of the
+        model of the same name elsewhere.
+        """
+        return _sha256([self.url, self.body])
+
+    @property
+    def likely_in(self) -> int:
+        """The tokens that will be paid for what is sent, about."""
+        return tokens.of_prompt(self.body)
+
+    @property
+    def likely_out(self) -> int:
+        """The tokens that will be paid for the answer, about: as long as what it rewrites."""
+        captions = [{"id": id_, "caption": text} for id_, text in self.asked.items()]
+        return tokens.of_text(json.dumps({"captions": captions}, ensure_ascii=False))
+
+    @property
+    def most_in(self) -> int:
+        """The most tokens that the server may count for what is sent."""
+        return tokens.of_prompt(self.body, tokens.FEWEST_BYTES)
+
+    @property
+    def most(self) -> int:
+        """The most tokens that the server may count for the request and its answer."""
+        return self.most_in + int(self.body["max_tokens"])
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """All that makes a request but its descriptions: one attempt at rewriting with one model.
+
+    The first attempt is as certain as the model can be, the later ones vary (the paper,
+    section 3.1: temperature 0, then 0.2).
+    """
+
+    url: str
+    model: str
+    prompt: Prompt
+    max_output_tokens: int
+    attempt: int
+
+    @cached_property
+    def name(self) -> str:
+        """16 hex digits that no other recipe has."""
+        return _sha256([self.url, self._body(self.prompt.messages({}), self._seed(0))])[:16]
+
+    def request(self, descriptions: Sequence[str], ask: int = 0) -> Request:
+        """Return the request for some descriptions; `ask` counts how often it was asked before.
+
+        Each time has its own seed, so it is another request with an answer of its own.
+        """
+        asked = dict(zip(ids_of(descriptions), descriptions, strict=True))
+        messages = self.prompt.messages(asked)
+        return Request(self.name, asked, self.url, self._body(messages, self._seed(ask)))
+
+    def _seed(self, ask: int) -> int:
+        return self.attempt * _SEEDS_PER_ATTEMPT + ask
+
+    def _body(self, messages: list[dict[str, str]], seed: int) -> Body:
+        schema = {"name": self.prompt.name, "strict": True, "schema": self.prompt.answer}
+        return {
+            "model": self.model,
+            "messages": messages,
+            "temperature": 0.2 if self.attempt else 0.0,
+            "seed": seed,
+            # The older name of max_completion_tokens: every compatible server knows it.
+            "max_tokens": self.max_output_tokens,
+            "response_format": {"type": "json_schema", "json_schema": schema},
+        }
+
+
+def _sha256(value: object) -> str:
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode()).hexdigest()

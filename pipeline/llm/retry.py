@@ -1,0 +1,58 @@
+"""The one retry policy: the SDK's own is switched off, as it retries an empty account."""
+
+import random
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
+
+from pipeline.llm.outcomes import CallFailed, Next
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How often a call is made at most, and how long it waits between: all in seconds.
+
+    The waits double from `first` to `longest`, each between half of it and all of it, by
+    chance. As they stand they last longer than a minute, over which most servers count.
+    A server that asks for more than `patience` is not waited for.
+    """
+
+    tries: int = 8
+    first: float = 1.0
+    longest: float = 30.0
+    patience: float = 120.0
+
+    async def call(self, operation: Callable[[], Awaitable[T]]) -> T:
+        """Call until there is a result.
+
+        Raises:
+            CallFailed: what failed can't be helped by waiting, or failed once too often.
+        """
+        retrying = AsyncRetrying(
+            retry=retry_if_exception(self.is_worth_waiting),
+            stop=stop_after_attempt(self.tries),
+            wait=self._wait,
+            reraise=True,
+        )
+
+        async def once() -> T:  # tenacity awaits what it knows to be a coroutine function
+            return await operation()
+
+        return await retrying(once)
+
+    def is_worth_waiting(self, failure: BaseException) -> bool:
+        """Tell whether the same call may succeed later, and soon enough."""
+        if not isinstance(failure, CallFailed) or failure.outcome.next is not Next.WAIT:
+            return False
+        return failure.wait is None or failure.wait <= self.patience
+
+    def _wait(self, state: RetryCallState) -> float:
+        doubled = min(self.longest, self.first * 2.0 ** (state.attempt_number - 1))
+        backoff = doubled * random.uniform(0.5, 1)
+        failure = state.outcome.exception() if state.outcome else None
+        asked = failure.wait if isinstance(failure, CallFailed) else None
+        return max(backoff, (asked or 0) + random.uniform(0, self.first))

@@ -1,0 +1,83 @@
+"""One attempt at captions for many descriptions: what is stored, what is asked, what it gave."""
+
+from collections.abc import Awaitable, Callable, Sequence
+
+from pipeline.llm import answers, plan
+from pipeline.llm.answers import Answer, Reading
+from pipeline.llm.cache import Cache
+from pipeline.llm.outcomes import CallFailed
+from pipeline.llm.plan import Chunk
+from pipeline.llm.request import Recipe, Request
+from pipeline.llm.spending import OK
+
+Ask = Callable[[Request], Awaitable[Answer]]
+Result = tuple[str | None, str]
+"""A caption, or None and the outcome's name."""
+
+
+class Round:
+    """The descriptions of one attempt; `results` holds what is settled, by description.
+
+    `chunks` are left to settle: of those in `stored` the first answer is there.
+    """
+
+    def __init__(
+        self, recipe: Recipe, cache: Cache, per_request: int, descriptions: Sequence[str]
+    ) -> None:
+        """Look up what is stored.
+
+        A chunk whose first answer is stored goes through what was answered then, step by step.
+        Of the others, a description whose caption came in other company has that one.
+        """
+        self._recipe, self._cache, self._per_request = recipe, cache, per_request
+        self.results: dict[str, Result] = {}
+        self.size = len(descriptions)
+        self.chunks = plan.cut(descriptions, per_request)
+        self.stored: set[Chunk] = set()
+        if cache.holds(recipe.name):
+            self._look_up()
+        self.reused = len(self.results)
+
+    def _look_up(self) -> None:
+        self.stored = {chunk for chunk in self.chunks if self._is_stored(chunk)}
+        new = [chunk for chunk in self.chunks if chunk not in self.stored]
+        known = self._cache.known(self._recipe.name) if new else {}
+        parted = {chunk for chunk in new if known.keys() & set(chunk.descriptions)}
+        texts = [text for chunk in new if chunk in parted for text in chunk.descriptions]
+        self.results |= {text: (known[text], OK) for text in texts if text in known}
+        left = plan.cut([text for text in texts if text not in known], self._per_request)
+        self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
+        self.chunks = [*(chunk for chunk in self.chunks if chunk not in parted), *left]
+
+    def _is_stored(self, chunk: Chunk) -> bool:
+        return self._cache.get(self._recipe.request(*chunk)) is not None
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether nothing has to be sent, unless a stored answer was bad."""
+        return len(self.stored) == len(self.chunks)
+
+    def missing(self) -> list[Request]:
+        """Return the requests that will be sent first."""
+        return [self._recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
+
+    async def settle(self, chunk: Chunk, ask: Ask) -> None:
+        """Ask until every description of a chunk has its caption or its reason."""
+        reading = await self._reading(self._recipe.request(*chunk), ask)
+        self.results |= {text: (caption, OK) for text, caption in reading.captions.items()}
+        if reading.outcome is None:
+            return
+        rest = tuple(text for text in chunk.descriptions if text not in reading.captions)
+        next_chunks = plan.after(chunk._replace(descriptions=rest), reading.outcome)
+        for next_chunk in next_chunks:
+            await self.settle(next_chunk, ask)
+        if not next_chunks:
+            self.results |= dict.fromkeys(rest, (None, reading.outcome.name))
+
+    async def _reading(self, request: Request, ask: Ask) -> Reading:
+        if answer := self._cache.get(request):
+            return answers.read(answer, request.asked)
+        try:
+            return answers.read(await ask(request), request.asked)
+        except CallFailed as failure:
+            return Reading({}, failure.outcome)

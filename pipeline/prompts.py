@@ -1,0 +1,166 @@
+"""Prompts: versioned files under `prompts/`, checked when they are read.
+
+Paper, section 3.1 and Appendix A. A prompt's content hash goes into the record of every
+caption that it made, so that a caption can always be traced to the words that asked for it.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, ValidationError, field_validator
+
+from momentrank.errors import UsageError
+from pipeline import files
+from pipeline.params import Name, Positive, Section
+
+DESCRIPTIONS = "descriptions"
+_PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
+_HASH_DIGITS = 12
+_SHORTEST_ID = 4
+_LETTERS = str.maketrans("0123456789", "qrstuvwxyz")  # no id looks like a number
+
+Message = dict[str, str]
+Schema = dict[str, Any]
+
+
+class PromptError(UsageError):
+    """A prompt file that says something that can't be meant."""
+
+
+class Example(Section):
+    """A description, and the caption that it should become."""
+
+    description: Name
+    caption: Name
+
+
+class Prompt(Section):
+    """One prompt: what is asked, by which examples, and the JSON schema of the answer."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+    version: Positive
+    system: Name
+    user: Name
+    examples: list[Example]
+    answer: Annotated[Schema, Field(validation_alias="schema")]
+
+    @field_validator("system")
+    @classmethod
+    def _system_has_no_placeholder(cls, system: str) -> str:
+        _check_placeholders(system, expected=())
+        return system
+
+    @field_validator("user")
+    @classmethod
+    def _user_has_its_placeholder(cls, user: str) -> str:
+        _check_placeholders(user, expected=(DESCRIPTIONS,))
+        return user
+
+    @field_validator("answer")
+    @classmethod
+    def _answer_holds_captions_by_id(cls, answer: Schema) -> Schema:
+        items = _property(answer, "captions").get("items", {})
+        for name in ("id", "caption"):
+            if _property(items, name).get("type") != "string":
+                raise ValueError(f"must ask for captions[].{name}, a string")
+        return answer
+
+    @property
+    def sha(self) -> str:
+        """The first 12 hex digits of the SHA-256 of what the prompt says."""
+        content = json.dumps(self.model_dump(), sort_keys=True, ensure_ascii=False)
+        return hashlib.sha256(content.encode()).hexdigest()[:_HASH_DIGITS]
+
+    @property
+    def label(self) -> str:
+        """The prompt as captions name it: `rewrite-v1@` and its hash."""
+        return f"{self.name}-v{self.version}@{self.sha}"
+
+    def messages(self, descriptions: Mapping[str, str]) -> list[Message]:
+        """Return the conversation that asks for captions of `descriptions`, by id."""
+        return [
+            {"role": "system", "content": self.system},
+            *self._few_shot,
+            {"role": "user", "content": self._ask(descriptions)},
+        ]
+
+    @cached_property
+    def _few_shot(self) -> list[Message]:
+        """Return the examples as one question and its answer."""
+        if not self.examples:
+            return []
+        ids = ids_of([example.description for example in self.examples])
+        shown = dict(zip(ids, self.examples, strict=True))
+        question = self._ask({id_: example.description for id_, example in shown.items()})
+        captions = [{"id": id_, "caption": example.caption} for id_, example in shown.items()]
+        answer = json.dumps({"captions": captions}, ensure_ascii=False)
+        return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
+
+    def _ask(self, descriptions: Mapping[str, str]) -> str:
+        lines = "\n".join(
+            json.dumps({"id": id_, "description": text}, ensure_ascii=False)
+            for id_, text in descriptions.items()
+        )
+        # By a function: text that looks like a placeholder or a group stays what it is.
+        return _PLACEHOLDER.sub(lambda _: lines, self.user)
+
+
+def ids_of(descriptions: Sequence[str]) -> list[str]:
+    """Return a short id for each of several different descriptions, out of its own hash.
+
+    A running number would still look right if the model left one out and split another.
+    """
+    digests = (hashlib.sha256(text.encode()).hexdigest() for text in descriptions)
+    hashes = [digest.translate(_LETTERS) for digest in digests]
+    for length in range(_SHORTEST_ID, len(hashes[0]) if hashes else 0):
+        ids = [text[:length] for text in hashes]
+        if len(set(ids)) == len(ids):
+            return ids
+    if hashes:
+        raise ValueError("a description stands twice in one request")
+    return []
+
+
+def load(path: Path) -> Prompt:
+    """Read and check a prompt file.
+
+    Raises:
+        FileError: the file is missing or not YAML.
+        PromptError: a key is unknown, missing or impossible, or the text lacks its
+            placeholder or holds another; one line each.
+    """
+    value = files.read_yaml(path)
+    try:
+        return Prompt.model_validate(value)
+    except ValidationError as exc:
+        lines = [f"{path}: {_explain(error['loc'], error['msg'])}" for error in exc.errors()]
+        raise PromptError("\n".join(lines)) from exc
+
+
+def _check_placeholders(text: str, expected: Sequence[str]) -> None:
+    found = _PLACEHOLDER.findall(text)
+    if unknown := [name for name in found if name not in expected]:
+        known = f"; known: {', '.join(expected)}" if expected else ""
+        raise ValueError(f"unknown placeholder {{{{{unknown[0]}}}}}{known}")
+    for name in expected:
+        if found.count(name) != 1:
+            raise ValueError(f"must hold {{{{{name}}}}} once, not {found.count(name)} times")
+
+
+def _property(schema: object, name: str) -> Schema:
+    """Return the schema of a required property of an object, or nothing."""
+    if not isinstance(schema, dict) or name not in schema.get("required", []):
+        return {}
+    found = schema.get("properties", {}).get(name, {})
+    return found if isinstance(found, dict) else {}
+
+
+def _explain(location: tuple[int | str, ...], message: str) -> str:
+    key = ".".join(map(str, location)) or "the file"
+    text = message.removeprefix("Value error, ")
+    return f"{key}: {text[0].lower()}{text[1:]}"

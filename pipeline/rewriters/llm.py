@@ -1,0 +1,160 @@
+"""Rewriting with a large language model (paper, section 3.1 and Appendix A).
+
+Descriptions go out several at a time, each distinct one once, and come back by id. The first
+attempt is at temperature 0, repairs at 0.2 with another seed. What the model would not or
+could not rewrite is a draft without a caption, with the reason.
+"""
+
+import asyncio
+import sys
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+from tqdm import tqdm
+
+from pipeline.llm.asker import Asker
+from pipeline.llm.batch import POLL, Batches
+from pipeline.llm.cache import Cache
+from pipeline.llm.client import Client, Endpoint
+from pipeline.llm.limiter import WINDOW, Books, Limiter
+from pipeline.llm.plan import Chunk
+from pipeline.llm.request import Recipe
+from pipeline.llm.retry import Policy
+from pipeline.llm.round import Round
+from pipeline.llm.spending import Spending
+from pipeline.llm.tokens import BATCH_SHARE, Prices
+from pipeline.params import OpenAI
+from pipeline.prompts import Prompt
+from pipeline.rewriters.port import Draft, Item
+
+_OPEN = 4  # chunks open per request in flight: those that wait to be sent again hold no place
+
+
+class Estimate(NamedTuple):
+    """What rewriting would take, about; `stored` distinct descriptions are paid for already."""
+
+    descriptions: int
+    stored: int
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+
+
+class LlmRewriter:
+    """The rewriter behind `rewrite.backend: openai`; `spent` tells what it has cost."""
+
+    source = "llm"
+
+    def __init__(  # noqa: PLR0913  (the last four are for tests and for other servers)
+        self,
+        settings: OpenAI,
+        prompt: Prompt,
+        *,
+        endpoint: Endpoint | None = None,
+        policy: Policy | None = None,
+        window: float = WINDOW,
+        poll: float = POLL,
+    ) -> None:
+        """Ask as `settings` say; the endpoint is the environment's unless given.
+
+        Args:
+            settings: The section `rewrite.openai` of the params.
+            prompt: What is asked.
+            endpoint: Address and key.
+            policy: How often a call is made, and how long is waited between.
+            window: Seconds over which the server holds to its limits per minute.
+            poll: Seconds between two looks at a batch.
+
+        Raises:
+            UsageError: the environment's address or key can't be meant.
+        """
+        self.model: str | None = settings.model
+        self.prompt: str | None = prompt.label
+        self.spent = Spending(Prices(settings.input_price, settings.output_price))
+        self._settings, self._prompt = settings, prompt
+        self._endpoint = endpoint or Endpoint.from_environment()
+        self._policy, self._poll = policy or Policy(), poll
+        self._cache = Cache(Path(settings.cache))
+        self._books = Books(settings.requests_per_minute, settings.tokens_per_minute, window)
+
+    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
+        """Yield one draft for every item, in their order.
+
+        Raises:
+            LLMError: the account is empty, the key or model is wrong, or the server is gone.
+            CacheError: another run is using the cache.
+            UsageError: there is no key, and one is needed.
+        """
+        with self._cache.lock():
+            round_ = self._round(items, attempt)
+            asyncio.run(self._settle(round_))
+        for item in items:
+            yield Draft(item.moment_id, *round_.results[item.description])
+
+    def estimate(self, items: Sequence[Item], attempt: int = 0) -> Estimate:
+        """Return what rewriting would take; nothing is sent, and no key is needed.
+
+        Tokens are about a quarter of the bytes, and a caption as long as its description.
+        That requests may have to be sent again is not foreseen.
+        """
+        missing = self._round(items, attempt).missing()
+        distinct = len({item.description for item in items})
+        tokens_in = sum(request.likely_in for request in missing)
+        tokens_out = sum(request.likely_out for request in missing)
+        share = BATCH_SHARE if self._settings.mode == "batch" else 1.0
+        return Estimate(
+            descriptions=distinct,
+            stored=distinct - sum(len(request.asked) for request in missing),
+            requests=len(missing),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost=share * self.spent.prices.cost(tokens_in, tokens_out),
+        )
+
+    def _round(self, items: Sequence[Item], attempt: int) -> Round:
+        settings, url = self._settings, self._endpoint.url
+        recipe = Recipe(url, settings.model, self._prompt, settings.max_output_tokens, attempt)
+        distinct = list(dict.fromkeys(item.description for item in items))
+        return Round(recipe, self._cache, settings.per_request, distinct)
+
+    async def _settle(self, round_: Round) -> None:
+        """Bring every description of a round to its end."""
+        self.spent.cache_hits += len(round_.stored)
+        self.spent.reused += round_.reused
+        if not round_.is_stored:
+            self._endpoint.needed_key()
+        async with Client(self._endpoint, self._settings.timeout) as client:
+            with tqdm(total=round_.size, desc="rewrite", unit=" texts", disable=None) as bar:
+                bar.update(len(round_.results))
+                if self._settings.mode == "batch" and not round_.is_stored:
+                    await self._batches(client).fill(round_.missing())
+                # What no batch can settle, a bad answer or a refused request, goes on from here.
+                await self._online(client, round_, bar)
+
+    def _batches(self, client: Client) -> Batches:
+        return Batches(
+            client,
+            self._cache,
+            self._policy,
+            self.spent,
+            max_tokens=self._settings.batch_tokens,
+            poll=self._poll,
+            tell=partial(tqdm.write, file=sys.stderr),
+        )
+
+    async def _online(self, client: Client, round_: Round, bar: "tqdm[NoReturn]") -> None:
+        in_flight = self._settings.in_flight
+        limiter = Limiter(self._books, in_flight)
+        asker = Asker(client, limiter, self._policy, self._cache, self.spent)
+        open_ = asyncio.Semaphore(_OPEN * in_flight)
+
+        async def settle(chunk: Chunk) -> None:
+            async with open_:
+                await round_.settle(chunk, asker.ask)
+            bar.update(len(chunk.descriptions))
+            bar.set_postfix_str(f"{self.spent.cost:.4f} USD")
+
+        await asker.run([settle(chunk) for chunk in round_.chunks])

@@ -1,0 +1,76 @@
+"""The gender a name suggests: the corpus's cast, then its pronouns, then a census of names."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from types import MappingProxyType
+
+from pipeline.rewriters.rules.lexicon import TITLES, Gender
+
+CLEAR = 0.9
+"""The share of bearers from which a first name counts as a man's or a woman's."""
+_NONE: Mapping[str, Gender] = MappingProxyType({})
+
+
+@cache
+def first_names() -> dict[str, tuple[float, float]]:
+    """Return first names in lower case with their frequency (%) among women and among men.
+
+    The lists are those of the United States census of 1990, from the package `names`.
+    """
+    women, men = _frequencies("female"), _frequencies("male")
+    return {name: (women.get(name, 0.0), men.get(name, 0.0)) for name in {**women, **men}}
+
+
+def _frequencies(gender: str) -> dict[str, float]:
+    lines = resources.files("names").joinpath(f"dist.{gender}.first").read_text().splitlines()
+    # A frequency is printed with three decimals: the rarest names are not without bearers.
+    return {name.lower(): max(float(share), 0.0005) for name, share, *_ in map(str.split, lines)}
+
+
+def census(name: str) -> Gender:
+    """Return the gender of a first name, `unknown` where both bear it or nobody does."""
+    return clear_gender(*first_names().get(name.lower(), (0.0, 0.0)))
+
+
+def clear_gender(women: float, men: float, clear: float = CLEAR) -> Gender:
+    """Return the gender that has at least the share `clear` of the weight."""
+    total = women + men
+    if not total:
+        return "unknown"
+    return "woman" if women / total >= clear else "man" if men / total >= clear else "unknown"
+
+
+def name_key(name: str) -> tuple[str, ...]:
+    """Return the words of a name in lower case, without titles: `Dr. Ann Lee` is (ann, lee)."""
+    words = (word.lower().strip(".,'\u2019") for word in name.split())
+    return tuple(word for word in words if word and word not in TITLES)
+
+
+@dataclass(frozen=True)
+class Genders:
+    """What is known of the people of a corpus, by name in lower case, without titles.
+
+    Attributes:
+        cast: what the corpus itself says; this is final.
+        learned: what the pronouns beside a name say (`learning`).
+        names: every single name of the corpus.
+    """
+
+    cast: Mapping[str, Gender] = field(default_factory=lambda: _NONE)
+    learned: Mapping[str, Gender] = field(default_factory=lambda: _NONE)
+    names: frozenset[str] = frozenset()
+
+    def of(self, names: tuple[str, ...]) -> Gender:
+        """Return the gender of a person by first and last name, or by one of them."""
+        for known in (self.cast, self.learned):
+            for name in (" ".join(names), *names):
+                if name in known:
+                    return known[name]
+        return census(names[0]) if names else "unknown"
+
+
+def from_cast(cast: Mapping[str, Gender]) -> dict[str, Gender]:
+    """Return a cast list by name in lower case, without titles."""
+    return {" ".join(name_key(name)): gender for name, gender in cast.items()}

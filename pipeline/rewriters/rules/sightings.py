@@ -1,0 +1,53 @@
+"""Names that can be seen without a tagger: the cast's, and what is a name by its place."""
+
+import re
+from collections.abc import Callable, Collection
+
+from pipeline.names import Span
+from pipeline.rewriters.rules.gender import first_names
+from pipeline.rewriters.rules.lexicon import words
+from pipeline.rewriters.rules.syntax import is_singular_verb, next_word
+
+Sighting = Callable[[str], list[Span]]
+USUAL = 0.01
+"""The frequency (%) of a first name from which a capital in mid-sentence is enough."""
+
+_SHORT_TITLES = "|".join(sorted(title.capitalize() for title in words("titles", "announcing")))
+_TITLED = re.compile(rf"(?<!\w)(?:{_SHORT_TITLES})(?:\.\s*|\s+)(?!(?:An?|The)\b)([A-Z\d][\w-]*)")
+_LOWER_FIRST = re.compile(r"\s*([a-z][\w-]*)")
+# Beside another capital (San Francisco), or after `in` and `from`, it may be a place.
+_ALONE = re.compile(
+    r"(?<=[a-z,;] )(?<!\bin )(?<!\bfrom )[A-Z][a-z]+(?=['\u2019]s|\s+[^A-Z\s]|[.,;!?]|\s*$)"
+)
+
+
+def plain(text: str) -> list[Span]:
+    """Return what stands after an abbreviated title, and usual first names in mid-sentence."""
+    titled = [Span(*match.span(1), match[1], 1.0) for match in _TITLED.finditer(text)]
+    alone = (match for match in _ALONE.finditer(text) if _is_usual(match[0]))
+    return [*titled, *(Span(*match.span(), match[0], 1.0) for match in alone)]
+
+
+def opening(text: str, names: Collection[str]) -> list[Span]:
+    """Return a known name that a text begins with, in lower case, as subject: `rook smiles`."""
+    word = _LOWER_FIRST.match(text)
+    if not word or word[1] not in names or not is_singular_verb(next_word(text[word.end() :])):
+        return []
+    return [Span(*word.span(1), word[1], 1.0)]
+
+
+def _is_usual(name: str) -> bool:
+    return sum(first_names().get(name.lower(), (0.0, 0.0))) >= USUAL
+
+
+def sighting_of(cast: Collection[str]) -> Sighting:
+    """Return what finds the names of a cast, in lower case, and those plain to see."""
+    either = "|".join(map(re.escape, sorted(cast, key=len, reverse=True)))
+    if not either:
+        return plain
+    # However a cast list spells McKay, only a capital makes a name of a word.
+    pattern = re.compile(rf"(?<![\w-])(?=[A-Z])(?i:{either})(?![\w-])")
+    return lambda text: [
+        *(Span(*match.span(), match[0], 1.0) for match in pattern.finditer(text)),
+        *plain(text),
+    ]

@@ -1,0 +1,190 @@
+"""A real server on this machine, and a rewriter that asks it."""
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+import pytest
+
+from benchmarks.fake_openai.script import Script
+from benchmarks.fake_openai.server import Server
+from pipeline import prompts
+from pipeline.llm.client import Endpoint
+from pipeline.llm.retry import Policy
+from pipeline.params import OpenAI
+from pipeline.rewriters.llm import LlmRewriter
+from pipeline.rewriters.port import Item
+
+KEY = "sk-secret-0123456789"
+QUICK = Policy(tries=8, first=0.02, longest=0.2)
+SETTINGS = OpenAI(
+    model="stand-in",
+    mode="online",
+    per_request=20,
+    in_flight=8,
+    requests_per_minute=1_000_000,
+    tokens_per_minute=1_000_000_000,
+    batch_tokens=1_000_000,
+    max_output_tokens=1000,
+    timeout=5.0,
+    input_price=1.0,
+    output_price=10.0,
+    cache=".cache/llm",
+)
+
+
+class Running:
+    """A server in a thread of its own."""
+
+    def __init__(self, script):
+        self._loop = asyncio.new_event_loop()
+        self._up, self._stop = threading.Event(), asyncio.Event()
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._run()))
+        self.server = Server(script)
+        self._thread.start()
+        assert self._up.wait(10)
+
+    async def _run(self):
+        listener, self.port = await self.server.start()
+        self._up.set()
+        await self._stop.wait()
+        listener.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def stop(self):
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def stats(self):
+        return self.server.stats
+
+    def change(self, **script):
+        self.server.script = replace(self.server.script, **script)
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    """What listens on this machine is asked without a proxy."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture
+def serve():
+    """Return a function that starts a server with a script."""
+    running = []
+
+    def _serve(**script):
+        running.append(Running(Script(**script)))
+        return running[-1]
+
+    yield _serve
+    for server in running:
+        server.stop()
+
+
+@pytest.fixture
+def prompt(repository):
+    return prompts.load(repository / "prompts" / "rewrite-v1.yaml")
+
+
+@pytest.fixture
+def rewriter(prompt, tmp_path):
+    """Return a function that makes a rewriter for a server, with changed settings."""
+
+    def _rewriter(server, *, policy=QUICK, window=60.0, key=KEY, **settings):
+        settings = {"cache": str(tmp_path / "cache"), **settings}
+        return LlmRewriter(
+            SETTINGS.model_copy(update=settings),
+            prompt,
+            endpoint=Endpoint(server.url if server else "http://127.0.0.1:9/v1", key),
+            policy=policy,
+            window=window,
+            poll=0.02,
+        )
+
+    return _rewriter
+
+
+@pytest.fixture
+def items():
+    """Return a function that makes some items."""
+    return lambda number, start=0: [
+        Item(f"m{n}", f"Rachel{n} gives Ross{n % 7} the letter number {n}.")
+        for n in range(start, start + number)
+    ]
+
+
+PROGRAM = """
+import json, sys
+from pathlib import Path
+from pipeline import prompts
+from pipeline.llm.client import Endpoint
+from pipeline.llm.retry import Policy
+from pipeline.params import OpenAI
+from pipeline.rewriters.llm import LlmRewriter
+from pipeline.rewriters.port import Item
+
+told = json.loads(sys.argv[1])
+rewriter = LlmRewriter(
+    OpenAI(**told["settings"]),
+    prompts.load(Path(told["prompt"])),
+    endpoint=Endpoint(told["url"], "sk-secret-0123456789"),
+    policy=Policy(tries=8, first=0.02, longest=0.2),
+    poll=0.05,
+)
+items = [Item(*item) for item in told["items"]]
+print(json.dumps([list(rewriter.rewrite(items, 0)), rewriter.spent.metrics()]))
+"""
+
+
+@pytest.fixture
+def start(repository, tmp_path):
+    """Return a context that runs a rewriter in a process of its own."""
+
+    @contextmanager
+    def _start(server, items, **settings):
+        told = {
+            "settings": {**SETTINGS.model_dump(), "cache": str(tmp_path / "cache"), **settings},
+            "prompt": str(repository / "prompts" / "rewrite-v1.yaml"),
+            "url": server.url,
+            "items": items,
+        }
+        command = [sys.executable, "-c", PROGRAM, json.dumps(told)]
+        process = subprocess.Popen(
+            command, cwd=repository, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        try:
+            yield process
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            process.communicate()
+
+    return _start
+
+
+@pytest.fixture
+def until():
+    """Return a function that waits for a condition."""
+
+    def _until(condition, seconds=60.0):
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "it never came about"
+            time.sleep(0.005)
+
+    return _until

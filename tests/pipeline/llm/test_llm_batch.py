@@ -1,0 +1,254 @@
+"""The Batch API against a real server: nothing is submitted twice, nothing is lost."""
+
+import json
+
+import pytest
+
+from benchmarks.fake_openai.answers import caption_of
+from pipeline.llm import results
+from pipeline.llm.answers import Answer
+from pipeline.llm.jobs import Job, Jobs
+from pipeline.llm.outcomes import CallFailed, LLMError
+from pipeline.rewriters.port import Draft
+
+
+def right(items):
+    return [Draft(item.moment_id, caption_of(item.description)) for item in items]
+
+
+def rewritten(rewriter, items, attempt=0):
+    return list(rewriter.rewrite(items, attempt))
+
+
+def batches(server):
+    return server.server.batches.batches
+
+
+def jobs(tmp_path):
+    return Jobs(tmp_path / "cache" / "batches")
+
+
+@pytest.fixture
+def by_batch(rewriter):
+    """Return a function that makes a rewriter in batch mode."""
+    return lambda server, **settings: rewriter(server, **{"mode": "batch", **settings})
+
+
+def test_a_batch_brings_every_caption_at_half_the_price(serve, by_batch, items):
+    server = serve()
+    llm = by_batch(server)
+    assert rewritten(llm, items(100)) == right(items(100))
+    assert (len(batches(server)), server.stats.requests) == (1, 0)
+    spent = llm.spent
+    assert (spent.requests, spent.cache_hits, spent.outcomes) == (5, 0, {"ok": 5})
+    assert spent.cost == pytest.approx((spent.tokens_in + 10 * spent.tokens_out) / 2e6)
+
+
+def test_what_a_batch_brought_online_does_not_pay_for_again(serve, by_batch, items):
+    server = serve()
+    rewritten(by_batch(server), items(100))
+    online = by_batch(server, mode="online")
+    assert rewritten(online, items(100)) == right(items(100))
+    again = by_batch(server)
+    assert rewritten(again, items(100)) == right(items(100))
+    assert (len(batches(server)), server.stats.requests) == (1, 0)
+    assert (again.spent.cost, again.spent.cache_hits) == (0, 5)
+
+
+@pytest.mark.parametrize(
+    "ends",
+    [
+        ("partial",),
+        ("no-output",),
+        ("expired",),
+        ("nothing",),
+        ("nothing", "no-output", "partial", "nothing", "expired"),
+    ],
+)
+def test_what_a_batch_leaves_open_is_submitted_again_and_only_that(serve, by_batch, items, ends):
+    server = serve(batches=ends)
+    assert rewritten(by_batch(server), items(200)) == right(items(200))
+    assert set(server.stats.batched.values()) == {1}
+    assert (len(batches(server)), server.stats.requests) == (len(ends) + 1, 0)
+
+
+def test_batches_without_any_answer_are_given_up(serve, by_batch, items):
+    server = serve(batches=("nothing",) * 4)
+    with pytest.raises(LLMError, match="3 batches in a row brought no answer"):
+        rewritten(by_batch(server), items(40))
+    # Nor is it given up for ever.
+    assert rewritten(by_batch(server), items(40)) == right(items(40))
+    assert len(batches(server)) == 5
+
+
+def test_a_failed_batch_is_one_clear_line(serve, by_batch, items):
+    server = serve(batches=("failed",))
+    with pytest.raises(LLMError, match=r"^batch batch_0 failed: token_limit.*batch_tokens") as told:
+        rewritten(by_batch(server), items(40))
+    assert "\n" not in str(told.value)
+    assert rewritten(by_batch(server), items(40)) == right(items(40))
+
+
+def test_a_cancelled_batch_stops_the_run_and_its_answers_are_kept(serve, by_batch, items):
+    server = serve(batches=("cancelled",))
+    with pytest.raises(LLMError, match=r"^batch batch_0 cancelled; what it answered is kept"):
+        rewritten(by_batch(server), items(200))
+    assert server.stats.batched.total() == 5
+    assert rewritten(by_batch(server), items(200)) == right(items(200))
+    assert set(server.stats.batched.values()) == {1}
+
+
+def test_an_account_without_money_stops_the_run(serve, by_batch, items, monkeypatch):
+    server = serve(batches=("no-output",))
+    body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
+    monkeypatch.setattr(
+        server.server.batches,
+        "_result",
+        lambda line, _: {
+            "custom_id": line["custom_id"],
+            "response": {"status_code": 429, "body": body},
+        },
+    )
+    with pytest.raises(LLMError, match=r"^insufficient-quota: You exceeded your quota"):
+        rewritten(by_batch(server), items(40))
+
+
+def test_more_than_the_queue_holds_goes_in_several_batches(serve, by_batch, items):
+    server = serve()
+    assert rewritten(by_batch(server, batch_tokens=5000), items(200)) == right(items(200))
+    assert len(batches(server)) == 5
+    assert rewritten(by_batch(server, batch_tokens=1), items(40), 1) == right(items(40))
+    assert len(batches(server)) == 7
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "outcome"),
+    [("broken-json", "broken-json"), ("refused", "refused"), ("rejected", "rejected")],
+)
+def test_what_no_batch_settles_is_settled_one_by_one(serve, by_batch, items, spoilt, outcome):
+    server = serve(poison="Rachel7 ", spoilt=spoilt)
+    expected = right(items(60))
+    expected[7] = Draft("m7", None, outcome)
+    assert rewritten(by_batch(server), items(60)) == expected
+    assert len(batches(server)) == 1
+    assert set(server.stats.batched.values()) == {1}
+
+
+def test_ours_is_found_among_many(serve, by_batch, items):
+    server = serve(create_delay=1.0)
+    _foreign(server, 5)
+    # The server heard, but its answer came too late: the retry finds what is there.
+    assert rewritten(by_batch(server, timeout=0.5), items(40)) == right(items(40))
+    assert len(batches(server)) == 6
+
+
+def _foreign(server, number):
+    told = {"endpoint": "/v1/chat/completions", "completion_window": "24h", "input_file_id": "x"}
+    for _ in range(number):
+        server.server.batches._create({**told, "metadata": {"somebody": "else's"}})
+
+
+def test_a_batch_that_the_server_does_not_know_is_submitted_again(
+    serve, by_batch, items, tmp_path, monkeypatch
+):
+    server = serve(batches=("nothing",) * 3)
+    with pytest.raises(LLMError, match="no answer"):
+        rewritten(by_batch(server), items(40))
+    [path] = jobs(tmp_path).folder.glob("*.json")
+    told = json.loads(path.read_text())
+    path.write_text(json.dumps({**told, "is_open": True, "batch": "batch_of_another_account"}))
+    assert rewritten(by_batch(server), items(40)) == right(items(40))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"key": 5}'])
+def test_a_spoilt_note_of_a_job_is_none(tmp_path, content):
+    jobs(tmp_path).folder.mkdir(parents=True)
+    (jobs(tmp_path).folder / "0.json").write_text(content)
+    assert jobs(tmp_path).under_way() == []
+
+
+@pytest.mark.integration
+def test_killed_before_the_batch_is_known_it_is_found_again(serve, start, items, until, tmp_path):
+    server = serve(create_delay=30.0)
+    with start(server, items(100), mode="batch") as process:
+        until(lambda: len(batches(server)) == 1)
+        process.kill()
+    [job] = jobs(tmp_path).under_way()
+    assert job.batch is None
+    server.change(create_delay=0.0)
+    # Even if more descriptions have come in meanwhile.
+    with start(server, items(110), mode="batch", per_request=20) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert [Draft(*draft) for draft in json.loads(out)[0]] == right(items(110))
+    assert len(batches(server)) == 2  # the second for the ten that are new
+    assert (server.stats.batched.total(), server.stats.requests) == (6, 0)
+
+
+@pytest.mark.integration
+def test_killed_while_it_waits_it_waits_on(serve, start, items, until, tmp_path):
+    server = serve(polls=10**9)
+    with start(server, items(100), mode="batch") as process:
+        until(lambda: server.server.batches._looks.get("batch_0", 0) > 2)
+        process.kill()
+    assert [job.batch for job in jobs(tmp_path).under_way()] == ["batch_0"]
+    looks = server.server.batches._looks["batch_0"]
+    server.change(polls=looks + 2)
+    with start(server, items(100), mode="batch") as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert [Draft(*draft) for draft in json.loads(out)[0]] == right(items(100))
+    assert (len(batches(server)), set(server.stats.batched.values())) == (1, {1})
+
+
+def test_a_killed_run_that_submitted_nothing_submits(serve, by_batch, items, tmp_path):
+    server = serve()
+    llm = by_batch(server)
+    job = Job.of(llm._round(items(100), 0).missing())
+    job.is_open = True
+    jobs(tmp_path).save(job)
+    assert rewritten(llm, items(100)) == right(items(100))
+    assert len(batches(server)) == 1
+    assert jobs(tmp_path).under_way() == []
+
+
+def test_lost_notes_cost_nothing_while_the_same_is_asked(serve, by_batch, items, tmp_path):
+    server = serve(polls=1)
+    missing = by_batch(server)._round(items(100), 0).missing()
+    content = "".join(results.line_of(request) for request in missing).encode()
+    file = server.server.batches._file(content)
+    told = {"endpoint": "/v1/chat/completions", "completion_window": "24h", "input_file_id": file}
+    server.server.batches._create({**told, "metadata": {"momentrank": Job.of(missing).key}})
+    assert rewritten(by_batch(server), items(100)) == right(items(100))
+    assert len(batches(server)) == 1
+
+
+def test_results_are_read_line_by_line():
+    body = {
+        "choices": [{"message": {"content": "x"}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 4},
+    }
+    lines = [
+        {"custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None},
+        "not a result",
+        {"custom_id": "b", "response": None, "error": {"code": "batch_expired", "message": "late"}},
+        {"custom_id": "c", "response": {"status_code": 400, "body": {"error": {"code": None}}}},
+        {"custom_id": "d", "response": {"status_code": 200, "body": {}}},
+        {"custom_id": "e", "response": {"status_code": 503, "body": "busy"}},
+        {"custom_id": "f"},
+    ]
+    content = "\n".join(json.dumps(line) for line in lines).encode() + b"\n{\n\n\xff\n"
+    found = {
+        result.key: result.ended.outcome.name
+        if isinstance(result.ended, CallFailed)
+        else result.ended
+        for result in results.read(content)
+    }
+    assert found == {
+        "a": Answer("x", None, "stop", 3, 4),
+        "b": "server-error",
+        "c": "rejected",
+        "d": "broken-response",
+        "e": "server-error",
+        "f": "server-error",
+    }

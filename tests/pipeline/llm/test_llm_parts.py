@@ -1,0 +1,393 @@
+"""The parts of asking, each alone: outcomes, answers, cache, retries, what follows on what."""
+
+import asyncio
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from momentrank.errors import MomentRankError, UsageError
+from pipeline.llm import answers, outcomes, plan, tokens
+from pipeline.llm.answers import Answer
+from pipeline.llm.cache import Cache
+from pipeline.llm.client import DEFAULT_URL, Client, Endpoint, retry_after
+from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
+from pipeline.llm.plan import ASKS, Chunk
+from pipeline.llm.request import Recipe
+from pipeline.llm.retry import Policy
+from pipeline.llm.spending import Spending
+
+ASKED = {"a": "Ross sits.", "b": "Monica sings."}
+EVERY = [value for value in vars(outcomes).values() if isinstance(value, Outcome)]
+
+
+def answered(*captions, finish="stop", refusal=None):
+    told = [{"id": id_, "caption": caption} for id_, caption in captions]
+    return Answer(json.dumps({"captions": told}), refusal, finish, 1, 1)
+
+
+# --- outcomes
+
+
+def test_every_outcome_has_its_own_name_and_a_hint():
+    names = [outcome.name for outcome in EVERY]
+    assert len(set(names)) == len(names)
+    assert all(outcome.hint for outcome in EVERY)
+    assert [outcome.name for outcome in EVERY if outcome.next is Next.STOP] == [
+        "insufficient-quota",
+        "unauthorized",
+        "not-found",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "outcome"),
+    [
+        (429, None, outcomes.RATE_LIMITED),
+        (429, "rate_limit_exceeded", outcomes.RATE_LIMITED),
+        (429, "insufficient_quota", outcomes.INSUFFICIENT_QUOTA),
+        (402, None, outcomes.INSUFFICIENT_QUOTA),
+        (400, "content_filter", outcomes.FILTERED),
+        (400, "context_length_exceeded", outcomes.REJECTED),
+        (413, None, outcomes.REJECTED),
+        (422, None, outcomes.REJECTED),
+        (401, None, outcomes.UNAUTHORIZED),
+        (404, "model_not_found", outcomes.NOT_FOUND),
+        (408, None, outcomes.SERVER_ERROR),
+        (500, None, outcomes.SERVER_ERROR),
+        (529, None, outcomes.SERVER_ERROR),
+    ],
+)
+def test_a_status_has_its_outcome(status, code, outcome):
+    assert outcomes.of_status(status, code) is outcome
+
+
+def test_what_stops_a_run_is_a_users_error():
+    error = LLMError.stopped(CallFailed(outcomes.INSUFFICIENT_QUOTA, "no money"))
+    assert isinstance(error, MomentRankError)
+    assert str(error).startswith("insufficient-quota: no money (the account has run out of money")
+
+
+# --- answers
+
+
+def test_captions_are_joined_by_id_in_any_order():
+    reading = answers.read(answered(("b", " A woman sings. "), ("a", "A man sits.")), ASKED)
+    assert reading == ({"Ross sits.": "A man sits.", "Monica sings.": "A woman sings."}, None)
+
+
+@pytest.mark.parametrize(
+    "captions",
+    [
+        [("a", "x")],
+        [("a", "x"), ("b", "y"), ("c", "z")],
+        [("a", "x"), ("b", "y"), ("b", "z")],
+        [("a", "x"), ("a", "y")],
+        [("a", "x"), ("c", "y")],
+        [("A", "x"), ("b", "y")],
+        [],
+    ],
+)
+def test_an_answer_with_wrong_ids_is_not_used_at_all(captions):
+    assert answers.read(answered(*captions), ASKED) == ({}, outcomes.WRONG_IDS)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        "",
+        "Sorry, I can't.",
+        '{"captions": [{"id": "a", "caption": "x"}',
+        '{"captions": [{"id": "a", "caption": 5}, {"id": "b", "caption": "y"}]}',
+        '{"captions": [{"id": "a", "caption": null}, {"id": "b", "caption": "y"}]}',
+        '{"captions": {"a": "x", "b": "y"}}',
+        '{"captions": null}',
+        '["a"]',
+        '{"captions": [{"id": "a", "id": "b", "caption": "x"}, {"id": "b", "caption": "y"}]}',
+        "[" * 100_000,
+    ],
+)
+def test_an_answer_of_another_form_is_broken_json(content):
+    assert answers.read(Answer(content, None, "stop", 1, 1), ASKED) == ({}, outcomes.BROKEN_JSON)
+
+
+@pytest.mark.parametrize(
+    ("answer", "outcome"),
+    [
+        (answered(("a", "x"), ("b", "y"), finish="content_filter"), outcomes.FILTERED),
+        (answered(("a", "x"), ("b", "y"), finish="length"), outcomes.TRUNCATED),
+        (answered(("a", "x"), ("b", "y"), refusal="No."), outcomes.REFUSED),
+        (Answer(None, "No.", "stop", 1, 1), outcomes.REFUSED),
+    ],
+)
+def test_a_refused_filtered_or_truncated_answer_is_not_used(answer, outcome):
+    assert answers.read(answer, ASKED) == ({}, outcome)
+
+
+@pytest.mark.parametrize(
+    "caption",
+    ["", "  ", "\n", "two\nlines", "tab\there", "a\x00b", "a\u2028b", "\ud800", "\x85b\x85c"],
+)
+def test_a_caption_that_is_no_line_is_missing_alone(caption):
+    reading = answers.read(answered(("a", caption), ("b", "A woman sings.")), ASKED)
+    assert reading == ({"Monica sings.": "A woman sings."}, outcomes.BAD_CAPTION)
+
+
+@pytest.mark.parametrize("caption", ["Émile s'assoit.", "a\u202fb", "一个人坐着。", "👩‍⚕️ sits"])
+def test_a_caption_may_be_in_any_script(caption):
+    assert answers.read(answered(("a", caption), ("b", "y")), ASKED).outcome is None
+
+
+# --- what follows on what
+
+
+@given(st.sampled_from(EVERY), st.integers(1, 40))
+def test_asking_ends_and_loses_nobody(outcome, size):
+    start = Chunk(tuple(str(number) for number in range(size)))
+    failed, chunks, asked = [], [start], 0
+    while chunks:
+        chunk, asked = chunks.pop(), asked + 1
+        following = plan.after(chunk, outcome)
+        chunks += following
+        if not following:
+            failed += chunk.descriptions
+    assert sorted(failed) == sorted(start.descriptions)
+    assert asked <= 2 * size * ASKS
+
+
+def test_a_bad_answer_is_asked_for_again_before_it_is_halved():
+    chunk = Chunk(("a", "b", "c"))
+    assert plan.after(chunk, outcomes.WRONG_IDS) == [Chunk(("a", "b", "c"), 1)]
+    last = chunk._replace(ask=ASKS - 1)
+    assert plan.after(last, outcomes.WRONG_IDS) == [Chunk(("a",)), Chunk(("b", "c"))]
+    assert plan.after(chunk, outcomes.REFUSED) == [Chunk(("a",)), Chunk(("b", "c"))]
+    assert plan.after(chunk, outcomes.TIMEOUT) == []
+    assert plan.after(Chunk(("a",)), outcomes.REFUSED) == []
+
+
+def test_chunks_hold_everybody_in_order():
+    assert plan.cut("abcde", 2) == [Chunk(("a", "b")), Chunk(("c", "d")), Chunk(("e",))]
+    assert plan.cut([], 2) == []
+
+
+# --- requests and cache
+
+
+@pytest.fixture
+def recipe(prompt):
+    return Recipe("http://127.0.0.1/v1", "model", prompt, 500, 0)
+
+
+def test_repairs_are_warmer_and_each_ask_has_its_own_seed(prompt):
+    bodies = [
+        Recipe("u", "m", prompt, 500, attempt).request(["a"], ask).body
+        for attempt in (0, 1, 2)
+        for ask in (0, 1)
+    ]
+    assert [body["temperature"] for body in bodies] == [0, 0, 0.2, 0.2, 0.2, 0.2]
+    assert len({body["seed"] for body in bodies}) == 6
+    assert bodies[0]["response_format"]["json_schema"]["strict"] is True
+
+
+def test_the_key_is_that_of_the_whole_request_and_the_same_for_ever(prompt, recipe):
+    request = recipe.request(["Ross sits."])
+    assert request.key == recipe.request(["Ross sits."]).key
+    assert len(request.key) == 64
+    others = [
+        recipe.request(["Ross sits."], 1),
+        recipe.request(["Ross sits", "Monica sings."]),
+        Recipe("http://127.0.0.1:8000/v1", "model", prompt, 500, 0).request(["Ross sits."]),
+        Recipe("http://127.0.0.1/v1", "model2", prompt, 500, 0).request(["Ross sits."]),
+        Recipe("http://127.0.0.1/v1", "model", prompt, 501, 0).request(["Ross sits."]),
+        Recipe("http://127.0.0.1/v1", "model", prompt, 500, 1).request(["Ross sits."]),
+    ]
+    assert len({request.key, *(other.key for other in others)}) == 7
+    assert len({request.recipe, *(other.recipe for other in others)}) == 5
+
+
+def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
+    cache, request = Cache(tmp_path), recipe.request(["Ross sits.", "Monica sings."])
+    assert cache.get(request) is None
+    ids = list(request.asked)
+    answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
+    cache.put(request, answer)
+    assert cache.get(request) == answer
+    assert cache.known(recipe.name) == {"Ross sits.": "Il s'assoit à l'aise 👍"}
+    cache.put(request, answered())
+    assert cache.get(request) == answer
+    [path] = tmp_path.rglob("*.json")
+    assert path.relative_to(tmp_path).parts == (
+        recipe.name,
+        request.key[:2],
+        f"{request.key}.json",
+    )
+
+
+@given(data=st.data())
+def test_a_spoilt_entry_counts_as_absent(tmp_path, recipe, data):
+    cache, request = Cache(tmp_path), recipe.request(["Ross sits."])
+    path = tmp_path / recipe.name / request.key[:2] / f"{request.key}.json"
+    path.unlink(missing_ok=True)
+    answer = answered((next(iter(request.asked)), "A man sits."))
+    cache.put(request, answer)
+    raw = bytearray(path.read_bytes())
+    place = data.draw(st.integers(0, len(raw) - 1))
+    if data.draw(st.booleans()):
+        raw[place] ^= data.draw(st.integers(1, 255))
+    else:
+        del raw[place:]
+    path.write_bytes(raw)
+    assert cache.get(request) in (None, answer)  # a change that means the same may pass
+    if cache.get(request) is None:
+        cache.put(request, answered())
+        assert cache.get(request) == answered()
+
+
+def test_an_entry_under_another_name_counts_as_absent(tmp_path, recipe):
+    cache, one, two = Cache(tmp_path), recipe.request(["Ross sits."]), recipe.request(["b"])
+    cache.put(one, answered((next(iter(one.asked)), "A man sits.")))
+    [path] = tmp_path.rglob("*.json")
+    other = tmp_path / recipe.name / two.key[:2] / f"{two.key}.json"
+    other.parent.mkdir(exist_ok=True)
+    path.rename(other)
+    assert cache.get(two) is None
+    assert cache.known(recipe.name) == {}
+
+
+# --- retries
+
+
+def failing(*failures):
+    """Return a call that fails so, then succeeds; and the times it was made."""
+    left, times = list(failures), []
+
+    async def call():
+        times.append(asyncio.get_running_loop().time())
+        if left:
+            raise left.pop(0)
+        return "done"
+
+    return call, times
+
+
+QUICK = Policy(tries=4, first=0.01, longest=0.02)
+
+
+@pytest.mark.parametrize("outcome", [outcome for outcome in EVERY if outcome.next is Next.WAIT])
+def test_what_waiting_helps_is_called_again_up_to_so_often(outcome):
+    call, times = failing(*[CallFailed(outcome, "")] * 3)
+    assert asyncio.run(QUICK.call(call)) == "done"
+    assert len(times) == 4
+    call, times = failing(*[CallFailed(outcome, "")] * 9)
+    with pytest.raises(CallFailed):
+        asyncio.run(QUICK.call(call))
+    assert len(times) == 4
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        *(CallFailed(outcome, "") for outcome in EVERY if outcome.next is not Next.WAIT),
+        CallFailed(outcomes.RATE_LIMITED, "", wait=120.1),
+        LLMError("stopped"),
+        ZeroDivisionError(),
+    ],
+)
+def test_what_waiting_does_not_help_is_not_called_again(failure):
+    call, times = failing(failure)
+    with pytest.raises(type(failure)):
+        asyncio.run(QUICK.call(call))
+    assert len(times) == 1
+
+
+def test_the_server_is_given_the_time_it_asks_for():
+    call, times = failing(CallFailed(outcomes.RATE_LIMITED, "", wait=0.15))
+    asyncio.run(QUICK.call(call))
+    assert 0.15 <= times[1] - times[0] < 1
+
+
+def test_waits_double_up_to_the_longest_and_outlast_a_minute(monkeypatch):
+    waits = []
+
+    async def sleep(seconds):
+        waits.append(seconds)
+
+    monkeypatch.setattr(asyncio, "sleep", sleep)
+    call, _ = failing(*[CallFailed(outcomes.SERVER_ERROR, "")] * 7)
+    asyncio.run(Policy().call(call))
+    assert len(waits) == 7
+    for wait, most in zip(waits, [1, 2, 4, 8, 16, 30, 30], strict=True):
+        assert most / 2 <= wait <= most
+    assert sum(waits) > 45
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "20"}, 20),
+        ({"retry-after": "0.5"}, 0.5),
+        ({"retry-after": "-3"}, 0),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after-ms": "250", "retry-after": "1"}, 0.25),
+        ({"retry-after": "Thu, 01 Jan 1970 00:02:00 GMT"}, 20),
+        ({"retry-after": "Thu, 01 Jan 1970 00:00:01 GMT"}, 0),
+        ({"retry-after": "inf"}, float("inf")),
+    ],
+)
+def test_retry_after_is_read_in_every_form(headers, seconds):
+    assert retry_after(headers, now=100) == seconds
+
+
+# --- the endpoint
+
+
+def test_the_endpoint_is_the_environments(monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert Endpoint.from_environment() == Endpoint(DEFAULT_URL, None)
+    monkeypatch.setenv("OPENAI_BASE_URL", " http://127.0.0.1:8000/v1/ ")
+    monkeypatch.setenv("OPENAI_API_KEY", "secret\n")
+    assert Endpoint.from_environment() == Endpoint("http://127.0.0.1:8000/v1", "secret")
+    assert "secret" not in repr(Endpoint.from_environment())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("OPENAI_BASE_URL", "127.0.0.1:8000"),
+        ("OPENAI_API_KEY", "sec\nret"),
+        ("OPENAI_API_KEY", "é"),
+    ],
+)
+def test_an_impossible_endpoint_is_one_line_without_the_key(monkeypatch, name, value):
+    monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=f"^{name} ") as caught:
+        Endpoint.from_environment()
+    assert "ret" not in str(caught.value)
+
+
+def test_the_sdk_is_told_not_to_retry(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    client = Client(Endpoint("http://127.0.0.1/v1", None), 5.0)
+    assert client.sdk.max_retries == 0
+    with pytest.raises(UsageError, match="OPENAI_API_KEY is not set"):
+        asyncio.run(client.call(lambda: asyncio.sleep(0)))
+
+
+# --- tokens
+
+
+def test_tokens_are_about_a_quarter_of_english_and_never_fewer_than_a_third_of_any_script():
+    assert tokens.of_text("A man sits.") == 3
+    assert tokens.of_text("一个人坐着", tokens.FEWEST_BYTES) == 5
+    assert tokens.of_text("") == 0
+
+
+def test_what_the_server_does_not_count_is_estimated():
+    spent = Spending(tokens.Prices(1, 10))
+    assert spent.paid(100, Answer("x" * 40, None, "stop", None, None)) == 110
+    assert (spent.tokens_in, spent.tokens_out, spent.cost) == (100, 10, 200 / 1e6)

@@ -1,0 +1,183 @@
+"""Prompt files: what is committed loads, every mistake is a line, the hash tells prompts apart."""
+
+import json
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from momentrank.errors import UsageError
+from pipeline import files, prompts
+from pipeline.prompts import PromptError, ids_of
+
+
+@pytest.fixture
+def content(repository):
+    """Return what the committed prompt says."""
+    return files.read_yaml(repository / "prompts" / "rewrite-v1.yaml")
+
+
+@pytest.fixture
+def loaded(tmp_path, content):
+    """Return a function that loads the committed prompt with some keys changed."""
+
+    def _loaded(**changes):
+        path = tmp_path / "prompt.yaml"
+        changed = {**content, **changes}
+        files.write_json(path, {key: value for key, value in changed.items() if value is not None})
+        return prompts.load(path)
+
+    return _loaded
+
+
+def complaints(load, **changes):
+    with pytest.raises(PromptError) as caught:
+        load(**changes)
+    assert isinstance(caught.value, UsageError)
+    lines = str(caught.value).splitlines()
+    assert all("prompt.yaml: " in line for line in lines)
+    return [line.split("prompt.yaml: ", 1)[1] for line in lines]
+
+
+def test_every_committed_prompt_loads_and_is_named_as_its_file(repository):
+    paths = sorted((repository / "prompts").glob("*.yaml"))
+    assert paths
+    for path in paths:
+        prompt = prompts.load(path)
+        assert path.stem == f"{prompt.name}-v{prompt.version}"
+        assert re.fullmatch(rf"{path.stem}@[0-9a-f]{{12}}", prompt.label)
+
+
+def test_the_committed_prompt_has_not_changed(loaded):
+    # A campaign's captions name it: change it by writing the next version beside it.
+    assert loaded().label == "rewrite-v1@3409e9653b86"
+
+
+def test_the_examples_do_what_the_prompt_asks(loaded):
+    for example in loaded().examples:
+        names = re.findall(r"(?<!^)\b(?!I\b)[A-Z][a-z]+", example.caption)
+        assert names == []
+        assert example.caption.endswith(".")
+
+
+def test_the_schema_is_one_that_strict_mode_takes(loaded):
+    """OpenAI: every property is required, and no other may come."""
+
+    def objects(schema):
+        if schema["type"] == "object":
+            yield schema
+        for part in schema.get("properties", {}).values():
+            yield from objects(part)
+        if schema["type"] == "array":
+            yield from objects(schema["items"])
+
+    found = list(objects(loaded().answer))
+    assert len(found) == 2
+    for schema in found:
+        assert schema["additionalProperties"] is False
+        assert sorted(schema["required"]) == sorted(schema["properties"])
+
+
+def test_the_conversation_holds_rules_examples_and_descriptions(loaded):
+    prompt = loaded()
+    asked = {"ab": 'He says "{{descriptions}}" \\1\nand\u2028goes.', "cd": "Ross sits."}
+    system, question, answer, last = prompt.messages(asked)
+    assert [message["role"] for message in (system, question, answer, last)] == [
+        "system",
+        "user",
+        "assistant",
+        "user",
+    ]
+    lines = [json.loads(line) for line in last["content"].split("\n") if line.startswith("{")]
+    assert lines == [{"id": id_, "description": text} for id_, text in asked.items()]
+    shown = [json.loads(line) for line in question["content"].split("\n") if line.startswith("{")]
+    told = json.loads(answer["content"])["captions"]
+    assert [line["id"] for line in shown] == [line["id"] for line in told]
+    assert [line["description"] for line in shown] == [e.description for e in prompt.examples]
+
+
+def test_without_examples_there_are_none(loaded):
+    roles = [message["role"] for message in loaded(examples=[]).messages({"a": "b"})]
+    assert roles == ["system", "user"]
+
+
+def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
+    shas = [
+        loaded().sha,
+        loaded(version=2).sha,
+        loaded(system=content["system"] + " ").sha,
+        loaded(user="Now {{descriptions}}").sha,
+        loaded(examples=content["examples"][:-1]).sha,
+        loaded(schema={**content["schema"], "description": "captions"}).sha,
+    ]
+    assert len(set(shas)) == len(shas)
+    assert loaded(**dict(reversed(content.items()))).sha == shas[0]
+    assert loaded(user="Now {{descriptions}}").sha == loaded(user="Now {{descriptions}}").sha
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"user": "Rewrite."}, "user: must hold {{descriptions}} once, not 0 times"),
+        (
+            {"user": "{{descriptions}} {{ descriptions }}"},
+            "user: must hold {{descriptions}} once, not 2 times",
+        ),
+        (
+            {"user": "{{descriptions}} {{language}}"},
+            "user: unknown placeholder {{language}}; known: descriptions",
+        ),
+        (
+            {"user": "{{description}}"},
+            "user: unknown placeholder {{description}}; known: descriptions",
+        ),
+        ({"system": "You {{descriptions}}"}, "system: unknown placeholder {{descriptions}}"),
+        ({"system": ""}, "system: string should have at least 1 character"),
+        ({"user": None}, "user: field required"),
+        ({"sistem": "You"}, "sistem: extra inputs are not permitted"),
+        ({"version": 0}, "version: input should be greater than or equal to 1"),
+        ({"version": "1"}, "version: input should be a valid integer"),
+        ({"name": "Re write"}, "name: string should match pattern '^[a-z][a-z0-9-]*$'"),
+        ({"examples": [{"description": "a"}]}, "examples.0.caption: field required"),
+        ({"schema": {}}, "schema: must ask for captions[].id, a string"),
+        ({"schema": []}, "schema: input should be a valid dictionary"),
+    ],
+)
+def test_a_mistake_is_one_line(loaded, changes, complaint):
+    assert complaints(loaded, **changes) == [complaint]
+
+
+@pytest.mark.parametrize("name", ["id", "caption"])
+def test_the_schema_must_ask_for_what_is_read(loaded, content, name):
+    schema = json.loads(json.dumps(content["schema"]))
+    items = schema["properties"]["captions"]["items"]
+    items["required"].remove(name)
+    assert complaints(loaded, schema=schema) == [
+        f"schema: must ask for captions[].{name}, a string"
+    ]
+
+
+def test_a_file_that_is_no_mapping_says_so(tmp_path):
+    path = tmp_path / "prompt.yaml"
+    path.write_text("- a\n")
+    with pytest.raises(PromptError, match=r"prompt\.yaml: the file: input should be a valid dict"):
+        prompts.load(path)
+
+
+@given(st.lists(st.text(), unique=True, max_size=60))
+def test_ids_differ_and_come_from_the_description_alone(descriptions):
+    ids = ids_of(descriptions)
+    assert len(set(ids)) == len(descriptions)
+    assert ids_of(descriptions[::-1]) == ids[::-1]
+    assert all(re.fullmatch(r"[a-z]{4,}", id_) for id_ in ids)
+
+
+def test_ids_grow_where_short_ones_meet():
+    descriptions = [str(number) for number in range(2000)]
+    ids = ids_of(descriptions)
+    assert len(set(ids)) == 2000
+    assert {len(id_) for id_ in ids} == {len(ids[0])}
+    assert len(ids[0]) > 4
+    with pytest.raises(ValueError, match="twice"):
+        ids_of(["a", "a"])

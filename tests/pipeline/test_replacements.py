@@ -1,0 +1,49 @@
+"""What replaced a name, read from any pair of description and caption."""
+
+import pytest
+
+from pipeline.rewriters.replacements import Replacement, extract, most_frequent, words_of
+
+
+@pytest.mark.parametrize(
+    ("phrase", "words"),
+    [
+        ("A man", [("man", "man")]),
+        ("another woman's", [("woman", "woman")]),
+        ("two other men", [("two men", "man")]),
+        ("a doctor and two ladies", [("doctor", "unknown"), ("two ladies", "woman")]),
+        ("one of the men", [("men", "man")]),
+        ("his", [("his", "man")]),
+        ("the open door", []),
+    ],
+)
+def test_words_for_people_in_a_phrase(phrase, words):
+    assert list(words_of(phrase)) == words
+
+
+@pytest.mark.parametrize(
+    ("description", "caption", "replaced"),
+    [
+        ("Ada waves.", "A woman waves.", [("Ada", "woman", "woman")]),
+        ("Ada's cup is red.", "Someone's cup is red.", [("Ada", "someone", "unknown")]),
+        (
+            "Ada and Dr. Brook wave at Carl.",
+            "Two people wave at a guy.",
+            [("Ada and Dr Brook", "two people", "unknown"), ("Carl", "guy", "man")],
+        ),
+        ("She opens a door.", "She closes a door.", []),
+        ("A dog barks.", "A dog barks.", []),
+        ("", "", []),
+    ],
+)
+def test_replacements_from_the_difference(description, caption, replaced):
+    assert extract(description, caption) == [Replacement(*one) for one in replaced]
+
+
+def test_the_most_frequent_words_come_first_and_equal_ones_by_name():
+    words = [("man", "man"), ("woman", "woman"), ("doctor", "unknown"), ("man", "man")]
+    assert most_frequent(Replacement("Ada", *word) for word in words) == [
+        ("man", "man", 2),
+        ("doctor", "unknown", 1),
+        ("woman", "woman", 1),
+    ]
