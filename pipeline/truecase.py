@@ -8,20 +8,36 @@ sentence. The idea is Lita et al., tRuEcasIng (ACL 2003). The rule knows nothing
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
+LETTERS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 POSSESSIVE = re.compile(r"['\u2019]s?$", re.IGNORECASE)
-ABBREVIATIONS = frozenset(
-    ["dr", "mr", "mrs", "ms", "prof", "st", "lt", "sgt", "capt", "det", "jr", "sr"]
-)
+TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof"})
+ABBREVIATIONS = TITLES | {"st", "lt", "sgt", "capt", "det", "jr", "sr"}
 OPENERS = '.!?:;"\u201c\u201d(['
 
-MIN_CAPITALS = 1
-"""Capitals in mid-sentence below which the corpus has not shown that a word is a name."""
 MAX_LOWER_SHARE = 0.2
-"""Share of a word's uses without a capital above which it is a word, not a name."""
+"""Share of a word's uses without a capital above which it is no name, or not always."""
+SLIP = 0.05
+"""Share up to which a use without a capital is a slip: `ross sits down`."""
+COMMON = 0.9
+"""Share from which a capital at the start of a sentence is the sentence's: `Water runs`."""
+ALWAYS_COMMON = 0.95
+"""Share from which a capital anywhere is a slip: `talks to Him`."""
+MIN_USES = 5
+"""Uses without which nothing is taken for a slip."""
+
+
+class Word(NamedTuple):
+    """A word of a text, [start, end), without a possessive ending; `key` is how it is counted."""
+
+    start: int
+    end: int
+    key: str
+    is_lower: bool
+    is_first: bool
+    """It starts a sentence, a quote or a bracket: any word would have a capital there."""
 
 
 class Casing(NamedTuple):
@@ -30,51 +46,91 @@ class Casing(NamedTuple):
     A capital at the start of a sentence says nothing, and is not counted.
     """
 
-    capitals: int
-    lower: int
+    capitals: int = 0
+    lower: int = 0
+
+    @property
+    def uses(self) -> int:
+        """Return how many uses tell something."""
+        return self.capitals + self.lower
 
     @property
     def lower_share(self) -> float:
         """Return the share of uses without a capital, 0 to 1; 0 for a word never seen."""
-        return self.lower / max(self.capitals + self.lower, 1)
+        return self.lower / max(self.uses, 1)
+
+    @property
+    def is_name_like(self) -> bool:
+        """Tell whether the corpus writes the word as a name."""
+        return self.capitals > 0 and self.lower_share <= MAX_LOWER_SHARE
+
+    @property
+    def is_slip(self) -> bool:
+        """Tell whether a use without a capital is a slip."""
+        return self.uses >= MIN_USES and self.lower_share <= SLIP
+
+    def is_common(self, *, at_start: bool) -> bool:
+        """Tell whether a capital is a slip, or that of the sentence at whose start it is."""
+        share = COMMON if at_start else ALWAYS_COMMON
+        return self.lower >= MIN_USES and self.lower_share >= share
+
+
+Casings = Mapping[str, Casing]
+
+
+def words(text: str) -> Iterator[Word]:
+    """Yield the words of a text."""
+    for match in LETTERS.finditer(text):
+        word = POSSESSIVE.sub("", match[0])
+        start, end = match.start(), match.start() + len(word)
+        yield Word(start, end, word.casefold(), word[0].islower(), _starts_sentence(text, start))
 
 
 def casings(texts: Iterable[str]) -> dict[str, Casing]:
     """Count the letter case of every word, by its `key`."""
-    capitals: Counter[str] = Counter()
-    lower: Counter[str] = Counter()
+    capitals, lower = Counter[str](), Counter[str]()
     for text in texts:
-        for match in WORD.finditer(text):
-            word = match.group()
-            if word[0].islower():
-                lower[key(word)] += 1
-            elif not starts_sentence(text, match.start()):
-                capitals[key(word)] += 1
-    return {word: Casing(capitals[word], lower[word]) for word in capitals | lower}
+        for word in words(text):
+            if word.is_lower:
+                lower[word.key] += 1
+            elif not word.is_first:
+                capitals[word.key] += 1
+    return {key: Casing(capitals[key], lower[key]) for key in capitals | lower}
 
 
-def name_like(
-    counts: Mapping[str, Casing],
-    min_capitals: int = MIN_CAPITALS,
-    max_lower_share: float = MAX_LOWER_SHARE,
-) -> frozenset[str]:
+def name_like(counts: Casings) -> frozenset[str]:
     """Return the keys of the words that the corpus writes as names; titles (Dr.) are none."""
-    return frozenset(
-        word
-        for word, casing in counts.items()
-        if casing.capitals >= min_capitals and casing.lower_share <= max_lower_share
-    ).difference(ABBREVIATIONS)
+    return frozenset(key for key, casing in counts.items() if casing.is_name_like) - ABBREVIATIONS
 
 
-def key(word: str) -> str:
-    """Return a word as it is counted: no possessive ending, lower case."""
-    return POSSESSIVE.sub("", word).casefold()
+def restore(text: str, counts: Casings) -> str:
+    """Return the text, as long as it was, with the case that the corpus gives to its words.
+
+    A slip gets its capital, a common word loses that of a sentence's start. What follows a
+    capital (`Dr. Young`), or is written in capitals throughout, stays as it is.
+    """
+    letters = list(text)
+    after_capital = False
+    for word in words(text):
+        casing = counts.get(word.key, Casing())
+        written = text[word.start : word.end]
+        fixed = word.is_lower or written[1:].isupper() or (after_capital and not word.is_first)
+        if word.is_lower and casing.is_slip:
+            letters[word.start] = _as_long(written[0], written[0].upper())
+        elif not fixed and casing.is_common(at_start=word.is_first):
+            letters[word.start] = _as_long(written[0], written[0].lower())
+        after_capital = not word.is_lower
+    return "".join(letters)
 
 
-def starts_sentence(text: str, start: int) -> bool:
-    """Tell whether the word at `start` is the first of a sentence, a quote or a bracket."""
+def _as_long(letter: str, other: str) -> str:
+    """Return the other case of a letter, if it is one letter too."""
+    return other if len(other) == 1 else letter
+
+
+def _starts_sentence(text: str, start: int) -> bool:
     before = text[:start].rstrip()
     if not before or before[-1] not in OPENERS:
         return not before
-    last = WORD.findall(before[:-1])[-1:]
+    last = LETTERS.findall(before[:-1])[-1:]
     return not (before[-1] == "." and last and last[0].casefold() in ABBREVIATIONS)

@@ -11,6 +11,7 @@ from pipeline.names import Span
 from pipeline.rewriters.port import Draft, Item, Rewriter
 from pipeline.rewriters.rules import RulesRewriter
 from pipeline.rewriters.rules.gender import census
+from pipeline.rewriters.rules.wording import Voice
 
 NAMES = ("Anneli", "Bertrand", "Dmitri", "Okonkwo", "Zelda", "Vasquez", "Robin", "Lorenz")
 
@@ -83,6 +84,46 @@ def test_the_cast_overrules_everything_and_finds_its_names_itself():
     assert second == "A doctor lifts his bag."
     assert third == "A mary."
     assert tells("unknown", captions(rules, "Mary waves.")[0])
+
+
+# Names that no tagger has to mark
+
+
+@pytest.mark.parametrize(
+    ("text", "caption"),
+    [
+        ("They call Dr. Quux.", "They call a doctor."),
+        ("They call Dr. 12.", "They call a doctor."),
+        ("They see that Janice's cup is red.", "They see that a woman's cup is red."),
+        ("They fly to San Antonio.", "They fly to San Antonio."),
+        ("They live in Florence.", "They live in Florence."),
+        ("They play Chess.", "They play Chess."),
+    ],
+)
+def test_a_title_or_a_usual_first_name_gives_a_name_away(text, caption, monkeypatch):
+    monkeypatch.setattr(Voice, "pick", lambda voice, options: options[0][0])
+    assert captions(RulesRewriter(find_nothing), text) == [caption]
+
+
+@pytest.mark.parametrize(
+    ("text", "caption"),
+    [
+        ("Anneli hands Mary Robin's hat.", "Someone hands a woman another person's hat."),
+        ("Anneli, Mary wave.", "Someone, a woman wave."),
+        ("Mary,and Robin wave.", "Two people wave."),
+        ("They open room 12.", "They open room 12."),
+        ("They talk to 12.", "They talk to someone."),
+        ("They open an old door with a axe.", "They open an old door with an axe."),
+    ],
+)
+def test_spans_are_read_with_care(text, caption, monkeypatch):
+    def find(texts):
+        """Mark whatever stands together, as a tagger may that splits words otherwise."""
+        pattern = re.compile(r"Mary,and Robin|Mary Robin|Anneli|Mary|12")
+        return [[Span(m.start(), m.end(), m[0], 0.9) for m in pattern.finditer(t)] for t in texts]
+
+    monkeypatch.setattr(Voice, "pick", lambda voice, options: options[0][0])
+    assert captions(RulesRewriter(find), text) == [caption]
 
 
 # Variation and repair

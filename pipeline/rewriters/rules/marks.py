@@ -21,6 +21,7 @@ class Mark(NamedTuple):
     loose: bool = False
 
 
+_BEFORE_NAMES = BARE_ADJECTIVES | TITLES.keys() | PLURAL_TITLES.keys()
 _LETTERS_BEFORE = re.compile(r"\w*$")
 _LETTERS_AFTER = re.compile(r"\w*")
 _LINK = re.compile(r"\s*[,;:&/]\s*(?:(?:and|then)\b\s*)*|\s+(?:and\s+)?|(?<=[a-z]{2})\.(?=[A-Z])")
@@ -37,14 +38,23 @@ def marks(text: str, spans: Sequence[Span]) -> list[Mark]:
             joined[-1] = Mark(joined[-1].start, max(mark.end, joined[-1].end))
         else:
             joined.append(mark)
-    return [_with_capitals_before(text, mark) for mark in joined]
+    ends = [0, *(mark.end for mark in joined)]
+    return [
+        _with_capital_before(text, mark, taken) for mark, taken in zip(joined, ends, strict=False)
+    ]
 
 
-def _with_capitals_before(text: str, mark: Mark) -> Mark:
+def _with_capital_before(text: str, mark: Mark, taken: int) -> Mark:
     """Take a word with a capital before a name to it, unless a sentence begins so."""
     found = _CAPITAL_BEFORE.search(text[: mark.start])
     word = found[2].lower() if found else ""
-    if not found or word in TITLES or word in PLURAL_TITLES or word in BARE_ADJECTIVES:
+    if (
+        not found
+        or found.start(2) < taken
+        or word in TITLES
+        or word in PLURAL_TITLES
+        or word in BARE_ADJECTIVES
+    ):
         return mark
     within = found["lower"] is not None
     begins = word in syntax.PHRASE_STARTS or word.endswith(("ing", "ed", "ly"))
@@ -72,8 +82,14 @@ def _whole(text: str, spans: Iterable[Span]) -> Iterator[Mark]:
         end += len(_letters(_LETTERS_AFTER, text[end:])) if text[end - 1].isalnum() else 0
         while (tail := _NO_NAME.search(text[start:end])) and tail.end() == end - start:
             end = start + tail.start()
-        if start < end:
+        if start < end and not _is_number(text, start, end):
             yield from _apart(text, start, end)
+
+
+def _is_number(text: str, start: int, end: int) -> bool:
+    """Tell the digits of `room 13` from a person whom others call 13."""
+    before = syntax.last_word(text[:start])
+    return text[start:end].isdigit() and syntax.is_noun(before) and before not in TITLES
 
 
 def _apart(text: str, start: int, end: int) -> Iterator[Mark]:

@@ -17,15 +17,16 @@ _TITLED = re.compile(rf"(?<!\w)(?:{_SHORT_TITLES})(?:\.\s*|\s+)(?!(?:An?|The)\b)
 _LOWER_FIRST = re.compile(r"\s*([a-z][\w-]*)")
 # Beside another capital (San Francisco), or after `in` and `from`, it may be a place.
 _ALONE = re.compile(
-    r"(?<=[a-z,;] )(?<!\bin )(?<!\bfrom )[A-Z][a-z]+(?=['\u2019]s|\s+[^A-Z\s]|[.,;!?]|\s*$)"
+    r"\b(?!in\b|from\b)[a-z][\w'\u2019-]*[,;]? (?P<name>[A-Z][a-z]+)"
+    r"(?=['\u2019]s|\s+[^A-Z\s]|[.,;!?]|\s*$)"
 )
 
 
 def plain(text: str) -> list[Span]:
     """Return what stands after an abbreviated title, and usual first names in mid-sentence."""
     titled = [Span(*match.span(1), match[1], 1.0) for match in _TITLED.finditer(text)]
-    alone = (match for match in _ALONE.finditer(text) if _is_usual(match[0]))
-    return [*titled, *(Span(*match.span(), match[0], 1.0) for match in alone)]
+    alone = (match for match in _ALONE.finditer(text) if _is_usual(match["name"]))
+    return [*titled, *(Span(*match.span("name"), match["name"], 1.0) for match in alone)]
 
 
 def opening(text: str, names: Collection[str]) -> list[Span]:

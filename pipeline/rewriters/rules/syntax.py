@@ -89,6 +89,11 @@ def case_of(left: str, right: str) -> Case:
     return "subject" if is_verb(after) else "open"
 
 
+def is_noun(word: str) -> bool:
+    """Tell whether a word is a noun, as far as it is of no other class that is known."""
+    return bool(word) and word not in PHRASE_STARTS and not _takes_object(word)
+
+
 def is_before_noun(right: str) -> bool:
     """Tell whether what follows a name is a noun, as far as no other word class is known."""
     found = _NEXT_IN_LOWER_CASE.match(right)

@@ -29,6 +29,10 @@ _TIDY = (
     (re.compile(r",\s*([.!?])"), r"\1"),
     (re.compile(r"^[\s,;:]+"), ""),
 )
+# By its letters a word such as hour or x-ray doesn't tell how it sounds: those are left.
+_ARTICLE = re.compile(
+    r"\b([Aa])(?:n (?=[bcdfgjklmnpqrstvwyz][a-z]*[aeiou][a-z]+\b)| (?!an\b)(?=[aeio][a-z]))([a-z]+)"
+)
 _PRONOUN = re.compile(r"(?<=[a-z] )(?:He|She|They|Him|Her|Them|His|Their)\b")
 
 
@@ -71,6 +75,11 @@ def _with_fitting_article(before: str, after: str) -> str:
     return before[: found.start()] + fitting
 
 
+def _with_sound(match: re.Match[str]) -> str:
+    fitting = article(match[2])
+    return f"{match[1]}{fitting[1:]} {match[2]}"
+
+
 def tidy(text: str) -> str:
     """Return the text with single spaces, spaced punctuation and a capital at its start."""
     before = None
@@ -78,5 +87,6 @@ def tidy(text: str) -> str:
         before = text
         for pattern, instead in _TIDY:
             text = pattern.sub(instead, text)
+    text = _ARTICLE.sub(_with_sound, text)
     text = _PRONOUN.sub(lambda match: match[0].lower(), text.strip())
     return text[:1].upper() + text[1:]

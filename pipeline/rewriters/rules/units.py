@@ -103,7 +103,7 @@ def _joints(text: str, mentions: Sequence[Mention], run: list[int], links: list[
     if not ands:
         listed = _AND_MORE.match(right) and not _is_clause_start(left)
         return set(range(1, len(run))) if listed else set()
-    joints = set(range(1, ands[-1] + 1)) | {ands[-1]}
+    joints = set(range(1, ands[-1] + 1))
     after = syntax.next_verb_place(right)
     is_object = syntax.case_of(left, links[0]) == "object"
     if is_object and ands[-1] == len(run) - 1 and not mentions[run[-1]].suffix:
