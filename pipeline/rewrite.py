@@ -1,39 +1,167 @@
 """Turn descriptions into captions: imprecise sentences without character names.
 
-reads   datasets/work/moments.parquet
-writes  datasets/work/captions.parquet
+reads   datasets/work/moments.parquet, tagger/, the prompt, datasets/campaign/review.csv
+writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv
 
-With `rewrite.backend: none` a caption is its description, for a corpus without names.
+The paper's section 3.1: rewrite.backend writes, two checks look (similarity of description
+and caption, names of people), what fails is rewritten up to rewrite.rounds times. Repaired
+captions are used, and listed in rewrite_review.csv for a person to look at; what still fails
+takes no part until a decision about it stands in review.csv.
+
+    python -m pipeline.rewrite --estimate    (openai: requests, tokens and cost; sends nothing)
 """
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pipeline import stage, tables
-from pipeline.params import load
+from pipeline import csv_files, prompts, review, stage, tables
+from pipeline.check import Limits, check
+from pipeline.finder import NameFinder
+from pipeline.params import Params, load
+from pipeline.rewriters import none
+from pipeline.rewriters.llm import LlmRewriter
+from pipeline.rewriters.port import Item, Rewriter
+from pipeline.rewriters.replacements import extract
+from pipeline.rewriters.rules.rewriter import RulesRewriter
+from pipeline.rounds import Check, Rounds, rewrite_in_rounds
+
+if TYPE_CHECKING:
+    from pipeline.encoder import Encoder
+
+REVIEW_LIST = tables.WORK / "rewrite_review.csv"
+REPLACEMENTS = tables.WORK / "replacements.csv"
+SHARE_DIGITS = 4
 
 
-def rewrite(moments: pd.DataFrame) -> pd.DataFrame:
-    """Return one caption per moment, as described; nothing is checked, so no scores."""
-    captions = moments[["moment_id"]].assign(
-        caption=moments["description"],
-        source="none",
-        model=None,
-        prompt=None,
-        rounds=0,
-        similarity=None,
-        name_score=None,
-        status="passed",
-    )
-    return tables.CAPTIONS.check(captions)
+def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: int) -> Rounds:
+    """Return one checked caption per moment; a text that occurs twice is rewritten once."""
+    first = moments.drop_duplicates("description")
+    items = [Item(*row) for row in first[["moment_id", "description"]].to_numpy()]
+    done = rewrite_in_rounds(items, rewriter, check_, repairs)
+    by_text = moments["description"].map(first.set_index("description")["moment_id"])
+    captions = done.captions.set_index("moment_id").loc[by_text].reset_index(drop=True)
+    captions.insert(0, "moment_id", moments["moment_id"].to_numpy())
+    captions = captions.assign(source=rewriter.source, model=rewriter.model, prompt=rewriter.prompt)
+    ids = pd.DataFrame({"own": moments["moment_id"].to_numpy(), "moment_id": by_text.to_numpy()})
+    failed = ids.merge(done.failed, on="moment_id")[["own", "check", "score"]]
+    return Rounds(captions, failed.rename(columns={"own": "moment_id"}), done.figures)
+
+
+def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
+    """Return the words that stand for names, by how often: `word, gender, count` (Table 3)."""
+    joined = captions.merge(moments[["moment_id", "description"]], on="moment_id")
+    changed = joined[joined["caption"] != joined["description"]]
+    pairs = zip(changed["description"], changed["caption"], strict=True)
+    counts = Counter((found.word, found.gender) for pair in pairs for found in extract(*pair))
+    rows = [(word, gender, count) for (word, gender), count in counts.items()]
+    table = pd.DataFrame(rows, columns=["word", "gender", "count"])
+    return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
+
+
+def finder_of(params: Params, corpus: Sequence[str]) -> NameFinder:
+    """Return what finds names in a corpus, by `names.model`."""
+    from pipeline import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
+
+    path = flair_tagger.locate(params.names.model, params.names.revision)
+    return NameFinder(flair_tagger.load(path), corpus)
+
+
+def encoder_of(params: Params) -> "Encoder":
+    """Return what compares description and caption, by `embed.model`."""
+    from pipeline import encoder  # noqa: PLC0415
+
+    return encoder.load(encoder.locate(params.embed.model, params.embed.revision), params.embed)
+
+
+def rewriter_of(params: Params, corpus: Sequence[str], finder: NameFinder | None) -> Rewriter:
+    """Return the rewriter of `rewrite.backend`; only `rules` needs the finder."""
+    if params.rewrite.backend == "openai":
+        return LlmRewriter(params.rewrite.openai, prompts.load(Path(params.rewrite.prompt)))
+    if params.rewrite.backend == "rules" and finder is not None:
+        return RulesRewriter.for_corpus(corpus, finder.find)
+    return none.Unchanged()
+
+
+def captions_of(params: Params, moments: pd.DataFrame) -> tuple[Rounds, dict[str, Any]]:
+    """Rewrite by params.yaml; return the captions, and the figures of the rewriter."""
+    if params.rewrite.backend == "none":
+        return rewrite(moments, none.Unchanged(), none.unchecked, repairs=0), {}
+    corpus = list(moments["description"])
+    finder = finder_of(params, corpus)
+    limits = Limits(params.rewrite.min_similarity, params.rewrite.max_name_score)
+    rewriter = rewriter_of(params, corpus, finder)
+    check_ = partial(_check, finder=finder, encoder=encoder_of(params), limits=limits)
+    done = rewrite(moments, rewriter, check_, params.rewrite.rounds)
+    spent = rewriter.spent.metrics() if isinstance(rewriter, LlmRewriter) else {}
+    return done, spent
+
+
+def _check(
+    captions: Sequence[str],
+    descriptions: Sequence[str],
+    finder: NameFinder,
+    encoder: "Encoder",
+    limits: Limits,
+) -> pd.DataFrame:
+    return check(captions, descriptions, finder, encoder, limits)
+
+
+def figures(
+    done: Rounds, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
+) -> dict[str, Any]:
+    """Return the stage's metrics."""
+    count = int(replaced["count"].sum())
+    return {
+        "backend": backend,
+        "captions": len(captions),
+        "by_status": dict(sorted(Counter(captions["status"]).items())),
+        "rounds": {str(figure["round"]): figure for figure in done.figures},
+        "words_replaced": count,
+        "words_replaced_per_description": round(count / max(1, len(captions)), SHARE_DIGITS),
+    }
 
 
 def main() -> None:
-    """Write the captions."""
-    params = load().rewrite
-    captions = rewrite(tables.MOMENTS.read())
+    """Rewrite, check, repair; put people's decisions in; list what they should look at."""
+    params, moments = load(), tables.MOMENTS.read()
+    done, spent = captions_of(params, moments)
+    captions = review.decide(done.captions, tables.REVIEW.read())[tables.CAPTIONS.columns]
+    replaced = replacements(captions, moments)
     tables.CAPTIONS.write(captions)
-    stage.write_metrics("rewrite", {"captions": len(captions), "backend": params.backend})
+    csv_files.write_csv(REVIEW_LIST, review.for_review(captions, moments, done.failed))
+    csv_files.write_csv(REPLACEMENTS, replaced)
+    metrics = figures(done, captions, replaced, params.rewrite.backend)
+    stage.write_metrics("rewrite", metrics | ({"llm": spent} if spent else {}))
+
+
+def estimate() -> None:
+    """Say what the first round would take, before a cent is spent."""
+    params, moments = load(), tables.MOMENTS.read()
+    rewriter = rewriter_of(params, [], None)
+    if not isinstance(rewriter, LlmRewriter):
+        stage.say(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
+        return
+    items = [Item(*row) for row in moments[["moment_id", "description"]].to_numpy()]
+    plan = rewriter.estimate(items)
+    sys.stdout.write(
+        f"{plan.descriptions:>12,}  distinct descriptions, {plan.stored:,} of them paid for\n"
+        f"{plan.requests:>12,}  requests\n{plan.tokens_in:>12,}  tokens in\n"
+        f"{plan.tokens_out:>12,}  tokens out\n{plan.cost:>12.2f}  USD, before repairs\n"
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
+    parser.add_argument("--estimate", action="store_true", help="say what it costs; send nothing")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    stage.report(estimate if _arguments().estimate else main)

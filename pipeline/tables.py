@@ -89,6 +89,12 @@ CAPTIONS = _table(
     name_score=_number("float32", 0, 1, nullable=True),
     status=_one_of("passed", "repaired", "reviewed", "failed", "dropped"),
 )
+REVIEW = _table(
+    CAMPAIGN / "review.csv",
+    ["moment_id"],
+    moment_id=_id(),
+    caption=_text(),
+)
 QUERIES = _table(
     WORK / "queries.parquet",
     ["query_id"],

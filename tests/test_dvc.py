@@ -15,6 +15,10 @@ pytestmark = pytest.mark.integration
 
 SMALL = {
     r"videos: \d+": "videos: 4",
+    r"sentences: \d+": "sentences: 400",
+    r"epochs: \d+": "epochs: 1",
+    r"min_similarity: 0.4 ": "min_similarity: 0.0 ",
+    r"max_name_score: 0.8 ": "max_name_score: 1.0 ",
     r"val: \d+": "val: 3",
     r"test: \d+": "test: 5",
     r"top: 40 ": "top: 8 ",
@@ -96,6 +100,7 @@ def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
         "rewrite",
         "sample",
         "split",
+        "tagger",
     ]
     folder = project.folder / "datasets"
     candidates = pd.read_parquet(folder / "work" / "candidates.parquet")
@@ -113,7 +118,16 @@ def test_metrics_and_plots_are_where_dvc_looks(project):
     metrics = json.loads(project.run("dvc", "metrics", "show", "--json"))[""]["data"]
     assert set(metrics) == {
         f"datasets/work/metrics/{name}.json"
-        for name in ("sample", "ingest", "rewrite", "split", "embed", "candidates", "pseudo")
+        for name in (
+            "sample",
+            "ingest",
+            "tagger",
+            "rewrite",
+            "split",
+            "embed",
+            "candidates",
+            "pseudo",
+        )
     }
     assert "similarity_by_rank" in project.run("dvc", "plots", "show", "--json", "-o", ".git/plots")
 

@@ -5,7 +5,8 @@ import re
 import pytest
 
 from pipeline.names import Span
-from pipeline.rewriters.rules import Genders, RulesRewriter
+from pipeline.rewriters.rules.gender import Genders
+from pipeline.rewriters.rules.rewriter import RulesRewriter
 from pipeline.rewriters.rules.wording import Voice
 
 MEN = ("emil", "franz", "gero", "thomas")

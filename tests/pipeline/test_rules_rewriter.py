@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from pipeline.names import Span
 from pipeline.rewriters.port import Draft, Item, Rewriter
-from pipeline.rewriters.rules import RulesRewriter
 from pipeline.rewriters.rules.gender import census
+from pipeline.rewriters.rules.rewriter import RulesRewriter
 from pipeline.rewriters.rules.wording import Voice
 
 NAMES = ("Anneli", "Bertrand", "Dmitri", "Okonkwo", "Zelda", "Vasquez", "Robin", "Lorenz")

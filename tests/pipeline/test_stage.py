@@ -8,7 +8,7 @@ import pytest
 
 from pipeline import files
 
-STAGES = ["ingest", "rewrite", "split", "embed", "candidates", "pseudo", "sample"]
+STAGES = ["ingest", "tagger", "rewrite", "split", "embed", "candidates", "pseudo", "sample"]
 
 
 def run(repository, folder, *arguments):

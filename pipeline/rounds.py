@@ -1,0 +1,102 @@
+"""Rewrite, check, repair: up to a number of rounds (paper, section 3.1).
+
+Pure: what rewrites and what checks is passed in. A caption that passes is never touched
+again; one that fails is rewritten until it passes or the rounds are over.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from pipeline.rewriters.port import OK, Draft, Item, Rewriter
+
+Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
+"""Captions and descriptions to `name_score, names_ok, similarity, similarity_ok` each."""
+
+
+@dataclass
+class Rounds:
+    """What came of it: a row per moment, the failures told apart, and figures per round.
+
+    `captions` has `moment_id, caption, rounds, similarity, name_score, status`; where no draft
+    came, the caption is the description and the status `failed`.
+    """
+
+    captions: pd.DataFrame
+    failed: pd.DataFrame
+    figures: list[dict[str, Any]] = field(default_factory=list)
+
+
+def rewrite_in_rounds(
+    items: Sequence[Item], rewriter: Rewriter, check: Check, repairs: int
+) -> Rounds:
+    """Return every item with its caption after at most `repairs` repairs."""
+    table = _start(items)
+    failed = pd.DataFrame({"moment_id": [], "check": [], "score": []})
+    figures: list[dict[str, Any]] = []
+    for attempt in range(repairs + 1):
+        left = table["status"] == "failed"
+        if not left.any():
+            break
+        asked = [Item(*row) for row in table.loc[left, ["moment_id", "description"]].to_numpy()]
+        results = _checked(asked, list(rewriter.rewrite(asked, attempt)), check)
+        table = _take(table, results, attempt)
+        failures = results[~results["passed"]]
+        figures.append(_figures(attempt, results))
+        told = failures[["moment_id", "check", "score"]]
+        failed = pd.concat([failed[~failed["moment_id"].isin(told["moment_id"])], told])
+    columns = ["moment_id", "caption", "rounds", "similarity", "name_score", "status"]
+    return Rounds(table[columns], failed.reset_index(drop=True), figures)
+
+
+def _start(items: Sequence[Item]) -> pd.DataFrame:
+    table = pd.DataFrame(items, columns=list(Item._fields))
+    return table.assign(
+        caption=table["description"], rounds=0, similarity=None, name_score=None, status="failed"
+    )
+
+
+def _checked(asked: Sequence[Item], drafts: Sequence[Draft], check: Check) -> pd.DataFrame:
+    """Join drafts and descriptions by id, check what there is, and name what fails."""
+    table = pd.DataFrame(drafts, columns=list(Draft._fields)).set_index("moment_id")
+    table = table.loc[[item.moment_id for item in asked]].reset_index()
+    table["description"] = [item.description for item in asked]
+    written = table["caption"].notna()
+    checks = check(list(table.loc[written, "caption"]), list(table.loc[written, "description"]))
+    table = table.join(checks.set_index(table.index[written]))
+    named = table["names_ok"].eq(False)
+    unlike = table["similarity_ok"].eq(False)
+    table["check"] = table["outcome"].mask(unlike, "similarity").mask(named, "names")
+    table["score"] = table["similarity"].where(unlike).mask(named, table["name_score"])
+    return table.assign(passed=written & ~named.fillna(False) & ~unlike.fillna(False))
+
+
+def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFrame:
+    """Put a round's captions in; one that failed stays `failed`, with its last wording."""
+    written = results[results["caption"].notna()].set_index("moment_id")
+    rows = table["moment_id"].isin(written.index)
+    ids = table.loc[rows, "moment_id"]
+    table = table.copy()
+    for name in ("caption", "similarity", "name_score"):
+        table.loc[rows, name] = written.loc[ids, name].to_numpy()
+    table.loc[rows, "rounds"] = attempt
+    status = written.loc[ids, "passed"].map(
+        {True: "repaired" if attempt else "passed", False: "failed"}
+    )
+    table.loc[rows, "status"] = status.to_numpy()
+    return table
+
+
+def _figures(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
+    failures = Counter(results.loc[~results["passed"], "check"])
+    return {
+        "round": attempt,
+        "rewritten": len(results),
+        "passed": int(results["passed"].sum()),
+        "failed_names": failures.pop("names", 0),
+        "failed_similarity": failures.pop("similarity", 0),
+        "without_draft": {name: count for name, count in sorted(failures.items()) if name != OK},
+    }

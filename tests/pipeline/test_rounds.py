@@ -1,0 +1,190 @@
+"""Rounds of rewriting, people's decisions, and what the stage tells of both."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import review, rewrite, tables
+from pipeline.rewriters import none
+from pipeline.rewriters.port import Draft, Item
+from pipeline.rounds import rewrite_in_rounds
+
+
+class Scripted:
+    """A rewriter that answers what it is told: per description, a caption per attempt."""
+
+    source, model, prompt = "llm", "a-model", "a-prompt"
+
+    def __init__(self, script):
+        self.script, self.asked = script, []
+
+    def rewrite(self, items, attempt):
+        self.asked.append([item.description for item in items])
+        for item in reversed(items):  # any order will do
+            answer = self.script[item.description][attempt]
+            yield answer if isinstance(answer, Draft) else Draft(item.moment_id, answer)
+
+
+def check(captions, descriptions):
+    """Find a name in what holds `Ann`, and no likeness in what holds `else`."""
+    named = pd.Series(["Ann" in caption for caption in captions], dtype=bool)
+    unlike = pd.Series(["else" in caption for caption in captions], dtype=bool)
+    return pd.DataFrame(
+        {
+            "name_score": named.map({True: 0.95, False: 0.1}),
+            "names_ok": ~named,
+            "similarity": unlike.map({True: 0.2, False: 0.9}),
+            "similarity_ok": ~unlike,
+        }
+    )
+
+
+def refused(moment_id):
+    return Draft(moment_id, None, "refused")
+
+
+SCRIPT = {
+    "Ann waves.": ["A woman waves.", None, None],
+    "Ann sits.": ["Ann sits down.", "A woman sits.", None],
+    "Ann reads.": ["Something else.", "Ann reads.", "Ann reads it."],
+    "Ann runs.": [refused("4"), refused("4"), refused("4")],
+}
+ITEMS = [Item(str(number), text) for number, text in enumerate(SCRIPT, start=1)]
+
+
+@pytest.fixture
+def done():
+    """Return the rewriter, and what came of three rounds."""
+    rewriter = Scripted(SCRIPT)
+    return rewriter, rewrite_in_rounds(ITEMS, rewriter, check, repairs=2)
+
+
+def test_what_passes_is_never_asked_again(done):
+    rewriter, _ = done
+    assert rewriter.asked == [
+        ["Ann waves.", "Ann sits.", "Ann reads.", "Ann runs."],
+        ["Ann sits.", "Ann reads.", "Ann runs."],
+        ["Ann reads.", "Ann runs."],
+    ]
+
+
+def test_every_item_ends_in_its_state_with_its_own_caption(done):
+    rows = done[1].captions[["moment_id", "caption", "rounds", "status"]].to_numpy().tolist()
+    assert rows == [
+        ["1", "A woman waves.", 0, "passed"],
+        ["2", "A woman sits.", 1, "repaired"],
+        ["3", "Ann reads it.", 2, "failed"],
+        ["4", "Ann runs.", 0, "failed"],
+    ]
+
+
+def test_failures_name_the_check_and_its_score(done):
+    failed = done[1].failed.set_index("moment_id")
+    assert failed.loc["3", "check"] == "names"
+    assert failed.loc["3", "score"] == 0.95
+    assert failed.loc["4", "check"] == "refused"
+    assert done[1].figures[0] == {
+        "round": 0,
+        "rewritten": 4,
+        "passed": 1,
+        "failed_names": 1,
+        "failed_similarity": 1,
+        "without_draft": {"refused": 1},
+    }
+
+
+@given(st.lists(st.lists(st.sampled_from(["fine", "Ann", "else"]), min_size=3, max_size=3)))
+def test_no_caption_that_fails_a_check_passes(script):
+    items = [Item(str(number), f"text {number}") for number in range(len(script))]
+    answers = {item.description: answer for item, answer in zip(items, script, strict=True)}
+    captions = rewrite_in_rounds(items, Scripted(answers), check, repairs=2).captions
+    for answer, caption, status in zip(
+        script, captions["caption"], captions["status"], strict=True
+    ):
+        first = next((number for number, text in enumerate(answer) if text == "fine"), None)
+        expected = {None: "failed", 0: "passed"}.get(first, "repaired")
+        assert (caption, status) == (answer[-1] if first is None else "fine", expected)
+
+
+MOMENTS = tables.MOMENTS.check(
+    pd.DataFrame(
+        {
+            "moment_id": ["a", "b", "c", "d", "e"],
+            "video_id": "v",
+            "start": 0.0,
+            "end": 1.0,
+            "description": [*SCRIPT, "Ann waves."],
+            "modality": "v",
+        }
+    )
+)
+
+
+@pytest.fixture
+def rewritten():
+    """Return what the stage's pure part makes of five moments, two of the same text."""
+    script = {**SCRIPT, "Ann runs.": [Draft("d", None, "refused")] * 3}
+    rewriter = Scripted(script)
+    return rewriter, rewrite.rewrite(MOMENTS, rewriter, check, repairs=2)
+
+
+def test_a_text_that_occurs_twice_is_rewritten_once(rewritten):
+    rewriter, done = rewritten
+    assert rewriter.asked[0].count("Ann waves.") == 1
+    table = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns]).set_index("moment_id")
+    assert table.loc["a", "caption"] == table.loc["e", "caption"] == "A woman waves."
+    assert set(table["source"]) == {"llm"}
+    assert set(table["prompt"]) == {"a-prompt"}
+
+
+def decided(done, **decisions):
+    frame = pd.DataFrame({"moment_id": decisions.keys(), "caption": decisions.values()})
+    return review.decide(done.captions, tables.REVIEW.check(frame.astype("str")))
+
+
+def test_decisions_win_and_a_drop_is_a_drop(rewritten):
+    captions = decided(rewritten[1], c="A woman reads.", a=" Drop ").set_index("moment_id")
+    assert captions.loc["c", ["caption", "status", "source"]].tolist() == [
+        "A woman reads.",
+        "reviewed",
+        "review",
+    ]
+    assert captions.loc["a", "status"] == "dropped"
+    assert captions.loc["b", "status"] == "repaired"
+    tables.CAPTIONS.check(captions.reset_index()[tables.CAPTIONS.columns])
+
+
+def test_a_decision_about_no_moment_is_a_clear_error(rewritten):
+    with pytest.raises(review.ReviewError, match=r"review\.csv: there is no moment 'x'"):
+        decided(rewritten[1], x="drop")
+
+
+def test_repaired_and_failed_captions_are_listed_for_people(rewritten):
+    _, done = rewritten
+    listed = review.for_review(decided(done), MOMENTS, done.failed).set_index("moment_id")
+    assert listed["status"].to_dict() == {"b": "repaired", "c": "failed", "d": "failed"}
+    assert listed.loc["c", ["check", "score", "description", "caption"]].tolist() == [
+        "names",
+        0.95,
+        "Ann reads.",
+        "Ann reads it.",
+    ]
+    assert listed.loc["b", "check"] == "names"
+    assert review.for_review(decided(done, c="drop"), MOMENTS, done.failed)[
+        "moment_id"
+    ].tolist() == ["d", "b"]
+
+
+def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_them():
+    done = rewrite.rewrite(MOMENTS, none.Unchanged(), none.unchecked, repairs=0)
+    table = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
+    assert table["caption"].tolist() == MOMENTS["description"].tolist()
+    assert set(table["status"]) == {"passed"}
+    assert table[["similarity", "name_score"]].isna().all(axis=None)
+
+
+def test_replacements_are_counted_with_their_gender(rewritten):
+    captions = decided(rewritten[1])
+    found = rewrite.replacements(captions, MOMENTS)
+    assert found.iloc[0].tolist() == ["woman", "woman", 3]
