@@ -23,6 +23,7 @@ _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 _HASH_DIGITS = 12
 _SHORTEST_ID = 4
 _LETTERS = str.maketrans("0123456789", "qrstuvwxyz")  # no id looks like a number
+_encode = json.JSONEncoder(ensure_ascii=False).encode  # many times faster than json.dumps
 
 Message = dict[str, str]
 Schema = dict[str, Any]
@@ -98,13 +99,12 @@ class Prompt(Section):
         shown = dict(zip(ids, self.examples, strict=True))
         question = self._ask({id_: example.description for id_, example in shown.items()})
         captions = [{"id": id_, "caption": example.caption} for id_, example in shown.items()]
-        answer = json.dumps({"captions": captions}, ensure_ascii=False)
+        answer = _encode({"captions": captions})
         return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
 
     def _ask(self, descriptions: Mapping[str, str]) -> str:
         lines = "\n".join(
-            json.dumps({"id": id_, "description": text}, ensure_ascii=False)
-            for id_, text in descriptions.items()
+            _encode({"id": id_, "description": text}) for id_, text in descriptions.items()
         )
         # By a function: text that looks like a placeholder or a group stays what it is.
         return _PLACEHOLDER.sub(lambda _: lines, self.user)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Coroutine, Iterable
 from typing import Any
 
-from pipeline.llm import outcomes
-from pipeline.llm.answers import Answer
+from pipeline.llm import answers, outcomes
+from pipeline.llm.answers import Answer, Reading
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client
 from pipeline.llm.limiter import Limiter
@@ -64,8 +64,8 @@ class Asker:
             if isinstance(end, Exception):
                 raise end
 
-    async def ask(self, request: Request) -> Answer:
-        """Ask until there is an answer, and keep it.
+    async def ask(self, request: Request) -> Reading:
+        """Ask until there is an answer, good or bad, and keep it.
 
         Raises:
             CallFailed: there is none for this request.
@@ -82,7 +82,9 @@ class Asker:
             raise
         self._answered += 1
         self._in_a_row.clear()
-        return answer
+        reading = answers.read(answer, request.asked)
+        self._spent.ended(reading.outcome)
+        return reading
 
     def _is_useless_after(self, outcome: Outcome) -> bool:
         unreachable = outcome is outcomes.CONNECTION and not self._answered
@@ -98,8 +100,7 @@ class Asker:
                 answer = await self._send(request)
             finally:
                 self._flying.discard(task)
-            slot.used(self._spent.paid(request.likely_in, answer))
-            self._spent.ended(answer, request.asked)
+            slot.used(self._spent.paid(answer, lambda: request.likely_in))
             self._cache.put(request, answer)
             return answer
 
@@ -108,7 +109,7 @@ class Asker:
         try:
             return await self._client.ask(request)
         except CallFailed as failure:
-            self._spent.outcomes[failure.outcome.name] += 1
+            self._spent.ended(failure.outcome)
             if self._stopped:
                 raise self._stopped from failure
             if failure.outcome is outcomes.RATE_LIMITED and self._policy.is_worth_waiting(failure):

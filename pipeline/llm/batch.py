@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from openai.types import Batch
 
-from pipeline.llm import outcomes, results
+from pipeline.llm import answers, outcomes, results
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client
 from pipeline.llm.jobs import Job, Jobs
@@ -174,11 +174,11 @@ class Batches:
                 continue
             if self._cache.put_new(request["recipe"], result.key, request["asked"], result.ended):
                 self._spent.requests += 1
-                self._spent.paid(request["tokens_in"], result.ended, BATCH_SHARE)
-                self._spent.ended(result.ended, request["asked"])
+                self._spent.paid(result.ended, partial(int, request["tokens_in"]), BATCH_SHARE)
+                self._spent.ended(answers.read(result.ended, request["asked"]).outcome)
 
     def _note(self, key: str, failure: CallFailed) -> None:
-        self._spent.outcomes[failure.outcome.name] += 1
+        self._spent.ended(failure.outcome)
         if failure.outcome.next is Next.STOP:
             raise failure
         if failure.outcome.next is not Next.WAIT:

@@ -40,18 +40,22 @@ class Cache:
         return entry[1] if entry else None
 
     def put(self, request: Request, answer: Answer) -> None:
-        """Keep an answer, unless there is one."""
-        self.put_new(request.recipe, request.key, request.asked, answer)
+        """Keep the answer to a request."""
+        self.put_for(request.recipe, request.key, request.asked, answer)
 
     def put_new(self, recipe: str, key: str, asked: Asked, answer: Answer) -> bool:
         """Keep the answer to a request of which only the key is known; False if it was there."""
         if _load(self._path(recipe, key)):
             return False
+        self.put_for(recipe, key, asked, answer)
+        return True
+
+    def put_for(self, recipe: str, key: str, asked: Asked, answer: Answer) -> None:
+        """Keep the answer to a request of which only the key is known."""
         content = {"key": key, "asked": asked, "answer": answer._asdict()}
         # Not synced: what a power cut takes is bought again, and syncing would hold up the rest.
         with files.atomic(self._path(recipe, key), sync=False) as stream:
             stream.write(json.dumps({**content, "check": _check(content)}))
-        return True
 
     def holds(self, recipe: str) -> bool:
         """Tell whether there may be an answer to some request of this recipe."""

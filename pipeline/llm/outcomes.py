@@ -26,11 +26,6 @@ class Outcome(NamedTuple):
     next: Next
     hint: str
 
-    @property
-    def retryable(self) -> bool:
-        """Whether the same descriptions are asked for again as they are."""
-        return self.next in {Next.WAIT, Next.ASK_AGAIN}
-
 
 RATE_LIMITED = Outcome(
     "rate-limited", Next.WAIT, "lower rewrite.openai.requests_per_minute or tokens_per_minute"

@@ -12,6 +12,8 @@ from pipeline.prompts import Prompt, ids_of
 
 Body = dict[str, Any]
 
+_encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
+
 _SEEDS_PER_ATTEMPT = 1000
 
 
@@ -42,7 +44,7 @@ class Request:
     def likely_out(self) -> int:
         """The tokens that will be paid for the answer, about: as long as what it rewrites."""
         captions = [{"id": id_, "caption": text} for id_, text in self.asked.items()]
-        return tokens.of_text(json.dumps({"captions": captions}, ensure_ascii=False))
+        return tokens.of_text(_encode({"captions": captions}))
 
     @property
     def most_in(self) -> int:
@@ -100,5 +102,4 @@ class Recipe:
 
 
 def _sha256(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hashlib.sha256(_encode(value).encode()).hexdigest()

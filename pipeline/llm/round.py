@@ -3,14 +3,14 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from pipeline.llm import answers, plan
-from pipeline.llm.answers import Answer, Reading
+from pipeline.llm.answers import Reading
 from pipeline.llm.cache import Cache
 from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.plan import Chunk
 from pipeline.llm.request import Recipe, Request
 from pipeline.llm.spending import OK
 
-Ask = Callable[[Request], Awaitable[Answer]]
+Ask = Callable[[Request], Awaitable[Reading]]
 Result = tuple[str | None, str]
 """A caption, or None and the outcome's name."""
 
@@ -78,6 +78,6 @@ class Round:
         if answer := self._cache.get(request):
             return answers.read(answer, request.asked)
         try:
-            return answers.read(await ask(request), request.asked)
+            return await ask(request)
         except CallFailed as failure:
             return Reading({}, failure.outcome)

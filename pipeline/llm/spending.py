@@ -1,11 +1,13 @@
 """What asking has cost until now, and how it ended."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.llm import answers, tokens
+from pipeline.llm import tokens
 from pipeline.llm.answers import Answer
+from pipeline.llm.outcomes import Outcome
 from pipeline.llm.tokens import Prices
 
 OK = "ok"
@@ -28,23 +30,22 @@ class Spending:
     reused: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
 
-    def paid(self, likely_in: int, answer: Answer, share: float = 1.0) -> int:
+    def paid(self, answer: Answer, likely_in: Callable[[], int], share: float = 1.0) -> int:
         """Add an answer that came at `share` of the price; return its tokens, in and out.
 
         Where the server did not count them, they are the likely ones.
         """
         tokens_in, tokens_out = answer.tokens_in, answer.tokens_out
         if tokens_in is None or tokens_out is None:
-            tokens_in = likely_in
+            tokens_in = likely_in()
             tokens_out = tokens.of_text(answer.content or answer.refusal or "")
         self.tokens_in += tokens_in
         self.tokens_out += tokens_out
         self.cost += share * self.prices.cost(tokens_in, tokens_out)
         return tokens_in + tokens_out
 
-    def ended(self, answer: Answer, asked: dict[str, str]) -> None:
-        """Count how an answer reads."""
-        outcome = answers.read(answer, asked).outcome
+    def ended(self, outcome: Outcome | None) -> None:
+        """Count how a request ended."""
         self.outcomes[outcome.name if outcome else OK] += 1
 
     def metrics(self) -> dict[str, Any]:

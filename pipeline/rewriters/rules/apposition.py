@@ -13,21 +13,33 @@ from pipeline.rewriters.rules.units import Unit
 
 
 class Dropped(NamedTuple):
-    """The characters [start, end) go, or are `instead`; `noun` is what the name stood beside."""
+    """The characters [start, end) go, or are `instead`.
+
+    `noun` is what the name stood beside, if anything (his *friend* Ann), and `at` its place.
+    """
 
     start: int
     end: int
-    noun: str | None = None
+    noun: str = ""
+    at: int = -1
     instead: str = ""
 
 
 DETERMINERS = "an?|the|his|her|their|my|our|your|its|this|that|these|those|some|another|one of \\w+"
-_NAMED = re.compile(r",?\s+(?:who\s+is\s+|who's\s+)?(?:named|called)\s+$")
+# `The man called Ann` may have phoned her.
+_NAMED = re.compile(
+    r"\b(?:(?:(?:an?|another)\s+(?:[\w-]+\s+){0,2}?|(?=some))(?P<noun>[\w-]+)"
+    r"(?P<gone>,?\s+(?:who\s+is\s+|who's\s+)?(?:named|called))"
+    r"|(?:the|his|her|their)\s+(?:[\w-]+\s+){0,2}?(?P<noun2>[\w-]+)(?P<gone2>,?\s+named))\s+$",
+    re.IGNORECASE,
+)
 _NOUN_PHRASE = re.compile(
     rf"(?P<by>\b(?:{DETERMINERS})|['\u2019]s|\b(?:two|three|four|both))\s+"
     r"(?:[\w-]+\s+){0,2}?(?P<noun>[\w-]+)(?P<comma>\s*,)?\s+$",
     re.IGNORECASE,
 )
+_ROLE = "|".join(sorted(ROLE_NOUNS, key=len, reverse=True))
+_NOUN_AFTER = re.compile(rf"\s+(?P<phrase>(?:the|an?)\s+(?:[a-z]+\s+)?(?P<noun>{_ROLE})\b)")
 _POSSESSOR = re.compile(r"[\w-]+['\u2019]s$")
 _ENDS = re.compile(r"\s*(?:,|[.!?]?\s*$)")
 _PLACES = ("at", "from", "in", "inside", "into", "near", "outside")
@@ -43,6 +55,7 @@ def dropped(text: str, unit: Unit) -> Dropped | None:
     return (
         _named(left, unit)
         or _beside_noun(left, right, unit)
+        or _before_noun(left, right, unit)
         or _somewhere(left, unit)
         or _quoted(left, right, unit)
         or _addressed(left, right, unit)
@@ -51,9 +64,10 @@ def dropped(text: str, unit: Unit) -> Dropped | None:
 
 def _named(left: str, unit: Unit) -> Dropped | None:
     found = _NAMED.search(left)
-    if not found or not left[: found.start()].strip():
+    if not found:
         return None
-    return Dropped(found.start(), unit.end, syntax.last_word(left[: found.start()]))
+    noun, gone = ("noun", "gone") if found["noun"] else ("noun2", "gone2")
+    return Dropped(found.start(gone), unit.end, found[noun].lower(), found.start(noun))
 
 
 def _beside_noun(left: str, right: str, unit: Unit) -> Dropped | None:
@@ -67,7 +81,7 @@ def _beside_noun(left: str, right: str, unit: Unit) -> Dropped | None:
         before = _POSSESSOR.sub("", before + found["by"])
     if _is_relative_clause(before, right):
         return None
-    return Dropped(len(left.rstrip()), unit.end, found["noun"].lower())
+    return Dropped(len(left.rstrip()), unit.end, found["noun"].lower(), found.start("noun"))
 
 
 def _says_enough(noun: str, unit: Unit, comma: bool) -> bool:
@@ -85,7 +99,7 @@ def _between_commas(left: str, right: str, unit: Unit, found: re.Match[str]) -> 
     # The comma stays where it ends a first clause: `When he meets his friend, Ann, he smiles`.
     ends_clause = syntax.next_word(left) in syntax.OPENERS
     end = unit.end + (closing[0].endswith(",") and not ends_clause)
-    return Dropped(found.start("comma"), end, found["noun"].lower())
+    return Dropped(found.start("comma"), end, found["noun"].lower(), found.start("noun"))
 
 
 def _is_relative_clause(before: str, right: str) -> bool:
@@ -93,6 +107,18 @@ def _is_relative_clause(before: str, right: str) -> bool:
     opens = syntax.last_word(before)
     starts_clause = not opens or opens in syntax.LINKS
     return not starts_clause and syntax.is_verb(syntax.next_verb_place(right))
+
+
+def _before_noun(left: str, right: str, unit: Unit) -> Dropped | None:
+    """Find `Carl the bartender` and `Chuck a patient`."""
+    found = _NOUN_AFTER.match(right)
+    if not found or len(unit.people) > 1 or syntax.DITRANSITIVE.search(left):
+        return None
+    after = syntax.next_word(right[found.end() :])
+    if after and not syntax.ends_noun_phrase(after):
+        return None
+    end, at = unit.end + found.start("phrase"), unit.end + found.start("noun")
+    return Dropped(unit.start, end, found["noun"], at)
 
 
 def _somewhere(left: str, unit: Unit) -> Dropped | None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pipeline.rewriters.rules import syntax
-from pipeline.rewriters.rules.apposition import DETERMINERS, dropped
+from pipeline.rewriters.rules.apposition import DETERMINERS, Dropped, dropped
 from pipeline.rewriters.rules.lexicon import BARE_ADJECTIVES, words
 from pipeline.rewriters.rules.units import Unit
 
@@ -13,18 +13,15 @@ from pipeline.rewriters.rules.units import Unit
 class Context(NamedTuple):
     """What the phrase for a unit has to fit; it replaces the characters [start, end).
 
-    `drop` is set where the name can simply go, or where something else can stand `instead`;
-    `noun` is what it stood beside (his *friend* Joey), if anything. A `determiner` before the
-    unit (`a sleeping Raj`) stays there. `clause` is where the unit's clause begins; a unit that
-    `opens` is the subject that the text begins with.
+    `gone` is set where the name need not be replaced. A `determiner` before the unit (`a
+    sleeping Ann`) stays there. `clause` is where the unit's clause begins; a unit that `opens`
+    is the subject that the text begins with.
     """
 
     start: int
     end: int
     case: syntax.Case
-    drop: bool = False
-    noun: str | None = None
-    instead: str = ""
+    gone: Dropped | None = None
     determiner: str = ""
     adjective: str = ""
     clause: int = 0
@@ -35,7 +32,8 @@ _ADJECTIVES = words("adjectives", "some")
 _NOT_ADJECTIVES = words("adjectives", "none")
 _ENDINGS = tuple(sorted(words("adjectives", "endings")))
 _BARE = "|".join(sorted(BARE_ADJECTIVES))
-_SLIPS = ("a", "an", "the", "his", "their", "its")
+_BARE_DETERMINERS = ("a", "an", "the", "his", "her", "their", "its")
+"""Those that may stand right before a name; `that Ann` is rather a clause."""
 _DETERMINED = re.compile(
     rf"\b({DETERMINERS})\s+((?:(?!(?:{DETERMINERS})\b)[a-z-]+,?\s+){{0,3}})$", re.IGNORECASE
 )
@@ -51,9 +49,7 @@ def context_of(text: str, unit: Unit, units: Sequence[Unit]) -> Context:
     opens = case == "subject" and not left.strip()
     plain = Context(unit.start, unit.end, case, clause=clause, opens=opens)
     if gone := dropped(text, unit):
-        return plain._replace(
-            start=gone.start, end=gone.end, drop=True, noun=gone.noun, instead=gone.instead
-        )
+        return plain._replace(start=gone.start, end=gone.end, gone=gone)
     return _determined(plain, left, right, unit) or _bare_adjective(plain, left, unit) or plain
 
 
@@ -67,24 +63,40 @@ def _determined(plain: Context, left: str, right: str, unit: Unit) -> Context | 
     found = _DETERMINED.search(left)
     if not found:
         return None
-    adjectives = [word.strip(",") for word in found[2].lower().split()]
-    first = unit.mentions[0]
-    if first.family and not adjectives:
-        return plain._replace(start=found.start())
-    if adjectives or first.title:
-        if len(unit.people) > 1 or not all(map(_is_adjective, adjectives)):
-            return None
-        start = found.start(2) if adjectives else plain.start
-        return plain._replace(start=start, determiner=found[1].lower(), adjective=found[2])
+    determiner, between = found[1].lower(), found[2]
+    if not between.strip() and not unit.mentions[0].title:
+        return _bare_determiner(plain, found.start(), determiner, right, unit)
+    adjectives = [word.strip(",") for word in between.lower().split()]
+    if (
+        len(unit.people) > 1
+        or unit.mentions[0].family
+        or not all(_is_adjective(word, determiner) for word in adjectives)
+    ):
+        return None
+    start = plain.start - len(between)
+    return plain._replace(start=start, determiner=determiner, adjective=between)
+
+
+def _bare_determiner(
+    plain: Context, start: int, determiner: str, right: str, unit: Unit
+) -> Context | None:
+    if determiner not in _BARE_DETERMINERS:
+        return None
     # `a Batman costume` is no person's.
-    if not unit.suffix and syntax.is_before_noun(right):
-        return plain._replace(start=len(left.rstrip()), drop=True)
-    # `goes to the Ann` is a slip: the phrase brings its own article.
-    return plain._replace(start=found.start()) if found[1].lower() in _SLIPS else None
+    if not unit.suffix and not unit.mentions[0].family and syntax.is_before_noun(right):
+        gone = Dropped(start + len(determiner), plain.end)
+        return plain._replace(start=gone.start, gone=gone)
+    # `the Lees`, and `goes to the Ann`, a slip: the phrase brings its own article.
+    # But `hands her Ann's cup` is about two.
+    return None if determiner == "her" else plain._replace(start=start)
 
 
-def _is_adjective(word: str) -> bool:
-    return word in _ADJECTIVES or (word.endswith(_ENDINGS) and word not in _NOT_ADJECTIVES)
+def _is_adjective(word: str, determiner: str) -> bool:
+    if word in _ADJECTIVES:
+        return True
+    # `behind her causing Ann to turn` has no causing Ann of hers.
+    by_ending = word.endswith(_ENDINGS) and word not in _NOT_ADJECTIVES
+    return by_ending and determiner not in ("her", "his", "their", "its", "that")
 
 
 def _bare_adjective(plain: Context, left: str, unit: Unit) -> Context | None:

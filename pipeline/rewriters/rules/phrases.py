@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from pipeline.rewriters.rules.apposition import Dropped
 from pipeline.rewriters.rules.context import Context
 from pipeline.rewriters.rules.discourse import Discourse, Known
 from pipeline.rewriters.rules.lexicon import NUMBERS, plural
@@ -25,6 +26,8 @@ _MANY = 6
 
 def meet(discourse: Discourse, other: Other) -> bool:
     """Take note of a noun for somebody; tell whether a name became the same word before."""
+    if any(known.at == other.start for known in discourse.known):
+        return False
     repeats = any(k.noun == other.noun and k.person is not None for k in discourse.known)
     discourse.known.append(Known(other.start, other.noun, other.gender))
     return repeats
@@ -35,9 +38,9 @@ def phrase_of(discourse: Discourse, unit: Unit, context: Context, parted: bool) 
 
     `parted` tells that one of several people is spoken of alone elsewhere in the text.
     """
-    if context.drop:
-        _introduce_as(discourse, unit, context.noun)
-        return context.instead or unit.suffix
+    if context.gone:
+        _introduce_as(discourse, unit, context.gone)
+        return context.gone.instead or unit.suffix
     if unit.mentions[0].family:
         return f"a family{unit.suffix}"
     numbers = list(dict.fromkeys(unit.people))
@@ -55,13 +58,12 @@ def _several(discourse: Discourse, numbers: list[int], context: Context, parted:
     return _together(discourse, numbers, context.start, parted)
 
 
-def _introduce_as(discourse: Discourse, unit: Unit, noun: str | None) -> None:
+def _introduce_as(discourse: Discourse, unit: Unit, gone: Dropped) -> None:
     """The noun beside a name that goes is that person, and no further one."""
-    if noun is None:
-        return
-    discourse.known = [k for k in discourse.known if k.person is not None or k.noun != noun]
-    for number in unit.people:
-        discourse.introduce(number, unit.start, noun)
+    if gone.noun:
+        discourse.known = [known for known in discourse.known if known.at != gone.at]
+        for number in unit.people:
+            discourse.introduce(number, gone.at, gone.noun)
 
 
 def _one(discourse: Discourse, number: int, suffix: str, context: Context) -> str:

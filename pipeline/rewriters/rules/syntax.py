@@ -33,7 +33,7 @@ _CLAUSE = re.compile(rf"\b(?:{'|'.join(sorted(LINKS))})\b|[,;.!?]", re.IGNORECAS
 _WORD = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
 _FIRST_WORD = re.compile(rf"\s*({_WORD})")
 _LAST_WORD = re.compile(rf"({_WORD})\s*$")
-_NEXT_IN_LOWER_CASE = re.compile(r"\s+([a-z][\w-]*)")
+_NEXT_IN_LOWER_CASE = re.compile(r"\s+([a-z][\w'\u2019-]*)")
 _SINGULAR = re.compile(r"\w+(?<!s)(?<!['\u2019])s")
 _PAST_TENSE = re.compile(r"\w{3,}ed")
 
@@ -100,6 +100,11 @@ def is_before_noun(right: str) -> bool:
     if not found or found[1] in PHRASE_STARTS or found[1].endswith(("ing", "ly")):
         return False
     return not is_verb(found[1])
+
+
+def ends_noun_phrase(word: str) -> bool:
+    """Tell whether a word can't belong to the noun before it: a verb, a preposition, and."""
+    return word in PHRASE_STARTS - DETERMINERS or is_singular_verb(word)
 
 
 def is_before_possession(right: str) -> bool:

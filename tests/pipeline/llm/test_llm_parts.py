@@ -215,7 +215,7 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     cache.put(request, answer)
     assert cache.get(request) == answer
     assert cache.known(recipe.name) == {"Ross sits.": "Il s'assoit à l'aise 👍"}
-    cache.put(request, answered())
+    assert not cache.put_new(request.recipe, request.key, request.asked, answered())
     assert cache.get(request) == answer
     [path] = tmp_path.rglob("*.json")
     assert path.relative_to(tmp_path).parts == (
@@ -389,5 +389,5 @@ def test_tokens_are_about_a_quarter_of_english_and_never_fewer_than_a_third_of_a
 
 def test_what_the_server_does_not_count_is_estimated():
     spent = Spending(tokens.Prices(1, 10))
-    assert spent.paid(100, Answer("x" * 40, None, "stop", None, None)) == 110
+    assert spent.paid(Answer("x" * 40, None, "stop", None, None), lambda: 100) == 110
     assert (spent.tokens_in, spent.tokens_out, spent.cost) == (100, 10, 200 / 1e6)
