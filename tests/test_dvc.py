@@ -28,7 +28,7 @@ OTHER_TVR = [
     ("s01e01", 20.0, [1.5, 4.0], "A woman waves.", "v", 1),
     ("s01e01", 20.0, [5.0, 9.5], "Two men shake hands.", "v", 2),
     ("s01e02", 30.0, [0.0, 3.0], "A man sits down.", "v", 3),
-    ("s01e02", 30.0, [0.0, 3.0], "He says no.", "t", 4),
+    ("s01e02", 30.0, [4.0, 6.0], "He says no.", "t", 4),
     ("../../etc/x y", 30.0, [2.0, 3.0], "A dog barks at a cat.", "v", 5),
 ]
 
