@@ -91,6 +91,10 @@ CASES = {
     "When Anna looks at Bea, Emil and Franz laugh.": (
         "When a woman looks at another woman, two men laugh."
     ),
+    "When Anna sees Emil, Franz and Gero, she waves.": (
+        "When a woman sees three men, she waves."
+    ),
+    "Emil sees the man and woman.": "A man sees the man and woman.",
     # Titles
     "Dr. Kessler reads.": "A doctor reads.",
     "Dr.Kessler reads.": "A doctor reads.",

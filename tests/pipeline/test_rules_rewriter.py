@@ -94,6 +94,13 @@ def test_the_cast_overrules_everything_and_finds_its_names_itself():
     [
         ("They call Dr. Quux.", "They call a doctor."),
         ("They call Dr. 12.", "They call a doctor."),
+        (
+            "They wait while captain quux and a boy talk.",
+            "They wait while a captain and a boy talk.",
+        ),
+        ("They call the captain quux.", "They call the captain quux."),
+        ("They wear detective badges.", "They wear detective badges."),
+        ("A detective story begins.", "A detective story begins."),
         ("They see that Janice's cup is red.", "They see that a woman's cup is red."),
         ("They fly to San Antonio.", "They fly to San Antonio."),
         ("They live in Florence.", "They live in Florence."),

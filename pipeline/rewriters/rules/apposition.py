@@ -122,7 +122,7 @@ def _before_noun(left: str, right: str, unit: Unit) -> Dropped | None:
 
 
 def _somewhere(left: str, unit: Unit) -> Dropped | None:
-    """Find what is rather a place: `at Central Perk`, where only `Perk` was marked."""
+    """Find what is rather a place: `at Blue Lagoon`, where only `Lagoon` was marked."""
     is_place = syntax.last_word(left) in _PLACES and unit.mentions[-1].loose
     if not is_place or len(unit.people) > 1 or unit.mentions[0].title or unit.suffix:
         return None

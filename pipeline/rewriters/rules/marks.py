@@ -13,7 +13,7 @@ from pipeline.rewriters.rules.lexicon import BARE_ADJECTIVES, PLURAL_TITLES, TIT
 class Mark(NamedTuple):
     """A name in a text, at characters [start, end), without possessive.
 
-    It is `loose` where only its last words were marked, as `Perk` of `Central Perk`.
+    It is `loose` where only its last words were marked, as `Lagoon` of `Blue Lagoon`.
     """
 
     start: int

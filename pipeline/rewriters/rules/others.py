@@ -12,6 +12,7 @@ _NOUNS = "|".join(sorted((*GENDER_OF_NOUN, *GENDER_OF_PLURAL, *_PRONOUNS), key=l
 _NOUN = re.compile(rf"(?<![\w'\u2019-])(?:{_NOUNS})(?![\w-])", re.IGNORECASE)
 _BARE_ARTICLE = re.compile(r"\b(an?|the)\s+$", re.IGNORECASE)
 _DESCRIBED = re.compile(r"\s+(?:who|with|in|wearing|dressed|from|holding|[a-z]+ing)\b")
+_CONJOINED = re.compile(rf"\s+and\s+(?:{_NOUNS})(?![\w-])")
 
 
 class Other(NamedTuple):
@@ -35,7 +36,9 @@ def find_others(text: str, units: Sequence[Unit]) -> list[Other]:
 
 def _other(text: str, match: re.Match[str]) -> Other:
     noun = match[0].lower()
-    article = _BARE_ARTICLE.search(text[: match.start()])
+    # `the man and woman` share their article.
+    conjoined = _CONJOINED.match(text, match.end())
+    article = None if conjoined else _BARE_ARTICLE.search(text[: match.start()])
     return Other(
         start=match.start(),
         noun=noun,

@@ -4,9 +4,9 @@ import re
 from collections.abc import Callable, Collection
 
 from pipeline.names import Span
+from pipeline.rewriters.rules import syntax
 from pipeline.rewriters.rules.gender import first_names
 from pipeline.rewriters.rules.lexicon import words
-from pipeline.rewriters.rules.syntax import is_singular_verb, next_word
 
 Sighting = Callable[[str], list[Span]]
 USUAL = 0.01
@@ -15,6 +15,9 @@ USUAL = 0.01
 _SHORT_TITLES = "|".join(sorted(title.capitalize() for title in words("titles", "announcing")))
 _TITLED = re.compile(rf"(?<!\w)(?:{_SHORT_TITLES})(?:\.\s*|\s+)(?!(?:An?|The)\b)([A-Z\d][\w-]*)")
 _LOWER_FIRST = re.compile(r"\s*([a-z][\w-]*)")
+_LOWER_TITLED = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted(words('titles', 'bare')))})\.? ([a-z]+)\b"
+)
 # Beside another capital (San Francisco), or after `in` and `from`, it may be a place.
 _ALONE = re.compile(
     r"\b(?!in\b|from\b)[a-z][\w'\u2019-]*[,;]? (?P<name>[A-Z][a-z]+)"
@@ -26,15 +29,32 @@ def plain(text: str) -> list[Span]:
     """Return what stands after an abbreviated title, and usual first names in mid-sentence."""
     titled = [Span(*match.span(1), match[1], 1.0) for match in _TITLED.finditer(text)]
     alone = (match for match in _ALONE.finditer(text) if _is_usual(match["name"]))
+    titled += _after_lower_title(text)
     return [*titled, *(Span(*match.span("name"), match["name"], 1.0) for match in alone)]
 
 
 def opening(text: str, names: Collection[str]) -> list[Span]:
     """Return a known name that a text begins with, in lower case, as subject: `rook smiles`."""
     word = _LOWER_FIRST.match(text)
-    if not word or word[1] not in names or not is_singular_verb(next_word(text[word.end() :])):
+    verb = syntax.next_word(text[word.end() :]) if word else ""
+    if not word or word[1] not in names or not syntax.is_singular_verb(verb):
         return []
     return [Span(*word.span(1), word[1], 1.0)]
+
+
+def _after_lower_title(text: str) -> list[Span]:
+    """Return what stands after a title without any article, as in `while captain rook talks`."""
+    return [
+        Span(*match.span(1), match[1], 1.0)
+        for match in _LOWER_TITLED.finditer(text)
+        if _begins_phrase(syntax.last_word(text[: match.start()]))
+        and syntax.is_noun(match[1])
+        and syntax.ends_noun_phrase(syntax.next_word(text[match.end() :]) or "and")
+    ]
+
+
+def _begins_phrase(before: str) -> bool:
+    return before not in syntax.DETERMINERS and not syntax.is_noun(before)
 
 
 def _is_usual(name: str) -> bool:

@@ -111,7 +111,7 @@ def _joints(text: str, mentions: Sequence[Mention], run: list[int], links: list[
             return joints - {ands[-1]}
         if len(run) > PAIR and (after in syntax.PLURAL_FORMS or after in syntax.PLAIN_VERBS):
             return joints - {1}
-    if len(run) > PAIR and _is_clause_start(left):
+    if len(run) > PAIR and after and _is_clause_start(left):
         return joints - {1}
     return joints
 
