@@ -175,7 +175,8 @@ def start(project, repository):
     return subprocess.Popen(
         [sys.executable, "-m", "pipeline.embed"],
         cwd=project,
-        env={**os.environ, "PYTHONPATH": str(repository)},
+        # One thread: two that wait for each other on a busy machine take minutes for small batches.
+        env={**os.environ, "PYTHONPATH": str(repository), "OMP_NUM_THREADS": "1"},
         stderr=subprocess.PIPE,
         text=True,
     )
