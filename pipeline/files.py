@@ -10,7 +10,6 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -63,8 +62,7 @@ def atomic(path: Path, mode: str = "w", *, sync: bool = True) -> Iterator[IO[Any
         raise
 
 
-@cache
-def _umask() -> int:  # once: it can only be read by changing it, which no thread must see
+def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask

@@ -8,7 +8,7 @@ from pipeline import params
 from pipeline.rewriters.llm import LlmRewriter
 from pipeline.rewriters.port import OK, Item
 
-NAMES = ("Rachel", "Ross", "Castle", "Beckett", "House")
+NAMES = ("Hannah", "Simon", "Marlow", "Delaney", "Stone")
 
 
 @pytest.mark.live
@@ -18,9 +18,9 @@ def test_a_real_model_replaces_the_names(repository, prompt, tmp_path):
     model = os.environ.get("OPENAI_MODEL", settings.model)
     changed = settings.model_copy(update={"cache": str(tmp_path), "model": model})
     asked = [
-        Item("a", "Rachel pours coffee for Ross and sits down on the couch."),
-        Item("b", "Castle and Beckett walk into the room."),
-        Item("c", "House throws the ball against the wall of House's office."),
+        Item("a", "Hannah pours coffee for Simon and sits down on the couch."),
+        Item("b", "Marlow and Delaney walk into the room."),
+        Item("c", "Stone throws the ball against the wall of Stone's office."),
     ]
     llm = LlmRewriter(changed, prompt)
     for attempt in (0, 1):
