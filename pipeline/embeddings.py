@@ -122,7 +122,8 @@ class Store:
             yield finished.ids, finished.vectors
         for path in sorted(self._partial.glob("*.npz")):
             try:
-                with np.load(path, allow_pickle=False) as chunk:
+                # Opened here: np.load leaves a file open that turns out to be damaged.
+                with path.open("rb") as stream, np.load(stream, allow_pickle=False) as chunk:
                     part = chunk["ids"], chunk["vectors"]
             except (OSError, ValueError, EOFError, KeyError, BadZipFile):
                 path.unlink()  # what a chunk held is encoded again

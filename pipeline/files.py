@@ -38,12 +38,11 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def atomic(path: Path, mode: str = "w", *, sync: bool = True) -> Iterator[IO[Any]]:
+def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
     """Open `path` for writing so that it appears whole or not at all.
 
     Writes beside the target, syncs, then renames: a kill, a full disk or an exception
-    leaves the former file (or none) in place. Without `sync` it is faster, but a power cut
-    may leave an empty file: only for a reader that takes such a one as absent.
+    leaves the former file (or none) in place.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
@@ -52,8 +51,7 @@ def atomic(path: Path, mode: str = "w", *, sync: bool = True) -> Iterator[IO[Any
         with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
             yield stream
             stream.flush()
-            if sync:
-                os.fsync(stream.fileno())
+            os.fsync(stream.fileno())
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException:

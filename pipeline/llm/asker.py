@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections import Counter
-from collections.abc import Coroutine, Iterable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from pipeline.llm import answers, outcomes
@@ -24,7 +24,7 @@ Descriptions that it refuses may well stand together; one that is away is away.
 
 _log = logging.getLogger(__name__)
 
-Job = Coroutine[Any, Any, None]
+Job = Callable[[], Awaitable[None]]
 
 
 class Asker:
@@ -40,15 +40,21 @@ class Asker:
         self._stopped: LLMError | None = None
         self._flying: set[asyncio.Task[Any] | None] = set()
 
-    async def run(self, jobs: Iterable[Job]) -> None:
-        """Run jobs that ask. When one finds that it is useless to go on, none sends any more.
+    async def run(self, jobs: Iterable[Job], at_once: int) -> None:
+        """Run jobs that ask, in their order. When one finds that it is useless, none begins.
 
         What is in flight then is waited for, as it may be paid for, and kept.
 
         Raises:
             LLMError: it is useless to go on.
         """
-        tasks = [asyncio.create_task(job) for job in jobs]
+        left = deque(jobs)
+
+        async def work() -> None:
+            while left:
+                await left.popleft()()
+
+        tasks = [asyncio.create_task(work()) for _ in range(min(at_once, len(left)))]
         try:
             if tasks:
                 await asyncio.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
@@ -56,6 +62,7 @@ class Asker:
             self._flying.clear()  # somebody pressed Ctrl-C: nothing is waited for
             raise
         finally:
+            left.clear()
             for task in tasks:
                 if task not in self._flying:
                     task.cancel()

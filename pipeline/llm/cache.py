@@ -1,8 +1,8 @@
-"""Every answer that was paid for, on disk: `<folder>/<recipe>/<xx>/<key>.json`.
+"""Every answer that was paid for, on disk: a line each in `<folder>/<recipe>.jsonl`.
 
-Not an out of any stage: DVC would empty it. An answer is written the moment it comes, under
-another name first, so that a killed run leaves no half of one. What can't be read as it was
-written, by its own checksum, counts as absent.
+Not an out of any stage: DVC would empty it. An answer is appended the moment it comes; each
+line begins with its line break, so that what a kill cut short spoils no other. What can't be
+read as it was written, by its own checksum, counts as absent.
 """
 
 import fcntl
@@ -11,55 +11,45 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from momentrank.errors import MomentRankError
-from pipeline import files
 from pipeline.llm import answers
 from pipeline.llm.answers import Answer
 from pipeline.llm.request import Request
 
 Asked = dict[str, str]
+Entries = dict[str, tuple[Asked, Answer]]
 
 
 class CacheError(MomentRankError):
     """The cache can't be used now."""
 
 
-@dataclass(frozen=True)
 class Cache:
-    """The answers in one folder."""
+    """The answers in one folder, each recipe's read when it is first asked for."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        """Read nothing yet."""
+        self.folder = folder
+        self._recipes: dict[str, Entries] = {}
 
     def get(self, request: Request) -> Answer | None:
         """Return the answer to exactly this request, if it was ever given."""
-        entry = _load(self._path(request.recipe, request.key))
+        entry = self._entries(request.recipe).get(request.key)
         return entry[1] if entry else None
 
     def put(self, request: Request, answer: Answer) -> None:
         """Keep the answer to a request."""
-        self.put_for(request.recipe, request.key, request.asked, answer)
+        self._append(request.recipe, request.key, request.asked, answer)
 
     def put_new(self, recipe: str, key: str, asked: Asked, answer: Answer) -> bool:
         """Keep the answer to a request of which only the key is known; False if it was there."""
-        if _load(self._path(recipe, key)):
+        if key in self._entries(recipe):
             return False
-        self.put_for(recipe, key, asked, answer)
+        self._append(recipe, key, asked, answer)
         return True
-
-    def put_for(self, recipe: str, key: str, asked: Asked, answer: Answer) -> None:
-        """Keep the answer to a request of which only the key is known."""
-        content = {"key": key, "asked": asked, "answer": answer._asdict()}
-        # Not synced: what a power cut takes is bought again, and syncing would hold up the rest.
-        with files.atomic(self._path(recipe, key), sync=False) as stream:
-            stream.write(json.dumps({**content, "check": _check(content)}))
-
-    def holds(self, recipe: str) -> bool:
-        """Tell whether there may be an answer to some request of this recipe."""
-        return (self.folder / recipe).is_dir()
 
     def known(self, recipe: str) -> dict[str, str]:
         """Return every caption that this recipe has brought, by description.
@@ -67,10 +57,8 @@ class Cache:
         So that a description asked for in other company is not paid for again.
         """
         known: dict[str, str] = {}
-        for path in sorted((self.folder / recipe).glob("*/*.json")):
-            if entry := _load(path):
-                asked, answer = entry
-                known |= answers.read(answer, asked).captions
+        for _, (asked, answer) in sorted(self._entries(recipe).items()):
+            known |= answers.read(answer, asked).captions
         return known
 
     @contextmanager
@@ -84,6 +72,7 @@ class Cache:
         descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
         try:
             self._take(descriptor)
+            self._recipes.clear()  # another process may have written meanwhile
             yield
         finally:
             os.close(descriptor)
@@ -95,21 +84,43 @@ class Cache:
             said = "another run is asking for captions: wait until it ends, or stop it"
             raise CacheError(f"{self.folder}: {said}") from exc
 
-    def _path(self, recipe: str, key: str) -> Path:
-        return self.folder / recipe / key[:2] / f"{key}.json"
+    def _append(self, recipe: str, key: str, asked: Asked, answer: Answer) -> None:
+        text = _canonical({"key": key, "asked": asked, "answer": answer._asdict()})
+        line = f'\n{text[:-1]}, "check": "{_check(text)}"}}'
+        entries = self._entries(recipe)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # Not synced, which would hold up all in flight: what a power cut takes is bought again.
+        with self._path(recipe).open("ab") as stream:
+            stream.write(line.encode())
+        entries[key] = asked, answer
+
+    def _entries(self, recipe: str) -> Entries:
+        if recipe not in self._recipes:
+            path = self._path(recipe)
+            lines = path.read_bytes().split(b"\n") if path.is_file() else []
+            self._recipes[recipe] = {
+                key: (asked, answer) for line in lines for key, asked, answer in _read(line)
+            }
+        return self._recipes[recipe]
+
+    def _path(self, recipe: str) -> Path:
+        return self.folder / f"{recipe}.jsonl"
 
 
-def _load(path: Path) -> tuple[Asked, Answer] | None:
+def _read(line: bytes) -> Iterator[tuple[str, Asked, Answer]]:
+    """Yield what a line holds, if it is as it was written."""
     try:
-        entry: dict[str, Any] = json.loads(path.read_bytes())
+        entry: dict[str, Any] = json.loads(line)
         check = entry.pop("check")
-    except (OSError, ValueError, KeyError, AttributeError, TypeError):
-        return None
-    if entry.get("key") != path.stem or check != _check(entry):
-        return None
-    return entry["asked"], Answer(**entry["answer"])
+        if check == _check(_canonical(entry)):
+            yield entry["key"], entry["asked"], Answer(**entry["answer"])
+    except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
+        return
 
 
-def _check(content: dict[str, Any]) -> str:
-    text = json.dumps(content, sort_keys=True)
+def _canonical(content: dict[str, Any]) -> str:
+    return json.dumps(content, sort_keys=True)
+
+
+def _check(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

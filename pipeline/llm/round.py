@@ -34,8 +34,7 @@ class Round:
         self.size = len(descriptions)
         self.chunks = plan.cut(descriptions, per_request)
         self.stored: set[Chunk] = set()
-        if cache.holds(recipe.name):
-            self._look_up()
+        self._look_up()
         self.reused = len(self.results)
 
     def _look_up(self) -> None:

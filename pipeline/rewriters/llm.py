@@ -149,12 +149,10 @@ class LlmRewriter:
         in_flight = self._settings.in_flight
         limiter = Limiter(self._books, in_flight)
         asker = Asker(client, limiter, self._policy, self._cache, self.spent)
-        open_ = asyncio.Semaphore(_OPEN * in_flight)
 
         async def settle(chunk: Chunk) -> None:
-            async with open_:
-                await round_.settle(chunk, asker.ask)
+            await round_.settle(chunk, asker.ask)
+            bar.set_postfix_str(f"{self.spent.cost:.4f} USD", refresh=False)
             bar.update(len(chunk.descriptions))
-            bar.set_postfix_str(f"{self.spent.cost:.4f} USD")
 
-        await asker.run([settle(chunk) for chunk in round_.chunks])
+        await asker.run((partial(settle, chunk) for chunk in round_.chunks), _OPEN * in_flight)

@@ -81,7 +81,7 @@ def test_the_schema_is_one_that_strict_mode_takes(loaded):
 
 def test_the_conversation_holds_rules_examples_and_descriptions(loaded):
     prompt = loaded()
-    asked = {"ab": 'He says "{{descriptions}}" \\1\nand\u2028goes.', "cd": "Ross sits."}
+    asked = {"ab": 'He says "{{descriptions}}" \\1\nand\u2028goes.', "cd": "Omar sits."}
     system, question, answer, last = prompt.messages(asked)
     assert [message["role"] for message in (system, question, answer, last)] == [
         "system",

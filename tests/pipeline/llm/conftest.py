@@ -123,7 +123,7 @@ def rewriter(prompt, tmp_path):
 def items():
     """Return a function that makes some items."""
     return lambda number, start=0: [
-        Item(f"m{n}", f"Rachel{n} gives Ross{n % 7} the letter number {n}.")
+        Item(f"m{n}", f"Nora{n} gives Omar{n % 7} the letter number {n}.")
         for n in range(start, start + number)
     ]
 

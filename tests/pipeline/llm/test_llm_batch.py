@@ -126,7 +126,7 @@ def test_more_than_the_queue_holds_goes_in_several_batches(serve, by_batch, item
     [("broken-json", "broken-json"), ("refused", "refused"), ("rejected", "rejected")],
 )
 def test_what_no_batch_settles_is_settled_one_by_one(serve, by_batch, items, spoilt, outcome):
-    server = serve(poison="Rachel7 ", spoilt=spoilt)
+    server = serve(poison="Nora7 ", spoilt=spoilt)
     expected = right(items(60))
     expected[7] = Draft("m7", None, outcome)
     assert rewritten(by_batch(server), items(60)) == expected

@@ -18,7 +18,7 @@ from pipeline.llm.request import Recipe
 from pipeline.llm.retry import Policy
 from pipeline.llm.spending import Spending
 
-ASKED = {"a": "Ross sits.", "b": "Monica sings."}
+ASKED = {"a": "Omar sits.", "b": "Tessa sings."}
 EVERY = [value for value in vars(outcomes).values() if isinstance(value, Outcome)]
 
 
@@ -74,7 +74,7 @@ def test_what_stops_a_run_is_a_users_error():
 
 def test_captions_are_joined_by_id_in_any_order():
     reading = answers.read(answered(("b", " A woman sings. "), ("a", "A man sits.")), ASKED)
-    assert reading == ({"Ross sits.": "A man sits.", "Monica sings.": "A woman sings."}, None)
+    assert reading == ({"Omar sits.": "A man sits.", "Tessa sings.": "A woman sings."}, None)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_refused_filtered_or_truncated_answer_is_not_used(answer, outcome):
 )
 def test_a_caption_that_is_no_line_is_missing_alone(caption):
     reading = answers.read(answered(("a", caption), ("b", "A woman sings.")), ASKED)
-    assert reading == ({"Monica sings.": "A woman sings."}, outcomes.BAD_CAPTION)
+    assert reading == ({"Tessa sings.": "A woman sings."}, outcomes.BAD_CAPTION)
 
 
 @pytest.mark.parametrize("caption", ["Émile s'assoit.", "a\u202fb", "一个人坐着。", "👩‍⚕️ sits"])
@@ -192,68 +192,60 @@ def test_repairs_are_warmer_and_each_ask_has_its_own_seed(prompt):
 
 
 def test_the_key_is_that_of_the_whole_request_and_the_same_for_ever(prompt, recipe):
-    request = recipe.request(["Ross sits."])
-    assert request.key == recipe.request(["Ross sits."]).key
+    request = recipe.request(["Omar sits."])
+    assert request.key == recipe.request(["Omar sits."]).key
     assert len(request.key) == 64
     others = [
-        recipe.request(["Ross sits."], 1),
-        recipe.request(["Ross sits", "Monica sings."]),
-        Recipe("http://127.0.0.1:8000/v1", "model", prompt, 500, 0).request(["Ross sits."]),
-        Recipe("http://127.0.0.1/v1", "model2", prompt, 500, 0).request(["Ross sits."]),
-        Recipe("http://127.0.0.1/v1", "model", prompt, 501, 0).request(["Ross sits."]),
-        Recipe("http://127.0.0.1/v1", "model", prompt, 500, 1).request(["Ross sits."]),
+        recipe.request(["Omar sits."], 1),
+        recipe.request(["Omar sits", "Tessa sings."]),
+        Recipe("http://127.0.0.1:8000/v1", "model", prompt, 500, 0).request(["Omar sits."]),
+        Recipe("http://127.0.0.1/v1", "model2", prompt, 500, 0).request(["Omar sits."]),
+        Recipe("http://127.0.0.1/v1", "model", prompt, 501, 0).request(["Omar sits."]),
+        Recipe("http://127.0.0.1/v1", "model", prompt, 500, 1).request(["Omar sits."]),
     ]
     assert len({request.key, *(other.key for other in others)}) == 7
     assert len({request.recipe, *(other.recipe for other in others)}) == 5
 
 
 def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
-    cache, request = Cache(tmp_path), recipe.request(["Ross sits.", "Monica sings."])
+    cache, request = Cache(tmp_path), recipe.request(["Omar sits.", "Tessa sings."])
     assert cache.get(request) is None
     ids = list(request.asked)
     answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
     cache.put(request, answer)
     assert cache.get(request) == answer
-    assert cache.known(recipe.name) == {"Ross sits.": "Il s'assoit à l'aise 👍"}
+    assert cache.known(recipe.name) == {"Omar sits.": "Il s'assoit à l'aise 👍"}
     assert not cache.put_new(request.recipe, request.key, request.asked, answered())
     assert cache.get(request) == answer
-    [path] = tmp_path.rglob("*.json")
-    assert path.relative_to(tmp_path).parts == (
-        recipe.name,
-        request.key[:2],
-        f"{request.key}.json",
-    )
+    again = Cache(tmp_path)
+    assert again.get(request) == answer
+    assert again.known(recipe.name) == cache.known(recipe.name)
 
 
 @given(data=st.data())
-def test_a_spoilt_entry_counts_as_absent(tmp_path, recipe, data):
-    cache, request = Cache(tmp_path), recipe.request(["Ross sits."])
-    path = tmp_path / recipe.name / request.key[:2] / f"{request.key}.json"
+def test_a_spoilt_entry_counts_as_absent_and_spoils_no_other(tmp_path, recipe, data):
+    path = tmp_path / f"{recipe.name}.jsonl"
     path.unlink(missing_ok=True)
-    answer = answered((next(iter(request.asked)), "A man sits."))
-    cache.put(request, answer)
+    before, spoilt, after = (recipe.request([text]) for text in ("Omar sits.", "b", "c"))
+    said = {r.key: answered((next(iter(r.asked)), "A man sits.")) for r in (before, spoilt, after)}
+    cache = Cache(tmp_path)
+    cache.put(before, said[before.key])
+    start = path.stat().st_size
+    cache.put(spoilt, said[spoilt.key])
     raw = bytearray(path.read_bytes())
-    place = data.draw(st.integers(0, len(raw) - 1))
+    place = data.draw(st.integers(start + 1, len(raw) - 1))
     if data.draw(st.booleans()):
         raw[place] ^= data.draw(st.integers(1, 255))
     else:
         del raw[place:]
     path.write_bytes(raw)
-    assert cache.get(request) in (None, answer)  # a change that means the same may pass
-    if cache.get(request) is None:
-        cache.put(request, answered())
-        assert cache.get(request) == answered()
-
-
-def test_an_entry_under_another_name_counts_as_absent(tmp_path, recipe):
-    cache, one, two = Cache(tmp_path), recipe.request(["Ross sits."]), recipe.request(["b"])
-    cache.put(one, answered((next(iter(one.asked)), "A man sits.")))
-    [path] = tmp_path.rglob("*.json")
-    other = tmp_path / recipe.name / two.key[:2] / f"{two.key}.json"
-    other.parent.mkdir(exist_ok=True)
-    path.rename(other)
-    assert cache.get(two) is None
-    assert cache.known(recipe.name) == {}
+    Cache(tmp_path).put(after, said[after.key])
+    cache = Cache(tmp_path)
+    assert cache.get(before) == said[before.key]
+    assert cache.get(after) == said[after.key]
+    assert cache.get(spoilt) in (None, said[spoilt.key])  # a change that means the same may pass
+    cache.put(spoilt, answered())
+    assert Cache(tmp_path).get(spoilt) == answered()
 
 
 # --- retries

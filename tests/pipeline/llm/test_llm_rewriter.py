@@ -36,7 +36,7 @@ def test_every_item_gets_the_caption_of_its_own_description(serve, rewriter, ite
 
 def test_equal_descriptions_are_asked_for_once(serve, rewriter):
     server = serve()
-    asked = [Item(f"m{n}", f"Ross sits on chair {n % 3}.") for n in range(60)]
+    asked = [Item(f"m{n}", f"Omar sits on chair {n % 3}.") for n in range(60)]
     assert rewritten(rewriter(server), asked) == right(asked)
     assert server.stats.requests == 1
 
@@ -87,7 +87,7 @@ def test_each_fault_alone_is_overcome(serve, rewriter, items, fault):
     ],
 )
 def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items, spoilt, outcome):
-    server = serve(poison="Rachel7 ", spoilt=spoilt)
+    server = serve(poison="Nora7 ", spoilt=spoilt)
     asked = items(40)
     expected = right(asked)
     expected[7] = Draft("m7", None, outcome)
@@ -96,21 +96,21 @@ def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items,
 
 @pytest.mark.parametrize("number", [1, 3, 20])
 def test_poison_alone_in_a_small_run_is_no_reason_to_stop(serve, rewriter, items, number, caplog):
-    server = serve(poison="Rachel0 ", spoilt="rejected")
+    server = serve(poison="Nora0 ", spoilt="rejected")
     expected = [Draft("m0", None, "rejected"), *right(items(number))[1:]]
     assert rewritten(rewriter(server), items(number)) == expected
     assert "no captions: rejected: Error code: 400 - This can't be asked" in caplog.text
 
 
 def test_a_server_that_takes_no_request_is_given_up(serve, rewriter, items):
-    server = serve(poison="Rachel", spoilt="rejected")
+    server = serve(poison="Nora", spoilt="rejected")
     with pytest.raises(LLMError, match=r"^rejected: Error code: 400 - This can't be asked \(the"):
         rewritten(rewriter(server), items(2000))
     assert server.stats.requests <= 50 + 8
 
 
 def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewriter, items):
-    server = serve(poison="Rachel0 ", spoilt="empty")
+    server = serve(poison="Nora0 ", spoilt="empty")
     asked = items(20)
     expected = [Draft("m0", None, "bad-caption"), *right(asked)[1:]]
     assert rewritten(rewriter(server), asked) == expected
@@ -118,7 +118,7 @@ def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewri
 
 
 def test_a_failure_that_waiting_does_not_help_is_named(serve, rewriter, items):
-    server = serve(poison="Rachel7 ", spoilt="500")
+    server = serve(poison="Nora7 ", spoilt="500")
     drafts = rewritten(rewriter(server, per_request=1), items(20))
     assert [draft for draft in drafts if draft.caption is None] == [
         Draft("m7", None, "server-error")
@@ -126,7 +126,7 @@ def test_a_failure_that_waiting_does_not_help_is_named(serve, rewriter, items):
 
 
 def test_a_rerun_pays_for_nothing(serve, rewriter, items):
-    server = serve(poison="Rachel7 ", spoilt="broken-json")
+    server = serve(poison="Nora7 ", spoilt="broken-json")
     asked = items(100)
     first = rewritten(rewriter(server), asked)
     before = server.stats.requests
@@ -139,7 +139,7 @@ def test_a_rerun_pays_for_nothing(serve, rewriter, items):
 def test_a_description_in_other_company_is_not_paid_for_again(serve, rewriter, items):
     server = serve()
     rewritten(rewriter(server), items(40))
-    more = [Item("new", "Monica sings."), *items(40, start=3), items(1)[0]]
+    more = [Item("new", "Tessa sings."), *items(40, start=3), items(1)[0]]
     llm = rewriter(server)
     assert rewritten(llm, more) == right(more)
     assert (llm.spent.requests, llm.spent.reused) == (1, 38)
@@ -190,9 +190,7 @@ def test_an_empty_account_stops_at_once_and_keeps_what_was_bought(serve, rewrite
 
 def test_what_is_in_flight_when_the_run_stops_is_kept(serve, rewriter, items, until):
     server = serve(latency=0.3, kinds=("429",))
-    server.server._refused = lambda body: (
-        _empty_account() if "Rachel3 " in json.dumps(body) else None
-    )
+    server.server._refused = lambda body: _empty_account() if "Nora3 " in json.dumps(body) else None
     with pytest.raises(LLMError):
         rewritten(rewriter(server, per_request=1), items(8))
     kept = rewriter(server, per_request=1).estimate(items(8)).stored
@@ -210,7 +208,7 @@ def test_a_server_that_asks_for_too_much_patience_is_not_waited_for(serve, rewri
     with pytest.raises(LLMError, match=r"^rate-limited: "):
         rewritten(rewriter(server, per_request=1), items(20))
     assert server.stats.requests <= 5 + 8
-    server.change(faults=0.0, poison="Rachel7 ", spoilt="429")
+    server.change(faults=0.0, poison="Nora7 ", spoilt="429")
     drafts = rewritten(rewriter(server, per_request=1), items(20))
     assert [draft.outcome for draft in drafts].count("rate-limited") == 1
 
@@ -251,7 +249,7 @@ def test_the_key_goes_to_the_server_and_nowhere_else(serve, rewriter, items, tmp
     rewritten(rewriter(server, per_request=2), items(40))
     assert server.stats.keys == [f"bearer {_key()}"]
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert len(files) > 20
+    assert {path.suffix for path in files} == {"", ".jsonl"}
     assert not any(_key() in path.read_text() for path in files)
 
 
