@@ -45,7 +45,7 @@ demo: $(READY) ## Run the pipeline on the sample corpus, in a clone of its own u
 test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
 	@echo "==> mypy --strict" && $(RUN) mypy
-	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -m "$(MARKS)"
+	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "$(MARKS)"
 
 campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=params.paper.yaml]
 	@test -n "$(DIR)" || { echo "say where: make campaign DIR=path [PARAMS=params.paper.yaml]"; exit 2; }
