@@ -68,7 +68,7 @@ def check(
     )
     checks["names_ok"] = checks["name_score"] <= limits.max_name_score
     alike = pd.Series(pd.NA, checks.index, dtype="Float64")
-    if descriptions is not None and encoder is not None:
+    if captions and descriptions is not None and encoder is not None:
         alike[:] = similarities(captions, descriptions, encoder)
     return checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
 

@@ -1,5 +1,8 @@
 """What several test modules share: hypothesis settings and a small random BERT on disk."""
 
+import contextlib
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -49,3 +52,31 @@ def tiny_bert(tmp_path_factory):
     BertModel(config).save_pretrained(folder)
     BertTokenizerFast(str(vocabulary)).save_pretrained(folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def tagger_folder(tmp_path_factory):
+    """Return a folder in which the stage `tagger` has run, on few sentences."""
+    from pipeline import tagger
+
+    folder = tmp_path_factory.mktemp("tagger")
+    text = (REPOSITORY / "params.yaml").read_text()
+    text = re.sub(r"sentences: \d+", "sentences: 1500", text)
+    (folder / "params.yaml").write_text(re.sub(r"epochs: \d+", "epochs: 2", text))
+    (folder / "datasets").mkdir()
+    (folder / "datasets" / "tagger").symlink_to(REPOSITORY / "datasets" / "tagger")
+    with contextlib.chdir(folder):
+        tagger.main()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def tagger_file(tagger_folder):
+    """Return the file of a small tagger of names."""
+    return tagger_folder / "datasets/work/tagger/model.pt"
+
+
+@pytest.fixture(scope="session")
+def tagger_figures(tagger_folder):
+    """Return the metrics of the small tagger."""
+    return json.loads((tagger_folder / "datasets/work/metrics/tagger.json").read_text())

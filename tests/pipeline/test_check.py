@@ -1,0 +1,156 @@
+"""The two checks of captions, alone and as a command on any CSV file."""
+
+import argparse
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pipeline import check as module
+from pipeline import csv_files
+from pipeline.check import COLUMNS, CheckError, Limits, check, checked, similarities, table
+from pipeline.files import FileError
+from pipeline.names import Span
+from pipeline.params import load
+from pipeline.similarity import unit_on_grid
+
+LIMITS = Limits(min_similarity=0.4, max_name_score=0.8)
+
+
+class Scores:
+    """A tagger that takes texts for names, with these scores."""
+
+    def __init__(self, scores):
+        self.scores = scores
+
+    def find(self, texts):
+        return [
+            [Span(0, len(text), text, score) for score in self.scores.get(text, ())]
+            for text in texts
+        ]
+
+
+class Angles:
+    """An encoder in the plane: the angle of a text is what stands in it, in degrees."""
+
+    def __init__(self):
+        self.encoded = []
+
+    def encode(self, texts):
+        assert texts, "as sentence-transformers, which stacks nothing to no array"
+        self.encoded += texts
+        angles = np.deg2rad([float(text) for text in texts])
+        return unit_on_grid(np.stack([np.cos(angles), np.sin(angles)], axis=1).astype(np.float32))
+
+
+def test_the_limits_themselves_pass():
+    finder = Scores({"0": [0.8], "1": [0.80001], "2": [0.1, 0.95]})
+    angle = float(np.rad2deg(np.arccos(0.4)))
+    checks = check(
+        ["0", "1", "2"], [str(angle - 1e-6), "1", str(angle + 3)], finder, Angles(), LIMITS
+    )
+    assert checks["names_ok"].tolist() == [True, False, False]
+    assert checks["name_score"].tolist() == [0.8, 0.80001, 0.95]
+    assert checks["names"].tolist() == ["0", "1", "2; 2"]
+    assert checks["similarity_ok"].tolist() == [True, True, False]
+    assert checks["similarity"].iloc[:2].tolist() == [0.4, 1.0]
+
+
+def test_similarity_is_the_cosine_and_each_distinct_text_is_encoded_once():
+    encoder, one, other = Angles(), ["0", "60", "90", "0"], ["60", "60", "0", "60"]
+    alike = similarities(one, other, encoder)
+    np.testing.assert_allclose(alike, [0.5, 1.0, 0.0, 0.5], atol=1e-6)
+    assert sorted(encoder.encoded) == ["0", "60", "90"]
+
+
+def test_many_pairs_in_blocks_are_as_each_alone(monkeypatch):
+    angles = [str(angle) for angle in range(0, 180, 7)]
+    whole = similarities(angles, angles[::-1], Angles())
+    monkeypatch.setattr(module, "BLOCK", 4)
+    assert similarities(angles, angles[::-1], Angles()).tolist() == whole.tolist()
+
+
+@pytest.mark.parametrize(("descriptions", "encoder"), [(None, Angles()), (["0"], None)])
+def test_what_is_not_compared_has_no_similarity(descriptions, encoder):
+    checks = check(["0"], descriptions, Scores({}), encoder, LIMITS)
+    assert checks["similarity"].isna().all()
+    assert checks["similarity_ok"].isna().all()
+    assert checks["names_ok"].tolist() == [True]
+
+
+def test_nothing_to_check_is_no_error():
+    assert list(check([], [], Scores({}), Angles(), LIMITS).columns) == COLUMNS
+
+
+def write(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("description\nx\n", FileError, "caption"),
+        ("caption,names\na,b\n", CheckError, "'names' is there already"),
+        ("caption,description\na,b\n,c\n", CheckError, "line 3: no caption"),
+        (
+            "caption,description\na,b\nb,\nc,\n",
+            CheckError,
+            r"line 3: no description \(2 such rows\)",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_checked_is_a_clear_error(tmp_path, text, error, said):
+    with pytest.raises(error, match=said):
+        table(write(tmp_path / "x.csv", text))
+
+
+@pytest.fixture
+def project(tmp_path, tagger_file, repository, monkeypatch):
+    """Go to a folder whose params.yaml names a small tagger."""
+    text = (repository / "params.yaml").read_text()
+    names, _, rest = text.partition("names:\n  model: builtin")
+    (tmp_path / "params.yaml").write_text(f"{names}names:\n  model: {tagger_file}{rest}")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+FILE = """clip,caption,description
+1,A woman waves to a man.,Nora waves to Omar.
+2,Jennifer waves to Michael.,Jennifer waves to Michael.
+3,The train is late again.,Nora waves to Omar.
+"""
+
+
+def options(**changes):
+    values = {"file": Path("x.csv"), "out": None, "no_similarity": False}
+    return argparse.Namespace(**{**values, **changes})
+
+
+def test_the_command_adds_its_columns_and_keeps_the_others(project, capsys):
+    write(project / "x.csv", FILE)
+    module.main(options(out=Path("y.csv")))
+    rows = csv_files.read_csv(project / "y.csv", ["clip", "caption", "description", *COLUMNS])
+    assert rows["clip"].tolist() == ["1", "2", "3"]
+    assert rows["names_ok"].tolist() == ["True", "False", "True"]
+    assert rows["names"].tolist()[1] == "Jennifer; Michael"
+    assert rows["similarity_ok"].tolist() == ["True", "True", "False"]
+    assert float(rows["similarity"].tolist()[1]) == 1.0
+    assert "of 3 captions 1 name someone, 1 are unlike" in capsys.readouterr().err
+
+
+def test_without_descriptions_names_alone_are_looked_for(project, capsys):
+    write(project / "x.csv", "caption\nA woman waves.\n")
+    module.main(options())
+    told = capsys.readouterr()
+    assert (
+        told.out == "caption,names,name_score,names_ok,similarity,similarity_ok\n"
+        "A woman waves.,,0.0,True,,\n"
+    )
+    assert "(not compared)" in told.err
+
+
+def test_similarity_can_be_left_out(project):
+    frame = pd.DataFrame({"caption": ["A woman waves."], "description": ["Nora waves."]})
+    assert checked(frame, load(), with_similarity=False)["similarity"].isna().all()

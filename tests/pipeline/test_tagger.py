@@ -1,0 +1,156 @@
+"""What the builtin tagger is trained on, its character features, and what training gives."""
+
+import random
+import re
+
+import pytest
+import torch
+from flair.data import Sentence
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import tagger
+from pipeline.names import Span
+from pipeline.params import Tagger
+from pipeline.tagging import characters, grammar, training, wordlists
+from pipeline.tagging.grammar import Example, GrammarError
+
+PARAMS = Tagger(seed=5, sentences=120, epochs=1)
+WORDS = {"first": ["Nora"], "last": ["Reed"], "full": ["Nora Reed"], "w": ["lamp"]}
+
+
+@pytest.fixture(scope="module")
+def rules(repository):
+    return grammar.read(repository / grammar.TEMPLATES)
+
+
+# --- sentences
+
+
+def test_names_are_labelled_where_they_stand():
+    rules = {"sentence": ["{who} meets {first} {last}'s {w}."], "who": ["{full}"]}
+    example = grammar.draw(rules, WORDS, random.Random(0))
+    assert example.text == "Nora Reed meets Nora Reed's lamp."
+    assert [example.text[start:end] for start, end in example.names] == [
+        "Nora Reed",
+        "Nora",
+        "Reed",
+    ]
+
+
+@given(st.randoms(use_true_random=False))
+def test_every_label_of_the_real_grammar_is_a_name_and_nothing_is_left_open(rules, rng):
+    words = wordlists.word_lists(random.Random(1), held_out=False) if not CACHE else CACHE[0]
+    CACHE[:] = [words]
+    example = grammar.draw(rules, words, rng)
+    assert not re.search("[{}]", example.text)
+    names = {
+        name
+        for symbol in grammar.NAMES
+        for name in [*words.get(symbol, ()), *rules.get(symbol, ())]
+    }
+    ends = 0
+    for start, end in example.names:
+        assert ends <= start < end
+        assert example.text[start:end] in names
+        ends = end
+
+
+CACHE: list[dict[str, list[str]]] = []
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- a", "must hold symbols with lists"),
+        ("sentence: x", "must hold symbols with lists"),
+        ("sentence: ['{nobody} sits']", "nothing stands for {nobody}"),
+        ("sentence: [x]\nother: []", "other: must be a list of texts"),
+        ("sentence: [x, 3]", "3 is no text"),
+    ],
+)
+def test_a_broken_grammar_is_a_clear_error(tmp_path, text, said):
+    path = tmp_path / "templates.yaml"
+    path.write_text(text)
+    with pytest.raises(GrammarError, match=re.escape(said)):
+        grammar.read(path)
+
+
+def test_no_name_of_the_test_is_one_of_training():
+    train = wordlists.word_lists(random.Random(1), held_out=False)
+    test = wordlists.word_lists(random.Random(1), held_out=True)
+    for symbol in ("first", "last"):
+        assert len(test[symbol]) > 100
+        assert not set(train[symbol]) & set(test[symbol])
+
+
+def test_the_same_seed_draws_the_same_sentences_and_another_others(rules):
+    once, again = (tagger.examples(rules, PARAMS) for _ in range(2))
+    assert once == again
+    assert len(once[0]) == 120
+    assert tagger.examples(rules, PARAMS.model_copy(update={"seed": 6})) != once
+
+
+# --- character features
+
+
+def test_features_are_those_of_each_word_read_alone():
+    torch.manual_seed(2)
+    features = characters.untrained()
+    sentences = [Sentence("Nora sees Nora and a sofa."), Sentence("\u00c4h, sofa!")]
+    features.embed(sentences)
+    embed, rnn = features.char_embedding, features.char_rnn
+    for token in [token for sentence in sentences for token in sentence]:
+        letters = [features.char_dictionary.get_idx_for_item(letter) for letter in token.text]
+        with torch.no_grad():
+            _, (last, _) = rnn(embed(torch.tensor(letters))[:, None])
+        expected = torch.cat([last[0, 0], last[1, 0]])
+        torch.testing.assert_close(token.get_embedding(), expected, atol=1e-6, rtol=0)
+
+
+def test_a_capital_makes_another_word():
+    features = characters.untrained()
+    sentence = Sentence("Will will")
+    features.embed(sentence)
+    assert not torch.equal(sentence[0].get_embedding(), sentence[1].get_embedding())
+
+
+# --- training
+
+
+def test_the_same_seed_trains_the_same_tagger(rules):
+    train = tagger.examples(rules, PARAMS)[0]
+    one, other = (training.train(train, seed=3, epochs=1).state_dict() for _ in range(2))
+    assert all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_what_is_trained_on_little_finds_most_names_of_sentences_it_never_saw(tagger_figures):
+    assert tagger_figures["f1"] > 0.8
+    assert tagger_figures["sentences"] == 1500
+
+
+class Fixed:
+    def __init__(self, found):
+        self.found = found
+
+    def find(self, texts):
+        return self.found
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        ([[(0, 4)], [(0, 4)]], (1.0, 1.0, 1.0)),
+        ([[(0, 9)], [(0, 4)]], (0.5, 0.5, 0.5)),
+        ([[(0, 4), (5, 9)], []], (0.5, 0.5, 0.5)),
+        ([[(0, 4)], []], (1.0, 0.5, 2 / 3)),
+        ([[], []], (0.0, 0.0, 0.0)),
+    ],
+)
+def test_a_name_counts_where_both_ends_are_right(found, expected):
+    examples = [Example("Nora sits", ((0, 4),)), Example("Omar sits", ((0, 4),))]
+    spans = [
+        [Span(start, end, example.text[start:end], 1.0) for start, end in row]
+        for row, example in zip(found, examples, strict=True)
+    ]
+    assert tuple(tagger.measure(Fixed(spans), examples).values()) == expected
