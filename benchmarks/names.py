@@ -1,0 +1,86 @@
+"""Names found in hand-labelled texts: by the tagger, by letter case, and by both together.
+
+    python -m benchmarks.names LABELLED [--corpus TEXTS]
+
+LABELLED has a text per line, each name in square brackets: `[Nora] waves to Dr. [Reed].`
+TEXTS are the unlabelled texts of the same corpus, a line each, from which letter case is
+learnt (else from the labelled ones alone). A name counts where both its ends are right.
+Params and the tagger are those of the current folder.
+"""
+
+import argparse
+import re
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from pipeline import flair_tagger, truecase
+from pipeline.finder import NameFinder
+from pipeline.names import NameTagger, Span
+from pipeline.params import load
+from pipeline.tagger import measure
+from pipeline.tagging.grammar import Example
+
+Find = Callable[[Sequence[str]], list[list[Span]]]
+
+
+class By:
+    """A finder by a function."""
+
+    def __init__(self, find: Find) -> None:
+        """Find by `find`."""
+        self.find = find
+
+
+def read(line: str) -> Example:
+    """Return a text with its names, of one whose names stand in brackets."""
+    text, names = "", []
+    for piece in re.split(r"(\[[^\]]*\])", line.strip()):
+        if piece.startswith("["):
+            names.append((len(text), len(text) + len(piece) - 2))
+        text += piece.strip("[]")
+    return Example(text, tuple(names))
+
+
+def by_case(corpus: Sequence[str]) -> Find:
+    """Return the truecase rule alone: words that the corpus writes as names."""
+    known = truecase.name_like(truecase.casings(corpus))
+
+    def find(texts: Sequence[str]) -> list[list[Span]]:
+        return [
+            [
+                Span(word.start, word.end, text[word.start : word.end], 1.0)
+                for word in truecase.words(text)
+                if word.key in known and not word.is_lower
+            ]
+            for text in texts
+        ]
+
+    return find
+
+
+def main() -> None:
+    """Print precision, recall and F1 of each way, and the tagger's speed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("labelled", type=Path)
+    parser.add_argument("--corpus", type=Path)
+    options = parser.parse_args()
+    test = [read(line) for line in options.labelled.read_text().splitlines()]
+    corpus = [example.text for example in test]
+    if options.corpus:
+        corpus = options.corpus.read_text().splitlines()
+    names = load().names
+    tagger = flair_tagger.load(flair_tagger.locate(names.model, names.revision))
+    start = time.perf_counter()
+    finder = NameFinder(tagger, corpus)
+    seconds = time.perf_counter() - start
+    distinct = len(set(corpus))
+    print(f"{len(test)} texts, {sum(len(example.names) for example in test)} names in them")
+    print(f"read {distinct} distinct texts in {seconds:.0f} s: {distinct / seconds:.0f} a second")
+    ways: dict[str, NameTagger] = {"tagger": tagger, "case": By(by_case(corpus)), "both": finder}
+    for name, way in ways.items():
+        print(name, *(f"{key} {value:.3f}" for key, value in measure(way, test).items()))
+
+
+if __name__ == "__main__":
+    main()
