@@ -27,6 +27,9 @@ MIN_VOTE_SHARE = 0.8
 WITHIN_NAME = re.compile(r"\s+|-|(?<=\b\w)\.\s*")
 """What stands between the words of one name; a full stop after an initial only."""
 
+GENERATION = re.compile(r",?\s+(?:Jr|Sr)\b(?:\.(?=,|\s+[a-z]))?")
+"""What may follow a name; its full stop, where that does not end the sentence."""
+
 
 class Evidence(NamedTuple):
     """What a corpus tells about words, by their key: letter case, and how often they are names."""
@@ -82,7 +85,7 @@ def refine(text: str, spans: Sequence[Span], evidence: Evidence) -> list[Span]:
         score = 0.0 if word.is_lower else evidence.vote(word)
         if score:
             names.append(_span(text, word.start, word.end, score))
-    return _joined(text, names)
+    return [_with_generation(text, name) for name in _joined(text, names)]
 
 
 def _named(text: str, spans: Sequence[Span]) -> list[Span]:
@@ -107,6 +110,11 @@ def _joined(text: str, spans: Iterable[Span]) -> list[Span]:
         else:
             joined.append(span)
     return joined
+
+
+def _with_generation(text: str, name: Span) -> Span:
+    after = GENERATION.match(text, name.end)
+    return _span(text, name.start, after.end(), name.score) if after else name
 
 
 def _span(text: str, start: int, end: int, score: float) -> Span:

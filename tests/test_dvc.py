@@ -11,6 +11,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from benchmarks.fake_openai.answers import caption_of
+from benchmarks.rewrite import serving
+
 pytestmark = pytest.mark.integration
 
 SMALL = {
@@ -49,11 +52,16 @@ class Project:
             },
         }
 
-    def run(self, *command: str) -> str:
+    def run(self, *command: str, fails: bool = False, **env: str) -> str:
         done = subprocess.run(
-            command, cwd=self.folder, env=self.env, capture_output=True, text=True, check=False
+            command,
+            cwd=self.folder,
+            env=self.env | env,
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
         self.errors = done.stderr
         return done.stdout
 
@@ -164,6 +172,30 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     assert re.search(r"embed: 1 of \d+ texts encoded", project.told + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
     assert set(candidates["query_id"]) == {own}
+    project.run("git", "checkout", "-q", ".")
+    project.repro()
+
+
+def test_a_language_model_rewrites_through_dvc_and_is_paid_once(project):
+    project.change("params.yaml", "backend: rules", "backend: openai")
+    project.run("dvc", "repro", "rewrite", fails=True, OPENAI_API_KEY="")
+    [said] = [line for line in project.errors.splitlines() if "OPENAI_API_KEY" in line]
+    assert said.startswith("error: OPENAI_API_KEY is not set: export OPENAI_API_KEY=")
+
+    folder = project.folder / "datasets/work"
+    with serving(latency=0.0) as url:
+        env = {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
+        project.run("dvc", "repro", "rewrite", **env)
+        captions = pd.read_parquet(folder / "captions.parquet").set_index("moment_id")
+        moments = pd.read_parquet(folder / "moments.parquet").set_index("moment_id")
+        assert set(captions["source"]) == {"llm"}
+        assert captions["prompt"].str.startswith("rewrite-v1").all()
+        assert captions["caption"].to_dict() == moments["description"].map(caption_of).to_dict()
+        told = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
+        assert told["requests"] > 0
+        project.run("dvc", "repro", "-f", "-s", "rewrite", **env)
+    again = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
+    assert (again["requests"], again["cost_usd"]) == (0, 0)
     project.run("git", "checkout", "-q", ".")
     project.repro()
 

@@ -79,6 +79,15 @@ def test_titles_are_no_part_of_a_name_and_what_a_space_parts_is_one():
     assert found(finder, "He calls Ann. Reed answers.") == ["Ann", "Reed"]
 
 
+def test_jr_and_sr_are_part_of_a_name():
+    finder = NameFinder(Dictionary(["Omar Reed", "Nora"]), CORPUS)
+    assert found(finder, "Omar Reed Sr. sits by Nora, Jr., again.") == [
+        "Omar Reed Sr.",
+        "Nora, Jr.",
+    ]
+    assert found(finder, "Nora calls Omar Reed Jr.") == ["Nora", "Omar Reed Jr"]
+
+
 def test_a_number_that_names_somebody_stays():
     assert found(NameFinder(Dictionary(["13"]), CORPUS), "She asks 13 to stay.") == ["13"]
 
