@@ -1,0 +1,198 @@
+"""Segments of videos, column by column: what qrels and runs are inside.
+
+A query's segments stand together, in the order of its list: judged segments as in their
+file, results by rank. Frames are the outside of the same thing: `query_id, video_id, start,
+end`, and `level` for qrels or `rank, score` for runs.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from momentrank.errors import MomentRankError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+class SegmentError(MomentRankError):
+    """Segments that can't be: no times, times that run backwards, no levels."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        """Say what is wrong with the row of that number, from 0."""
+        super().__init__(f"row {row}: {reason}")
+        self.row, self.reason = row, reason
+
+
+class Segments(NamedTuple):
+    """Segments [start, end) in seconds, each of a query.
+
+    `query` (n,) is the index in `queries` (distinct ids), ascending; `value` (n,) the level of a
+    judged segment, or the score of a result.
+    """
+
+    queries: list[str]
+    query: Ints
+    video: list[str]
+    start: Floats
+    end: Floats
+    value: Floats
+
+    @property
+    def rank(self) -> Ints:
+        """Return the place of each segment in its query's list, from 1; shape (n,)."""
+        first = np.searchsorted(self.query, np.arange(len(self.queries)))
+        ranks: Ints = np.arange(1, len(self.query) + 1) - first[self.query]
+        return ranks
+
+    def take(self, rows: Bools) -> "Segments":
+        """Return some of the segments; every query stays, with fewer segments or none."""
+        video = [name for name, kept in zip(self.video, rows.tolist(), strict=True) if kept]
+        columns = (self.start[rows], self.end[rows], self.value[rows])
+        return Segments(self.queries, self.query[rows], video, *columns)
+
+
+def judged(
+    query_ids: Sequence[str],
+    video_ids: Sequence[str],
+    starts: Sequence[float],
+    ends: Sequence[float],
+    levels: Sequence[float],
+) -> Segments:
+    """Return judged segments; within a query they keep their order.
+
+    Raises:
+        SegmentError: a time is no number or runs backwards, or a level is not 0, 1, 2, ...
+    """
+    segments, order = _grouped(query_ids, video_ids, starts, ends, levels)
+    levels_ok = np.isfinite(segments.value) & (segments.value >= 0) & (segments.value % 1 == 0)
+    _refuse(~levels_ok, order, "the level must be 0, 1, 2, ...")
+    return segments
+
+
+def ranked(
+    query_ids: Sequence[str],
+    video_ids: Sequence[str],
+    starts: Sequence[float],
+    ends: Sequence[float],
+    scores: Sequence[float] | None = None,
+    *,
+    ranks: Sequence[float] | None = None,
+    by_score: bool = False,
+) -> Segments:
+    """Return results in the order of their lists.
+
+    That is: by rank where `ranks` are given (equal ranks as they come), else by descending
+    score if `by_score` (equal scores as they come), else as they come.
+
+    Raises:
+        SegmentError: a time, rank or score is no number, or a time runs backwards.
+    """
+    values = np.zeros(len(starts)) if scores is None else scores
+    keys = None
+    if ranks is not None:
+        keys = _numbers(ranks, "rank")
+    elif by_score:
+        keys = -_numbers(values, "score")
+    segments, order = _grouped(query_ids, video_ids, starts, ends, values, keys)
+    _refuse(~np.isfinite(segments.value), order, "the score is no number")
+    return segments
+
+
+def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
+    query_ids: Sequence[str],
+    video_ids: Sequence[str],
+    starts: Sequence[float],
+    ends: Sequence[float],
+    values: Sequence[float] | Floats,
+    keys: Floats | None = None,
+) -> tuple[Segments, Ints]:
+    """Return segments with a query's together, ordered by `keys`; and the row of each."""
+    index: dict[str, int] = {}
+    query = np.fromiter(
+        (index.setdefault(name, len(index)) for name in query_ids), np.int64, len(starts)
+    )
+    start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
+    order = np.arange(len(query))
+    if keys is not None:
+        order = np.lexsort((keys, query))
+    elif (np.diff(query) < 0).any():
+        order = np.argsort(query, kind="stable")
+    video = list(video_ids)
+    if keys is not None or (np.diff(order) != 1).any():
+        video = [video[row] for row in order.tolist()]
+    start, end = start[order], end[order]
+    _refuse(~np.isfinite(start) | ~np.isfinite(end), order, "start and end must be numbers")
+    _refuse(end < start, order, "the end lies before the start")
+    return Segments(list(index), query[order], video, start, end, value[order]), order
+
+
+def _numbers(column: Sequence[float] | Floats, name: str) -> Floats:
+    """Return a column of numbers; no text and no null is taken for one."""
+    if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
+        return column.astype(np.float64)
+    for row, value in enumerate(column):
+        if type(value) not in (int, float) and not isinstance(value, np.integer | np.floating):
+            raise SegmentError(row, f"the {name} must be a number, not {value!r}")
+    return np.asarray(column, dtype=np.float64)
+
+
+def _refuse(wrong: Bools, order: Ints, reason: str) -> None:
+    """Name the first row, as they came, that is wrong."""
+    if wrong.any():
+        raise SegmentError(int(order[wrong].min()), reason)
+
+
+def qrels_of(frame: "pd.DataFrame") -> Segments:
+    """Return the judged segments of a frame `query_id, video_id, start, end, level`.
+
+    Raises:
+        SegmentError: a column is missing, or a value can't be.
+    """
+    return judged(*_columns(frame, ["query_id", "video_id", "start", "end", "level"]))
+
+
+def run_of(frame: "pd.DataFrame") -> Segments:
+    """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`.
+
+    Raises:
+        SegmentError: a column is missing, or a value can't be.
+    """
+    columns = _columns(frame, ["query_id", "video_id", "start", "end"])
+    if "rank" not in frame and "score" not in frame:
+        raise SegmentError(0, "the run has neither a column 'rank' nor 'score'")
+    scores = frame["score"].to_numpy() if "score" in frame else None
+    ranks = frame["rank"].to_numpy() if "rank" in frame else None
+    return ranked(*columns, scores, ranks=ranks, by_score=True)
+
+
+def _columns(frame: "pd.DataFrame", names: Sequence[str]) -> list[Any]:
+    missing = [name for name in names if name not in frame]
+    if missing:
+        raise SegmentError(0, f"the frame has no column {missing[0]!r}")
+    ids = [frame[name].astype(str).tolist() for name in names[:2]]
+    return [*ids, *(frame[name].to_numpy() for name in names[2:])]
+
+
+def qrels_frame(qrels: Segments) -> "pd.DataFrame":
+    """Return judged segments as a frame `query_id, video_id, start, end, level`."""
+    return _frame(qrels, {"level": qrels.value.astype(np.int64)})
+
+
+def run_frame(run: Segments) -> "pd.DataFrame":
+    """Return results as a frame `query_id, video_id, start, end, rank, score`."""
+    return _frame(run, {"rank": run.rank, "score": run.value})
+
+
+def _frame(segments: Segments, more: dict[str, npt.NDArray[Any]]) -> "pd.DataFrame":
+    import pandas as pd  # noqa: PLC0415  (takes longer than scoring a run)
+
+    names = np.array(segments.queries, dtype=object)[segments.query]
+    columns = {"query_id": names, "video_id": segments.video}
+    return pd.DataFrame({**columns, "start": segments.start, "end": segments.end, **more})
