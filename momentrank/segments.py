@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Bools = npt.NDArray[np.bool_]
+Column = Sequence[float] | npt.NDArray[Any]
 
 
 class SegmentError(MomentRankError):
@@ -61,9 +62,9 @@ class Segments(NamedTuple):
 def judged(
     query_ids: Sequence[str],
     video_ids: Sequence[str],
-    starts: Sequence[float],
-    ends: Sequence[float],
-    levels: Sequence[float],
+    starts: Column,
+    ends: Column,
+    levels: Column,
 ) -> Segments:
     """Return judged segments; within a query they keep their order.
 
@@ -76,14 +77,14 @@ def judged(
     return segments
 
 
-def ranked(
+def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
     query_ids: Sequence[str],
     video_ids: Sequence[str],
-    starts: Sequence[float],
-    ends: Sequence[float],
-    scores: Sequence[float] | None = None,
+    starts: Column,
+    ends: Column,
+    scores: Column | None = None,
     *,
-    ranks: Sequence[float] | None = None,
+    ranks: Column | None = None,
     by_score: bool = False,
 ) -> Segments:
     """Return results in the order of their lists.
@@ -108,9 +109,9 @@ def ranked(
 def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     query_ids: Sequence[str],
     video_ids: Sequence[str],
-    starts: Sequence[float],
-    ends: Sequence[float],
-    values: Sequence[float] | Floats,
+    starts: Column,
+    ends: Column,
+    values: Column,
     keys: Floats | None = None,
 ) -> tuple[Segments, Ints]:
     """Return segments with a query's together, ordered by `keys`; and the row of each."""
@@ -119,7 +120,7 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
         (index.setdefault(name, len(index)) for name in query_ids), np.int64, len(starts)
     )
     start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
-    order = np.arange(len(query))
+    order: Ints = np.arange(len(query))
     if keys is not None:
         order = np.lexsort((keys, query))
     elif (np.diff(query) < 0).any():
@@ -133,7 +134,7 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     return Segments(list(index), query[order], video, start, end, value[order]), order
 
 
-def _numbers(column: Sequence[float] | Floats, name: str) -> Floats:
+def _numbers(column: Column, name: str) -> Floats:
     """Return a column of numbers; no text and no null is taken for one."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
         return column.astype(np.float64)
@@ -164,12 +165,13 @@ def run_of(frame: "pd.DataFrame") -> Segments:
     Raises:
         SegmentError: a column is missing, or a value can't be.
     """
-    columns = _columns(frame, ["query_id", "video_id", "start", "end"])
+    query, video, start, end = _columns(frame, ["query_id", "video_id", "start", "end"])
     if "rank" not in frame and "score" not in frame:
         raise SegmentError(0, "the run has neither a column 'rank' nor 'score'")
     scores = frame["score"].to_numpy() if "score" in frame else None
-    ranks = frame["rank"].to_numpy() if "rank" in frame else None
-    return ranked(*columns, scores, ranks=ranks, by_score=True)
+    if "rank" in frame:
+        return ranked(query, video, start, end, scores, ranks=frame["rank"].to_numpy())
+    return ranked(query, video, start, end, scores, by_score=True)
 
 
 def _columns(frame: "pd.DataFrame", names: Sequence[str]) -> list[Any]:

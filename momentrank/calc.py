@@ -1,0 +1,144 @@
+"""Scores: measures of runs against qrels, by a convention.
+
+The functions are ir_measures' own, over segments. Qrels and runs are frames (`read_qrels`,
+`read_run`) or what these are inside, `Segments`; they are never changed.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from ir_measures import CalcResults
+from ir_measures.util import Metric
+
+from momentrank import conventions, segments
+from momentrank.matching.lists import Lists, align
+from momentrank.measures.base import Measure
+from momentrank.segments import Floats, Segments
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Qrels = Segments | pd.DataFrame
+    Run = Segments | pd.DataFrame
+
+
+class Unmatched(NamedTuple):
+    """Queries that only the qrels have, and queries that only the run has."""
+
+    not_in_run: list[str]
+    not_in_qrels: list[str]
+
+
+class Evaluator:
+    """Scores runs against qrels that are read once."""
+
+    def __init__(self, measures: Iterable[Measure], qrels: "Qrels", convention: str) -> None:
+        """Look at measures and qrels.
+
+        Raises:
+            MeasureError: a measure lacks a parameter.
+            UsageError: the convention is none, or does not have a measure.
+            SegmentError: the qrels can't be.
+        """
+        self.measures, self.convention = list(measures), convention
+        for measure in self.measures:
+            measure.validate_params()
+            conventions.check(measure, convention)
+        self.qrels = qrels if isinstance(qrels, Segments) else segments.qrels_of(qrels)
+
+    @property
+    def depth(self) -> int | None:
+        """How many results of each list are looked at; None: all."""
+        if self.convention == conventions.SH_EVAL:
+            return None
+        depths = [measure.depth() for measure in self.measures]
+        return max((depth for depth in depths if depth), default=1) if all(depths) else None
+
+    def iter_calc(self, run: "Run") -> Iterator[Metric]:
+        """Yield the value of every measure for every query that counts.
+
+        Raises:
+            SegmentError: the run can't be.
+        """
+        lists = self._align(run)
+        rows = np.flatnonzero(conventions.counting(lists, self.convention)).tolist()
+        for measure in self.measures:
+            values = conventions.values(measure, lists, self.convention).tolist()
+            for row in rows:
+                yield Metric(self.qrels.queries[row], measure, values[row])
+
+    def calc_aggregate(self, run: "Run") -> dict[Measure, float]:
+        """Return each measure over all queries that count: the mean, or the sum of counts.
+
+        Raises:
+            SegmentError: the run can't be.
+        """
+        lists = self._align(run)
+        return {measure: self._aggregate(measure, lists) for measure in self.measures}
+
+    def calc(self, run: "Run") -> CalcResults:
+        """Return both: `aggregated`, by measure, and `per_query`, a list of metrics.
+
+        Raises:
+            SegmentError: the run can't be.
+        """
+        run = run if isinstance(run, Segments) else segments.run_of(run)
+        aggregated: dict[Any, float] = dict(self.calc_aggregate(run))
+        return CalcResults(aggregated, list(self.iter_calc(run)))
+
+    def unmatched(self, run: Segments) -> Unmatched:
+        """Return the queries that only one of the two has."""
+        ours, theirs = set(self.qrels.queries), set(run.queries)
+        return Unmatched(
+            [name for name in self.qrels.queries if name not in theirs],
+            [name for name in run.queries if name not in ours],
+        )
+
+    def _align(self, run: "Run") -> Lists:
+        run = run if isinstance(run, Segments) else segments.run_of(run)
+        return align(self.qrels, run, self.depth)
+
+    def _aggregate(self, measure: Measure, lists: Lists) -> float:
+        values = conventions.values(measure, lists, self.convention)
+        return aggregated(measure, values[conventions.counting(lists, self.convention)])
+
+
+def aggregated(measure: Measure, values: Floats) -> float:
+    """Return the mean of queries' values, or their sum; 0 without any."""
+    of_measure = measure.aggregator()
+    for value in values.tolist() or [0.0]:
+        of_measure.add(value)
+    return float(of_measure.result())
+
+
+def evaluator(measures: Iterable[Measure], qrels: "Qrels", convention: str = "paper") -> Evaluator:
+    """Return what scores runs; qrels are looked at once.
+
+    Raises:
+        MeasureError: a measure lacks a parameter.
+        UsageError: the convention is none, or does not have a measure.
+        SegmentError: the qrels can't be.
+    """
+    return Evaluator(measures, qrels, convention)
+
+
+def iter_calc(
+    measures: Iterable[Measure], qrels: "Qrels", run: "Run", convention: str = "paper"
+) -> Iterator[Metric]:
+    """Yield the value of every measure for every query that counts; see `evaluator`."""
+    return evaluator(measures, qrels, convention).iter_calc(run)
+
+
+def calc_aggregate(
+    measures: Iterable[Measure], qrels: "Qrels", run: "Run", convention: str = "paper"
+) -> dict[Measure, float]:
+    """Return each measure over all queries that count; see `evaluator`."""
+    return evaluator(measures, qrels, convention).calc_aggregate(run)
+
+
+def calc(
+    measures: Iterable[Measure], qrels: "Qrels", run: "Run", convention: str = "paper"
+) -> CalcResults:
+    """Return each measure over all queries, and for each query; see `evaluator`."""
+    return evaluator(measures, qrels, convention).calc(run)

@@ -1,0 +1,135 @@
+"""A run beside the qrels: what every relevance model looks at."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from momentrank.matching.relevance import Relevance
+from momentrank.segments import Bools, Floats, Ints, Segments
+
+
+class Truth(NamedTuple):
+    """Judged segments, a query's together, in the order of their file; each (n,)."""
+
+    query: Ints
+    video: Ints
+    start: Floats
+    end: Floats
+    level: Floats
+
+
+class Results(NamedTuple):
+    """Results, a query's together and by rank; each (n,)."""
+
+    query: Ints
+    rank: Ints
+    video: Ints
+    start: Floats
+    end: Floats
+
+
+class Pairs(NamedTuple):
+    """Each result beside each judged segment of its query and video: their row numbers."""
+
+    result: Ints
+    truth: Ints
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The judged segments of `count` queries and a run's results for them.
+
+    `listed` (count,) tells which queries the run has. Query and video are numbers.
+    """
+
+    count: int
+    listed: Bools
+    truth: Truth
+    results: Results
+    known: dict[Any, Relevance] = field(default_factory=dict, compare=False)
+    """What relevance models have made of these lists."""
+
+    def take(self, rows: Bools) -> "Lists":
+        """Return the lists with some of their results, which move up."""
+        query, _, video, start, end = self.results
+        query = query[rows]
+        results = Results(query, ranks(query), video[rows], start[rows], end[rows])
+        return Lists(self.count, self.listed, self.truth, results)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Return the pairs, by result, then in the order of the judged segments."""
+        videos = 1 + max(self.truth.video.max(initial=0), self.results.video.max(initial=0))
+        known, wanted = (of.query * videos + of.video for of in (self.truth, self.results))
+        order = np.argsort(known, kind="stable")
+        keys, first, counts = np.unique(known[order], return_index=True, return_counts=True)
+        at = np.searchsorted(keys, wanted)
+        at[at == len(keys)] = 0
+        found = np.flatnonzero(keys[at] == wanted) if len(keys) else np.empty(0, np.int64)
+        at, times = at[found], counts[at[found]]
+        inside = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+        return Pairs(np.repeat(found, times), order[np.repeat(first[at], times) + inside])
+
+    @cached_property
+    def iou(self) -> Floats:
+        """Return the IoU of each pair, 0 where both are empty.
+
+        In this order of operations: another formula moves results at a threshold.
+        """
+        results, truth = self.results, self.truth
+        start, end = results.start[self.pairs.result], results.end[self.pairs.result]
+        other_start, other_end = truth.start[self.pairs.truth], truth.end[self.pairs.truth]
+        shared = np.maximum(0.0, np.minimum(end, other_end) - np.maximum(start, other_start))
+        union = (end - start) + (other_end - other_start) - shared
+        iou: Floats = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+        return iou
+
+    def relevant(self, rel: int) -> Bools:
+        """Return which judged segments have the level `rel` or a higher one."""
+        return self.truth.level >= rel
+
+    def totals(self, rel: int) -> Ints:
+        """Return how many relevant segments each query has."""
+        return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
+
+
+def ranks(query: Ints) -> Ints:
+    """Return the places, from 1, in lists that stand one after the other."""
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    lengths = np.diff(starts, append=len(query))
+    places: Ints = np.arange(1, len(query) + 1) - np.repeat(starts, lengths)
+    return places
+
+
+def align(qrels: Segments, run: Segments, depth: int | None = None) -> Lists:
+    """Put a run beside qrels; of each list only the first `depth` results where that is given.
+
+    Queries that the qrels lack are left out: they can't be scored.
+    """
+    index = {name: number for number, name in enumerate(qrels.queries)}
+    numbers = np.fromiter((index.get(name, -1) for name in run.queries), np.int64, len(run.queries))
+    query, rank = numbers[run.query], run.rank
+    rows = np.flatnonzero((query >= 0) & (rank <= depth if depth else True))
+    if (np.diff(query[rows]) < 0).any():
+        rows = rows[np.argsort(query[rows], kind="stable")]
+    videos: dict[str, int] = {}
+    truth_video = _numbered(qrels.video, videos)
+    names = run.video if len(rows) == len(run.video) else [run.video[row] for row in rows.tolist()]
+    listed = np.zeros(len(qrels.queries), dtype=bool)
+    listed[numbers[numbers >= 0]] = True
+    return Lists(
+        len(qrels.queries),
+        listed,
+        Truth(qrels.query, truth_video, qrels.start, qrels.end, qrels.value),
+        Results(query[rows], rank[rows], _numbered(names, videos), run.start[rows], run.end[rows]),
+    )
+
+
+def _numbered(names: list[str], numbers: dict[str, int]) -> Ints:
+    """Return a number for each name; `numbers` learns the new ones."""
+    for name in dict.fromkeys(names):
+        numbers.setdefault(name, len(numbers))
+    return np.fromiter(map(numbers.get, names, repeat(-1)), np.int64, len(names))

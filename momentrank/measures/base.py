@@ -1,0 +1,146 @@
+"""A measure is a value: its `repr` is its name, its argument, its column and its key."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from ir_measures import CalcResults
+from ir_measures.measures import base as ir_measures
+
+from momentrank.errors import UsageError
+from momentrank.matching.lists import Lists
+from momentrank.matching.relevance import Relevance
+from momentrank.measures.params import JUDGED_ONLY, REL, Param
+from momentrank.segments import Floats
+
+if TYPE_CHECKING:
+    from ir_measures.util import Metric
+
+    from momentrank.calc import Evaluator, Qrels, Run
+
+
+class MeasureError(UsageError):
+    """A measure that is not, or a parameter that it does not have."""
+
+
+class Measure(ir_measures.Measure):
+    """Relevance to a number per query; `nDCG(iou=0.5)@10` sets parameters and gives another.
+
+    Subclasses say what they are called, which parameters they have, and `per_query`.
+    """
+
+    NAME = ""
+    PARAMS: ClassVar[Mapping[str, Param]] = {}
+    MATCH = "iou"
+    CONVENTIONS: ClassVar[dict[str, dict[str, Any]]] = {}
+    """Defaults that a convention changes."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.SUPPORTED_PARAMS = dict(cls.PARAMS)  # where ir_measures looks
+
+    def __init__(self, **params: object) -> None:
+        """Set parameters.
+
+        Raises:
+            MeasureError: there is no such parameter, or the value can't be.
+        """
+        for name, value in params.items():
+            known = self.PARAMS.get(name)
+            if known is None:
+                there = ", ".join(self.PARAMS)
+                raise MeasureError(f"{self.NAME} has no parameter {name!r}, only {there}")
+            if not known.accepts(value):
+                raise MeasureError(f"{self.NAME}: {name} must be {known.allowed}, not {value!r}")
+        in_order = [name for name in self.PARAMS if name in params]
+        super().__init__(  # type: ignore[no-untyped-call]
+            **{name: params[name] for name in in_order}
+        )
+
+    def __repr__(self) -> str:
+        shown = {
+            name: value
+            for name, value in self.params.items()
+            if name != self.AT_PARAM and value != self.PARAMS[name].default
+        }
+        brackets = ",".join(f"{name}={value!r}" for name, value in shown.items())
+        cutoff = self.params.get(self.AT_PARAM)
+        return self.NAME + (f"({brackets})" if shown else "") + (f"@{cutoff}" if cutoff else "")
+
+    def validate_params(self) -> None:
+        """Check that nothing is missing.
+
+        Raises:
+            MeasureError: a parameter without a default is not set.
+        """
+        for name in self.missing():
+            if name == self.AT_PARAM:
+                raise MeasureError(f"{self!r} needs a cutoff: {self!r}@10")
+            raise MeasureError(f"{self!r} needs {name}: {self(**{name: 0.5})!r}")
+
+    def missing(self) -> list[str]:
+        """Return the parameters that must be set, and are not."""
+        required = [name for name, param in self.PARAMS.items() if param.required]
+        return [name for name in required if name not in self.params]
+
+    def settings(self, convention: str) -> dict[str, Any]:
+        """Return every parameter's value: set, or the default of the convention or the paper."""
+        defaults = {name: param.default for name, param in self.PARAMS.items()}
+        common = {"match": self.MATCH, "judged_only": False, "rel": 1}
+        return common | defaults | self.CONVENTIONS.get(convention, {}) | self.params
+
+    def depth(self) -> int | None:
+        """Return how many results of each list it looks at, or None: all."""
+        params = self.settings("")
+        whole = params["judged_only"] or params["match"] == "bin"
+        return None if whole else params.get("cutoff")
+
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+        """Return the value of each query, shape (queries,)."""
+        raise NotImplementedError
+
+    def evaluator(  # type: ignore[override]  (ours scores segments)
+        self, qrels: "Qrels", convention: str = "paper"
+    ) -> "Evaluator":
+        """Return what scores runs by this measure; see `momentrank.evaluator`."""
+        from momentrank.calc import evaluator  # noqa: PLC0415  (it imports this module)
+
+        return evaluator([self], qrels, convention)
+
+    def iter_calc(
+        self, qrels: "Qrels", run: "Run", convention: str = "paper"
+    ) -> "Iterator[Metric]":
+        """Yield the value of each query."""
+        return self.evaluator(qrels, convention).iter_calc(run)
+
+    def calc_aggregate(self, qrels: "Qrels", run: "Run", convention: str = "paper") -> float:
+        """Return the value over all queries."""
+        return self.evaluator(qrels, convention).calc_aggregate(run)[self]
+
+    def calc(self, qrels: "Qrels", run: "Run", convention: str = "paper") -> CalcResults:
+        """Return the value over all queries, and each query's."""
+        aggregated, per_query = self.evaluator(qrels, convention).calc(run)
+        return CalcResults(aggregated[self], per_query)
+
+
+COMMON = {"rel": REL, "judged_only": JUDGED_ONLY}
+
+
+def total(found: Relevance, values: Floats, count: int, cutoff: int | None = None) -> Floats:
+    """Return the sum of the items' values up to a cutoff, in rank order, for each query."""
+    values = values if cutoff is None else np.where(found.rank <= cutoff, values, 0.0)
+    return np.bincount(found.query, values, count).astype(np.float64, copy=False)
+
+
+def table(found: Relevance, count: int, cutoff: int) -> Floats:
+    """Return the gains at each rank, 0 where a list is shorter; shape (count, cutoff)."""
+    gains = np.zeros((count, cutoff))
+    rows = found.rank <= cutoff
+    gains[found.query[rows], found.rank[rows] - 1] = found.gain[rows]
+    return gains
+
+
+def share(of: Floats, whole: Floats) -> Floats:
+    """Return `of / whole`, and 0 where the whole is nothing."""
+    result: Floats = np.divide(of, whole, out=np.zeros(len(of)), where=np.asarray(whole) > 0)
+    return result

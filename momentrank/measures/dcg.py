@@ -1,0 +1,44 @@
+"""DCG (Järvelin and Kekäläinen, 2002), of levels or, as in the AxIoU paper, of IoUs."""
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+
+from momentrank.matching.lists import Lists
+from momentrank.matching.relevance import Relevance
+from momentrank.measures.base import total
+from momentrank.measures.by_model import MODEL_PARAMS, ByModel
+from momentrank.measures.params import DCG as GAIN
+from momentrank.measures.params import DEPTH, Choice
+from momentrank.segments import Floats, Ints
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "log2": lambda level: level,
+    "exp-log2": lambda level: np.exp2(level) - 1,
+}
+
+
+class DCG(ByModel):
+    """The sum of gains, each over log2(rank + 1)."""
+
+    NAME = "DCG"
+    PARAMS: ClassVar = {
+        "cutoff": DEPTH,
+        **MODEL_PARAMS,
+        "match": Choice("iou", "maxiou", desc="gain: the level taken, or the highest IoU"),
+        "dcg": GAIN,
+    }
+    OWN: ClassVar = {**ByModel.OWN, "iou": ("iou", "strict", "dcg")}
+    CONVENTIONS: ClassVar = {"tvr-ranking": {"dcg": "exp-log2", "strict": True}}
+
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+        """Return the value of each query."""
+        gain = found.gain if params["match"] == "maxiou" else GAINS[params["dcg"]](found.gain)
+        return total(found, discounted(gain, found.rank), lists.count, params["cutoff"])
+
+
+def discounted(gain: Floats, rank: Ints) -> Floats:
+    """Return each gain over log2(rank + 1)."""
+    result: Floats = gain / np.log2(rank + 1)
+    return result

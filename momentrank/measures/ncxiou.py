@@ -1,0 +1,51 @@
+"""NCxIoU: equation 4 of the AxIoU paper with other users, its future work."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from momentrank.matching.lists import Lists
+from momentrank.matching.relevance import Relevance
+from momentrank.measures.axiou import best
+from momentrank.measures.base import COMMON, Measure, table
+from momentrank.measures.params import CUTOFF, Choice, Number
+from momentrank.segments import Floats
+
+
+class NCxIoU(Measure):
+    """The best IoU so far where a user stops, in the mean over where users stop.
+
+    `stop`: `uniform` at any of the K with 1/K; `rbp` goes on with probability p (Moffat and
+    Zobel, 2008); `err` stops at a result with its IoU as probability (Chapelle et al., 2009).
+    Who has not stopped before K stops there.
+    """
+
+    NAME = "NCxIoU"
+    MATCH = "maxiou"
+    PARAMS: ClassVar = {
+        "cutoff": CUTOFF,
+        "stop": Choice("uniform", "rbp", "err", desc="where users stop"),
+        "p": Number(0, 1, 0.8, desc="rbp: the probability of going on"),
+        **COMMON,
+    }
+
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+        """Return the value of each query."""
+        cutoff = params["cutoff"]
+        utility = best(found, lists.count, cutoff)
+        stops = _stops(params, table(found, lists.count, cutoff))
+        stops[:, -1] = 1.0 - stops[:, :-1].sum(axis=1)
+        values: Floats = (stops * utility).sum(axis=1)
+        return values
+
+
+def _stops(params: dict[str, Any], iou: Floats) -> Floats:
+    """Return the probability of stopping at each rank, shape (queries, K)."""
+    if params["stop"] == "uniform":
+        return np.full(iou.shape, 1.0 / iou.shape[1])
+    if params["stop"] == "rbp":
+        going = params["p"] ** np.arange(iou.shape[1])
+        return np.tile(going * (1.0 - params["p"]), (len(iou), 1))
+    before = np.cumprod(1.0 - iou, axis=1)[:, :-1]
+    stops: Floats = iou * np.concatenate([np.ones((len(iou), 1)), before], axis=1)
+    return stops

@@ -1,0 +1,42 @@
+"""nDCG at an IoU threshold: TVR-Ranking (Liang et al., 2024), section 4."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from momentrank.matching.lists import Lists, ranks
+from momentrank.matching.relevance import Relevance
+from momentrank.measures.base import COMMON, Measure, share, total
+from momentrank.measures.dcg import GAINS, discounted
+from momentrank.measures.params import DCG, DEPTH, IOU, NOT_STRICT
+from momentrank.segments import Floats
+
+
+class NDCG(Measure):
+    """DCG of the levels taken over DCG of the query's highest levels; 0 without any."""
+
+    NAME = "nDCG"
+    PARAMS: ClassVar = {
+        "cutoff": DEPTH,
+        "iou": IOU,
+        "dcg": DCG,
+        "strict": NOT_STRICT,
+        **{name: param for name, param in COMMON.items() if name != "rel"},
+    }
+    CONVENTIONS: ClassVar = {"tvr-ranking": {"dcg": "exp-log2", "strict": True}}
+
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+        """Return the value of each query."""
+        gain, cutoff = GAINS[params["dcg"]], params["cutoff"]
+        best = ideal(lists)
+        ideals = total(best, discounted(gain(best.gain), best.rank), lists.count, cutoff)
+        values = discounted(gain(found.gain), found.rank)
+        return share(total(found, values, lists.count, cutoff), ideals)
+
+
+def ideal(lists: Lists) -> Relevance:
+    """Return each query's levels, the highest first: what the best list would take."""
+    query, level = lists.truth.query, lists.truth.level
+    order = np.lexsort((-level, query))
+    gain, yes = level[order], np.ones(len(order), dtype=bool)
+    return Relevance(query[order], ranks(query[order]), gain, yes, yes, lists.totals(1))

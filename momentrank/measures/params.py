@@ -1,0 +1,75 @@
+"""The parameters of measures: what may be written in their brackets."""
+
+from ir_measures.measures.base import ParamInfo
+
+NOTHING = object()
+
+
+class Param(ParamInfo):
+    """One parameter: `allowed` says in words what `accepts` takes."""
+
+    allowed = ""
+
+    def __init__(self, default: object = NOTHING, desc: str = "") -> None:
+        """Ask for the parameter outright if it has no default."""
+        super().__init__(  # type: ignore[no-untyped-call]
+            required=default is NOTHING, default=default, desc=desc
+        )
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value will do."""
+        raise NotImplementedError
+
+
+class Number(Param):
+    """A number from `low` to `high`, both allowed."""
+
+    def __init__(self, low: float, high: float, default: object = NOTHING, desc: str = "") -> None:
+        """Allow `low` to `high`."""
+        super().__init__(default, desc)
+        self._low, self._high = low, high
+        self.allowed = f"a number from {low:g} to {high:g}"
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value will do; true and false are no numbers."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return self._low <= value <= self._high
+
+
+class Whole(Param):
+    """A whole number from 1 on."""
+
+    allowed = "1, 2, 3, ..."
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value will do."""
+        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+class Choice(Param):
+    """One of a few words, or of True and False; the first is the default."""
+
+    def __init__(self, *choices: str | bool, desc: str = "") -> None:
+        """Allow `choices`."""
+        super().__init__(choices[0], desc)
+        self._choices = choices
+        self.allowed = " or ".join(map(repr, choices))
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value will do; 1 is not True."""
+        return any(type(value) is type(choice) and value == choice for choice in self._choices)
+
+
+CUTOFF = Whole(desc="so many results count")
+DEPTH = Whole(None, desc="so many results count; without it all do")
+IOU = Number(0, 1, desc="the threshold of the IoU")
+REL = Whole(1, desc="the lowest relevant level")
+DCG = Choice("log2", "exp-log2", desc="gain: the level, or 2 to its power, less 1")
+STRICT = Choice(True, False, desc="IoU > threshold, not >=")
+NOT_STRICT = Choice(False, True, desc="IoU > threshold, not >=")
+JUDGED_ONLY = Choice(False, True, desc="score the list without its unjudged results")
+ONCE = Choice(False, True, desc="overlap: each segment counts once")
+BIN = Number(1e-3, 1e9, 300, desc="bin: seconds of a bin")
+TOL = Number(1e-3, 1e9, 15, desc="tol: seconds until a user gives up")
+SEEN = Choice("all", "relevant", desc="tol: what counts as seen")

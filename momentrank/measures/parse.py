@@ -1,0 +1,86 @@
+"""Names of measures: `nDCG(iou=0.5)@10`, and as the papers write them `NDCG@10,IoU>=0.5`.
+
+ir_measures has a parser for its grammar, but bound to its own registry, in which nDCG, R, P
+and AP are measures of documents.
+"""
+
+import ast
+import re
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+from momentrank.measures import REGISTRY
+from momentrank.measures.base import Measure, MeasureError
+
+PAPERS = [
+    (re.compile(r"n?dcg@(\d+),\s*iou\s*(?:>=|\u2265)\s*(\d*\.?\d+)", re.IGNORECASE), "nDCG"),
+    (re.compile(r"R@(\d+),\s*(?:iou\s*=\s*)?(\d*\.?\d+)", re.IGNORECASE), "R"),
+]
+
+
+def parse_measure(text: str) -> Measure:
+    """Return the measure of a name; `parse_measure(repr(measure)) == measure`.
+
+    Raises:
+        MeasureError: there is no such measure, or a parameter is wrong or missing.
+    """
+    measure = _as_in_papers(text.strip()) or _parsed(text.strip())
+    measure.validate_params()
+    return measure
+
+
+def parse_measures(texts: Iterable[str]) -> list[Measure]:
+    """Return the measures of names, each once.
+
+    Raises:
+        MeasureError: some are none; all of them are told at once.
+    """
+    measures, wrong = dict[Measure, None](), []
+    for text in texts:
+        try:
+            measures[parse_measure(text)] = None
+        except MeasureError as exc:
+            wrong.append(str(exc))
+    if wrong:
+        raise MeasureError("\n".join(wrong))
+    return list(measures)
+
+
+def _as_in_papers(text: str) -> Measure | None:
+    for pattern, name in PAPERS:
+        if match := pattern.fullmatch(text):
+            return type(REGISTRY[name])(iou=float(match[2]), cutoff=int(match[1]))
+    return None
+
+
+def _parsed(text: str) -> Measure:
+    try:
+        node = ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
+        raise MeasureError(f"{text!r} is no measure; they look like nDCG(iou=0.5)@10") from exc
+    cutoff = {}
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
+        cutoff = {"cutoff": _value(node.right, text)}
+        node = node.left
+    params = {}
+    if isinstance(node, ast.Call) and not node.args:
+        params = {str(word.arg): _value(word.value, text) for word in node.keywords}
+        node = node.func
+    if not isinstance(node, ast.Name):
+        raise MeasureError(f"{text!r} is no measure; they look like nDCG(iou=0.5)@10")
+    return type(_named(node.id, text))(**params, **cutoff)
+
+
+def _named(name: str, text: str) -> Measure:
+    if name in REGISTRY:
+        return REGISTRY[name]
+    lower = {known.lower(): known for known in REGISTRY}
+    near = get_close_matches(name.lower(), lower, n=1, cutoff=0.0)
+    raise MeasureError(f"{text!r}: there is no measure {name!r}; did you mean {lower[near[0]]}?")
+
+
+def _value(node: ast.expr, text: str) -> object:
+    try:
+        return ast.literal_eval(node)
+    except ValueError as exc:
+        raise MeasureError(f"{text!r}: {ast.unparse(node)} is no value") from exc

@@ -1,0 +1,154 @@
+"""The convention of MediaEval's script for search and hyperlinking.
+
+What differs from Aly et al. (2013): seconds are whole. Relevant segments that overlap or touch
+are merged, and the merged ones counted; so, apart, are those judged not relevant. Overlap is
+between closed intervals. A result falls into every bin that it touches. Tolerance looks at the
+result itself for what was seen, and only relevant results are seen.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from momentrank.matching.lists import Lists, Truth
+from momentrank.matching.relevance import Relevance
+from momentrank.measures.base import Measure
+
+BIN, TOL = 300, 15
+HAS = "P, AP and Judged with match='overlap', 'bin' or 'tol', and the counts, with their defaults"
+NAMES = {"P", "AP", "Judged", "NumRel", "NumRelRet"}
+COUNTS = {"NumQ", "NumRet", "VideosRet", "VideosRel", "LengthRet", "LengthRel"}
+
+Span = tuple[int, int]
+
+
+class Part(NamedTuple):
+    """A video's stretch of time, [start, end) in whole seconds."""
+
+    video: int
+    start: int
+    end: int
+
+
+class Item(NamedTuple):
+    """A result, or a bin: whether it is relevant, and whether it is judged."""
+
+    relevant: bool
+    judged: bool
+
+
+Judgment = tuple[list[Item], int]
+"""The items of one list, and how many relevant things its query has."""
+
+
+def has(measure: Measure) -> bool:
+    """Tell whether the script has a measure; none of its parameters can be set."""
+    params = set(measure.params) - {"cutoff"}
+    if measure.NAME in COUNTS:
+        return not params
+    is_model = measure.settings("")["match"] in MODELS
+    return measure.NAME in NAMES and is_model and params <= {"match"}
+
+
+def relevance(lists: Lists, match: str) -> tuple[Lists, Relevance]:
+    """Return the lists with their relevant segments merged, and the relevance of results."""
+    results, relevant, other = _by_query(lists)
+    judgments = [
+        MODELS[match](results[query], relevant[query], other[query]) for query in range(lists.count)
+    ]
+    rows = [
+        (query, rank, item.relevant, item.judged)
+        for query, (items, _) in enumerate(judgments)
+        for rank, item in enumerate(items, start=1)
+    ]
+    table = np.array(rows, dtype=np.int64).reshape(-1, 4)
+    query, rank, hit, judged = table.T
+    total = np.array([count for _, count in judgments], dtype=np.int64)
+    found = Relevance(
+        query, rank, hit.astype(np.float64), hit.astype(bool), judged.astype(bool), total
+    )
+    return replace(lists, truth=_truth(relevant)), found
+
+
+def _by_query(lists: Lists) -> tuple[list[list[Part]], list[list[Part]], list[list[Part]]]:
+    """Return results, relevant and not relevant judgments of each query."""
+    parts = [[[] for _ in range(lists.count)] for _ in range(3)]  # type: list[list[list[Part]]]
+    columns = zip(*(column.tolist() for column in lists.results), strict=True)
+    for query, _, video, start, end in columns:
+        parts[0][query].append(Part(video, int(start), int(end)))
+    for query, video, start, end, level in zip(
+        *(column.tolist() for column in lists.truth), strict=True
+    ):
+        parts[1 if level >= 1 else 2][query].append(Part(video, int(start), int(end)))
+    return parts[0], parts[1], parts[2]
+
+
+def _truth(relevant: Iterable[Iterable[Part]]) -> Truth:
+    rows = [(query, *part) for query, parts in enumerate(relevant) for part in merged(parts)]
+    query, video, start, end = np.array(rows, dtype=np.int64).reshape(-1, 4).T
+    times = start.astype(np.float64), end.astype(np.float64)
+    return Truth(query, video, *times, np.ones(len(query)))
+
+
+def merged(parts: Iterable[Part]) -> list[Part]:
+    """Return parts, those that overlap or touch as one, by video and time."""
+    result: list[Part] = []
+    for part in sorted(parts):
+        last = result[-1] if result else None
+        if last and last.video == part.video and part.start <= last.end:
+            result[-1] = last._replace(end=max(last.end, part.end))
+        else:
+            result.append(part)
+    return result
+
+
+def _overlap(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
+    """Judge by any overlap of closed intervals: relevant, else not relevant, else unjudged."""
+    relevant, other = merged(relevant), merged(other)
+    items = []
+    for result in results:
+        hit = any(_touch(result, part) for part in relevant)
+        items.append(Item(hit, hit or any(_touch(result, part) for part in other)))
+    return items, len(relevant)
+
+
+def _bin(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
+    """Judge bins: a list becomes the bins that it touches, each where it comes first."""
+    good = {place for part in relevant for place in _bins(part)}
+    bad = {place for part in other for place in _bins(part)}
+    places = dict.fromkeys(place for part in results for place in _bins(part))
+    return [Item(place in good, place in good | bad) for place in places], len(good)
+
+
+def _tolerance(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
+    """Judge by what is met within the tolerance, and was not seen before."""
+    relevant, other = merged(relevant), merged(other)
+    seen: list[Part] = []
+    items = []
+    for result in results:
+        window = result._replace(end=result.start + TOL)
+        met = [part for part in relevant if _share(window, part)]
+        hit = bool(met) and not any(_share(result, part) for part in seen)
+        if hit:
+            seen.append(window._replace(end=max(window.end, *(part.end for part in met))))
+        judged = bool(met) or any(_share(result, part) for part in other)
+        items.append(Item(hit, judged))
+    return items, len(relevant)
+
+
+MODELS = {"overlap": _overlap, "bin": _bin, "tol": _tolerance}
+
+
+def _touch(one: Part, other: Part) -> bool:
+    return one.video == other.video and one.start <= other.end and other.start <= one.end
+
+
+def _share(one: Part, other: Part) -> bool:
+    return one.video == other.video and max(one.start, other.start) < min(one.end, other.end)
+
+
+def _bins(part: Part) -> Iterator[Span]:
+    for number in range(part.start // BIN, (part.end - 1) // BIN + 1):
+        yield part.video, number
