@@ -1,12 +1,94 @@
 """MomentRank: formats and scoring for ranked video moment retrieval.
 
-The ground floor of the house: it imports neither `pipeline` nor `annotation`, and is
-all that the wheel carries.
+    import momentrank as mr
+    from momentrank import AxIoU, nDCG
+
+    qrels, run = mr.read_qrels("test.qrels"), mr.read_run("my.run")
+    mr.calc_aggregate([nDCG(iou=0.5) @ 10, AxIoU @ 10], qrels, run)
+
+The ground floor of the house: it imports neither `pipeline` nor `annotation`, and is all that
+the wheel carries. What is named here is loaded when it is first used.
 """
 
+from importlib import import_module
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from momentrank.errors import MomentRankError, UsageError
 
-__all__ = ["MomentRankError", "UsageError", "__version__"]
+if TYPE_CHECKING:
+    from momentrank.calc import Evaluator, calc, calc_aggregate, evaluator, iter_calc
+    from momentrank.formats import FormatError, read_qrels, read_run
+    from momentrank.measures import (
+        AP,
+        DCG,
+        AxIoU,
+        Judged,
+        LengthRel,
+        LengthRet,
+        MeanP,
+        Measure,
+        MeasureError,
+        NCxIoU,
+        NumQ,
+        NumRel,
+        NumRelRet,
+        NumRet,
+        P,
+        R,
+        VideosRel,
+        VideosRet,
+        nDCG,
+    )
+    from momentrank.measures.parse import parse_measure
+
 __version__ = version("momentrank")
+__all__ = [
+    "AP",
+    "DCG",
+    "AxIoU",
+    "Evaluator",
+    "FormatError",
+    "Judged",
+    "LengthRel",
+    "LengthRet",
+    "MeanP",
+    "Measure",
+    "MeasureError",
+    "MomentRankError",
+    "NCxIoU",
+    "NumQ",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "P",
+    "R",
+    "UsageError",
+    "VideosRel",
+    "VideosRet",
+    "__version__",
+    "calc",
+    "calc_aggregate",
+    "evaluator",
+    "iter_calc",
+    "nDCG",
+    "parse_measure",
+    "read_qrels",
+    "read_run",
+]
+_MODULES = {
+    **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
+    **dict.fromkeys(("Evaluator", "calc", "calc_aggregate", "evaluator", "iter_calc"), "calc"),
+    "parse_measure": "measures.parse",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Load what is named in `__all__` when it is first used."""
+    if name not in __all__:
+        raise AttributeError(f"module 'momentrank' has no attribute {name!r}")
+    return getattr(import_module(f"momentrank.{_MODULES.get(name, 'measures')}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

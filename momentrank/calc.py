@@ -61,12 +61,9 @@ class Evaluator:
         Raises:
             SegmentError: the run can't be.
         """
-        lists = self._align(run)
-        rows = np.flatnonzero(conventions.counting(lists, self.convention)).tolist()
-        for measure in self.measures:
-            values = conventions.values(measure, lists, self.convention).tolist()
-            for row in rows:
-                yield Metric(self.qrels.queries[row], measure, values[row])
+        for measure, (names, values) in self.per_query(run).items():
+            for name, value in zip(names, values.tolist(), strict=True):
+                yield Metric(name, measure, value)
 
     def calc_aggregate(self, run: "Run") -> dict[Measure, float]:
         """Return each measure over all queries that count: the mean, or the sum of counts.
@@ -74,8 +71,8 @@ class Evaluator:
         Raises:
             SegmentError: the run can't be.
         """
-        lists = self._align(run)
-        return {measure: self._aggregate(measure, lists) for measure in self.measures}
+        scored = self.per_query(run).items()
+        return {measure: aggregated(measure, values) for measure, (_, values) in scored}
 
     def calc(self, run: "Run") -> CalcResults:
         """Return both: `aggregated`, by measure, and `per_query`, a list of metrics.
@@ -86,6 +83,20 @@ class Evaluator:
         run = run if isinstance(run, Segments) else segments.run_of(run)
         aggregated: dict[Any, float] = dict(self.calc_aggregate(run))
         return CalcResults(aggregated, list(self.iter_calc(run)))
+
+    def per_query(self, run: "Run") -> dict[Measure, tuple[list[str], Floats]]:
+        """Return, of each measure, the queries that count and their values.
+
+        Raises:
+            SegmentError: the run can't be.
+        """
+        lists = self._align(run)
+        rows = np.flatnonzero(conventions.counting(lists, self.convention))
+        names = [self.qrels.queries[row] for row in rows.tolist()]
+        return {
+            measure: (names, conventions.values(measure, lists, self.convention)[rows])
+            for measure in self.measures
+        }
 
     def unmatched(self, run: Segments) -> Unmatched:
         """Return the queries that only one of the two has."""
@@ -98,10 +109,6 @@ class Evaluator:
     def _align(self, run: "Run") -> Lists:
         run = run if isinstance(run, Segments) else segments.run_of(run)
         return align(self.qrels, run, self.depth)
-
-    def _aggregate(self, measure: Measure, lists: Lists) -> float:
-        values = conventions.values(measure, lists, self.convention)
-        return aggregated(measure, values[conventions.counting(lists, self.convention)])
 
 
 def aggregated(measure: Measure, values: Floats) -> float:

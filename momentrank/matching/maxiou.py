@@ -21,7 +21,7 @@ def judged(lists: Lists, params: Mapping[str, Any]) -> Bools:  # noqa: ARG001  (
 def relevance(lists: Lists, params: Mapping[str, Any]) -> Relevance:
     """Return the IoU of each result as its gain; relevant where that passes a threshold."""
     gain = _best(lists, lists.relevant(params["rel"]))
-    threshold = params.get("iou", 0.0)
+    threshold = params.get("iou") or 0.0
     relevant = gain > threshold if params.get("strict", True) else gain >= threshold
     total = lists.totals(params["rel"])
     query, rank = lists.results.query, lists.results.rank

@@ -99,7 +99,7 @@ class Measure(ir_measures.Measure):
         """Return the value of each query, shape (queries,)."""
         raise NotImplementedError
 
-    def evaluator(  # type: ignore[override]  (ours scores segments)
+    def evaluator(  # type: ignore[override]
         self, qrels: "Qrels", convention: str = "paper"
     ) -> "Evaluator":
         """Return what scores runs by this measure; see `momentrank.evaluator`."""
@@ -119,8 +119,8 @@ class Measure(ir_measures.Measure):
 
     def calc(self, qrels: "Qrels", run: "Run", convention: str = "paper") -> CalcResults:
         """Return the value over all queries, and each query's."""
-        aggregated, per_query = self.evaluator(qrels, convention).calc(run)
-        return CalcResults(aggregated[self], per_query)
+        evaluator = self.evaluator(qrels, convention)
+        return CalcResults(evaluator.calc_aggregate(run)[self], list(evaluator.iter_calc(run)))
 
 
 COMMON = {"rel": REL, "judged_only": JUDGED_ONLY}

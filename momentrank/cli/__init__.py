@@ -1,0 +1,1 @@
+"""The command `momentrank`; one module per verb."""

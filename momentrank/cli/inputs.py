@@ -1,0 +1,130 @@
+"""What several verbs share: arguments, reading qrels and runs, and where numbers come from."""
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from momentrank import __version__, formats
+from momentrank.calc import Evaluator
+from momentrank.conventions import CONVENTIONS, PAPER
+from momentrank.errors import UsageError
+from momentrank.measures.base import Measure
+from momentrank.segments import Segments
+
+MANIFEST = "manifest.json"
+FILE_LIKE = re.compile(r"[^(@]*[./\\][^(@]*")
+SHOWN = 3
+
+
+class Named(NamedTuple):
+    """Arguments told apart: files of runs, and names of measures."""
+
+    runs: list[Path]
+    measures: list[str]
+
+
+def add_files(parser: argparse.ArgumentParser) -> None:
+    """Add what says how files are read."""
+    parser.add_argument("--qrels-format", choices=formats.QRELS_FORMATS, metavar="FORMAT",
+                        help=f"insist on one of {', '.join(formats.QRELS_FORMATS)}")  # fmt: skip
+    parser.add_argument("--run-format", choices=formats.RUN_FORMATS, metavar="FORMAT",
+                        help=f"insist on one of {', '.join(formats.RUN_FORMATS)}")  # fmt: skip
+    parser.add_argument("--time", choices=["seconds", "mm.ss"],
+                        help="times in text files; mm.ss: MediaEval's minutes.seconds"
+                             " (the default of --convention sh-eval)")  # fmt: skip
+    parser.add_argument("--corpus", type=Path, metavar="FILE",
+                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
+
+
+def add_convention(parser: argparse.ArgumentParser) -> None:
+    """Add what says how measures are computed."""
+    parser.add_argument("--convention", choices=CONVENTIONS, default=PAPER,
+                        help="as the papers define (default), as the scorer released with"
+                             " TVR-Ranking, or as MediaEval's script")  # fmt: skip
+
+
+def named(arguments: Sequence[str]) -> Named:
+    """Tell files from measures: a file is there, or looks like one.
+
+    Raises:
+        UsageError: a run is named twice.
+    """
+    is_run = [Path(name).exists() or bool(FILE_LIKE.fullmatch(name)) for name in arguments]
+    runs = [Path(name) for name, yes in zip(arguments, is_run, strict=True) if yes]
+    twice = {str(path) for path in runs if runs.count(path) > 1}
+    if twice:
+        raise UsageError(f"{min(twice)} is named twice")
+    return Named(runs, [name for name, yes in zip(arguments, is_run, strict=True) if not yes])
+
+
+def time_of(options: argparse.Namespace) -> str:
+    """Return how times are written."""
+    usual = "mm.ss" if getattr(options, "convention", "") == "sh-eval" else "seconds"
+    return str(options.time or usual)
+
+
+def load_qrels(options: argparse.Namespace, path: Path) -> Segments:
+    """Read qrels as the options say."""
+    return formats.load_qrels(path, fmt=options.qrels_format, time=time_of(options))
+
+
+def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) -> Segments:
+    """Read a run as the options say."""
+    return formats.load_run(
+        path,
+        fmt=options.run_format,
+        time=time_of(options),
+        corpus=options.corpus,
+        depth=depth,
+        warn=warn,
+    )
+
+
+def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> Segments:
+    """Read a run as far as it is scored, and tell which queries are not in both files."""
+    run = load_run(options, path, evaluator.depth)
+    alone = evaluator.unmatched(run)
+    for names, where in zip(alone, ("the qrels, but not the run", "the run, but not the qrels"),
+                            strict=True):  # fmt: skip
+        if names:
+            more = ", ..." if len(names) > SHOWN else ""
+            warn(f"{path}: {len(names)} queries are in {where}: {', '.join(names[:SHOWN])}{more}")
+    return run
+
+
+def warn(text: str) -> None:
+    """Say something that is no result."""
+    sys.stderr.write(f"momentrank: {text}\n")
+
+
+def provenance(qrels: Path, convention: str) -> dict[str, str]:
+    """Return where numbers come from: version, convention, and which qrels."""
+    return {
+        "momentrank": __version__,
+        "convention": convention,
+        "qrels": str(qrels),
+        "qrels_sha256": hashlib.sha256(qrels.read_bytes()).hexdigest(),
+        "release": _release(qrels),
+    }
+
+
+def _release(qrels: Path) -> str:
+    """Return the version of the release that qrels belong to, by the manifest beside them."""
+    for folder in (qrels.resolve().parent, qrels.resolve().parent.parent):
+        try:
+            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+            return str(manifest["version"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return "unknown"
+
+
+def number(value: float, digits: int, measure: Measure) -> str:
+    """Return a value as it is shown; counts are whole."""
+    counts = measure.NAME.startswith(("Num", "Videos"))
+    return f"{value:.0f}" if counts else f"{value:.{digits}f}"

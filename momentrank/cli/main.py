@@ -1,0 +1,52 @@
+"""momentrank: score ranked lists of video moments.
+
+    momentrank evaluate test.qrels my.run 'nDCG(iou=0.5)@10' 'AxIoU@10'
+
+Files are known by their content, and may be gzipped. Exit codes: 0, 1 (the data are wrong),
+2 (the command is).
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from momentrank import __version__
+from momentrank.cli import compare, convert, evaluate, explain, validate
+from momentrank.errors import MomentRankError
+
+VERBS = (evaluate, compare, explain, validate, convert)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except MomentRankError as exc:
+        for line in str(exc).splitlines():
+            sys.stderr.write(f"momentrank: {line}\n")
+        return exc.exit_code
+    except BrokenPipeError:  # as in `momentrank evaluate ... | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser("momentrank", description=__doc__, formatter_class=form)
+    parser.add_argument("--version", action="version", version=f"momentrank {__version__}")
+    verbs = parser.add_subparsers(metavar="VERB", required=True)
+    for module in VERBS:
+        name = module.__name__.rpartition(".")[2]
+        doc = module.__doc__ or ""
+        verb = verbs.add_parser(
+            name, help=doc.split("\n")[0], description=doc, formatter_class=form
+        )
+        module.add_arguments(verb)
+        verb.set_defaults(run=module.run)
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
