@@ -1,0 +1,824 @@
+"""What every relevance model and measure means, by brute force: the fast package must agree.
+
+Written straight from the papers, as slow loops over one query's judged segments and results,
+and sharing no code with the package:
+
+* TVR-Ranking (Liang et al., 2024), section 4: the greedy IoU matching, nDCG;
+* AxIoU (Togashi et al., CVPR 2022): maxiou, AxIoU, R, MeanP, DCG over IoU, NCxIoU;
+* Aly et al., 2013, section 2: overlap, bins, tolerance to irrelevance;
+* MediaEval's script sh_eval, as its behaviour is described (`convention="sh-eval"`).
+
+Times are seconds, segments are half-open. `score` and `mean` are the way in, `cases` makes random
+small cases, `SETTINGS` lists names and parameters that are worth comparing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+
+class Judged(NamedTuple):
+    """A segment with its relevance level (0: judged, not relevant)."""
+
+    video: str
+    start: float
+    end: float
+    level: int
+
+
+class Result(NamedTuple):
+    """A retrieved moment; its rank is its place in the list."""
+
+    video: str
+    start: float
+    end: float
+
+
+Params = dict[str, Any]
+Qrels = dict[str, list[Judged]]
+Run = dict[str, list[Result]]
+
+
+# ------------------------------------------------------------------------------ two segments
+
+
+def iou(result: Result, judged: Judged) -> float:
+    """Return intersection over union, in the order of operations that the issue fixes."""
+    if result.video != judged.video:
+        return 0.0
+    i = max(0.0, min(result.end, judged.end) - max(result.start, judged.start))
+    union = (result.end - result.start) + (judged.end - judged.start) - i
+    return 0.0 if union == 0 else i / union
+
+
+def meets(start: float, end: float, other_start: float, other_end: float) -> bool:
+    """Say whether two half-open intervals share a point; an empty one meets nothing."""
+    return max(start, other_start) < min(end, other_end)
+
+
+# ----------------------------------------------------------------- relevance models: the paper
+# Each gives (relevant, judged), one truth value each per result, for a whole list.
+
+
+def greedy(params: Params, qrels: list[Judged], results: list[Result]) -> list[Judged | None]:
+    """Return what each result takes (TVR-Ranking, section 4): the best-IoU segment still free.
+
+    Level 0 takes part. IoU ties go to the higher level, then to file order. The IoU must reach
+    the threshold, or pass it if `strict`.
+    """
+    taken: set[int] = set()
+    matches: list[Judged | None] = []
+    for result in results:
+        best: tuple[float, int] | None = None  # IoU and level
+        best_n = -1
+        for n, segment in enumerate(qrels):
+            if n in taken or segment.video != result.video:
+                continue
+            value = iou(result, segment)
+            if value < params["iou"] or (params.get("strict", False) and value == params["iou"]):
+                continue
+            if best is None or (value, segment.level) > best:
+                best, best_n = (value, segment.level), n
+        if best is None:
+            matches.append(None)
+        else:
+            taken.add(best_n)
+            matches.append(qrels[best_n])
+    return matches
+
+
+def by_iou(params: Params, qrels: list[Judged], results: list[Result]) -> list[tuple[bool, bool]]:
+    """Relevant: took a segment of level >= rel; judged: took any (TVR-Ranking, section 4)."""
+    verdicts = []
+    for match in greedy(params, qrels, results):
+        relevant = match is not None and match.level >= params.get("rel", 1)
+        verdicts.append((relevant, match is not None))
+    return verdicts
+
+
+def by_overlap(
+    params: Params, qrels: list[Judged], results: list[Result]
+) -> list[tuple[bool, bool]]:
+    """Relevant: overlaps any relevant segment (Aly et al., section 2).
+
+    With `once`, one that no earlier result overlapped; all that a result overlaps are then used.
+    """
+    used: set[int] = set()
+    verdicts = []
+    for result in results:
+        relevant = judged = False
+        met = []
+        for n, segment in enumerate(qrels):
+            if segment.video != result.video:
+                continue
+            if not meets(result.start, result.end, segment.start, segment.end):
+                continue
+            judged = True
+            if segment.level < params.get("rel", 1):
+                continue
+            met.append(n)
+            if not params.get("once", False) or n not in used:
+                relevant = True
+        used.update(met)
+        verdicts.append((relevant, judged))
+    return verdicts
+
+
+def bin_of(params: Params, segment: Judged | Result) -> tuple[str, int]:
+    """Return the bin of a segment's start (Aly et al., section 2)."""
+    return segment.video, math.floor(segment.start / params.get("bin", 300))
+
+
+def relevant_bins(params: Params, qrels: list[Judged]) -> set[tuple[str, int]]:
+    """Return the distinct bins in which a relevant segment starts (Aly et al., section 2)."""
+    bins = set()
+    for segment in qrels:
+        if segment.level >= params.get("rel", 1):
+            bins.add(bin_of(params, segment))
+    return bins
+
+
+def by_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[tuple[bool, bool]]:
+    """Verdicts on *bins*, those of the results without repeats (Aly et al., section 2)."""
+    relevant = relevant_bins(params, qrels)
+    judged = set()
+    for segment in qrels:
+        judged.add(bin_of(params, segment))
+    seen = set()
+    verdicts = []
+    for result in results:
+        place = bin_of(params, result)
+        if place in seen:
+            continue
+        seen.add(place)
+        verdicts.append((place in relevant, place in judged))
+    return verdicts
+
+
+def by_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[tuple[bool, bool]]:
+    """Relevant: [s, s + tol) meets a relevant segment, and nothing seen (Aly et al., section 2).
+
+    Seen is [s', s' + tol) of every earlier result, or, with seen='relevant' (Figure 3), of every
+    relevant segment that such a window met, what lies from s' to the segment's end.
+    """
+    tol = params.get("tol", 15)
+    seen: list[tuple[str, float, float]] = []
+    verdicts = []
+    for result in results:
+        start, stop = result.start, result.start + tol
+        met = []
+        judged = False
+        for segment in qrels:
+            if segment.video != result.video:
+                continue
+            if not meets(start, stop, segment.start, segment.end):
+                continue
+            judged = True
+            if segment.level >= params.get("rel", 1):
+                met.append(segment)
+        old = False
+        for video, seen_start, seen_stop in seen:
+            if video == result.video and meets(start, stop, seen_start, seen_stop):
+                old = True
+        verdicts.append((bool(met) and not old, judged))
+        if params.get("seen") == "relevant":
+            seen += [(result.video, max(start, segment.start), segment.end) for segment in met]
+        else:
+            seen.append((result.video, start, stop))
+    return verdicts
+
+
+BINARY: dict[str, Callable[..., list[tuple[bool, bool]]]] = {
+    "iou": by_iou,
+    "overlap": by_overlap,
+    "bin": by_bin,
+    "tol": by_tol,
+}
+
+
+def best_ious(params: Params, qrels: list[Judged], results: list[Result]) -> list[float]:
+    """Return each result's highest IoU with any relevant segment (AxIoU paper)."""
+    values = []
+    for result in results:
+        best = 0.0
+        for segment in qrels:
+            if segment.level >= params.get("rel", 1):
+                best = max(best, iou(result, segment))
+        values.append(best)
+    return values
+
+
+def top_ious(params: Params, qrels: list[Judged], results: list[Result]) -> list[float]:
+    """Return the highest IoUs of the ranks 1 to K; where the list has ended, 0."""
+    values = best_ious(params, qrels, results)[: params["cutoff"]]
+    while len(values) < params["cutoff"]:
+        values.append(0.0)
+    return values
+
+
+# -------------------------------------------------------------------- measures: the papers'
+
+
+def discounted(gains: list[float]) -> float:
+    """Return the sum of gain k over log2(k + 1)."""
+    total = 0.0
+    for k, gain in enumerate(gains, start=1):
+        total += gain / math.log2(k + 1)
+    return total
+
+
+def gain_of(params: Params, level: int) -> float:
+    """Return the level itself, or 2^level - 1 for dcg='exp-log2' (TVR-Ranking, section 4)."""
+    return float(2**level - 1) if params.get("dcg", "log2") == "exp-log2" else float(level)
+
+
+def dcg(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """DCG: over the levels taken (TVR-Ranking, section 4), or over IoU (AxIoU paper)."""
+    if params.get("match", "iou") == "maxiou":
+        return discounted(best_ious(params, qrels, results)[: params.get("cutoff")])
+    matches = greedy(params, qrels, results)[: params.get("cutoff")]
+    return discounted([0.0 if match is None else gain_of(params, match.level) for match in matches])
+
+
+def ndcg(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NDCG: TVR-Ranking, section 4. The ideal list is the query's K highest levels."""
+    levels = sorted((segment.level for segment in qrels), reverse=True)
+    ideal = [gain_of(params, level) for level in levels[: params.get("cutoff")]]
+    if not levels or levels[0] <= 0:
+        return 0.0
+    return dcg(params, qrels, results) / discounted(ideal)
+
+
+def recall(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """R@K,theta of video moment retrieval (AxIoU paper): any IoU of the top K passes."""
+    for value in best_ious(params, qrels, results)[: params.get("cutoff")]:
+        if passes_theta(params, value):
+            return 1.0
+    return 0.0
+
+
+def passes_theta(params: Params, value: float) -> bool:
+    """Compare an IoU with theta: greater, or at least as great for strict=False (AxIoU paper)."""
+    return value > params["iou"] if params.get("strict", True) else value >= params["iou"]
+
+
+def mean_precision(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """MeanP, the AxIoU paper's "AP@K,theta" (appendix, equation 12): mean precision at 1 to K."""
+    values = top_ious(params, qrels, results)
+    total = 0.0
+    for k in range(1, params["cutoff"] + 1):
+        hits = 0
+        for value in values[:k]:
+            hits += passes_theta(params, value)
+        total += hits / k
+    return total / params["cutoff"]
+
+
+def axiou(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """AxIoU paper, equation 4: the mean over k = 1 to K of the best IoU within the first k."""
+    values = top_ious(params, qrels, results)
+    total = 0.0
+    for k in range(1, params["cutoff"] + 1):
+        total += max(values[:k])
+    return total / params["cutoff"]
+
+
+def ncxiou(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NCxIoU: equation 4 of the AxIoU paper, its users stopping by another distribution.
+
+    Who has stopped at none of the ranks 1 to K - 1 stops at K.
+    """
+    cutoff = params["cutoff"]
+    values = top_ious(params, qrels, results)
+    stop, p = params.get("stop", "uniform"), params.get("p", 0.8)
+    total = 0.0
+    left = 1.0
+    for k in range(1, cutoff + 1):
+        if k == cutoff:
+            mass = left
+        elif stop == "uniform":
+            mass = 1 / cutoff
+        elif stop == "rbp":
+            mass = p ** (k - 1) * (1 - p)
+        elif stop == "err":
+            mass = values[k - 1]
+            for value in values[: k - 1]:
+                mass *= 1 - value
+        else:
+            raise ValueError(stop)
+        left -= mass
+        total += mass * max(values[:k])
+    return total
+
+
+def verdicts_of(
+    params: Params, qrels: list[Judged], results: list[Result], default: str = "iou"
+) -> list[tuple[bool, bool]]:
+    """Return (relevant, judged) of each result of the whole list, under `match`."""
+    return BINARY[params.get("match", default)](params, qrels, results)
+
+
+def precision(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """P@K: relevant results among the top K, divided by K (Aly et al., section 2)."""
+    hits = 0
+    for relevant, _ in verdicts_of(params, qrels, results)[: params["cutoff"]]:
+        hits += relevant
+    return hits / params["cutoff"]
+
+
+def average_precision(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """AP: the sum of precision at the hits, divided by what there is to find.
+
+    That is the number of relevant segments, of distinct relevant bins for match='bin' (Aly et
+    al., section 2).
+    """
+    wanted = 0
+    for segment in qrels:
+        wanted += segment.level >= params.get("rel", 1)
+    if params.get("match", "iou") == "bin":
+        wanted = len(relevant_bins(params, qrels))
+    verdicts = verdicts_of(params, qrels, results)[: params.get("cutoff")]
+    return precision_sum([relevant for relevant, _ in verdicts], wanted)
+
+
+def precision_sum(hits: list[bool], wanted: int) -> float:
+    """Return the precision at each hit, summed and divided by `wanted`; 0 if that is 0."""
+    if wanted == 0:
+        return 0.0
+    total = 0.0
+    found = 0
+    for k, hit in enumerate(hits, start=1):
+        if hit:
+            found += 1
+            total += found / k
+    return total / wanted
+
+
+def judged_share(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """Judged@K: judged results among the top K, divided by K (the issue; as P@K)."""
+    count = 0
+    for _, judged in verdicts_of(params, qrels, results)[: params["cutoff"]]:
+        count += judged
+    return count / params["cutoff"]
+
+
+# ------------------------------------------------------------------ counts (Aly et al.'s script)
+
+
+def num_q(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NumQ (sh_eval): one per query."""
+    return 1.0
+
+
+def num_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NumRel (sh_eval): relevant segments."""
+    count = 0
+    for segment in qrels:
+        count += segment.level >= params.get("rel", 1)
+    return float(count)
+
+
+def num_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NumRet (sh_eval): results."""
+    return float(len(results))
+
+
+def num_rel_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NumRelRet (sh_eval): relevant results under `match`, over the whole list."""
+    count = 0
+    for relevant, _ in verdicts_of(params, qrels, results, default="overlap"):
+        count += relevant
+    return float(count)
+
+
+def videos_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """VideosRet (sh_eval): distinct videos among the results."""
+    return float(len({result.video for result in results}))
+
+
+def videos_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """VideosRel (sh_eval): distinct videos among the relevant segments."""
+    return float(len({s.video for s in qrels if s.level >= params.get("rel", 1)}))
+
+
+def length_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """LengthRet (sh_eval): summed lengths of the results, in seconds."""
+    total = 0.0
+    for result in results:
+        total += result.end - result.start
+    return total
+
+
+def length_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """LengthRel (sh_eval): summed lengths of the relevant segments, in seconds."""
+    total = 0.0
+    for segment in qrels:
+        if segment.level >= params.get("rel", 1):
+            total += segment.end - segment.start
+    return total
+
+
+# --------------------------------------------------------------------- the sh-eval convention
+
+RELEVANT, SEEN, NOT_RELEVANT, UNJUDGED = "relevant", "seen", "not relevant", "unjudged"
+
+
+def merged(segments: list[Judged]) -> list[Judged]:
+    """Join segments that overlap or touch, sorted by (video, start, end) (sh_eval)."""
+    joined: list[Judged] = []
+    for segment in sorted(segments, key=lambda s: (s.video, s.start, s.end)):
+        last = joined[-1] if joined else None
+        if last is not None and last.video == segment.video and segment.start <= last.end:
+            joined[-1] = last._replace(end=max(last.end, segment.end))
+        else:
+            joined.append(segment)
+    return joined
+
+
+def apart(params: Params, qrels: list[Judged]) -> tuple[list[Judged], list[Judged]]:
+    """Return the relevant and the non-relevant segments."""
+    relevant, other = [], []
+    for segment in qrels:
+        (relevant if segment.level >= params.get("rel", 1) else other).append(segment)
+    return relevant, other
+
+
+def touched_bins(params: Params, segment: Judged | Result) -> list[tuple[str, int]]:
+    """Return every bin that [s, e) touches: s // bin to (e - 1) // bin (sh_eval)."""
+    size = params.get("bin", 300)
+    first, last = int(segment.start // size), int((segment.end - 1) // size)
+    return [(segment.video, n) for n in range(first, last + 1)]
+
+
+def sh_bin(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
+    """Return the status of each bin of the run, first occurrences in rank, then time order."""
+    relevant, other = apart(params, qrels)
+    relevant_places, other_places = set(), set()
+    for segment in relevant:
+        relevant_places.update(touched_bins(params, segment))
+    for segment in other:
+        other_places.update(touched_bins(params, segment))
+    done = set()
+    statuses = []
+    for result in results:
+        for place in touched_bins(params, result):
+            if place in done:
+                continue
+            done.add(place)
+            if place in relevant_places:
+                statuses.append(RELEVANT)
+            elif place in other_places:
+                statuses.append(NOT_RELEVANT)
+            else:
+                statuses.append(UNJUDGED)
+    return statuses
+
+
+def sh_overlap(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
+    """Return each result's status by closed intervals; nothing is consumed (sh_eval)."""
+    relevant, other = map(merged, apart(params, qrels))
+    statuses = []
+    for result in results:
+        status = UNJUDGED
+        for name, segments in ((NOT_RELEVANT, other), (RELEVANT, relevant)):
+            for s in segments:
+                if s.video == result.video and s.start <= result.end and result.start <= s.end:
+                    status = name
+        statuses.append(status)
+    return statuses
+
+
+def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
+    """Return each result's status by tolerance, with sh_eval's own set of what was seen."""
+    tol = params.get("tol", 15)
+    relevant, other = map(merged, apart(params, qrels))
+    seen: list[tuple[str, float, float]] = []
+    statuses = []
+    for video, start, end in results:
+        met = met_by(video, start, start + tol, relevant)
+        old = any(v == video and meets(start, end, left, right) for v, left, right in seen)
+        if met and not old:
+            seen.append((video, start, max([start + tol] + [segment.end for segment in met])))
+            statuses.append(RELEVANT)
+        elif met:
+            statuses.append(SEEN)
+        elif met_by(video, start, end, other):
+            statuses.append(NOT_RELEVANT)
+        else:
+            statuses.append(UNJUDGED)
+    return statuses
+
+
+def met_by(video: str, start: float, end: float, segments: list[Judged]) -> list[Judged]:
+    """Return the segments of the video that share a point with [start, end)."""
+    return [s for s in segments if s.video == video and meets(start, end, s.start, s.end)]
+
+
+SH_MODELS = {"overlap": sh_overlap, "bin": sh_bin, "tol": sh_tol}
+
+
+def sh_statuses(params: Params, qrels: list[Judged], results: list[Result]) -> list[str]:
+    """Return the statuses under `match`; `judged_only` leaves the unjudged out."""
+    statuses = SH_MODELS[params.get("match", "overlap")](params, qrels, results)
+    if params.get("judged_only", False):
+        statuses = [status for status in statuses if status != UNJUDGED]
+    return statuses
+
+
+def sh_wanted(params: Params, qrels: list[Judged]) -> int:
+    """Return NumRel (sh_eval): merged relevant segments, or distinct relevant bins."""
+    relevant, _ = apart(params, qrels)
+    if params.get("match", "overlap") != "bin":
+        return len(merged(relevant))
+    places = set()
+    for segment in relevant:
+        places.update(touched_bins(params, segment))
+    return len(places)
+
+
+def sh_p(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """P@n (sh_eval): hits among the first n, divided by n."""
+    top = sh_statuses(params, qrels, results)[: params["cutoff"]]
+    return top.count(RELEVANT) / params["cutoff"]
+
+
+def sh_judged(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """Judged@n (sh_eval): those not unjudged among the first n, divided by n."""
+    top = sh_statuses(params, qrels, results)[: params["cutoff"]]
+    return (len(top) - top.count(UNJUDGED)) / params["cutoff"]
+
+
+def sh_ap(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """AP (sh_eval): the sum of precision at the hits, divided by NumRel; it can pass 1."""
+    statuses = sh_statuses(params, qrels, results)[: params.get("cutoff")]
+    return precision_sum([s == RELEVANT for s in statuses], sh_wanted(params, qrels))
+
+
+def sh_num_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NumRel (sh_eval)."""
+    return float(sh_wanted(params, qrels))
+
+
+def sh_num_rel_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """NumRelRet (sh_eval): the hits of the whole list."""
+    return float(sh_statuses(params, qrels, results).count(RELEVANT))
+
+
+def sh_length_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """LengthRel (sh_eval): summed lengths of the merged relevant segments, in seconds."""
+    return length_rel(params, merged(apart(params, qrels)[0]), results)
+
+
+# -------------------------------------------------------------------------------- the way in
+
+Measure = Callable[[Params, list[Judged], list[Result]], float]
+COUNTS: dict[str, Measure] = {
+    "NumQ": num_q,
+    "NumRel": num_rel,
+    "NumRet": num_ret,
+    "NumRelRet": num_rel_ret,
+    "VideosRet": videos_ret,
+    "VideosRel": videos_rel,
+    "LengthRet": length_ret,
+    "LengthRel": length_rel,
+}
+MEASURES: dict[str, Measure] = COUNTS | {
+    "nDCG": ndcg,
+    "DCG": dcg,
+    "R": recall,
+    "P": precision,
+    "AP": average_precision,
+    "MeanP": mean_precision,
+    "AxIoU": axiou,
+    "NCxIoU": ncxiou,
+    "Judged": judged_share,
+}
+SH_EVAL: dict[str, Measure] = COUNTS | {
+    "P": sh_p,
+    "AP": sh_ap,
+    "Judged": sh_judged,
+    "NumRel": sh_num_rel,
+    "NumRelRet": sh_num_rel_ret,
+    "LengthRel": sh_length_rel,
+}
+MAXIOU = ("R", "MeanP", "AxIoU", "NCxIoU")
+MODELS = {  # the relevance models that a measure is defined for; the first is its default
+    **dict.fromkeys(COUNTS, ("overlap", "bin", "tol", "iou")),
+    **dict.fromkeys(MAXIOU, ("maxiou",)),
+    **dict.fromkeys(("P", "AP", "Judged"), ("iou", "overlap", "bin", "tol")),
+    "nDCG": ("iou",),
+    "DCG": ("iou", "maxiou"),
+}
+
+
+def condensed(
+    match: str, params: Params, qrels: list[Judged], results: list[Result]
+) -> list[Result]:
+    """Return the results without those that the model calls unjudged (judged_only)."""
+    kept = []
+    if match == "bin":
+        bins = {bin_of(params, segment) for segment in qrels}
+        judged = [bin_of(params, result) in bins for result in results]
+    elif match == "maxiou":
+        judged = [any(iou(result, segment) > 0 for segment in qrels) for result in results]
+    else:
+        judged = [known for _, known in BINARY[match](params, qrels, results)]
+    for result, known in zip(results, judged, strict=True):
+        if known:
+            kept.append(result)
+    return kept
+
+
+def scored_queries(qrels: Qrels, run: Run, convention: str) -> list[str]:
+    """Return the queries that count: all of the qrels, or those of them that the run has."""
+    if convention == "paper":
+        return list(qrels)
+    return [query for query in qrels if query in run]
+
+
+def score(
+    name: str, params: Params, qrels: Qrels, run: Run, convention: str = "paper"
+) -> dict[str, float]:
+    """Return the measure's value of every query that counts under the convention."""
+    if convention not in {"paper", "tvr-ranking", "sh-eval"}:
+        raise ValueError(convention)
+    match = params.get("match", MODELS[name][0])
+    if match not in MODELS[name]:
+        raise ValueError(f"{name} is not defined for match={match!r}")
+    if convention == "tvr-ranking" and match == "iou":
+        params = {"dcg": "exp-log2", "strict": True} | params
+    measure = SH_EVAL[name] if convention == "sh-eval" else MEASURES[name]
+    values = {}
+    for query in scored_queries(qrels, run, convention):
+        results = run.get(query, [])
+        if params.get("judged_only", False) and convention != "sh-eval":
+            results = condensed(match, params, qrels[query], results)
+        values[query] = measure(params, qrels[query], results)
+    return values
+
+
+def mean(name: str, params: Params, qrels: Qrels, run: Run, convention: str = "paper") -> float:
+    """Return the mean over the queries that count, the sum for counts; 0 if there are none."""
+    values = list(score(name, params, qrels, run, convention).values())
+    total = 0.0
+    for value in values:
+        total += value
+    return total if name in COUNTS or not values else total / len(values)
+
+
+# ------------------------------------------------------------------------------ random cases
+
+
+class Case(NamedTuple):
+    """A random small test collection; `seed` makes it again."""
+
+    seed: str
+    qrels: Qrels
+    run: Run
+
+
+# Times by grid: thirds and halves as IoU, all of them touching; floating point's tenths, near 0
+# and late in a long video; the borders of bins and tolerances, which are also integer seconds.
+GRIDS: dict[str, list[float]] = {
+    "integers": [float(n) for n in range(7)],
+    "tenths": [n / 10 for n in range(31)],
+    "late": [3600 + n / 10 for n in range(31)],
+    "minute": [float(n) for n in range(61)],
+    "bins": sorted(
+        {
+            float(max(0, border + step))
+            for border in (0, 15, 300, 315, 600, 900)
+            for step in (-16, -15, -14, -1, 0, 1, 14, 15, 16)
+        }
+    ),
+}
+INTEGER_GRIDS = ("integers", "minute", "bins")
+VIDEOS = ("a", "b")
+
+
+def case(seed: int | str, *, integer: bool = False, empty_lists: bool = True) -> Case:
+    """Make one case. `integer`: integer seconds alone (what sh-eval reads).
+
+    Without `empty_lists`, a query without segments or results is no key (what tables can say).
+    """
+    rng = random.Random(f"{seed}")
+    grid = GRIDS[rng.choice(INTEGER_GRIDS if integer else tuple(GRIDS))]
+    qrels: Qrels = {}
+    run: Run = {}
+    for n in range(rng.randint(1, 4)):
+        query = f"q{n}"
+        segments = random_segments(rng, grid)
+        fate = rng.random()
+        if fate < 0.9:
+            qrels[query] = segments
+        if fate < 0.8 or fate >= 0.9:  # else missing in the run; from 0.9 on only in the run
+            run[query] = random_results(rng, grid, segments)
+    if not qrels:
+        qrels["q"] = random_segments(rng, grid)
+    if not empty_lists:
+        qrels = {query: segments for query, segments in qrels.items() if segments}
+        run = {query: results for query, results in run.items() if results}
+    return Case(f"{seed}", qrels, run)
+
+
+def cases(seed: int, *, integer: bool = False, empty_lists: bool = True) -> Iterator[Case]:
+    """Make random small cases without end: overlaps, ties, duplicates, nothing at all."""
+    for n in itertools.count():
+        yield case(f"{seed}-{n}", integer=integer, empty_lists=empty_lists)
+
+
+def random_interval(rng: random.Random, grid: list[float]) -> tuple[float, float]:
+    """Draw two times of the grid, often close, sometimes the same."""
+    n = rng.randrange(len(grid))
+    width = rng.choice((0, 1, 1, 2, 3, 3, 6, len(grid)))
+    m = min(len(grid) - 1, n + width)
+    return min(grid[n], grid[m]), max(grid[n], grid[m])
+
+
+def random_segments(rng: random.Random, grid: list[float]) -> list[Judged]:
+    """Draw up to eight judged segments: duplicates, neighbours, all of level 0, none."""
+    segments: list[Judged] = []
+    highest = rng.choice((0, 1, 1, 2, 4, 4, 4))
+    for _ in range(rng.choice((0, 1, 2, 3, 4, 5, 6, 8))):
+        video, (start, end) = rng.choice(VIDEOS), random_interval(rng, grid)
+        trick = rng.random()
+        if segments and trick < 0.15:  # the same once more, perhaps of another level
+            video, start, end, _ = rng.choice(segments)
+        elif segments and trick < 0.3:  # one that begins where another ends
+            video, _, start, _ = rng.choice(segments)
+            end = max(start, end)
+        segments.append(Judged(video, start, end, rng.randint(0, highest)))
+    return segments
+
+
+def random_results(rng: random.Random, grid: list[float], segments: list[Judged]) -> list[Result]:
+    """Draw up to twelve results: exact hits, neighbours, repeats, a video nobody judged, none."""
+    results: list[Result] = []
+    for _ in range(rng.choice((0, 1, 2, 3, 5, 8, 12))):
+        video, (start, end) = rng.choice((*VIDEOS, *VIDEOS, "c")), random_interval(rng, grid)
+        trick = rng.random()
+        if segments and trick < 0.2:
+            video, start, end, _ = rng.choice(segments)
+        elif segments and trick < 0.35:  # touches a judged segment
+            video, before, after, _ = rng.choice(segments)
+            if trick < 0.3:
+                start, end = after, max(after, end)
+            else:
+                start, end = min(start, before), before
+        elif results and trick < 0.5:
+            video, start, end = rng.choice(results)
+        results.append(Result(video, start, end))
+    return results
+
+
+def settings_of_iou() -> Iterator[tuple[str, Params, str]]:
+    """List names, parameters and conventions worth comparing: measures with a threshold."""
+    for k, mu in itertools.product((1, 2, 3, 10), (0.3, 1 / 3, 0.5, 2 / 3, 0.7, 1.0)):
+        at = {"iou": mu, "cutoff": k}
+        yield from (("nDCG", at | {"dcg": gain}, "paper") for gain in ("log2", "exp-log2"))
+        yield from ((name, at, "tvr-ranking") for name in ("nDCG", "Judged"))
+        for name, strict in itertools.product(("R", "MeanP", "P", "AP"), (True, False)):
+            yield name, at | {"strict": strict}, "paper"
+        for name, more in itertools.product(
+            ("nDCG", "DCG", "R", "MeanP", "P", "AP", "Judged"), ({}, {"judged_only": True})
+        ):
+            yield name, at | more, "paper"
+        yield from ((name, at | {"rel": 2}, "paper") for name in ("R", "MeanP", "P", "AP"))
+
+
+def settings_of_maxiou() -> Iterator[tuple[str, Params, str]]:
+    """List the same for the measures of IoU itself."""
+    for k, more in itertools.product(
+        (1, 2, 3, 10), ({}, {"rel": 2}, {"judged_only": True}, {"rel": 2, "judged_only": True})
+    ):
+        yield "AxIoU", {"cutoff": k} | more, "paper"
+        yield "DCG", {"match": "maxiou", "cutoff": k} | more, "paper"
+        for stop in ({"stop": "uniform"}, {"stop": "rbp"}, {"stop": "rbp", "p": 0.5}):
+            yield "NCxIoU", {"cutoff": k} | stop | more, "paper"
+        yield "NCxIoU", {"cutoff": k, "stop": "err"} | more, "paper"
+
+
+def settings_of_binary() -> Iterator[tuple[str, Params, str]]:
+    """List the same for Aly et al.'s models and the counts, in both conventions."""
+    models: list[Params] = [{"match": "overlap"}, {"match": "overlap", "once": True}]
+    models += [{"match": "bin"}, {"match": "bin", "bin": 2}]
+    for tol in (15, 2, 0.3):
+        models += [{"match": "tol", "tol": tol}, {"match": "tol", "tol": tol, "seen": "relevant"}]
+    for model, more in itertools.product(models, ({}, {"rel": 2}, {"judged_only": True})):
+        yield from ((n, model | more | {"cutoff": k}, "paper") for n in ("P", "AP") for k in (1, 3))
+        yield "AP", model | more, "paper"
+        yield "NumRelRet", model | more, "paper"
+        yield from (("Judged", model | more | {"cutoff": k}, "paper") for k in (1, 3, 10))
+    for match, convention in itertools.product(("overlap", "bin", "tol"), ("paper", "sh-eval")):
+        yield from ((name, {"match": match}, convention) for name in COUNTS)
+    for match in ("overlap", "bin", "tol"):
+        yield "AP", {"match": match}, "sh-eval"
+        for name, k in itertools.product(("P", "Judged"), (1, 3, 10)):
+            yield name, {"match": match, "cutoff": k}, "sh-eval"
+
+
+SETTINGS = [*settings_of_iou(), *settings_of_maxiou(), *settings_of_binary()]

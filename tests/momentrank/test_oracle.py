@@ -1,0 +1,585 @@
+"""The oracle itself: each model and measure on examples worked by hand, and the axioms of AxIoU."""
+
+import math
+import random
+from fractions import Fraction
+from itertools import islice, pairwise
+
+import pytest
+from oracle import GRIDS, SETTINGS, Judged, Result, case, cases, iou, mean, score
+
+LOG3 = math.log2(3)
+
+
+def segments(*rows):
+    """Make judged segments of video v from (start, end, level) or, at level 1, (start, end)."""
+    return [Judged("v", row[0], row[1], row[2] if row[2:] else 1) for row in rows]
+
+
+def results(*rows):
+    return [Result("v", start, end) for start, end in rows]
+
+
+def value(name, params, judged, ranked, convention="paper"):
+    return score(name, params, {"q": judged}, {"q": ranked}, convention)["q"]
+
+
+# ---------------------------------------------------------------------- IoU and its matching
+
+
+@pytest.mark.parametrize(
+    ("result", "segment", "expected"),
+    [
+        ((0, 2), (1, 3), 1 / 3),
+        ((0, 1), (1, 2), 0),  # touching
+        ((0, 1), (5, 9), 0),
+        ((2, 4), (2, 4), 1),
+        ((3, 3), (3, 3), 0),  # no union
+        ((3, 3), (0, 9), 0),  # no intersection
+    ],
+)
+def test_iou(result, segment, expected):
+    assert iou(Result("v", *result), Judged("v", *segment, 1)) == expected
+    assert iou(Result("w", *result), Judged("v", *segment, 1)) == 0
+
+
+def test_iou_rounds_as_the_order_of_operations_says():
+    assert iou(Result("v", 0.1, 0.7), Judged("v", 0.3, 0.9, 1)) == (0.7 - 0.3) / (
+        (0.7 - 0.1) + (0.9 - 0.3) - (0.7 - 0.3)
+    )
+
+
+FOUND_242 = [(10, 20), (0, 10), (20, 30)]
+FIGURE_2 = segments((0, 10, 4), (10, 20, 2), (20, 30, 2))
+
+
+@pytest.mark.parametrize(("gain", "expected"), [("log2", 0.8821), ("exp-log2", 0.7592)])
+def test_figure_2_of_the_tvr_ranking_paper(gain, expected):
+    params = {"iou": 0.5, "cutoff": 3, "dcg": gain}
+    assert round(value("nDCG", params, FIGURE_2, results(*FOUND_242)), 4) == expected
+
+
+def test_dcg_is_what_ndcg_divides():
+    params = {"iou": 0.5, "cutoff": 3}
+    assert value("DCG", params, FIGURE_2, results(*FOUND_242)) == pytest.approx(2 + 4 / LOG3 + 1)
+
+
+def test_ndcg_ideal_is_the_k_highest_levels():
+    params = {"iou": 0.5, "cutoff": 1}
+    assert value("nDCG", params, FIGURE_2, results((10, 20))) == 2 / 4
+    assert value("nDCG", params, FIGURE_2, results((0, 10))) == 1
+    assert value("nDCG", params | {"dcg": "exp-log2"}, FIGURE_2, results((10, 20))) == 3 / 15
+
+
+def test_a_segment_is_taken_once_and_level_0_takes_part():
+    twice = results((0, 10), (0, 10))
+    params = {"iou": 0.5, "cutoff": 2}
+    assert value("DCG", params, segments((0, 10, 4)), twice) == 4
+    # The first takes the better IoU, of level 0: nothing. The second gets the rest.
+    assert value("DCG", params, segments((0, 10, 0), (0, 9, 4)), twice) == 4 / LOG3
+    assert value("P", params, segments((0, 10, 0), (0, 9, 4)), twice) == 1 / 2
+    assert value("Judged", params, segments((0, 10, 0), (0, 9, 4)), twice) == 1
+
+
+def test_an_iou_tie_goes_to_the_higher_level():
+    around = segments((0, 2, 1), (2, 4, 3))
+    params = {"iou": 1 / 3, "cutoff": 2}
+    assert value("DCG", params, around, results((1, 3), (0, 2))) == 3 + 1 / LOG3
+    assert value("DCG", params, around[::-1], results((1, 3), (0, 2))) == 3 + 1 / LOG3
+
+
+def test_a_tie_of_iou_and_level_goes_to_the_first_of_the_file():
+    around = segments((0, 2), (2, 4))
+    params = {"iou": 1 / 3, "cutoff": 2}
+    assert value("DCG", params, around, results((1, 3), (0, 2))) == 1
+    assert value("DCG", params, around[::-1], results((1, 3), (0, 2))) == 1 + 1 / LOG3
+
+
+def test_greedy_is_not_the_best_assignment():
+    # (0, 6) takes (0, 5), the better one of two; (0, 5) is then left with IoU 3/5 < 0.7.
+    params = {"iou": 0.7, "cutoff": 2}
+    assert value("P", params, segments((0, 5), (2, 6)), results((0, 6), (0, 5))) == 1 / 2
+
+
+def test_the_threshold_counts_in_the_paper_and_not_in_the_released_scorer():
+    third = (segments((0, 3, 2)), results((0, 1)))
+    params = {"iou": 1 / 3, "cutoff": 1}
+    for name in ("nDCG", "P", "AP", "Judged"):
+        assert value(name, params, *third) == 1, name
+        assert value(name, params | {"strict": True}, *third) == 0, name
+    assert value("nDCG", params, *third, "tvr-ranking") == 0
+    assert value("nDCG", params | {"iou": 0.3}, *third, "tvr-ranking") == 1
+
+
+def test_tvr_ranking_has_exponential_gain():
+    params = {"iou": 0.5, "cutoff": 3}
+    assert round(value("nDCG", params, FIGURE_2, results(*FOUND_242), "tvr-ranking"), 4) == 0.7592
+
+
+# ------------------------------------------------------------------------- measures over IoU
+
+ONE = segments((0, 10))
+RISING = results((0, 2), (0, 1), (0, 6))  # IoU 0.2, 0.1, 0.6
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "expected"),
+    [
+        ("AxIoU", {"cutoff": 3}, (0.2 + 0.2 + 0.6) / 3),
+        ("AxIoU", {"cutoff": 1}, 0.2),
+        ("AxIoU", {"cutoff": 5}, (0.2 + 0.2 + 0.6 + 0.6 + 0.6) / 5),  # a short list keeps its best
+        ("NCxIoU", {"cutoff": 5, "stop": "uniform"}, (0.2 + 0.2 + 0.6 + 0.6 + 0.6) / 5),
+        # half of them leave at 1, a quarter at 2, the rest at 3
+        ("NCxIoU", {"cutoff": 3, "stop": "rbp", "p": 0.5}, 0.5 * 0.2 + 0.25 * 0.2 + 0.25 * 0.6),
+        ("NCxIoU", {"cutoff": 2, "stop": "rbp"}, 0.2),
+        ("NCxIoU", {"cutoff": 3, "stop": "rbp"}, 0.2 * 0.2 + 0.16 * 0.2 + 0.64 * 0.6),
+        ("NCxIoU", {"cutoff": 3, "stop": "err"}, 0.2 * 0.2 + 0.08 * 0.2 + 0.72 * 0.6),
+        ("NCxIoU", {"cutoff": 4, "stop": "err"}, 0.2 * 0.2 + 0.08 * 0.2 + 0.72 * 0.6),
+        ("DCG", {"cutoff": 3, "match": "maxiou"}, 0.2 + 0.1 / LOG3 + 0.6 / 2),
+        ("R", {"cutoff": 3, "iou": 0.5}, 1),
+        ("R", {"cutoff": 2, "iou": 0.5}, 0),
+        ("R", {"cutoff": 3, "iou": 0.6}, 0),  # greater than theta
+        ("R", {"cutoff": 3, "iou": 0.6, "strict": False}, 1),
+        # precision 1/1, 1/2, 2/3, and where the list has ended 2/4
+        ("MeanP", {"cutoff": 3, "iou": 0.1}, (1 + 1 / 2 + 2 / 3) / 3),
+        ("MeanP", {"cutoff": 4, "iou": 0.1}, (1 + 1 / 2 + 2 / 3 + 2 / 4) / 4),
+        ("MeanP", {"cutoff": 3, "iou": 0.1, "strict": False}, 1),
+    ],
+)
+def test_measures_over_iou(name, params, expected):
+    assert value(name, params, ONE, RISING) == pytest.approx(expected, abs=1e-15)
+
+
+def test_mean_precision_matches_many_to_one():
+    assert value("MeanP", {"cutoff": 2, "iou": 0.5}, ONE, results((0, 10), (0, 10))) == 1
+
+
+def test_iou_is_with_relevant_segments_only():
+    judged = segments((0, 10, 1), (0, 2, 0), (5, 10, 2))
+    assert value("AxIoU", {"cutoff": 1}, judged, results((0, 2))) == 0.2
+    assert value("AxIoU", {"cutoff": 1, "rel": 2}, judged, results((0, 2))) == 0
+    assert value("R", {"cutoff": 1, "iou": 0.5, "rel": 2}, judged, results((0, 10))) == 0
+
+
+# ----------------------------------------------------------------------- precision and kin
+
+
+def test_average_precision_over_greedy_matches():
+    judged = segments((0, 10), (20, 30, 2), (40, 50), (60, 70, 0))
+    ranked = results((0, 10), (0, 10), (60, 70), (20, 30))
+    assert value("AP", {"iou": 0.5}, judged, ranked) == (1 / 1 + 2 / 4) / 3
+    assert value("AP", {"iou": 0.5, "cutoff": 3}, judged, ranked) == 1 / 3
+    assert value("AP", {"iou": 0.5, "rel": 2}, judged, ranked) == 1 / 4
+    assert value("AP", {"iou": 0.5, "rel": 3}, judged, ranked) == 0
+    assert value("P", {"iou": 0.5, "cutoff": 10}, judged, ranked) == 2 / 10
+    assert value("Judged", {"iou": 0.5, "cutoff": 10}, judged, ranked) == 3 / 10
+
+
+def test_overlap_lets_average_precision_pass_1():
+    judged = segments((0, 10), (100, 110, 0))
+    ranked = results((5, 15), (0, 5), (10, 20), (100, 101), (9, 11))  # (10, 20) only touches
+    overlap = {"match": "overlap"}
+    assert value("AP", overlap, judged, ranked) == 1 + 1 + 3 / 5
+    assert value("AP", overlap | {"once": True}, judged, ranked) == 1
+    assert value("P", overlap | {"cutoff": 5}, judged, ranked) == 3 / 5
+    assert value("P", overlap | {"cutoff": 5, "once": True}, judged, ranked) == 1 / 5
+    assert value("Judged", overlap | {"cutoff": 5}, judged, ranked) == 4 / 5
+
+
+def test_once_credits_all_that_a_result_overlaps():
+    judged = segments((0, 10), (10, 20), (20, 30))
+    ranked = results((5, 15), (12, 18), (19, 21))
+    assert value("AP", {"match": "overlap", "once": True}, judged, ranked) == (1 + 2 / 3) / 3
+
+
+def test_a_result_without_length_overlaps_nothing():
+    for match in ("overlap", "iou"):
+        params = {"match": match, "iou": 0.1, "cutoff": 1}
+        assert value("P", params, ONE, results((5, 5))) == 0
+    assert value("P", {"match": "tol", "cutoff": 1}, ONE, results((5, 5))) == 1  # 15 s are watched
+
+
+def test_bins_are_those_of_the_starts():
+    judged = segments((10, 20), (290, 400), (650, 660, 0))  # bins 0, 0; 2 not relevant
+    ranked = results((301, 310), (0, 5), (299, 600), (700, 710), (950, 960))  # 1, 0, 0, 2, 3
+    params = {"match": "bin"}
+    assert value("AP", params, judged, ranked) == 1 / 2  # one relevant bin, found second
+    assert value("P", params | {"cutoff": 4}, judged, ranked) == 1 / 4
+    assert value("Judged", params | {"cutoff": 4}, judged, ranked) == 2 / 4
+    assert value("Judged", params | {"cutoff": 3}, judged, ranked) == 2 / 3  # merged: 1, 0, 2
+    # Bins of 10 s: 1 and 29 are relevant, (299, 600) is third and begins in 29.
+    assert value("AP", params | {"bin": 10}, judged, ranked) == 1 / 3 / 2
+    assert value("P", {"match": "bin", "cutoff": 1}, judged, [Result("w", 0, 5)]) == 0
+
+
+def test_tolerance_looks_from_the_start_only():
+    judged = segments((14, 20), (100, 110, 0))
+    tol = {"match": "tol", "cutoff": 1}
+    assert value("P", tol, judged, results((0, 1))) == 1
+    assert value("P", tol | {"tol": 14}, judged, results((0, 99))) == 0  # [0, 14) ends too early
+    assert value("P", tol, judged, results((20, 30))) == 0
+    assert value("Judged", tol, judged, results((86, 87))) == 1
+    assert value("Judged", tol, judged, results((85, 999))) == 0
+
+
+def test_tolerance_sees_every_window_or_what_was_relevant():
+    judged = segments((20, 60))
+    # [0, 15) meets nothing, but was seen, and with it where [10, 25) begins.
+    ranked = results((0, 1), (10, 11), (25, 26), (40, 41), (70, 71))
+    tol = {"match": "tol"}
+    assert value("AP", tol, judged, ranked) == 1 / 3 + 2 / 4  # (25, 26), (40, 41)
+    # Relevant content only: (10, 11) meets the segment, which is then seen to its end.
+    assert value("AP", tol | {"seen": "relevant"}, judged, ranked) == 1 / 2
+    # From the middle on: what lies before was not seen.
+    middle = results((40, 41), (20, 21), (30, 31))
+    assert value("P", tol | {"seen": "relevant", "cutoff": 3}, judged, middle) == 2 / 3
+    assert value("P", tol | {"cutoff": 3}, judged, middle) == 2 / 3
+    nearer = results((40, 41), (24, 25), (30, 31))  # [24, 39) meets neither; [30, 45) does
+    assert value("P", tol | {"cutoff": 3}, judged, nearer) == 2 / 3
+
+
+def test_other_videos_are_other_worlds():
+    there = [Result("w", 0, 10)]
+    for params in ({"iou": 0.1}, {"match": "overlap"}, {"match": "bin"}, {"match": "tol"}):
+        assert value("AP", params, ONE, there) == 0
+        assert value("AP", params, ONE, there + results((0, 10))) == 1 / 2
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "whole", "condensed"),
+    [
+        ("P", {"iou": 0.5, "cutoff": 2}, 1 / 2, 1 / 2),  # what is left: level 1, level 0
+        ("P", {"iou": 0.5, "cutoff": 1}, 0, 1),
+        ("nDCG", {"iou": 0.5, "cutoff": 2}, 1 / LOG3, 1),
+        ("AP", {"match": "overlap"}, 1 / 2, 1),
+        ("AP", {"match": "bin", "bin": 50}, 1 / 2, 1),
+        ("AP", {"match": "tol"}, 1 / 2, 1),
+        ("AxIoU", {"cutoff": 2}, 1 / 2, 1),
+        ("R", {"cutoff": 1, "iou": 0.5}, 0, 1),
+        ("DCG", {"cutoff": 2, "match": "maxiou"}, 1 / LOG3, 1),
+        ("MeanP", {"cutoff": 1, "iou": 0.5}, 0, 1),
+        ("NumRet", {}, 3, 2),
+        ("Judged", {"iou": 0.5, "cutoff": 2}, 1 / 2, 1),
+    ],
+)
+def test_condensed_lists_are_without_the_unjudged(name, params, whole, condensed):
+    judged = segments((0, 10), (200, 210, 0))
+    ranked = results((100, 110), (0, 10), (200, 210))
+    assert value(name, params, judged, ranked) == whole
+    assert value(name, params | {"judged_only": True}, judged, ranked) == condensed
+
+
+# -------------------------------------------------------------------- counts, queries, means
+
+
+def test_counts():
+    judged = [*segments((0, 10), (5, 20, 2), (30, 40, 0)), Judged("w", 0, 1, 1)]
+    ranked = [*results((0, 10), (0, 10), (35, 36)), Result("x", 0, 0.5)]
+    expected = {
+        "NumQ": 1,
+        "NumRel": 3,
+        "NumRet": 4,
+        "NumRelRet": 2,
+        "VideosRet": 2,
+        "VideosRel": 2,
+        "LengthRet": 21.5,
+        "LengthRel": 26,
+    }
+    assert {name: value(name, {}, judged, ranked) for name in expected} == expected
+    assert value("NumRelRet", {"iou": 1.0, "match": "iou"}, judged, ranked) == 1
+    assert value("NumRelRet", {"match": "bin"}, judged, ranked) == 1
+    assert value("NumRel", {"rel": 2}, judged, ranked) == 1
+
+
+QRELS = {"found": ONE, "missing": ONE, "senseless": segments((0, 10, 0))}
+RUN = {"found": results((0, 10)), "senseless": results((0, 10)), "unknown": results((0, 10))}
+
+
+@pytest.mark.parametrize(
+    ("convention", "queries", "average"),
+    [
+        ("paper", ["found", "missing", "senseless"], 1 / 3),
+        ("tvr-ranking", ["found", "senseless"], 1 / 2),
+    ],
+)
+def test_which_queries_count(convention, queries, average):
+    params = {"iou": 0.5, "cutoff": 1}
+    assert list(score("nDCG", params, QRELS, RUN, convention)) == queries
+    assert mean("nDCG", params, QRELS, RUN, convention) == average
+    assert mean("NumQ", {}, QRELS, RUN, convention) == len(queries)
+
+
+def test_sh_eval_counts_the_queries_in_both():
+    assert score("AP", {"match": "overlap"}, QRELS, RUN, "sh-eval") == {"found": 1, "senseless": 0}
+    assert mean("AP", {"match": "overlap"}, QRELS, RUN, "sh-eval") == 1 / 2
+    assert mean("NumRet", {}, QRELS, RUN, "sh-eval") == 2
+    assert mean("AP", {"match": "overlap"}, QRELS, {}, "sh-eval") == 0
+
+
+def test_a_measure_without_its_model_is_an_error():
+    with pytest.raises(ValueError, match="not defined"):
+        value("nDCG", {"match": "bin", "cutoff": 1}, ONE, [])
+    with pytest.raises(ValueError, match="paperr"):
+        value("AxIoU", {"cutoff": 1}, ONE, [], "paperr")
+
+
+# ------------------------------------------------------------------------------ sh-eval
+
+
+def sh(name, params, judged, ranked):
+    return value(name, params, judged, ranked, "sh-eval")
+
+
+def test_sh_eval_merges_what_overlaps_or_touches():
+    judged = segments((20, 30), (0, 10), (10, 20), (50, 60), (31, 32), (52, 53, 0))
+    assert sh("NumRel", {}, judged, []) == 3  # 0 to 30, 31 to 32, 50 to 60
+    assert sh("LengthRel", {}, segments((0, 10), (5, 12)), []) == 12
+    assert value("LengthRel", {}, segments((0, 10), (5, 12)), []) == 17
+
+
+def test_sh_eval_overlap_is_closed_and_consumes_nothing():
+    judged = segments((10, 20), (20, 30), (40, 50, 0))
+    ranked = results((30, 35), (0, 9), (0, 10), (50, 55), (25, 40))
+    overlap = {"match": "overlap"}
+    assert sh("AP", overlap, judged, ranked) == 1 / 1 + 2 / 3 + 3 / 5  # one merged segment
+    assert sh("NumRelRet", overlap, judged, ranked) == 3
+    assert sh("P", overlap | {"cutoff": 10}, judged, ranked) == 3 / 10
+    assert sh("Judged", overlap | {"cutoff": 5}, judged, ranked) == 4 / 5
+    assert sh("Judged", overlap | {"cutoff": 10}, judged, ranked) == 4 / 10
+
+
+def test_sh_eval_bins_are_all_that_are_touched():
+    judged = segments((290, 600), (10, 20), (900, 901, 0))  # bins 0 and 1; 3 not relevant
+    ranked = results((600, 1500), (299, 301), (0, 300))  # 2, 3, 4; 0, 1; nothing new
+    by_bin = {"match": "bin"}
+    assert sh("NumRel", by_bin, judged, ranked) == 2
+    assert sh("NumRelRet", by_bin, judged, ranked) == 2
+    assert sh("AP", by_bin, judged, ranked) == (1 / 4 + 2 / 5) / 2
+    assert sh("P", by_bin | {"cutoff": 4}, judged, ranked) == 1 / 4
+    assert sh("Judged", by_bin | {"cutoff": 5}, judged, ranked) == 3 / 5
+
+
+def test_sh_eval_tolerance():
+    judged = segments((20, 40), (40, 50), (200, 210, 0), (45, 60, 0))
+    ranked = results(
+        (5, 9),  # [5, 20) ends where the segment begins; unjudged
+        (6, 9),  # hit: seen is [6, 50)
+        (10, 12),  # meets it again: seen
+        (49, 55),  # seen, although judged not relevant too
+        (0, 6),  # [0, 15) meets nothing: unjudged
+        (190, 200),  # non-relevant is looked for in [190, 200): unjudged
+        (190, 201),  # not relevant
+    )
+    tol = {"match": "tol"}
+    assert sh("NumRelRet", tol, judged, ranked) == 1
+    assert sh("AP", tol, judged, ranked) == 1 / 2
+    assert sh("P", tol | {"cutoff": 2}, judged, ranked) == 1 / 2
+    assert sh("Judged", tol | {"cutoff": 7}, judged, ranked) == 4 / 7
+
+
+def test_sh_eval_tolerance_asks_whether_the_result_itself_was_seen():
+    judged = segments((10, 30))
+    # Before the hit's window, [2, 5) was not seen, though [2, 17) meets the segment: a hit.
+    assert sh("NumRelRet", {"match": "tol"}, judged, results((6, 9), (2, 5))) == 2
+    assert value("NumRelRet", {"match": "tol"}, judged, results((6, 9), (2, 5))) == 1
+    # The window is seen to its end, past the segment's: [29, 44).
+    after = segments((10, 30), (44, 60))
+    assert sh("NumRelRet", {"match": "tol"}, after, results((29, 31), (43, 45))) == 1
+    assert sh("NumRelRet", {"match": "tol"}, after, results((29, 31), (44, 45))) == 2
+    # A window that meets two is seen to the end of the later one: [29, 60).
+    both = segments((10, 30), (43, 60))
+    assert sh("NumRelRet", {"match": "tol"}, both, results((29, 31), (59, 61))) == 1
+    # Only hits are seen: (5, 6) meets nothing, and (12, 13) is a hit inside its window.
+    assert sh("NumRelRet", {"match": "tol"}, segments((20, 30)), results((5, 6), (12, 13))) == 1
+    assert value("NumRelRet", {"match": "tol"}, segments((20, 30)), results((5, 6), (12, 13))) == 0
+
+
+# ------------------------------------------------------------------------- the axioms of AxIoU
+#
+# As understood here, r_k being the highest IoU of rank k with a relevant moment, for two lists
+# that differ at one rank k <= K alone:
+#
+# INV-k (invariance against redundant moments): if both r_k and r'_k are at most the best IoU
+#     above rank k, the lists score the same.
+# MON-k (monotonicity with respect to the best moment): if r'_k is greater than the best IoU of
+#     the other list's first k, its list scores strictly higher.
+
+TARGET = segments((0, 12))
+CUTOFF = 5
+AXIOMATIC = {
+    "AxIoU": {},
+    "R": {"iou": 0.5},
+    "MeanP": {"iou": 0.5},
+    "DCG": {"match": "maxiou"},
+}
+
+
+def by_length(values):
+    """Make a list of the IoUs given in twelfths: each begins with the target."""
+    return results(*((0, twelfths) for twelfths in values))
+
+
+def pairs(seed, count=3000):
+    """Make random lists in twelfths of IoU, and for each another at one rank: (k, r, r')."""
+    rng = random.Random(seed)
+    for _ in range(count):
+        old = [rng.randint(0, 12) for _ in range(rng.randint(1, CUTOFF))]
+        k = rng.randrange(len(old))
+        yield k, old, [*old[:k], rng.randint(0, 12), *old[k + 1 :]]
+
+
+def scores_of_redundant(name):
+    for k, old, new in pairs("INV"):
+        if k > 0 and max(old[k], new[k]) <= max(old[:k]):
+            yield scores(name, old), scores(name, new)
+
+
+def scores_of_better(name):
+    for k, old, new in pairs("MON"):
+        if new[k] > max(old[: k + 1]):
+            yield scores(name, old), scores(name, new)
+
+
+def scores(name, values):
+    return value(name, {"cutoff": CUTOFF} | AXIOMATIC[name], TARGET, by_length(values))
+
+
+@pytest.mark.parametrize(
+    ("name", "invariant", "monotone"),
+    [
+        ("AxIoU", True, True),
+        ("R", True, False),
+        ("MeanP", False, False),
+        ("DCG", False, True),
+    ],
+)
+def test_axioms(name, invariant, monotone):
+    redundant, better = list(scores_of_redundant(name)), list(scores_of_better(name))
+    assert min(len(redundant), len(better)) > 300
+    assert all(old == new for old, new in redundant) == invariant
+    assert all(old < new for old, new in better) == monotone
+    assert all(old <= new for old, new in better)  # R and MeanP fail by standing still
+
+
+def test_counterexamples_in_full():
+    # R and MeanP do not see that the best moment gets better on one side of theta.
+    for name in ("R", "MeanP"):
+        assert scores(name, [7]) == scores(name, [12])
+    # MeanP and DCG reward a moment no better than the one above it.
+    for name in ("MeanP", "DCG"):
+        assert scores(name, [12, 0]) < scores(name, [12, 12])
+
+
+def test_axioms_hold_for_axiou_in_random_collections():
+    """The same over any judged segments and levels: the case's first list, one result replaced."""
+    rng = random.Random(4)
+    checked = {"INV": 0, "MON": 0}
+    for made in islice(cases(4, empty_lists=False), 3000):
+        for query in made.qrels.keys() & made.run.keys():
+            old = made.run[query]
+            k = rng.randrange(len(old))
+            other = made.qrels[query] if rng.random() < 0.5 else old
+            new = [*old[:k], Result(*rng.choice(other)[:3]), *old[k + 1 :]]
+            best = [max_ious(made.qrels[query], ranked) for ranked in (old, new)]
+            at = {"cutoff": rng.randint(k + 1, k + 5)}
+            before, after = (value("AxIoU", at, made.qrels[query], r) for r in (old, new))
+            if k > 0 and max(best[0][k], best[1][k]) <= max(best[0][:k]):
+                checked["INV"] += 1
+                assert before == after, made.seed
+            if best[1][k] > max(best[0][: k + 1]):
+                checked["MON"] += 1
+                assert before < after, made.seed
+    assert min(checked.values()) > 300, checked
+
+
+def max_ious(judged, ranked):
+    return [value("AxIoU", {"cutoff": 1}, judged, [result]) for result in ranked]
+
+
+# ------------------------------------------------------ what holds of every measure, and cases
+
+
+@pytest.mark.parametrize("n", range(40))
+def test_what_holds_of_every_setting(n):
+    made = case(n, integer=n % 2 == 0)
+    for name, params, convention in SETTINGS:
+        found = score(name, params, made.qrels, made.run, convention)
+        assert found.keys() <= made.qrels.keys()
+        assert all(math.isfinite(v) and v >= 0 for v in found.values())
+        if name in {"nDCG", "R", "P", "MeanP", "AxIoU", "NCxIoU", "Judged"}:
+            assert all(v <= 1 + 1e-12 for v in found.values()), (name, params)
+
+
+def test_nothing_below_the_cutoff_matters():
+    below = {"P", "R", "nDCG", "DCG", "MeanP", "AxIoU", "NCxIoU", "Judged", "AP"}
+    settings = [s for s in SETTINGS if s[0] in below and "cutoff" in s[1]]
+    settings = [s for s in settings if not s[1].get("judged_only") and s[1].get("match") != "bin"]
+    for n in range(40):
+        made = case(n)
+        for name, params, convention in settings:
+            cut = {query: ranked[: params["cutoff"]] for query, ranked in made.run.items()}
+            whole = score(name, params, made.qrels, made.run, convention)
+            assert whole == score(name, params, made.qrels, cut, convention), (name, params, n)
+
+
+def test_axiou_is_ncxiou_of_uniform_stopping():
+    for n in range(100):
+        made = case(n)
+        uniform = score("NCxIoU", {"cutoff": 5, "stop": "uniform"}, made.qrels, made.run)
+        assert uniform == pytest.approx(score("AxIoU", {"cutoff": 5}, made.qrels, made.run))
+
+
+def test_cases_are_seeded_and_nasty():
+    made = list(islice(cases(1), 2000))
+    assert made == list(islice(cases(1), 2000))
+    assert made[7] == case(made[7].seed)
+    told = {trait for one in made for trait in traits(one)}
+    assert told == {
+        "duplicated segment",
+        "duplicated result",
+        "no length",
+        "no results",
+        "no segments",
+        "missing in the run",
+        "only in the run",
+        "all zero",
+        "level 4",
+        "touching",
+        "tie at a half",
+        "tie at a third",
+        "tenths",
+    }
+
+
+def traits(made):
+    """Name what is nasty about a case."""
+    yield from ["missing in the run"] * bool(made.qrels.keys() - made.run.keys())
+    yield from ["only in the run"] * bool(made.run.keys() - made.qrels.keys())
+    for query, judged in made.qrels.items():
+        ranked = made.run.get(query, [])
+        ious = {iou(result, segment) for result in ranked for segment in judged}
+        facts = {
+            "no segments": not judged,
+            "no results": query in made.run and not ranked,
+            "duplicated segment": len({s[:3] for s in judged}) < len(judged),
+            "duplicated result": len(set(ranked)) < len(ranked),
+            "no length": any(s.start == s.end for s in [*judged, *ranked]),
+            "all zero": bool(judged) and not any(s.level for s in judged),
+            "level 4": any(s.level == 4 for s in judged),
+            "touching": any(a.end == b.start for a, b in pairwise(judged)),
+            "tie at a half": 0.5 in ious,
+            "tie at a third": 1 / 3 in ious,
+            "tenths": any(Fraction(s.start).denominator > 2 for s in judged),
+        }
+        yield from (name for name, holds in facts.items() if holds)
+
+
+def test_integer_cases_are_whole_seconds_and_lists_can_be_full():
+    for made in islice(cases(2, integer=True, empty_lists=False), 500):
+        rows = [row for part in (made.qrels, made.run) for rows in part.values() for row in rows]
+        assert all(row.start.is_integer() and 0 <= row.start <= row.end for row in rows)
+        assert all([*made.qrels.values(), *made.run.values()])
+
+
+def test_grids_are_sorted():
+    assert all(grid == sorted(set(grid)) for grid in GRIDS.values())
