@@ -84,14 +84,44 @@ def test_failures_name_the_check_and_its_score(done):
     assert failed.loc["3", "check"] == "names"
     assert failed.loc["3", "score"] == 0.95
     assert failed.loc["4", "check"] == "refused"
+
+
+def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(done):
     assert done[1].figures[0] == {
         "round": 0,
-        "rewritten": 4,
+        "distinct_descriptions": 4,
         "passed": 1,
         "failed_names": 1,
         "failed_similarity": 1,
-        "without_draft": {"refused": 1},
+        "without_draft": 1,
+        "share_passed": 0.25,
+        "share_failed_names": 0.25,
+        "share_failed_similarity": 0.25,
+        "share_without_draft": 0.25,
+        "why_without_draft": {"refused": 1},
     }
+
+
+def test_a_caption_that_fails_both_checks_counts_in_both():
+    script = {"a": ["Ann, or else"], "b": ["Ann"], "c": ["fine"]}
+    items = [Item(text, text) for text in script]
+    done = rewrite_in_rounds(items, Scripted(script), check, repairs=0)
+    told = done.figures[0]
+    assert (told["passed"], told["failed_names"], told["failed_similarity"]) == (1, 2, 1)
+    assert (told["share_failed_names"], told["share_failed_similarity"]) == (0.6667, 0.3333)
+
+
+def test_where_a_repair_is_refused_the_caption_and_its_check_stay_together():
+    script = {"a": [refused("a"), "Ann", refused("a")], "b": [refused("b")] * 3}
+    items = [Item(text, text) for text in script]
+    done = rewrite_in_rounds(items, Scripted(script), check, repairs=2)
+    assert done.captions.set_index("moment_id").loc["a", ["caption", "rounds"]].tolist() == [
+        "Ann",
+        1,
+    ]
+    failed = done.failed.set_index("moment_id")
+    assert failed.loc["a"].tolist() == ["names", 0.95]
+    assert failed.loc["b", "check"] == "refused"
 
 
 @given(st.lists(st.lists(st.sampled_from(["fine", "Ann", "else"]), min_size=3, max_size=3)))
@@ -141,6 +171,15 @@ def test_a_text_that_occurs_twice_is_rewritten_once(rewritten):
 def decided(done, **decisions):
     frame = pd.DataFrame({"moment_id": decisions.keys(), "caption": decisions.values()})
     return review.decide(done.captions, tables.REVIEW.check(frame.astype("str")))
+
+
+def test_without_moments_there_are_no_captions():
+    done = rewrite.rewrite(tables.MOMENTS.empty(), Scripted({}), check, repairs=2)
+    captions = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
+    assert len(captions) == len(done.failed) == 0
+    assert rewrite.replacements(captions, tables.MOMENTS.empty()).empty
+    assert review.for_review(captions, tables.MOMENTS.empty(), done.failed).empty
+    assert decided(done).empty
 
 
 def test_decisions_win_and_a_drop_is_a_drop(rewritten):
