@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pipeline import csv_files, prompts, review, stage, tables
+from pipeline import csv_files, pool, prompts, review, stage, tables
 from pipeline.check import Limits, check
 from pipeline.finder import NameFinder
 from pipeline.params import Params, load
@@ -30,14 +30,13 @@ from pipeline.rewriters.llm import LlmRewriter
 from pipeline.rewriters.port import Item, Rewriter
 from pipeline.rewriters.replacements import extract
 from pipeline.rewriters.rules.rewriter import RulesRewriter
-from pipeline.rounds import Check, Rounds, rewrite_in_rounds
+from pipeline.rounds import DIGITS, Check, Rounds, rewrite_in_rounds
 
 if TYPE_CHECKING:
     from pipeline.encoder import Encoder
 
 REVIEW_LIST = tables.WORK / "rewrite_review.csv"
 REPLACEMENTS = tables.WORK / "replacements.csv"
-SHARE_DIGITS = 4
 
 
 def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: int) -> Rounds:
@@ -55,8 +54,8 @@ def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: i
 
 
 def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
-    """Return the words that stand for names, by how often: `word, gender, count` (Table 3)."""
-    joined = captions.merge(moments[["moment_id", "description"]], on="moment_id")
+    """Return the words that stand for names in captions in use: `word, gender, count` (Table 3)."""
+    joined = pool.in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
     pairs = zip(changed["description"], changed["caption"], strict=True)
     counts = Counter((found.word, found.gender) for pair in pairs for found in extract(*pair))
@@ -116,15 +115,16 @@ def _check(
 def figures(
     done: Rounds, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
 ) -> dict[str, Any]:
-    """Return the stage's metrics."""
-    count = int(replaced["count"].sum())
+    """Return the stage's metrics; words are counted in the captions in use, one per moment."""
+    count, used = int(replaced["count"].sum()), len(pool.in_use(captions))
     return {
         "backend": backend,
-        "captions": len(captions),
-        "by_status": dict(sorted(Counter(captions["status"]).items())),
+        "moments": len(captions),
+        "moments_in_use": used,
+        "moments_by_status": dict(sorted(Counter(captions["status"]).items())),
         "rounds": {str(figure["round"]): figure for figure in done.figures},
         "words_replaced": count,
-        "words_replaced_per_description": round(count / max(1, len(captions)), SHARE_DIGITS),
+        "words_replaced_per_moment": round(count / max(1, used), DIGITS),
     }
 
 

@@ -1,8 +1,7 @@
 """What stands in a caption for the names of its description (the paper's Table 3)."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -67,12 +66,3 @@ def _lower(words: Sequence[str]) -> list[str]:
 
 def _name(words: Sequence[str]) -> str:
     return " ".join(words) if any(word[0].isupper() for word in words) else ""
-
-
-def most_frequent(replacements: Iterable[Replacement]) -> list[tuple[str, Gender, int]]:
-    """Return each replacement word with its gender and count, the most frequent first."""
-    counts = Counter((one.word, one.gender) for one in replacements)
-    return [
-        (word, gender, count)
-        for (word, gender), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    ]

@@ -226,4 +226,21 @@ def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_
 def test_replacements_are_counted_with_their_gender(rewritten):
     captions = decided(rewritten[1])
     found = rewrite.replacements(captions, MOMENTS)
-    assert found.iloc[0].tolist() == ["woman", "woman", 3]
+    assert found.to_numpy().tolist() == [["woman", "woman", 3]]
+
+
+def test_what_takes_no_part_replaces_nothing(rewritten):
+    done = rewritten[1]
+    captions = decided(done, a="drop", c="A man reads.")
+    found = rewrite.replacements(captions.replace({"Ann runs.": "A guy runs."}), MOMENTS)
+    assert found.to_numpy().tolist() == [["woman", "woman", 2], ["man", "man", 1]]
+    told = rewrite.figures(done, captions, found, "openai")
+    assert told["moments_by_status"] == {
+        "dropped": 1,
+        "failed": 1,
+        "passed": 1,
+        "repaired": 1,
+        "reviewed": 1,
+    }
+    assert (told["moments"], told["moments_in_use"]) == (5, 3)
+    assert (told["words_replaced"], told["words_replaced_per_moment"]) == (3, 1.0)
