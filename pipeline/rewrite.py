@@ -131,8 +131,9 @@ def figures(
 def main() -> None:
     """Rewrite, check, repair; put people's decisions in; list what they should look at."""
     params, moments = load(), tables.MOMENTS.read()
+    decisions = review.read(moments["moment_id"])  # before anything is tagged or paid for
     done, spent = captions_of(params, moments)
-    captions = review.decide(done.captions, tables.REVIEW.read())[tables.CAPTIONS.columns]
+    captions = review.decide(done.captions, decisions)[tables.CAPTIONS.columns]
     replaced = replacements(captions, moments)
     tables.CAPTIONS.write(captions)
     csv_files.write_csv(REVIEW_LIST, review.for_review(captions, moments, done.failed))

@@ -5,18 +5,15 @@ twice, may have mixed them up: none of it is used.
 """
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline import files
+from pipeline.lines import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
-
-# Controls, line and paragraph separators, and halves of a character.
-_NO_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Answer(NamedTuple):
@@ -101,7 +98,7 @@ def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
     if sorted(caption.id for caption in captions) != sorted(asked):
         return Reading({}, outcomes.WRONG_IDS)
     texts = {asked[caption.id]: caption.caption.strip() for caption in captions}
-    good = {description: text for description, text in texts.items() if _is_line(text)}
+    good = {description: text for description, text in texts.items() if is_line(text)}
     return Reading(good, None if len(good) == len(texts) else outcomes.BAD_CAPTION)
 
 
@@ -117,8 +114,3 @@ def _unusable(answer: Answer) -> Outcome | None:
 
 def _parse(content: str) -> Any:  # noqa: ANN401  (pydantic looks at it next)
     return json.loads(content, object_pairs_hook=files.without_repeats)
-
-
-def _is_line(text: str) -> bool:
-    """Tell whether a text is one line of something: no line end, control or broken character."""
-    return bool(text) and not _NO_LINE.search(text)

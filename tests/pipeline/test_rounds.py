@@ -170,7 +170,8 @@ def test_a_text_that_occurs_twice_is_rewritten_once(rewritten):
 
 def decided(done, **decisions):
     frame = pd.DataFrame({"moment_id": decisions.keys(), "caption": decisions.values()})
-    return review.decide(done.captions, tables.REVIEW.check(frame.astype("str")))
+    checked = review.checked(tables.REVIEW.check(frame.astype("str")), done.captions["moment_id"])
+    return review.decide(done.captions, checked)
 
 
 def test_without_moments_there_are_no_captions():
@@ -195,8 +196,54 @@ def test_decisions_win_and_a_drop_is_a_drop(rewritten):
 
 
 def test_a_decision_about_no_moment_is_a_clear_error(rewritten):
-    with pytest.raises(review.ReviewError, match=r"review\.csv: there is no moment 'x'"):
+    with pytest.raises(review.ReviewError, match=r"line 0: there is no moment 'x'"):
         decided(rewritten[1], x="drop")
+
+
+@pytest.fixture
+def review_file(tmp_path, monkeypatch):
+    """Return a function that writes decisions where the stage looks for them."""
+    monkeypatch.chdir(tmp_path)
+    tables.REVIEW.path.parent.mkdir(parents=True)
+    return lambda *rows: tables.REVIEW.path.write_text("moment_id,caption\n" + "\n".join(rows))
+
+
+def test_a_decided_wording_is_trimmed_and_drop_is_any_drop(review_file):
+    review_file("a,  A woman waves. ", 'b," DROP "', "c,drop", "d,A drop falls.")
+    captions = review.read("abcd")["caption"].tolist()
+    assert captions == ["A woman waves.", "drop", "drop", "A drop falls."]
+
+
+def test_no_decisions_are_none(review_file):
+    review_file()
+    assert review.read("abcd").empty
+
+
+@pytest.mark.parametrize("wording", ["a\tb", "a\nb", "a\x07b", "a\u2028b", "a\x85b"])
+def test_a_wording_is_one_line(review_file, wording):
+    review_file("a,A man waves.", f'b,"{wording}"')
+    with pytest.raises(review.ReviewError, match=r"review\.csv, line 3: .* holds a line end"):
+        review.read("ab")
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "Drop.",
+        "drop it",
+        "'drop'",
+        "dropped",
+        "Delete",
+        "remove this one",
+        "Please, drop",
+        "x",
+        "-",
+    ],
+)
+def test_what_may_be_meant_for_drop_is_no_caption(review_file, wording):
+    review_file("a,A man waves.", f'b,"{wording}"')
+    with pytest.raises(review.ReviewError, match=r"line 3: .* is no caption.* write 'drop' alone"):
+        review.read("ab")
 
 
 def test_repaired_and_failed_captions_are_listed_for_people(rewritten):
