@@ -42,8 +42,8 @@ def checked(decisions: pd.DataFrame, moment_ids: Collection[str]) -> pd.DataFram
         ReviewError: a decision names a moment that the corpus does not have, or is neither a
             caption of one line nor the word `drop`.
     """
-    known = set(moment_ids)
-    captions = [_decision(*row, known) for row in decisions.itertuples(name=None)]
+    known, rows = set(moment_ids), decisions.itertuples(name=None)
+    captions = [_decision(line, moment_id, text, known) for line, moment_id, text in rows]
     return decisions.assign(caption=pd.Series(captions, decisions.index, dtype="str"))
 
 

@@ -80,6 +80,15 @@ class LlmRewriter:
         self._cache = Cache(Path(settings.cache))
         self._books = Books(settings.requests_per_minute, settings.tokens_per_minute, window)
 
+    def ready(self, items: Sequence[Item]) -> None:
+        """Make sure that these can be rewritten, as far as that can be told without asking.
+
+        Raises:
+            UsageError: there is no key, and one is needed.
+        """
+        if self._endpoint.key is None and not self._round(items, attempt=0).is_stored:
+            self._endpoint.needed_key()
+
     def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
         """Yield one draft for every item, in their order.
 
