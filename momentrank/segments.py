@@ -59,19 +59,22 @@ class Segments(NamedTuple):
         return Segments(self.queries, self.query[rows], video, *columns)
 
 
-def judged(
+def judged(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
     ends: Column,
     levels: Column,
+    queries: Sequence[str] = (),
 ) -> Segments:
     """Return judged segments; within a query they keep their order.
+
+    `queries` names queries in their order, of which some may have no segment.
 
     Raises:
         SegmentError: a time is no number or runs backwards, or a level is not 0, 1, 2, ...
     """
-    segments, order = _grouped(query_ids, video_ids, starts, ends, levels)
+    segments, order = _grouped(query_ids, video_ids, starts, ends, levels, queries=queries)
     levels_ok = np.isfinite(segments.value) & (segments.value >= 0) & (segments.value % 1 == 0)
     _refuse(~levels_ok, order, "the level must be 0, 1, 2, ...")
     return segments
@@ -86,6 +89,7 @@ def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
     *,
     ranks: Column | None = None,
     by_score: bool = False,
+    queries: Sequence[str] = (),
 ) -> Segments:
     """Return results in the order of their lists.
 
@@ -101,7 +105,7 @@ def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
         keys = _numbers(ranks, "rank")
     elif by_score:
         keys = -_numbers(values, "score")
-    segments, order = _grouped(query_ids, video_ids, starts, ends, values, keys)
+    segments, order = _grouped(query_ids, video_ids, starts, ends, values, keys, queries=queries)
     _refuse(~np.isfinite(segments.value), order, "the score is no number")
     return segments
 
@@ -113,9 +117,11 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     ends: Column,
     values: Column,
     keys: Floats | None = None,
+    *,
+    queries: Sequence[str] = (),
 ) -> tuple[Segments, Ints]:
     """Return segments with a query's together, ordered by `keys`; and the row of each."""
-    index: dict[str, int] = {}
+    index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
     query = np.fromiter(
         (index.setdefault(name, len(index)) for name in query_ids), np.int64, len(starts)
     )
