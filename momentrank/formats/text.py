@@ -1,0 +1,205 @@
+"""Segments in lines of fields that are separated by spaces: `q Q0 video start end ...`.
+
+Qrels have 6 fields, runs 8, 7 without the tag, or 9 with MediaEval's jump-in time. The first
+line decides for all. Ids are percent-encoded. Blank lines, and those that start with #, say
+nothing.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from momentrank.formats.source import Place, Source
+from momentrank.formats.table import Table
+from momentrank.ids import decode_id
+from momentrank.segments import Floats
+
+Time = Literal["seconds", "mm.ss"]
+TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
+
+QRELS = "query_id Q0 video_id start end level"
+_RUN = "query_id Q0 video_id start end rank score"
+_JUMP_IN = "query_id Q0 video_id start end jump_in rank score tag"
+_RUNS = {7: _RUN, 8: f"{_RUN} tag", 9: _JUMP_IN}
+LAYOUTS = {6: QRELS, **_RUNS}
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_MINUTES = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?", re.ASCII)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_MINUTE = 60
+
+
+class Lines(NamedTuple):
+    """The fields of the lines that say something, all alike in number; `place` by row."""
+
+    rows: list[list[str]]
+    place: Callable[[int], Place]
+
+    @property
+    def width(self) -> int:
+        """Return how many fields a line has."""
+        return len(self.rows[0])
+
+
+def first_fields(text: str) -> list[str]:
+    """Return the fields of the first line that says something, or none."""
+    lines = (line for line in _lines_of(text) if not line.startswith("#"))
+    return next(filter(None, map(str.split, lines)), [])
+
+
+def _lines_of(text: str) -> Iterable[str]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
+def is_segments(text: str) -> bool:
+    """Tell segments from JSON and from anything else, by the first line."""
+    fields = first_fields(text)
+    if len(fields) not in LAYOUTS:
+        return False
+    # An id may begin as JSON does; but no JSON has two numbers with a space between.
+    return fields[0][0] not in "[{" or all(map(_NUMBER.fullmatch, fields[3:5]))
+
+
+def read_lines(source: Source) -> Lines:
+    """Return the fields of a text file.
+
+    Raises:
+        FormatError: two lines differ in their number of fields.
+    """
+    lines = source.text.split("\n")
+    if source.text.startswith("#") or "\n#" in source.text:
+        lines = ["" if line.startswith("#") else line for line in lines]
+    fields = [line.split() for line in lines]
+    rows = list(filter(None, fields))
+    place = _places(source, fields)
+    if not rows:
+        raise Place(source.path).error("the file holds comments only")
+    if len(set(map(len, rows))) > 1:
+        row = next(row for row, found in enumerate(rows) if len(found) != len(rows[0]))
+        reason = f"{len(rows[row])} columns, where the first line has {len(rows[0])}"
+        raise place(row).error(reason)
+    return Lines(rows, place)
+
+
+def _places(source: Source, fields: list[list[str]]) -> Callable[[int], Place]:
+    def place(row: int) -> Place:
+        numbers = [number for number, found in enumerate(fields, start=1) if found]
+        return Place(source.path, numbers[row])
+
+    return place
+
+
+def read_qrels(source: Source, time: Time = "seconds") -> Table:
+    """Read lines `query_id Q0 video_id start end level`.
+
+    Raises:
+        FormatError: a line is malformed.
+    """
+    lines = read_lines(source)
+    if lines.width in _RUNS:
+        raise _not(lines, "a run, not qrels", f"qrels have 6: {QRELS}")
+    if lines.width not in LAYOUTS:
+        raise _not(lines, "no qrels", f"they have 6: {QRELS}")
+    return _table(lines, QRELS, "level", time)
+
+
+def read_run(source: Source, time: Time = "seconds") -> Table:
+    """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
+
+    Raises:
+        FormatError: a line is malformed.
+    """
+    lines = read_lines(source)
+    wanted = f"a run has 7, 8 or 9: {_RUN} [tag], or {_JUMP_IN}"
+    if lines.width not in _RUNS:
+        raise _not(lines, "qrels, not a run" if lines.width in LAYOUTS else "no run", wanted)
+    layout = LAYOUTS[lines.width]
+    table = _table(lines, layout, "score", time)
+    return table._replace(ranks=_floats(lines, layout, "rank"))
+
+
+def _not(lines: Lines, what: str, wanted: str) -> Exception:
+    return lines.place(0).error(f"{lines.width} columns are {what} ({wanted})")
+
+
+def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
+    times = _floats if time == "seconds" else _minutes
+    return Table(
+        _ids(lines, layout, "query_id"),
+        _ids(lines, layout, "video_id"),
+        times(lines, layout, "start"),
+        times(lines, layout, "end"),
+        _floats(lines, layout, value),
+        lines.place,
+    )
+
+
+def _column(lines: Lines, layout: str, name: str) -> list[str]:
+    index = layout.split().index(name)
+    return [row[index] for row in lines.rows]
+
+
+def _floats(lines: Lines, layout: str, name: str) -> Floats:
+    """Return a column of finite numbers in decimal notation."""
+    fields = _column(lines, layout, name)
+    try:
+        values = np.fromiter(map(float, fields), np.float64, len(fields))
+        joined = "".join(fields)
+        if joined.isascii() and "_" not in joined and np.isfinite(values).all():
+            return values
+    except ValueError:
+        pass
+    row = next(row for row, field in enumerate(fields) if not _is_number(field))
+    raise lines.place(row).error(f"the {name} must be a number, not {fields[row]!r}")
+
+
+def _is_number(field: str) -> bool:
+    return _NUMBER.fullmatch(field) is not None and bool(np.isfinite(float(field)))
+
+
+def _minutes(lines: Lines, layout: str, name: str) -> Floats:
+    """Return a column of minutes.seconds as seconds: 3.05 is 3 minutes and 5 seconds."""
+    fields = _column(lines, layout, name)
+    seconds = {field: _seconds(field) for field in set(fields)}
+    if None in seconds.values():
+        row = next(row for row, field in enumerate(fields) if seconds[field] is None)
+        reason = f"the {name} must be minutes.seconds (3.05 is 3 min 5 s), not {fields[row]!r}"
+        raise lines.place(row).error(reason)
+    return np.array([seconds[field] for field in fields], dtype=np.float64)
+
+
+def _seconds(field: str) -> float | None:
+    found = _MINUTES.fullmatch(field)
+    if found is None or int(found[2] or 0) >= _MINUTE:
+        return None
+    return float(int(found[1]) * _MINUTE + int(found[2] or 0))
+
+
+def _ids(lines: Lines, layout: str, name: str) -> list[str]:
+    """Return a column of ids, percent-decoded."""
+    fields = _column(lines, layout, name)
+    encoded = {field for field in set(fields) if "%" in field}
+    if not encoded:
+        return fields
+    ids = {field: _decoded(field) for field in encoded}
+    if None in ids.values():
+        row = next(row for row, field in enumerate(fields) if ids.get(field, "") is None)
+        reason = f"the {name} {fields[row]!r} is no percent-encoded UTF-8 (a % itself is %25)"
+        raise lines.place(row).error(reason)
+    return [ids.get(field) or field for field in fields]
+
+
+def _decoded(field: str) -> str | None:
+    if _BAD_ESCAPE.search(field):
+        return None
+    try:
+        return decode_id(field)
+    except UnicodeDecodeError:
+        return None
