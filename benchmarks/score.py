@@ -142,7 +142,7 @@ def main() -> None:
     slow, expected = timed(lambda: by_definition(qrels, run))
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
     print(
-        f"in memory: {fast * 1000:.0f} ms, the definition {slow:.1f} s, largest difference {wrong:.0e}"
+        f"in memory: {fast * 1000:.0f} ms, the definition {slow:.1f} s; at most {wrong:.0e} apart"
     )
     print(f"ratio {slow / fast:.0f} (goal 50)")
     with TemporaryDirectory() as folder:
@@ -155,9 +155,8 @@ def main() -> None:
     large = many(*ours, options.times)
     much, _ = timed(lambda: calc_aggregate(measures, *large))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(
-        f"{options.times} times the queries: {much:.1f} s, {much / fast / options.times:.2f} times linear,"
-    )
+    linear = much / fast / options.times
+    print(f"{options.times} times the queries: {much:.1f} s, {linear:.2f} times linear,")
     print(f"at most {peak / GB:.1f} GB, of which {before / GB:.1f} GB before (goal 4)")
 
 

@@ -5,7 +5,9 @@ file, results by rank. Frames are the outside of the same thing: `query_id, vide
 end`, and `level` for qrels or `rank, score` for runs.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -31,6 +33,19 @@ class SegmentError(MomentRankError):
         self.row, self.reason = row, reason
 
 
+class Numbers(defaultdict[str, int]):
+    """A number for each name, from 0, in the order in which they come."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        """Number `names` first."""
+        super().__init__(count().__next__)
+        self.of(list(names))
+
+    def of(self, names: Sequence[str]) -> Ints:
+        """Return the numbers of names, shape (n,); new names are numbered."""
+        return np.fromiter(map(self.__getitem__, names), np.int64, len(names))
+
+
 class Segments(NamedTuple):
     """Segments [start, end) in seconds, each of a query.
 
@@ -54,7 +69,7 @@ class Segments(NamedTuple):
 
     def take(self, rows: Bools) -> "Segments":
         """Return some of the segments; every query stays, with fewer segments or none."""
-        video = [name for name, kept in zip(self.video, rows.tolist(), strict=True) if kept]
+        video = list(compress(self.video, rows.tolist()))
         columns = (self.start[rows], self.end[rows], self.value[rows])
         return Segments(self.queries, self.query[rows], video, *columns)
 
@@ -121,10 +136,8 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     queries: Sequence[str] = (),
 ) -> tuple[Segments, Ints]:
     """Return segments with a query's together, ordered by `keys`; and the row of each."""
-    index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
-    query = np.fromiter(
-        (index.setdefault(name, len(index)) for name in query_ids), np.int64, len(starts)
-    )
+    index = Numbers(queries)
+    query = index.of(query_ids)
     start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
     order: Ints = np.arange(len(query))
     if keys is not None:

@@ -46,7 +46,8 @@ class Lines(NamedTuple):
 def first_fields(text: str) -> list[str]:
     """Return the fields of the first line that says something, or none."""
     lines = (line for line in _lines_of(text) if not line.startswith("#"))
-    return next(filter(None, map(str.split, lines)), [])
+    most = max(LAYOUTS) + 1  # a JSON document may be one line of many megabytes
+    return next(filter(None, (line.split(maxsplit=most) for line in lines)), [])
 
 
 def _lines_of(text: str) -> Iterable[str]:
