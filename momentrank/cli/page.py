@@ -7,6 +7,8 @@ from momentrank.explanation import Explanation, Known, Ranked
 
 COLOURS = ("#b8bcc4", "#c6dbef", "#9ecae1", "#4292c6", "#08519c")
 """Of the levels 0 to 4, and of any higher one."""
+DARK = 3
+"""The first level whose colour wants white letters."""
 PAGE = Template("""<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Query $query</title>
 <style>
@@ -16,10 +18,10 @@ td, th { padding: .2rem .7rem; text-align: left } tr + tr td { border-top: 1px s
 td.n { text-align: right; font-variant-numeric: tabular-nums }
 .line { position: relative; height: 1.5rem; background: #f3f3f3; margin: 2px 0 }
 .line span { position: absolute; top: 0; height: 100%; min-width: 3px; font-size: 12px;
-  overflow: hidden; padding-left: 3px; box-sizing: border-box; white-space: nowrap; color: #fff;
+  overflow: hidden; padding-left: 3px; box-sizing: border-box; white-space: nowrap;
   border-radius: 2px }
 .line .free { background: #fff; color: #555; border: 1px dashed #888 }
-small { color: #666 } .key span { display: inline-block; padding: 0 .6rem; color: #fff }
+small { color: #666 } .key span { display: inline-block; padding: 0 .6rem }
 </style>
 <h1>Query $query</h1>
 <p>Results take judged moments of the same video in rank order, at an IoU of $threshold or more.</p>
@@ -41,7 +43,9 @@ def page(found: Explanation, source: dict[str, str]) -> str:
     return PAGE.substitute(
         query=escape(found.query),
         threshold=f"{found.threshold:g}",
-        key="".join(f'<span style="background:{c}">{n}</span>' for n, c in enumerate(COLOURS)),
+        key="".join(
+            f'<span style="{_look(level)}">{level}</span>' for level in range(len(COLOURS))
+        ),
         rows="".join(_row(row) for row in found.ranking),
         videos="".join(_video(name, found) for name in videos),
         source="; ".join(f"{escape(name)} {escape(value)}" for name, value in source.items()),
@@ -63,17 +67,18 @@ def _video(name: str, found: Explanation) -> str:
     truth = [(number, row) for number, row in enumerate(found.truth, 1) if row.video == name]
     last = max([row.end for row in results] + [row.end for _, row in truth]) or 1.0
     bars = [_bar(row, last, row.level, f"rank {row.rank}") for row in results]
-    known = [_bar(row, last, row.level, f"#{n} level {row.level}") for n, row in truth]
+    known = [_bar(row, last, row.level, f"judged #{n}, level {row.level}") for n, row in truth]
     return f"<h3>{escape(name)} <small>0 to {last:.1f} s</small></h3>" + "".join([*bars, *known])
 
 
 def _bar(row: Ranked | Known, last: float, level: int | None, label: str) -> str:
     left, width = 100 * row.start / last, 100 * (row.end - row.start) / last
-    look = 'class="free" style="' if level is None else f'style="background:{_colour(level)};'
+    look = 'class="free" style="' if level is None else f'style="{_look(level)};'
     title = f"{row.start:.2f} to {row.end:.2f} s"
     place = f"left:{left:.3f}%;width:{width:.3f}%"
     return f'<div class="line"><span {look}{place}" title="{title}">{label}</span></div>\n'
 
 
-def _colour(level: int) -> str:
-    return COLOURS[min(level, len(COLOURS) - 1)]
+def _look(level: int) -> str:
+    letters = "#fff" if level >= DARK else "#222"
+    return f"background:{COLOURS[min(level, len(COLOURS) - 1)]};color:{letters}"
