@@ -91,7 +91,7 @@ def load_run(  # noqa: PLR0913  (what a command may be told about a run)
     check_format(fmt, RUN_FORMATS)
     with collector_paused():
         table = run_table(read_source(Path(path)), fmt, time, corpus, depth)
-        run = table.run(depth)
+        run = table.run()
         tell_repeated_ranks(table, warn)
     return run
 
@@ -102,7 +102,7 @@ def run_table(
     """Return the segments of a run as they stand in their file; for errors, see `load_run`."""
     _check_time(source, fmt, time)
     if is_text(source, fmt):
-        return text.read_run(source, time)
+        return text.read_run(source, time, depth)
     if fmt is None and not is_json(source):
         raise unknown(source, "run")
     records = read_records(source)
@@ -112,9 +112,10 @@ def run_table(
 
 def tell_repeated_ranks(table: Table, warn: Warn) -> None:
     """Tell that a file gives a rank twice in one query, if it does."""
-    if rows := table.repeated_ranks():
-        what = f"{len(rows)} lines repeat a rank of their query, and keep the file's order"
-        warn(f"{what} (first: {str(table.place(rows[0]).error('')).rstrip(': ')})")
+    if table.repeated:
+        count, first = table.repeated
+        alike = "results of equal rank keep the file's order"
+        warn(str(first.error(f"the rank stands twice in its query, as in {count} lines; {alike}")))
 
 
 def _named(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:

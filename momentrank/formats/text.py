@@ -12,9 +12,9 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from momentrank.formats.source import Place, Source
-from momentrank.formats.table import Table
+from momentrank.formats.table import Repeated, Table
 from momentrank.ids import decode_id
-from momentrank.segments import Floats
+from momentrank.segments import Floats, Ints
 
 Time = Literal["seconds", "mm.ss"]
 TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
@@ -110,8 +110,10 @@ def read_qrels(source: Source, time: Time = "seconds") -> Table:
     return _table(lines, QRELS, "level", time)
 
 
-def read_run(source: Source, time: Time = "seconds") -> Table:
+def read_run(source: Source, time: Time = "seconds", depth: int | None = None) -> Table:
     """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
+
+    Of a line that is not among the first `depth` of its query, only the rank is looked at.
 
     Raises:
         FormatError: a line is malformed.
@@ -121,8 +123,29 @@ def read_run(source: Source, time: Time = "seconds") -> Table:
     if lines.width not in _RUNS:
         raise _not(lines, "qrels, not a run" if lines.width in LAYOUTS else "no run", wanted)
     layout = LAYOUTS[lines.width]
-    table = _table(lines, layout, "score", time)
-    return table._replace(ranks=_floats(lines, layout, "rank"))
+    ranks = _floats(lines, layout, "rank")
+    rows, twice = _by_rank(_column(lines, layout, "query_id"), ranks, depth)
+    table = _table(lines if depth is None else _some(lines, rows), layout, "score", time)
+    repeated = Repeated(len(twice), lines.place(twice[0])) if twice else None
+    return table._replace(ranks=ranks[rows], repeated=repeated)
+
+
+def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:
+    """Return the rows of the first `depth` results, and those that repeat a rank."""
+    index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
+    query = np.fromiter(map(index.__getitem__, queries), np.int64, len(queries))
+    order = np.lexsort((ranks, query))
+    ordered = query[order]
+    same = (np.diff(ordered) == 0) & (np.diff(ranks[order]) == 0)
+    place = np.arange(len(order)) - np.searchsorted(ordered, np.arange(len(index)))[ordered]
+    # With a depth, by query as they first come, or the queries' order would hang on the depth.
+    kept = np.arange(len(order)) if depth is None else order[place < depth]
+    return kept, sorted(order[1:][same].tolist())
+
+
+def _some(lines: Lines, rows: Ints) -> Lines:
+    kept = [lines.rows[row] for row in rows.tolist()]
+    return Lines(kept, lambda row: lines.place(int(rows[row])))
 
 
 def _not(lines: Lines, what: str, wanted: str) -> Exception:

@@ -25,10 +25,11 @@ def corpus_of(records: Column) -> dict[int, str]:
     Raises:
         FormatError: a duration is none, or the indices are not 0, 1, ... each once.
     """
-    corpus = records.of(dict).values[0]
+    corpus = records.of(dict).values[0] if len(records.values) == 1 else {}
     names = list(corpus)
     if not names:
-        raise records.place(0).error("the video corpus holds no videos")
+        reason = "no video corpus {video_name: [duration, index]}"
+        raise records.place(0)._replace(line=None, trail="").error(reason)
     column = Column(list(corpus.values()), lambda row: records.place(0).key(names[row]))
     Column(names, column.place).ids()
     duration, index = column.parts("duration index")
