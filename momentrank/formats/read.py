@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
+from momentrank.formats.detect import chosen, is_json, is_text, unknown
 from momentrank.formats.json_text import read_records
 from momentrank.formats.known import (
     QRELS,
@@ -15,10 +16,6 @@ from momentrank.formats.known import (
     RUNS,
     JsonFormat,
     check_format,
-    chosen,
-    is_json,
-    is_text,
-    unknown,
 )
 from momentrank.formats.source import Source, collector_paused, read_source
 from momentrank.formats.table import Table
@@ -114,8 +111,8 @@ def tell_repeated_ranks(table: Table, warn: Warn) -> None:
     """Tell that a file gives a rank twice in one query, if it does."""
     if table.repeated:
         count, first = table.repeated
-        alike = "results of equal rank keep the file's order"
-        warn(str(first.error(f"the rank stands twice in its query, as in {count} lines; {alike}")))
+        alike = f"{count} such lines, which keep the file's order"
+        warn(str(first.error(f"the rank stands twice in its query ({alike})")))
 
 
 def _named(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:

@@ -42,15 +42,15 @@ def test_what_a_file_holds(tmp_path, text, found, name):
 def test_remarks(tmp_path):
     run = "q Q0 v 0 1 1 1\nq Q0 v 0 1 1 1\nq Q0 v 5 5 2 1\nq Q0 v -1 5 3 1\n"
     path = file_of(tmp_path, run)
+    alike = "1 such lines, which keep the file's order"
     assert describe(path).remarks == [
-        f"{path}, line 2: the rank stands twice in its query, as in 1 lines; "
-        "results of equal rank keep the file's order",
-        "1 segments stand twice in their query",
-        "1 segments have no length",
-        "1 segments start before 0",
+        f"{path}, line 2: the rank stands twice in its query ({alike})",
+        "segments that stand twice in their query: 1",
+        "segments without length: 1",
+        "segments that start before 0: 1",
     ]
     assert describe(file_of(tmp_path, '[{"query_id": 1, "predictions": []}]')).remarks == [
-        "1 queries have no segments"
+        "queries without segments: 1"
     ]
 
 
@@ -86,6 +86,12 @@ def test_all_is_checked(tmp_path, moment, changes, message):
     with pytest.raises(FormatError) as caught:
         describe(path)
     assert str(caught.value) == f"{path}: [0].relevant_moment[1]{message}"
+
+
+def test_queries_without_moments_before_those_of_a_training_set(tmp_path):
+    records = [{"query_id": n, "query": "x", "relevant_moment": [MOMENT] * n} for n in range(3)]
+    found = describe(file_of(tmp_path, json.dumps(records)))
+    assert found == Description("training set", "tvr-ranking", 3, 3, {}, [])
 
 
 def test_a_training_set_names_its_queries_once(tmp_path):

@@ -78,7 +78,7 @@ q1 Q0 d 0 1 2 9
     assert found.video == ["a", "b", "a", "b", "c", "d"]
     [message] = told
     assert f"{tmp_path}/file, line 5: the rank stands twice" in message
-    assert "2 lines" in message
+    assert "2 such lines" in message
 
 
 def test_no_remark_where_ranks_differ(tmp_path):
