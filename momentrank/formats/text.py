@@ -23,12 +23,16 @@ _RUN = "query_id Q0 video_id start end rank score"
 _JUMP_IN = "query_id Q0 video_id start end jump_in rank score tag"
 _RUNS = {7: _RUN, 8: f"{_RUN} tag", 9: _JUMP_IN}
 LAYOUTS = {6: QRELS, **_RUNS}
+_WIDEST = max(LAYOUTS)
 
 
 def first_fields(text: str) -> list[str]:
-    """Return the fields of the first line that says something, or none."""
-    lines = (line for line in _lines_of(text) if not line.startswith("#"))
-    return next(filter(None, map(str.split, lines)), [])
+    """Return the fields of the first line that says something, or none.
+
+    At most one field too many: a line of JSON may be the whole file.
+    """
+    lines = (line.split(None, _WIDEST) for line in _lines_of(text) if not line.startswith("#"))
+    return next(filter(None, lines), [])
 
 
 def _lines_of(text: str) -> Iterable[str]:
