@@ -60,7 +60,7 @@ def read_lines(source: Source) -> Lines:
         FormatError: two lines differ in their number of fields.
     """
     lines = source.text.split("\n")
-    if source.text.startswith("#") or "\n#" in source.text:
+    if "#" in source.text:
         lines = ["" if line.startswith("#") else line for line in lines]
     fields = [line.split() for line in lines]
     rows = list(filter(None, fields))

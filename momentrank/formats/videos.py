@@ -52,9 +52,9 @@ def named(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
     Raises:
         FormatError: an index without a corpus, or one that the corpus lacks.
     """
-    if int not in set(map(type, videos.of(str, int).values)):
+    if set(map(type, videos.values)) <= {str}:
         return videos.ids()
-    is_index = [type(video) is int for video in videos.values]
+    is_index = [type(video) is int for video in videos.of(str, int).values]
     if corpus is None:
         reason = "the video is an index: say --corpus video_corpus.json for its name"
         raise videos.place(is_index.index(True)).error(reason)

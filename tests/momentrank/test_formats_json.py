@@ -294,7 +294,7 @@ def test_a_malformed_run_is_an_error_with_its_place(tmp_path, text, old, new, me
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ('[{"query_id": 1,}]', ", line 1, column 17: not JSON"),
+        ('[{"query_id": 1 2}]', ", line 1, column 17: not JSON"),
         ('[\n{"query_id": 1}\n', ", line 3, column 1: not JSON: Expecting"),
         (FLAT.replace('"a",', '"a"'), ", line 3, column 18: not JSON: Expecting ',' delimiter"),
         (f"{FLAT}{{", ", line 5, column 2: not JSON"),
