@@ -29,7 +29,13 @@ def _holds_scores(record: dict[str, Any]) -> bool:
     """Tell `{query_id: [{"video_name", ...}, ...]}`, even where some list is empty."""
     values = list(record.values())
     are_lists = bool(values) and set(map(type, values)) == {list}
-    return are_lists and all(isinstance(value[0], dict) for value in values if value)
+    first = [value[0] for value in values if value] if are_lists else []
+    return are_lists and all(isinstance(one, dict) and "desc_id" not in one for one in first)
+
+
+def _holds_tasks(record: dict[str, Any]) -> bool:
+    """Tell `{video2idx, VCMR}` from scores of a query that is called so."""
+    return "video2idx" in record or ("VCMR" in record and not _holds_scores(record))
 
 
 def _without_options(read: Callable[[Column], Table]) -> Callable[[Column, Any, Any], Table]:
@@ -66,7 +72,7 @@ RUNS = (
     JsonFormat(
         "vcmr",
         "{video2idx, VCMR: [{desc_id, predictions}]}",
-        lambda record: "VCMR" in record or "video2idx" in record,
+        _holds_tasks,
         json_runs.read_vcmr,
     ),
     JsonFormat(

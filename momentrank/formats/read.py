@@ -17,7 +17,7 @@ from momentrank.formats.known import (
     JsonFormat,
     check_format,
 )
-from momentrank.formats.source import Source, collector_paused, read_source
+from momentrank.formats.source import Place, Source, collector_paused, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import TIMES, Time
 from momentrank.formats.videos import read_corpus
@@ -59,7 +59,7 @@ def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
         raise unknown(source, "qrels")
     records = read_records(source)
     one = _named(QRELS, fmt) or chosen(source, records, "qrels")
-    return one.read(records, None, None)
+    return _with_queries(source, one.read(records, None, None))
 
 
 def load_run(  # noqa: PLR0913  (what a command may be told about a run)
@@ -104,7 +104,15 @@ def run_table(
         raise unknown(source, "run")
     records = read_records(source)
     one = _named(RUNS, fmt) or chosen(source, records, "run")
-    return one.read(records, depth, None if corpus is None else read_corpus(Path(corpus)))
+    videos = None if corpus is None else read_corpus(Path(corpus))
+    return _with_queries(source, one.read(records, depth, videos))
+
+
+def _with_queries(source: Source, table: Table) -> Table:
+    """Refuse a file without queries: whatever made it, nothing can be scored."""
+    if not table.query and not table.queries:
+        raise Place(source.path).error("the file holds no queries")
+    return table
 
 
 def tell_repeated_ranks(table: Table, warn: Warn) -> None:

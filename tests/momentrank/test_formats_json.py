@@ -137,6 +137,14 @@ def test_a_list_of_one_line(tmp_path):
     assert rows_of(load_qrels(file_of(tmp_path, FLAT.partition("\n")[0]))) == [("b", "v", 0, 1, 2)]
 
 
+def test_a_query_may_be_called_as_a_key_of_another_format(tmp_path):
+    text = SCORES.replace('"7"', '"VCMR"')
+    assert load_run(file_of(tmp_path, text)).queries == ["VCMR", "8", "9"]
+    text = '{"VCMR": [{"desc_id": 1, "predictions": []}]}'
+    with pytest.raises(FormatError, match="the key 'video2idx' is missing"):
+        load_run(file_of(tmp_path, text))
+
+
 def test_videos_by_index(tmp_path):
     path, corpus = file_of(tmp_path, by_index(PREDICTIONS)), file_of(tmp_path, CORPUS, "corpus")
     assert rows_of(load_run(path, corpus=corpus)) == RANKED
@@ -268,6 +276,7 @@ BAD_RUNS = [
     (VCMR, '"w": 4', '"w": 11', ": video2idx.w: '11' stands twice (first: video2idx.v)"),
     (VCMR, '"w": 4', '"w": "4"', ": video2idx.w: must be an integer, not '4'"),
     (VCMR, '"VCMR"', '"VCM"', ": the key 'VCMR' is missing"),
+    (VCMR, '"video2idx"', '"video2id"', ": the key 'video2idx' is missing"),
     (VCMR, '"desc_id": 9', '"desc_id": 7', ": VCMR[2].desc_id: '7' stands twice"),
     (
         SPOTS,
@@ -341,6 +350,15 @@ TRAINING = TRAINING.replace(', "relevance": 4', "").replace(', "relevance": 0', 
 def test_what_a_file_is_instead(tmp_path, load, text, message):
     with pytest.raises(FormatError, match=f"^{tmp_path}/file: {message}"):
         load(file_of(tmp_path, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "fmt"),
+    [("[]", "tvr-ranking"), ("{}", "scores"), ('{"video2idx": {}, "VCMR": []}', "vcmr")],
+)
+def test_a_run_without_queries(tmp_path, text, fmt):
+    with pytest.raises(FormatError, match="file: the file holds no queries"):
+        load_run(file_of(tmp_path, text), fmt=fmt)
 
 
 def test_a_format_insisted_on_is_the_one_read(tmp_path):

@@ -215,7 +215,7 @@ def test_qrels_are_no_run_and_a_run_no_qrels(tmp_path):
 
 
 @pytest.mark.parametrize("load", [load_qrels, load_run])
-@pytest.mark.parametrize("text", ["", "\n \n", "\ufeff"])
+@pytest.mark.parametrize("text", ["", "\n \n", "\ufeff", "\x1c\u3000"])
 @pytest.mark.parametrize("name", ["f", "f.gz"])
 def test_an_empty_file_is_an_error(tmp_path, load, text, name):
     with pytest.raises(FormatError, match="the file is empty"):
