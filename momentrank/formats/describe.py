@@ -78,8 +78,8 @@ def _described(
     if kind == "qrels":
         table = qrels_table(source, fmt, time)
         segments = table.qrels()
-        levels, counts = np.unique(segments.value.astype(np.int64), return_counts=True)
-        by_level = dict(zip(levels.tolist(), counts.tolist(), strict=True))
+        levels, counts = np.unique(segments.value, return_counts=True)
+        by_level = dict(zip(map(int, levels.tolist()), counts.tolist(), strict=True))
     else:
         table = run_table(source, fmt, time, corpus, None)
         segments, by_level = table.run(), {}
