@@ -92,9 +92,9 @@ class Column(NamedTuple):
 
     def ids(self) -> list[str]:
         """Return the values, integers or texts, as ids."""
-        texts: list[str] = self.of(int, str).values
-        if int in set(map(type, texts)):
-            texts = list(map(str, texts))
+        texts: list[str] = self.values
+        if set(map(type, texts)) != {str}:
+            texts = list(map(str, self.of(int, str).values))
         distinct = set(texts)
         if "" in distinct:
             self.refuse((not text for text in texts), "an id must be a text")

@@ -8,9 +8,7 @@ import numpy as np
 
 from momentrank.formats import text
 from momentrank.formats.column import Column
-from momentrank.formats.json_text import read_records
-from momentrank.formats.known import (
-    SEGMENTS,
+from momentrank.formats.detect import (
     Kind,
     is_corpus,
     is_json,
@@ -19,6 +17,8 @@ from momentrank.formats.known import (
     kind_of,
     unknown,
 )
+from momentrank.formats.json_text import read_records
+from momentrank.formats.known import SEGMENTS
 from momentrank.formats.read import qrels_table, run_table, tell_repeated_ranks
 from momentrank.formats.source import Source, collector_paused, read_source
 from momentrank.formats.table import Table
@@ -52,7 +52,7 @@ def describe(
             kind: Kind = "qrels" if len(text.first_fields(source.text)) == 6 else "run"  # noqa: PLR2004
             return _described(kind, SEGMENTS, source, time, corpus)
         if not is_json(source):
-            raise unknown(source, "")
+            raise unknown(source)
         return _described_json(source, read_records(source), time, corpus)
 
 
@@ -68,7 +68,7 @@ def _described_json(
     if is_corpus(records):
         videos = len(corpus_of(records))
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
-    raise unknown(source, "", records)
+    raise unknown(source, records=records)
 
 
 def _described(
@@ -78,8 +78,8 @@ def _described(
     if kind == "qrels":
         table = qrels_table(source, fmt, time)
         segments = table.qrels()
-        levels, counts = np.unique(segments.value.astype(np.int64), return_counts=True)
-        by_level = dict(zip(levels.tolist(), counts.tolist(), strict=True))
+        levels, counts = np.unique(segments.value, return_counts=True)
+        by_level = dict(zip(map(int, levels.tolist()), counts.tolist(), strict=True))
     else:
         table = run_table(source, fmt, time, corpus, None)
         segments, by_level = table.run(), {}
@@ -92,13 +92,13 @@ def _oddities(table: Table, segments: Segments) -> Iterable[str]:
     """Yield what is no error, but may not be meant."""
     keys = zip(table.query, table.video, table.start.tolist(), table.end.tolist(), strict=True)
     if twice := len(table.query) - len(set(keys)):
-        yield f"{twice} segments stand twice in their query"
+        yield f"segments that stand twice in their query: {twice}"
     if empty := len(segments.queries) - len(np.unique(segments.query)):
-        yield f"{empty} queries have no segments"
+        yield f"queries without segments: {empty}"
     if instants := int((segments.start == segments.end).sum()):
-        yield f"{instants} segments have no length"
+        yield f"segments without length: {instants}"
     if early := int((segments.start < 0).sum()):
-        yield f"{early} segments start before 0"
+        yield f"segments that start before 0: {early}"
 
 
 def _check_release(records: Column) -> None:

@@ -55,7 +55,7 @@ def read_scores(records: Column, depth: int | None, corpus: Corpus) -> Table:
     lists = cut(Column([v for record in records.values for v in record.values()], place), depth)
     results = lists.flat()
     start, end = results.key("timestamp", list).parts("start end")
-    scores = _first(results.key("model_scores", int, float, list)).numbers()
+    scores = _first(results.key("model_scores")).numbers()
     video = named(results.key("video_name"), corpus)
     query = spread(queries, lists)
     return Table(query, video, start.numbers(), end.numbers(), scores, results.place, queries)

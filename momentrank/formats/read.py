@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
+from momentrank.formats.detect import chosen, is_json, is_text, unknown
 from momentrank.formats.json_text import read_records
 from momentrank.formats.known import (
     QRELS,
@@ -15,12 +16,8 @@ from momentrank.formats.known import (
     RUNS,
     JsonFormat,
     check_format,
-    chosen,
-    is_json,
-    is_text,
-    unknown,
 )
-from momentrank.formats.source import Source, collector_paused, read_source
+from momentrank.formats.source import Place, Source, collector_paused, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import TIMES, Time
 from momentrank.formats.videos import read_corpus
@@ -62,7 +59,7 @@ def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
         raise unknown(source, "qrels")
     records = read_records(source)
     one = _named(QRELS, fmt) or chosen(source, records, "qrels")
-    return one.read(records, None, None)
+    return _with_queries(source, one.read(records, None, None))
 
 
 def load_run(  # noqa: PLR0913  (what a command may be told about a run)
@@ -91,7 +88,7 @@ def load_run(  # noqa: PLR0913  (what a command may be told about a run)
     check_format(fmt, RUN_FORMATS)
     with collector_paused():
         table = run_table(read_source(Path(path)), fmt, time, corpus, depth)
-        run = table.run(depth)
+        run = table.run()
         tell_repeated_ranks(table, warn)
     return run
 
@@ -102,19 +99,28 @@ def run_table(
     """Return the segments of a run as they stand in their file; for errors, see `load_run`."""
     _check_time(source, fmt, time)
     if is_text(source, fmt):
-        return text.read_run(source, time)
+        return text.read_run(source, time, depth)
     if fmt is None and not is_json(source):
         raise unknown(source, "run")
     records = read_records(source)
     one = _named(RUNS, fmt) or chosen(source, records, "run")
-    return one.read(records, depth, None if corpus is None else read_corpus(Path(corpus)))
+    videos = None if corpus is None else read_corpus(Path(corpus))
+    return _with_queries(source, one.read(records, depth, videos))
+
+
+def _with_queries(source: Source, table: Table) -> Table:
+    """Refuse a file without queries: whatever made it, nothing can be scored."""
+    if not table.query and not table.queries:
+        raise Place(source.path).error("the file holds no queries")
+    return table
 
 
 def tell_repeated_ranks(table: Table, warn: Warn) -> None:
     """Tell that a file gives a rank twice in one query, if it does."""
-    if rows := table.repeated_ranks():
-        what = f"{len(rows)} lines repeat a rank of their query, and keep the file's order"
-        warn(f"{what} (first: {str(table.place(rows[0]).error('')).rstrip(': ')})")
+    if table.repeated:
+        count, first = table.repeated
+        alike = f"{count} such lines, which keep the file's order"
+        warn(str(first.error(f"the rank stands twice in its query ({alike})")))
 
 
 def _named(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:

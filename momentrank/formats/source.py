@@ -67,14 +67,15 @@ def read_source(path: Path) -> Source:
         FormatError: it is missing, empty, damaged or not UTF-8 (with the line).
     """
     raw = _uncompressed(path).removeprefix(_BOM)
-    if not raw or raw.isspace():
-        raise FormatError(f"{path}: the file is empty")
     try:
-        return Source(path, raw.decode("utf-8"))
+        text = raw.decode("utf-8")
     except UnicodeDecodeError as exc:
         line = raw.count(b"\n", 0, exc.start) + 1
         byte = f"0x{raw[exc.start]:02x}"
         raise Place(path, line).error(f"not UTF-8 (byte {byte}): {exc.reason}") from exc
+    if not text or text.isspace():
+        raise FormatError(f"{path}: the file is empty")
+    return Source(path, text)
 
 
 def _uncompressed(path: Path) -> bytes:

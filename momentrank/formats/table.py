@@ -9,11 +9,19 @@ from momentrank.formats.source import Place
 from momentrank.segments import Floats, SegmentError, Segments, judged, ranked
 
 
+class Repeated(NamedTuple):
+    """How many lines repeat a rank of their query, and the first of them."""
+
+    lines: int
+    first: Place
+
+
 class Table(NamedTuple):
     """The segments of a file as they stand there, column by column.
 
     `queries` are the distinct ids of a file that names queries apart from their segments, of
-    which there may be none; `ranks` those of a file that has them.
+    which there may be none; `ranks` those of a file that has them, and `repeated` those
+    lines that give a rank which their query had before.
     """
 
     query: Sequence[str]
@@ -24,6 +32,7 @@ class Table(NamedTuple):
     place: Callable[[int], Place]
     queries: list[str] | None = None
     ranks: Floats | None = None
+    repeated: Repeated | None = None
 
     def qrels(self) -> Segments:
         """Return the table as judged segments.
@@ -35,24 +44,13 @@ class Table(NamedTuple):
         self._refuse_contradictions()
         return self._with_all_queries(segments)
 
-    def run(self, depth: int | None = None) -> Segments:
-        """Return the table as results, the first `depth` of each query.
+    def run(self) -> Segments:
+        """Return the table as results, in the order of their ranks or of the file.
 
         Raises:
             FormatError: a time, rank or score can't be.
         """
-        segments = self._with_all_queries(self._checked(ranked, ranks=self.ranks))
-        return segments if depth is None else segments.take(segments.rank <= depth)
-
-    def repeated_ranks(self) -> list[int]:
-        """Return the rows that repeat a rank of their query."""
-        if self.ranks is None:
-            return []
-        index = {name: number for number, name in enumerate(dict.fromkeys(self.query))}
-        query = np.fromiter(map(index.__getitem__, self.query), np.int64, len(self.query))
-        order = np.lexsort((self.ranks, query))
-        same = (np.diff(query[order]) == 0) & (np.diff(self.ranks[order]) == 0)
-        return sorted(order[1:][same].tolist())
+        return self._with_all_queries(self._checked(ranked, ranks=self.ranks))
 
     def _checked(self, make: Callable[..., Segments], **more: Any) -> Segments:  # noqa: ANN401
         columns = (self.query, self.video, self.start, self.end, self.value)

@@ -5,16 +5,15 @@ line decides for all. Ids are percent-encoded. Blank lines, and those that start
 nothing.
 """
 
-import re
 from collections.abc import Callable, Iterable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
+from momentrank.formats.fields import NUMBER, Lines, column, floats, ids, minutes
 from momentrank.formats.source import Place, Source
-from momentrank.formats.table import Table
-from momentrank.ids import decode_id
-from momentrank.segments import Floats
+from momentrank.formats.table import Repeated, Table
+from momentrank.segments import Floats, Ints
 
 Time = Literal["seconds", "mm.ss"]
 TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
@@ -24,30 +23,16 @@ _RUN = "query_id Q0 video_id start end rank score"
 _JUMP_IN = "query_id Q0 video_id start end jump_in rank score tag"
 _RUNS = {7: _RUN, 8: f"{_RUN} tag", 9: _JUMP_IN}
 LAYOUTS = {6: QRELS, **_RUNS}
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_MINUTES = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?", re.ASCII)
-_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
-_MINUTE = 60
-
-
-class Lines(NamedTuple):
-    """The fields of the lines that say something, all alike in number; `place` by row."""
-
-    rows: list[list[str]]
-    place: Callable[[int], Place]
-
-    @property
-    def width(self) -> int:
-        """Return how many fields a line has."""
-        return len(self.rows[0])
+_WIDEST = max(LAYOUTS)
 
 
 def first_fields(text: str) -> list[str]:
-    """Return the fields of the first line that says something, or none."""
-    lines = (line for line in _lines_of(text) if not line.startswith("#"))
-    most = max(LAYOUTS) + 1  # a JSON document may be one line of many megabytes
-    return next(filter(None, (line.split(maxsplit=most) for line in lines)), [])
+    """Return the fields of the first line that says something, or none.
+
+    At most one field too many: a line of JSON may be the whole file.
+    """
+    lines = (line.split(None, _WIDEST) for line in _lines_of(text) if not line.startswith("#"))
+    return next(filter(None, lines), [])
 
 
 def _lines_of(text: str) -> Iterable[str]:
@@ -65,7 +50,7 @@ def is_segments(text: str) -> bool:
     if len(fields) not in LAYOUTS:
         return False
     # An id may begin as JSON does; but no JSON has two numbers with a space between.
-    return fields[0][0] not in "[{" or all(map(_NUMBER.fullmatch, fields[3:5]))
+    return fields[0][0] not in "[{" or all(map(NUMBER.fullmatch, fields[3:5]))
 
 
 def read_lines(source: Source) -> Lines:
@@ -75,7 +60,7 @@ def read_lines(source: Source) -> Lines:
         FormatError: two lines differ in their number of fields.
     """
     lines = source.text.split("\n")
-    if source.text.startswith("#") or "\n#" in source.text:
+    if "#" in source.text:
         lines = ["" if line.startswith("#") else line for line in lines]
     fields = [line.split() for line in lines]
     rows = list(filter(None, fields))
@@ -111,8 +96,10 @@ def read_qrels(source: Source, time: Time = "seconds") -> Table:
     return _table(lines, QRELS, "level", time)
 
 
-def read_run(source: Source, time: Time = "seconds") -> Table:
+def read_run(source: Source, time: Time = "seconds", depth: int | None = None) -> Table:
     """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
+
+    Of a line that is not among the first `depth` of its query, only the rank is looked at.
 
     Raises:
         FormatError: a line is malformed.
@@ -122,8 +109,29 @@ def read_run(source: Source, time: Time = "seconds") -> Table:
     if lines.width not in _RUNS:
         raise _not(lines, "qrels, not a run" if lines.width in LAYOUTS else "no run", wanted)
     layout = LAYOUTS[lines.width]
-    table = _table(lines, layout, "score", time)
-    return table._replace(ranks=_floats(lines, layout, "rank"))
+    ranks = floats(lines, layout, "rank")
+    rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
+    table = _table(lines if depth is None else _some(lines, rows), layout, "score", time)
+    repeated = Repeated(len(twice), lines.place(twice[0])) if twice else None
+    return table._replace(ranks=ranks[rows], repeated=repeated)
+
+
+def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:
+    """Return the rows of the first `depth` results, and those that repeat a rank."""
+    index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
+    query = np.fromiter(map(index.__getitem__, queries), np.int64, len(queries))
+    order = np.lexsort((ranks, query))
+    ordered = query[order]
+    same = (np.diff(ordered) == 0) & (np.diff(ranks[order]) == 0)
+    place = np.arange(len(order)) - np.searchsorted(ordered, np.arange(len(index)))[ordered]
+    # With a depth, by query as they first come, or the queries' order would hang on the depth.
+    kept = np.arange(len(order)) if depth is None else order[place < depth]
+    return kept, sorted(order[1:][same].tolist())
+
+
+def _some(lines: Lines, rows: Ints) -> Lines:
+    kept = [lines.rows[row] for row in rows.tolist()]
+    return Lines(kept, lambda row: lines.place(int(rows[row])))
 
 
 def _not(lines: Lines, what: str, wanted: str) -> Exception:
@@ -131,76 +139,12 @@ def _not(lines: Lines, what: str, wanted: str) -> Exception:
 
 
 def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
-    times = _floats if time == "seconds" else _minutes
+    times = floats if time == "seconds" else minutes
     return Table(
-        _ids(lines, layout, "query_id"),
-        _ids(lines, layout, "video_id"),
+        ids(lines, layout, "query_id"),
+        ids(lines, layout, "video_id"),
         times(lines, layout, "start"),
         times(lines, layout, "end"),
-        _floats(lines, layout, value),
+        floats(lines, layout, value),
         lines.place,
     )
-
-
-def _column(lines: Lines, layout: str, name: str) -> list[str]:
-    index = layout.split().index(name)
-    return [row[index] for row in lines.rows]
-
-
-def _floats(lines: Lines, layout: str, name: str) -> Floats:
-    """Return a column of finite numbers in decimal notation."""
-    fields = _column(lines, layout, name)
-    try:
-        values = np.fromiter(map(float, fields), np.float64, len(fields))
-        joined = "".join(fields)
-        if joined.isascii() and "_" not in joined and np.isfinite(values).all():
-            return values
-    except ValueError:
-        pass
-    row = next(row for row, field in enumerate(fields) if not _is_number(field))
-    raise lines.place(row).error(f"the {name} must be a number, not {fields[row]!r}")
-
-
-def _is_number(field: str) -> bool:
-    return _NUMBER.fullmatch(field) is not None and bool(np.isfinite(float(field)))
-
-
-def _minutes(lines: Lines, layout: str, name: str) -> Floats:
-    """Return a column of minutes.seconds as seconds: 3.05 is 3 minutes and 5 seconds."""
-    fields = _column(lines, layout, name)
-    seconds = {field: _seconds(field) for field in set(fields)}
-    if None in seconds.values():
-        row = next(row for row, field in enumerate(fields) if seconds[field] is None)
-        reason = f"the {name} must be minutes.seconds (3.05 is 3 min 5 s), not {fields[row]!r}"
-        raise lines.place(row).error(reason)
-    return np.array([seconds[field] for field in fields], dtype=np.float64)
-
-
-def _seconds(field: str) -> float | None:
-    found = _MINUTES.fullmatch(field)
-    if found is None or int(found[2] or 0) >= _MINUTE:
-        return None
-    return float(int(found[1]) * _MINUTE + int(found[2] or 0))
-
-
-def _ids(lines: Lines, layout: str, name: str) -> list[str]:
-    """Return a column of ids, percent-decoded."""
-    fields = _column(lines, layout, name)
-    encoded = {field for field in set(fields) if "%" in field}
-    if not encoded:
-        return fields
-    ids = {field: _decoded(field) for field in encoded}
-    if None in ids.values():
-        row = next(row for row, field in enumerate(fields) if ids.get(field, "") is None)
-        reason = f"the {name} {fields[row]!r} is no percent-encoded UTF-8 (a % itself is %25)"
-        raise lines.place(row).error(reason)
-    return [ids.get(field) or field for field in fields]
-
-
-def _decoded(field: str) -> str | None:
-    if _BAD_ESCAPE.search(field):
-        return None
-    try:
-        return decode_id(field)
-    except UnicodeDecodeError:
-        return None

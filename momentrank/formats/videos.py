@@ -25,10 +25,11 @@ def corpus_of(records: Column) -> dict[int, str]:
     Raises:
         FormatError: a duration is none, or the indices are not 0, 1, ... each once.
     """
-    corpus = records.of(dict).values[0]
+    corpus = records.of(dict).values[0] if len(records.values) == 1 else {}
     names = list(corpus)
     if not names:
-        raise records.place(0).error("the video corpus holds no videos")
+        reason = "no video corpus {video_name: [duration, index]}"
+        raise records.place(0)._replace(line=None, trail="").error(reason)
     column = Column(list(corpus.values()), lambda row: records.place(0).key(names[row]))
     Column(names, column.place).ids()
     duration, index = column.parts("duration index")
@@ -51,9 +52,9 @@ def named(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
     Raises:
         FormatError: an index without a corpus, or one that the corpus lacks.
     """
-    if int not in set(map(type, videos.of(str, int).values)):
+    if set(map(type, videos.values)) <= {str}:
         return videos.ids()
-    is_index = [type(video) is int for video in videos.values]
+    is_index = [type(video) is int for video in videos.of(str, int).values]
     if corpus is None:
         reason = "the video is an index: say --corpus video_corpus.json for its name"
         raise videos.place(is_index.index(True)).error(reason)
