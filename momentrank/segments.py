@@ -24,6 +24,11 @@ Bools = npt.NDArray[np.bool_]
 Column = Sequence[float] | npt.NDArray[Any]
 
 
+MOST = 1e300
+MOST_LEVEL = 1000
+"""2 to its power is still a number."""
+
+
 class SegmentError(MomentRankError):
     """Segments that can't be: no times, times that run backwards, no levels."""
 
@@ -90,8 +95,9 @@ def judged(  # noqa: PLR0913, PLR0917  (the five columns of a table)
         SegmentError: a time is no number or runs backwards, or a level is not 0, 1, 2, ...
     """
     segments, order = _grouped(query_ids, video_ids, starts, ends, levels, queries=queries)
-    levels_ok = np.isfinite(segments.value) & (segments.value >= 0) & (segments.value % 1 == 0)
-    _refuse(~levels_ok, order, "the level must be 0, 1, 2, ...")
+    levels = segments.value
+    levels_ok = (levels >= 0) & (levels <= MOST_LEVEL) & (levels % 1 == 0)
+    _refuse(~levels_ok, order, f"the level must be 0, 1, 2, ... {MOST_LEVEL}")
     return segments
 
 
@@ -118,6 +124,7 @@ def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
     keys = None
     if ranks is not None:
         keys = _numbers(ranks, "rank")
+        _refuse(~np.isfinite(keys), np.arange(len(keys)), "the rank is no number")
     elif by_score:
         keys = -_numbers(values, "score")
     segments, order = _grouped(query_ids, video_ids, starts, ends, values, keys, queries=queries)
@@ -136,6 +143,9 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     queries: Sequence[str] = (),
 ) -> tuple[Segments, Ints]:
     """Return segments with a query's together, ordered by `keys`; and the row of each."""
+    lengths = {len(query_ids), len(video_ids), len(starts), len(ends), len(values)}
+    if len(lengths) > 1:
+        raise SegmentError(min(lengths), "the columns are not equally long")
     index = Numbers(queries)
     query = index.of(query_ids)
     start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
@@ -154,13 +164,19 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
 
 
 def _numbers(column: Column, name: str) -> Floats:
-    """Return a column of numbers; no text and no null is taken for one."""
+    """Return a column of numbers; no text, no truth value and no null is taken for one."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
         return column.astype(np.float64)
-    for row, value in enumerate(column):
-        if type(value) not in (int, float) and not isinstance(value, np.integer | np.floating):
-            raise SegmentError(row, f"the {name} must be a number, not {value!r}")
-    return np.asarray(column, dtype=np.float64)
+    if not set(map(type, column)) <= {int, float}:
+        for row, value in enumerate(column):
+            is_number = isinstance(value, int | float | np.integer | np.floating)
+            if isinstance(value, bool) or not is_number:
+                raise SegmentError(row, f"the {name} must be a number, not {value!r}")
+    try:
+        return np.asarray(column, dtype=np.float64)
+    except OverflowError:
+        row = next(row for row, value in enumerate(column) if abs(value) > MOST)
+        raise SegmentError(row, f"the {name} must be a number, not one so large") from None
 
 
 def _refuse(wrong: Bools, order: Ints, reason: str) -> None:

@@ -54,15 +54,23 @@ def test_judged_segments_keep_their_order_and_empty_queries_stay():
         (([0, "1"], [1, 1], [0, 0]), 1, "the start must be a number, not '1'"),
         (([0, 0], [1, None], [0, 0]), 1, "the end must be a number, not None"),
         (([0, True], [1, 1], [0, 0]), 1, "the start must be a number, not True"),
-        (([0, 0], [1, 1], [0, -1]), 1, "the level must be 0, 1, 2, ..."),
-        (([0, 0], [1, 1], [0.5, 0]), 0, "the level must be 0, 1, 2, ..."),
-        (([0, 0], [1, 1], [0, np.nan]), 1, "the level must be 0, 1, 2, ..."),
+        (([0, 0], [1, 1], [0, -1]), 1, "the level must be 0, 1, 2, ... 1000"),
+        (([0, 0], [1, 1], [0.5, 0]), 0, "the level must be 0, 1, 2, ... 1000"),
+        (([0, 0], [1, 1], [0, 1001]), 1, "the level must be 0, 1, 2, ... 1000"),
+        (([0, 10**400], [1, 1], [0, 0]), 1, "the start must be a number, not one so large"),
+        (([0, 0], [1, 1], [0]), 1, "the columns are not equally long"),
+        (([0, 0], [1, 1], [0, np.nan]), 1, "the level must be 0, 1, 2, ... 1000"),
     ],
 )
 def test_what_cannot_be_a_segment_is_named_by_its_row(columns, row, said):
     with pytest.raises(SegmentError) as caught:
         judged(["q", "p"], ["v", "v"], *columns)
     assert (caught.value.row, caught.value.reason) == (row, said)
+
+
+def test_a_rank_is_a_number():
+    with pytest.raises(SegmentError, match="row 1: the rank is no number"):
+        ranked(["q", "q"], ["v", "w"], [0, 0], [1, 1], ranks=[1, np.nan])
 
 
 def test_the_row_is_that_of_the_file_though_lists_are_ordered():
