@@ -11,7 +11,6 @@ the wheel carries. What is named here is loaded when it is first used.
 """
 
 from importlib import import_module
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from momentrank.errors import MomentRankError, UsageError
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     )
     from momentrank.measures.parse import parse_measure
 
-__version__ = version("momentrank")
+__version__ = "0.1.0"
 __all__ = [
     "AP",
     "DCG",

@@ -5,7 +5,9 @@ file, results by rank. Frames are the outside of the same thing: `query_id, vide
 end`, and `level` for qrels or `rank, score` for runs.
 """
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +24,11 @@ Bools = npt.NDArray[np.bool_]
 Column = Sequence[float] | npt.NDArray[Any]
 
 
+MOST = 1e300
+MOST_LEVEL = 1000
+"""2 to its power is still a number."""
+
+
 class SegmentError(MomentRankError):
     """Segments that can't be: no times, times that run backwards, no levels."""
 
@@ -29,6 +36,19 @@ class SegmentError(MomentRankError):
         """Say what is wrong with the row of that number, from 0."""
         super().__init__(f"row {row}: {reason}")
         self.row, self.reason = row, reason
+
+
+class Numbers(defaultdict[str, int]):
+    """A number for each name, from 0, in the order in which they come."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        """Number `names` first."""
+        super().__init__(count().__next__)
+        self.of(list(names))
+
+    def of(self, names: Sequence[str]) -> Ints:
+        """Return the numbers of names, shape (n,); new names are numbered."""
+        return np.fromiter(map(self.__getitem__, names), np.int64, len(names))
 
 
 class Segments(NamedTuple):
@@ -54,26 +74,30 @@ class Segments(NamedTuple):
 
     def take(self, rows: Bools) -> "Segments":
         """Return some of the segments; every query stays, with fewer segments or none."""
-        video = [name for name, kept in zip(self.video, rows.tolist(), strict=True) if kept]
+        video = list(compress(self.video, rows.tolist()))
         columns = (self.start[rows], self.end[rows], self.value[rows])
         return Segments(self.queries, self.query[rows], video, *columns)
 
 
-def judged(
+def judged(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
     ends: Column,
     levels: Column,
+    queries: Sequence[str] = (),
 ) -> Segments:
     """Return judged segments; within a query they keep their order.
+
+    `queries` names queries in their order, of which some may have no segment.
 
     Raises:
         SegmentError: a time is no number or runs backwards, or a level is not 0, 1, 2, ...
     """
-    segments, order = _grouped(query_ids, video_ids, starts, ends, levels)
-    levels_ok = np.isfinite(segments.value) & (segments.value >= 0) & (segments.value % 1 == 0)
-    _refuse(~levels_ok, order, "the level must be 0, 1, 2, ...")
+    segments, order = _grouped(query_ids, video_ids, starts, ends, levels, queries=queries)
+    levels = segments.value
+    levels_ok = (levels >= 0) & (levels <= MOST_LEVEL) & (levels % 1 == 0)
+    _refuse(~levels_ok, order, f"the level must be 0, 1, 2, ... {MOST_LEVEL}")
     return segments
 
 
@@ -86,6 +110,7 @@ def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
     *,
     ranks: Column | None = None,
     by_score: bool = False,
+    queries: Sequence[str] = (),
 ) -> Segments:
     """Return results in the order of their lists.
 
@@ -99,9 +124,10 @@ def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
     keys = None
     if ranks is not None:
         keys = _numbers(ranks, "rank")
+        _refuse(~np.isfinite(keys), np.arange(len(keys)), "the rank is no number")
     elif by_score:
         keys = -_numbers(values, "score")
-    segments, order = _grouped(query_ids, video_ids, starts, ends, values, keys)
+    segments, order = _grouped(query_ids, video_ids, starts, ends, values, keys, queries=queries)
     _refuse(~np.isfinite(segments.value), order, "the score is no number")
     return segments
 
@@ -113,12 +139,15 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     ends: Column,
     values: Column,
     keys: Floats | None = None,
+    *,
+    queries: Sequence[str] = (),
 ) -> tuple[Segments, Ints]:
     """Return segments with a query's together, ordered by `keys`; and the row of each."""
-    index: dict[str, int] = {}
-    query = np.fromiter(
-        (index.setdefault(name, len(index)) for name in query_ids), np.int64, len(starts)
-    )
+    lengths = {len(query_ids), len(video_ids), len(starts), len(ends), len(values)}
+    if len(lengths) > 1:
+        raise SegmentError(min(lengths), "the columns are not equally long")
+    index = Numbers(queries)
+    query = index.of(query_ids)
     start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
     order: Ints = np.arange(len(query))
     if keys is not None:
@@ -135,13 +164,19 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
 
 
 def _numbers(column: Column, name: str) -> Floats:
-    """Return a column of numbers; no text and no null is taken for one."""
+    """Return a column of numbers; no text, no truth value and no null is taken for one."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
         return column.astype(np.float64)
-    for row, value in enumerate(column):
-        if type(value) not in (int, float) and not isinstance(value, np.integer | np.floating):
-            raise SegmentError(row, f"the {name} must be a number, not {value!r}")
-    return np.asarray(column, dtype=np.float64)
+    if not set(map(type, column)) <= {int, float}:
+        for row, value in enumerate(column):
+            is_number = isinstance(value, int | float | np.integer | np.floating)
+            if isinstance(value, bool) or not is_number:
+                raise SegmentError(row, f"the {name} must be a number, not {value!r}")
+    try:
+        return np.asarray(column, dtype=np.float64)
+    except OverflowError:
+        row = next(row for row, value in enumerate(column) if abs(value) > MOST)
+        raise SegmentError(row, f"the {name} must be a number, not one so large") from None
 
 
 def _refuse(wrong: Bools, order: Ints, reason: str) -> None:

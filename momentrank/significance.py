@@ -59,7 +59,7 @@ def compare(
     ]
 
 
-def randomisation(differences: Floats, rounds: int, rng: np.random.Generator) -> float:
+def randomisation(differences: Floats, rounds: int, rng: "np.random.Generator") -> float:
     """Return the two-sided p of a paired randomisation test, (hits + 1) / (rounds + 1)."""
     observed = abs(differences.sum()) * (1 - CLOSE)
     hits = 0
@@ -70,7 +70,7 @@ def randomisation(differences: Floats, rounds: int, rng: np.random.Generator) ->
 
 
 def bootstrap(
-    differences: Floats, rounds: int, confidence: float, rng: np.random.Generator
+    differences: Floats, rounds: int, confidence: float, rng: "np.random.Generator"
 ) -> tuple[float, float]:
     """Return the percentile interval of the mean difference."""
     means = [

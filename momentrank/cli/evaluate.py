@@ -19,6 +19,7 @@ from momentrank.calc import Evaluator, aggregated
 from momentrank.cli import inputs
 from momentrank.errors import UsageError
 from momentrank.measures import AP, REGISTRY, Judged, Measure, P, nDCG
+from momentrank.measures.counts import Count
 from momentrank.measures.parse import parse_measures
 
 Scores = dict[Measure, float]
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the verb takes."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="*", metavar="RUN ... MEASURE",
-                        help="runs, and measures such as 'nDCG(iou=0.5)@10' or 'AxIoU@10'")  # fmt: skip
+                        help="runs, and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument("-q", "--per-query", action="store_true", help="each query's values too")
     parser.add_argument("--json", action="store_true", help="print JSON: {run: {measure: value}}")
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 def defaults(convention: str) -> list[Measure]:
     """Return what is scored where no measure is named."""
     if convention == conventions.SH_EVAL:
-        counts = [measure for name, measure in REGISTRY.items() if name.startswith(("Num", "Videos", "Length"))]  # fmt: skip
+        counts = [measure for measure in REGISTRY.values() if isinstance(measure, Count)]
         return [*counts, *(m for match in MODELS for m in _of_model(match))]
     return [nDCG(iou=iou) @ cutoff for iou in (0.3, 0.5, 0.7) for cutoff in (10, 20, 40)]
 
@@ -189,11 +190,12 @@ def _cells(
     digits: int,
 ) -> list[str]:
     best = max([*values, *(spread[0] for spread in spreads if spread)])
-    is_count = measure.NAME.startswith(("Num", "Videos", "Length"))
-    marks = [f"{inputs.number(v, digits, measure)}{' *' * (v == best and not is_count)}" for v in values]  # fmt: skip
+
+    def star(value: float) -> str:
+        return " *" if value == best and not isinstance(measure, Count) else ""
+
+    marks = [inputs.number(value, digits, measure) + star(value) for value in values]
     for spread in spreads:
-        star = " *" if spread and spread[0] == best and not is_count else ""
-        marks.append(
-            f"{spread[0]:.{digits}f} \u00b1 {spread[1]:.{digits}f}{star}" if spread else ""
-        )
+        shown = f"{spread[0]:.{digits}f} \u00b1 {spread[1]:.{digits}f}" if spread else ""
+        marks.append(shown + star(spread[0]) if spread else "")
     return marks

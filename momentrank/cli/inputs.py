@@ -11,14 +11,17 @@ from typing import NamedTuple
 
 from momentrank import __version__, formats
 from momentrank.calc import Evaluator
-from momentrank.conventions import CONVENTIONS, PAPER
+from momentrank.conventions import CONVENTIONS, PAPER, SH_EVAL
 from momentrank.errors import UsageError
+from momentrank.formats.text import Time
 from momentrank.measures.base import Measure
-from momentrank.segments import Segments
+from momentrank.segments import Floats, Segments
 
 MANIFEST = "manifest.json"
 FILE_LIKE = re.compile(r"[^(@]*[./\\][^(@]*")
 SHOWN = 3
+
+PerQuery = dict[Measure, tuple[list[str], Floats]]
 
 
 class Named(NamedTuple):
@@ -34,7 +37,7 @@ def add_files(parser: argparse.ArgumentParser) -> None:
                         help=f"insist on one of {', '.join(formats.QRELS_FORMATS)}")  # fmt: skip
     parser.add_argument("--run-format", choices=formats.RUN_FORMATS, metavar="FORMAT",
                         help=f"insist on one of {', '.join(formats.RUN_FORMATS)}")  # fmt: skip
-    parser.add_argument("--time", choices=["seconds", "mm.ss"],
+    parser.add_argument("--time", choices=formats.TIMES,
                         help="times in text files; mm.ss: MediaEval's minutes.seconds"
                              " (the default of --convention sh-eval)")  # fmt: skip
     parser.add_argument("--corpus", type=Path, metavar="FILE",
@@ -62,10 +65,11 @@ def named(arguments: Sequence[str]) -> Named:
     return Named(runs, [name for name, yes in zip(arguments, is_run, strict=True) if not yes])
 
 
-def time_of(options: argparse.Namespace) -> str:
+def time_of(options: argparse.Namespace) -> Time:
     """Return how times are written."""
-    usual = "mm.ss" if getattr(options, "convention", "") == "sh-eval" else "seconds"
-    return str(options.time or usual)
+    usual: Time = "mm.ss" if getattr(options, "convention", "") == SH_EVAL else "seconds"
+    chosen: Time | None = options.time
+    return chosen or usual
 
 
 def load_qrels(options: argparse.Namespace, path: Path) -> Segments:
@@ -88,12 +92,12 @@ def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) 
 def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> Segments:
     """Read a run as far as it is scored, and tell which queries are not in both files."""
     run = load_run(options, path, evaluator.depth)
-    alone = evaluator.unmatched(run)
-    for names, where in zip(alone, ("the qrels, but not the run", "the run, but not the qrels"),
-                            strict=True):  # fmt: skip
+    lacking = zip(evaluator.unmatched(run), ("run", "qrels"), ("qrels", "run"), strict=True)
+    for names, lacks, has in lacking:
         if names:
             more = ", ..." if len(names) > SHOWN else ""
-            warn(f"{path}: {len(names)} queries are in {where}: {', '.join(names[:SHOWN])}{more}")
+            shown = ", ".join(names[:SHOWN]) + more
+            warn(f"{path}: queries of the {has} that the {lacks} lacks: {len(names)} ({shown})")
     return run
 
 

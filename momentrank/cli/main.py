@@ -20,7 +20,7 @@ VERBS = (evaluate, compare, explain, validate, convert)
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
-    options = _parser().parse_args(arguments)
+    options = _options(arguments)
     try:
         return int(options.run(options))
     except MomentRankError as exc:
@@ -30,6 +30,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # as in `momentrank evaluate ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """Return the arguments; names may stand before and after options."""
+    parser = _parser()
+    options, rest = parser.parse_known_args(arguments)
+    if rest and (not hasattr(options, "names") or any(name.startswith("-") for name in rest)):
+        parser.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:
+        options.names = [*options.names, *rest]
+    return options
 
 
 def _parser() -> argparse.ArgumentParser:

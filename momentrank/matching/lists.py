@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import repeat
+from itertools import compress
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from momentrank.matching.relevance import Relevance
-from momentrank.segments import Bools, Floats, Ints, Segments
+from momentrank.segments import Bools, Floats, Ints, Numbers, Segments
 
 
 class Truth(NamedTuple):
@@ -29,6 +29,12 @@ class Results(NamedTuple):
     video: Ints
     start: Floats
     end: Floats
+
+    def take(self, rows: Bools | Ints) -> "Results":
+        """Return some of the results, or all in another order."""
+        return Results(
+            self.query[rows], self.rank[rows], self.video[rows], self.start[rows], self.end[rows]
+        )
 
 
 class Pairs(NamedTuple):
@@ -54,10 +60,9 @@ class Lists:
 
     def take(self, rows: Bools) -> "Lists":
         """Return the lists with some of their results, which move up."""
-        query, _, video, start, end = self.results
-        query = query[rows]
-        results = Results(query, ranks(query), video[rows], start[rows], end[rows])
-        return Lists(self.count, self.listed, self.truth, results)
+        results = self.results.take(rows)
+        moved = results._replace(rank=ranks(results.query))
+        return Lists(self.count, self.listed, self.truth, moved)
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -91,6 +96,13 @@ class Lists:
         """Return which judged segments have the level `rel` or a higher one."""
         return self.truth.level >= rel
 
+    @cached_property
+    def ideal(self) -> Relevance:
+        """Return each query's levels, the highest first: what the best list would take."""
+        order = np.lexsort((-self.truth.level, self.truth.query))
+        query, level = self.truth.query[order], self.truth.level[order]
+        return Relevance(query, ranks(query), level, level > 0, level >= 0, self.totals(1))
+
     def totals(self, rel: int) -> Ints:
         """Return how many relevant segments each query has."""
         return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
@@ -112,24 +124,19 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> Lists:
     index = {name: number for number, name in enumerate(qrels.queries)}
     numbers = np.fromiter((index.get(name, -1) for name in run.queries), np.int64, len(run.queries))
     query, rank = numbers[run.query], run.rank
-    rows = np.flatnonzero((query >= 0) & (rank <= depth if depth else True))
-    if (np.diff(query[rows]) < 0).any():
-        rows = rows[np.argsort(query[rows], kind="stable")]
-    videos: dict[str, int] = {}
-    truth_video = _numbered(qrels.video, videos)
-    names = run.video if len(rows) == len(run.video) else [run.video[row] for row in rows.tolist()]
+    kept = (query >= 0) & (rank <= (depth or len(rank)))
+    videos = Numbers()
+    truth_video = videos.of(qrels.video)
+    video = videos.of(list(compress(run.video, kept.tolist())))
+    times = run.start[kept], run.end[kept]
+    results = Results(query[kept], rank[kept], video, *times)
+    if (np.diff(results.query) < 0).any():
+        results = results.take(np.argsort(results.query, kind="stable"))
     listed = np.zeros(len(qrels.queries), dtype=bool)
     listed[numbers[numbers >= 0]] = True
     return Lists(
         len(qrels.queries),
         listed,
         Truth(qrels.query, truth_video, qrels.start, qrels.end, qrels.value),
-        Results(query[rows], rank[rows], _numbered(names, videos), run.start[rows], run.end[rows]),
+        results,
     )
-
-
-def _numbered(names: list[str], numbers: dict[str, int]) -> Ints:
-    """Return a number for each name; `numbers` learns the new ones."""
-    for name in dict.fromkeys(names):
-        numbers.setdefault(name, len(numbers))
-    return np.fromiter(map(numbers.get, names, repeat(-1)), np.int64, len(names))

@@ -2,9 +2,7 @@
 
 from typing import Any, ClassVar
 
-import numpy as np
-
-from momentrank.matching.lists import Lists, ranks
+from momentrank.matching.lists import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.base import COMMON, Measure, share, total
 from momentrank.measures.dcg import GAINS, discounted
@@ -28,15 +26,7 @@ class NDCG(Measure):
     def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         gain, cutoff = GAINS[params["dcg"]], params["cutoff"]
-        best = ideal(lists)
+        best = lists.ideal
         ideals = total(best, discounted(gain(best.gain), best.rank), lists.count, cutoff)
         values = discounted(gain(found.gain), found.rank)
         return share(total(found, values, lists.count, cutoff), ideals)
-
-
-def ideal(lists: Lists) -> Relevance:
-    """Return each query's levels, the highest first: what the best list would take."""
-    query, level = lists.truth.query, lists.truth.level
-    order = np.lexsort((-level, query))
-    gain, yes = level[order], np.ones(len(order), dtype=bool)
-    return Relevance(query[order], ranks(query[order]), gain, yes, yes, lists.totals(1))

@@ -375,7 +375,9 @@ def num_q(params: Params, qrels: list[Judged], results: list[Result]) -> float:
 
 
 def num_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """NumRel (sh_eval): relevant segments."""
+    """NumRel (sh_eval): relevant segments, or distinct relevant bins."""
+    if params.get("match") == "bin":
+        return float(len(relevant_bins(params, qrels)))
     count = 0
     for segment in qrels:
         count += segment.level >= params.get("rel", 1)

@@ -1,0 +1,119 @@
+"""Test whether runs are better than the first one, query by query.
+
+For each other run: the difference of the means with its bootstrap interval, the p of a paired
+randomisation test and after Holm's correction, the effect size (Cohen's d of paired values),
+and on how many queries it wins, ties and loses.
+"""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from momentrank import significance
+from momentrank.calc import Evaluator
+from momentrank.cli import inputs
+from momentrank.errors import UsageError
+from momentrank.measures import Measure
+from momentrank.measures.parse import parse_measures
+from momentrank.significance import Comparison
+
+USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
+COLUMNS = ("run", "mean", "difference", "interval", "p", "p (Holm)", "effect", "win/tie/loss")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the verb takes."""
+    parser.add_argument("qrels", type=Path, metavar="QRELS")
+    parser.add_argument("names", nargs="+", metavar="RUN_A RUN_B ... MEASURE",
+                        help="the others are compared with RUN_A")  # fmt: skip
+    inputs.add_convention(parser)
+    parser.add_argument("--rounds", type=int, default=10_000, metavar="N",
+                        help="random exchanges, and bootstrap samples (10000)")  # fmt: skip
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="C",
+                        help="of the intervals (0.95)")  # fmt: skip
+    parser.add_argument("--seed", type=int, default=2024, metavar="N",
+                        help="the same seed gives the same numbers (2024)")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--digits", type=int, default=4, help="digits after the point (4)")
+    inputs.add_files(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compare, and print."""
+    named = inputs.named(options.names)
+    measures = parse_measures(named.measures)
+    if len(named.runs) < 2 or not measures:  # noqa: PLR2004
+        raise UsageError(f"two runs or more and a measure are needed: {USAGE}")
+    if options.rounds < 1 or not 0 < options.confidence < 1:
+        raise UsageError("--rounds must be at least 1, --confidence between 0 and 1")
+    evaluator = Evaluator(measures, inputs.load_qrels(options, options.qrels), options.convention)
+    scored = {
+        path: evaluator.per_query(inputs.load_for(options, path, evaluator)) for path in named.runs
+    }
+    source = inputs.provenance(options.qrels, options.convention)
+    source["test"] = (
+        f"paired randomisation and bootstrap over queries,"
+        f" {options.rounds} rounds, seed {options.seed}"
+    )
+    compared = {measure: _compare(options, measure, scored) for measure in measures}
+    if options.json:
+        content = {repr(measure): rows for measure, (_, rows) in compared.items()}
+        sys.stdout.write(json.dumps({"momentrank": source, **content}, indent=2) + "\n")
+        return 0
+    sys.stdout.writelines(f"# {name}: {value}\n" for name, value in source.items())
+    for measure, (queries, rows) in compared.items():
+        sys.stdout.write(f"\n{measure!r}, {queries} queries\n")
+        _print(options, measure, rows)
+    return 0
+
+
+Row = dict[str, object]
+
+
+def _compare(
+    options: argparse.Namespace, measure: Measure, scored: dict[Path, inputs.PerQuery]
+) -> tuple[int, list[Row]]:
+    """Return the number of queries, and a row for each run; only the first has no comparison."""
+    names = [values[measure][0] for values in scored.values()]
+    if any(one != names[0] for one in names):
+        raise UsageError(
+            "the runs have different queries, and this convention scores only those of the run:"
+            " compare with --convention paper"
+        )
+    if not names[0]:
+        raise UsageError(f"{measure!r}: no query counts")
+    first, *others = (values[measure][1] for values in scored.values())
+    compared = significance.compare(
+        first, others, rounds=options.rounds, confidence=options.confidence, seed=options.seed
+    )
+    rows: list[Row] = [{"run": str(next(iter(scored))), "mean": float(first.mean())}]
+    for path, values, found in zip(list(scored)[1:], others, compared, strict=True):
+        rows.append({"run": str(path), "mean": float(values.mean()), **found._asdict()})
+    return len(names[0]), rows
+
+
+def _print(options: argparse.Namespace, measure: Measure, rows: list[Row]) -> None:
+    table = [COLUMNS, *(_cells(options, measure, row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+def _cells(options: argparse.Namespace, measure: Measure, row: Row) -> tuple[str, ...]:
+    digits = options.digits
+    mean = inputs.number(float(str(row["mean"])), digits, measure)
+    if "p" not in row:
+        return (str(row["run"]), mean, *[""] * (len(COLUMNS) - 2))
+    found = Comparison(**{name: row[name] for name in Comparison._fields})  # type: ignore[arg-type]
+    return (
+        str(row["run"]),
+        mean,
+        f"{found.difference:+.{digits}f}",
+        f"[{found.low:+.{digits}f}, {found.high:+.{digits}f}]",
+        f"{found.p:.4g}",
+        f"{found.p_holm:.4g}",
+        f"{found.effect:+.3f}",
+        f"{found.wins}/{found.ties}/{found.losses}",
+    )

@@ -1,0 +1,42 @@
+"""Write qrels or a run in another format.
+
+What kind of file it is, is found by its content. A name that ends in .gz is compressed.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from momentrank import formats
+from momentrank.cli import inputs
+from momentrank.errors import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the verb takes."""
+    parser.add_argument("file", type=Path, metavar="FILE")
+    parser.add_argument("out", type=Path, metavar="OUT")
+    known = list(dict.fromkeys([*formats.QRELS_WRITTEN, *formats.RUNS_WRITTEN]))
+    parser.add_argument("--to", choices=known, required=True, metavar="FORMAT",
+                        help=f"qrels: {', '.join(formats.QRELS_WRITTEN)};"
+                             f" runs: {', '.join(formats.RUNS_WRITTEN)}")  # fmt: skip
+    parser.add_argument(
+        "--tag", default="momentrank", help="the run's name, where a format has one"
+    )
+    inputs.add_files(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Read, and write."""
+    if options.out.exists() and options.out.samefile(options.file):
+        raise UsageError(f"{options.out}: a file is not written over itself")
+    kind = formats.describe(options.file, time=inputs.time_of(options), corpus=options.corpus).kind
+    if kind == "qrels":
+        formats.write_qrels(options.out, inputs.load_qrels(options, options.file), options.to)
+    elif kind == "run":
+        run_ = inputs.load_run(options, options.file)
+        formats.write_run(options.out, run_, options.to, tag=options.tag)
+    else:
+        raise UsageError(f"{options.file} is a {kind}: only qrels and runs are converted")
+    sys.stderr.write(f"momentrank: {options.out}: {kind}, {options.to}\n")
+    return 0

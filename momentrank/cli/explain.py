@@ -1,0 +1,83 @@
+"""Show one query's ranking beside its ground truth: what took what, with which IoU and gain.
+
+As Figure 7 of the TVR-Ranking paper, in text, or with --html as a page with a time line for
+each video.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from momentrank.cli import inputs
+from momentrank.cli.page import page
+from momentrank.errors import UsageError
+from momentrank.explanation import Explanation, Known, Ranked, explain
+
+DASH = "\u2013"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the verb takes."""
+    parser.add_argument("qrels", type=Path, metavar="QRELS")
+    parser.add_argument("run_file", type=Path, metavar="RUN")
+    parser.add_argument("query", metavar="QUERY", help="the query's id")
+    parser.add_argument("--iou", type=float, default=0.5, metavar="MU",
+                        help="threshold of the IoU (0.5)")  # fmt: skip
+    parser.add_argument("-k", "--cutoff", type=int, default=10, metavar="K",
+                        help="so many results are shown (10)")  # fmt: skip
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
+    inputs.add_files(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Explain, and print."""
+    if not 0 <= options.iou <= 1 or options.cutoff < 1:
+        raise UsageError("--iou must be from 0 to 1, --cutoff 1 or more")
+    qrels = inputs.load_qrels(options, options.qrels)
+    found = explain(
+        qrels,
+        inputs.load_run(options, options.run_file, options.cutoff),
+        options.query,
+        options.iou,
+        options.cutoff,
+    )
+    source = inputs.provenance(options.qrels, "paper")
+    if options.html:
+        options.html.write_text(page(found, source), encoding="utf-8")
+    else:
+        sys.stdout.write(text(found, source))
+    return 0
+
+
+def text(found: Explanation, source: dict[str, str]) -> str:
+    """Return the explanation as text."""
+    lines = [f"# {name}: {value}" for name, value in source.items()]
+    lines += ["", f"query {found.query}, IoU >= {found.threshold:g}", ""]
+    lines += _aligned([RANKING, *(_ranked(row) for row in found.ranking)])
+    known = [_known(number, row) for number, row in enumerate(found.truth, start=1)]
+    lines += ["", *_aligned([TRUTH, *known])]
+    return "\n".join(lines) + "\n"
+
+
+RANKING = ("rank", "video", "start", "end", "took", "IoU", "level", "gain", "nDCG so far")
+TRUTH = ("", "video", "start", "end", "level", "taken by rank")
+
+
+def _ranked(row: Ranked) -> tuple[str, ...]:
+    took = (DASH, DASH, DASH)
+    if row.taken is not None:
+        took = (f"#{row.taken + 1}", f"{row.iou:.3f}", str(row.level))
+    times = (f"{row.start:.2f}", f"{row.end:.2f}")
+    return (str(row.rank), row.video, *times, *took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
+
+
+def _known(number: int, row: Known) -> tuple[str, ...]:
+    times = (f"{row.start:.2f}", f"{row.end:.2f}")
+    return (f"#{number}", row.video, *times, str(row.level), str(row.rank or DASH))
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

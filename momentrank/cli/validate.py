@@ -1,0 +1,38 @@
+"""Check files: qrels, runs, training sets, video corpora; of every known format.
+
+The first thing that is wrong is told with its line or place, and the exit code is 1.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from momentrank import formats
+from momentrank.errors import MomentRankError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the verb takes."""
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
+    parser.add_argument("--time", choices=formats.TIMES, default="seconds",
+                        help="times in text files; mm.ss: MediaEval's minutes.seconds")  # fmt: skip
+    parser.add_argument("--corpus", type=Path, metavar="FILE",
+                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> int:
+    """Check every file; return 1 if one is wrong."""
+    wrong = 0
+    for path in options.files:
+        try:
+            found = formats.describe(path, time=options.time, corpus=options.corpus)
+        except MomentRankError as exc:
+            sys.stderr.write(f"momentrank: {exc}\n")
+            wrong += 1
+            continue
+        levels = ", ".join(f"{n} of level {level}" for level, n in sorted(found.levels.items()))
+        counts = f"{found.queries} queries, {found.segments} segments"
+        sys.stdout.write(f"{path}: {found.kind} ({found.format}): {counts}")
+        sys.stdout.write(f": {levels}\n" if levels else "\n")
+        sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
+    return 1 if wrong else 0

@@ -1,0 +1,131 @@
+"""Values of one kind from all over a JSON file, checked as a whole.
+
+A check that fails looks for the culprit only then: reading costs no Python call per value.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from momentrank.formats.source import Place, shown
+from momentrank.segments import Floats
+
+_NAMES = {list: "a list", dict: "an object", str: "a text", int: "an integer", float: "a number"}
+
+
+class Column(NamedTuple):
+    """Values, and where each of them stands; the place is asked for when one is wrong."""
+
+    values: list[Any]
+    place: Callable[[int], Place]
+
+    def of(self, *kinds: type) -> "Column":
+        """Return itself, if every value is of one of these types, or none is named.
+
+        A boolean is no integer here.
+
+        Raises:
+            FormatError: one is not; with its place, as in every method here.
+        """
+        if kinds and not set(map(type, self.values)) <= set(kinds):
+            wanted = " or ".join(_NAMES[kind] for kind in kinds)
+            self.refuse((type(value) not in kinds for value in self.values), f"must be {wanted}")
+        return self
+
+    def refuse(self, wrong: Iterable[bool], reason: str) -> None:
+        """Name the first value that is wrong."""
+        for row, (value, is_wrong) in enumerate(zip(self.values, wrong, strict=True)):
+            if is_wrong:
+                raise self.place(row).error(f"{reason}, not {shown(value)}")
+
+    def key(self, name: str, *kinds: type) -> "Column":
+        """Return a field of every object."""
+        self.of(dict)
+        try:
+            values = [record[name] for record in self.values]
+        except KeyError as exc:
+            row = next(row for row, record in enumerate(self.values) if name not in record)
+            found = shown(list(self.values[row]))
+            raise self.place(row).error(f"the key {name!r} is missing (found: {found})") from exc
+        return Column(values, lambda row: self.place(row).key(name)).of(*kinds)
+
+    def parts(self, names: str) -> list["Column"]:
+        """Return the n-th value of every list as one column, for each of the `names`."""
+        self.of(list)
+        width = len(names.split())
+        if not set(map(len, self.values)) <= {width}:
+            wrong = (len(value) != width for value in self.values)
+            self.refuse(wrong, f"must be [{names.replace(' ', ', ')}]")
+        return [self._part(index) for index in range(width)]
+
+    def _part(self, index: int) -> "Column":
+        values = [value[index] for value in self.values]
+        return Column(values, lambda row: self.place(row).item(index))
+
+    def flat(self) -> "Column":
+        """Return what the lists hold, one after the other."""
+        lists = self.of(list).values
+
+        def place(row: int) -> Place:
+            before = np.cumsum([0, *map(len, lists)])
+            record = int(np.searchsorted(before, row, side="right")) - 1
+            return self.place(record).item(row - int(before[record]))
+
+        return Column(list(chain.from_iterable(lists)), place)
+
+    def numbers(self) -> Floats:
+        """Return the values as numbers; neither texts nor booleans are taken for any."""
+        self.refuse_all_but_numbers()
+        try:
+            return np.array(self.values, dtype=np.float64)
+        except OverflowError as exc:
+            row = next(row for row, value in enumerate(self.values) if _overflows(value))
+            raise self.place(row).error("must be a number below 1e308") from exc
+
+    def refuse_all_but_numbers(self) -> None:
+        """Name the first value that is no number."""
+        if not set(map(type, self.values)) <= {int, float}:
+            wrong = (type(value) not in {int, float} for value in self.values)
+            self.refuse(wrong, "must be a number")
+
+    def ids(self) -> list[str]:
+        """Return the values, integers or texts, as ids."""
+        texts: list[str] = self.values
+        if set(map(type, texts)) != {str}:
+            texts = list(map(str, self.of(int, str).values))
+        distinct = set(texts)
+        if "" in distinct:
+            self.refuse((not text for text in texts), "an id must be a text")
+        if not "".join(distinct).isascii():
+            self.refuse((not _is_utf8(text) for text in texts), "an id must be UTF-8")
+        return texts
+
+    def distinct_ids(self) -> list[str]:
+        """Return the values as ids, none of which stands twice."""
+        texts = self.ids()
+        if len(set(texts)) != len(texts):
+            seen: dict[str, int] = {}
+            for row, text in enumerate(texts):
+                if seen.setdefault(text, row) != row:
+                    first = self.place(seen[text])
+                    where = f"line {first.line}" if first.line else first.trail
+                    raise self.place(row).error(f"{text!r} stands twice (first: {where})")
+        return texts
+
+
+def _overflows(value: float) -> bool:
+    try:
+        float(value)
+    except OverflowError:
+        return True
+    return False
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

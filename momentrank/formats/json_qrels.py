@@ -1,0 +1,51 @@
+"""Qrels in JSON: the shapes of TVR-Ranking, flat records, and QVHighlights.
+
+Each reader takes the records of a file and gives its segments, or says where they are wrong.
+"""
+
+from itertools import chain, repeat
+
+import numpy as np
+
+from momentrank.formats.column import Column
+from momentrank.formats.table import Table
+
+
+def spread(queries: list[str], lists: Column) -> list[str]:
+    """Return each query as often as its list is long."""
+    return list(chain.from_iterable(map(repeat, queries, map(len, lists.values))))
+
+
+def read_tvr_ranking(records: Column) -> Table:
+    """Read `{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}`.
+
+    Raises:
+        FormatError: a record is malformed; as in every reader here.
+    """
+    queries = records.key("query_id").distinct_ids()
+    lists = records.key("relevant_moment", list)
+    return _of_pairs(lists.flat(), spread(queries, lists))._replace(queries=queries)
+
+
+def read_flat(records: Column) -> Table:
+    """Read records `{query_id, video_name, timestamp, relevance, ...}`, one for each pair."""
+    return _of_pairs(records, records.key("query_id").ids())
+
+
+def _of_pairs(pairs: Column, query: list[str]) -> Table:
+    videos = pairs.key("video_name", str).ids()
+    start, end = pairs.key("timestamp", list).parts("start end")
+    levels = pairs.key("relevance").numbers()
+    return Table(query, videos, start.numbers(), end.numbers(), levels, pairs.place)
+
+
+def read_qvhighlights(records: Column) -> Table:
+    """Read `{qid, vid, relevant_windows: [[start, end], ...]}`; each window has level 1."""
+    queries = records.key("qid").distinct_ids()
+    lists = records.key("relevant_windows", list)
+    windows = lists.flat()
+    start, end = windows.parts("start end")
+    video = spread(records.key("vid", str).ids(), lists)
+    levels = np.ones(len(video))
+    query = spread(queries, lists)
+    return Table(query, video, start.numbers(), end.numbers(), levels, windows.place, queries)

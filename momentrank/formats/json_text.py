@@ -1,0 +1,87 @@
+"""JSON, as one document or one value a line: both are a column of records."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from momentrank.formats.column import Column
+from momentrank.formats.source import FormatError, Place, Source
+
+_EXTRA = "Extra data"  # what Python's parser says of a second value
+
+
+def read_records(source: Source) -> Column:
+    """Return the records of a file: an array's values, or each line's, or the one object.
+
+    Raises:
+        FormatError: not JSON (with line and column), or ids that are keys stand twice.
+    """
+    try:
+        value = _parsed(source.text)
+    except json.JSONDecodeError as exc:
+        if exc.msg == _EXTRA and _is_whole(source.text[: exc.pos]):
+            return _read_lines(source)
+        raise _syntax_error(source, exc) from exc
+    except (ValueError, RecursionError) as exc:
+        raise Place(source.path).error(_reason(exc)) from exc
+    if isinstance(value, list):
+        return Column(value, Place(source.path).item)
+    place = Place(source.path, 1) if _is_line(source.text, value) else Place(source.path)
+    return Column([value], lambda _: place)
+
+
+def _parsed(text: str) -> Any:  # noqa: ANN401  (the format decides)
+    """Parse a text; in an array of records nobody looks for keys that stand twice.
+
+    Where ids are keys they are looked for: there they would hide a query or a video.
+    """
+    if text.lstrip()[:1] == "[":
+        return json.loads(text)
+    return json.loads(text, object_pairs_hook=_without_repeats)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of an object; a key that stands twice would hide a value."""
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return fields
+
+
+def _reason(exc: Exception) -> str:
+    return "nested too deep" if isinstance(exc, RecursionError) else str(exc)
+
+
+def _is_whole(text: str) -> bool:
+    """Tell whether the first value of several is alone on the first line that is not blank."""
+    return text.endswith("\n") and "\n" not in text.strip()
+
+
+def _is_line(text: str, value: object) -> bool:
+    """Tell JSON lines of a single line from a document."""
+    is_record = isinstance(value, dict) and ("query_id" in value or "qid" in value)
+    return is_record and "\n" not in text.rstrip()
+
+
+def _read_lines(source: Source) -> Column:
+    values, numbers = [], []
+    for number, line in enumerate(source.text.split("\n"), start=1):
+        if line and not line.isspace():
+            values.append(_parsed_line(source, number, line))
+            numbers.append(number)
+    return Column(values, lambda row: Place(source.path, numbers[row]))
+
+
+def _parsed_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401
+    try:
+        return _parsed(line)
+    except json.JSONDecodeError as exc:
+        raise _syntax_error(source, exc, number) from exc
+    except (ValueError, RecursionError) as exc:
+        raise Place(source.path, number).error(_reason(exc)) from exc
+
+
+def _syntax_error(source: Source, exc: json.JSONDecodeError, line: int = 0) -> FormatError:
+    where = f"line {line or exc.lineno}, column {exc.colno}"
+    return FormatError(f"{source.path}, {where}: not JSON: {exc.msg}")

@@ -1,0 +1,155 @@
+"""Read qrels and runs, in whatever format they are."""
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from momentrank.errors import UsageError
+from momentrank.formats import text
+from momentrank.formats.detect import chosen, is_json, is_text, unknown
+from momentrank.formats.json_text import read_records
+from momentrank.formats.known import (
+    QRELS,
+    QRELS_FORMATS,
+    RUN_FORMATS,
+    RUNS,
+    JsonFormat,
+    check_format,
+)
+from momentrank.formats.source import Place, Source, collector_paused, read_source
+from momentrank.formats.table import Table
+from momentrank.formats.text import TIMES, Time
+from momentrank.formats.videos import read_corpus
+from momentrank.segments import Segments, qrels_frame, run_frame
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Warn = Callable[[str], None]
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, stacklevel=2)
+
+
+def load_qrels(path: Path | str, *, fmt: str | None = None, time: Time = "seconds") -> Segments:
+    """Read judged segments.
+
+    Args:
+        path: the file, compressed by gzip or not.
+        fmt: one of `QRELS_FORMATS`; found by the content if not given.
+        time: how a text file writes times; "mm.ss" is MediaEval's minutes.seconds.
+
+    Raises:
+        FormatError: the file is malformed; with its line or the path inside its JSON.
+        UsageError: there is no such format, or `time` does not fit it.
+    """
+    check_format(fmt, QRELS_FORMATS)
+    with collector_paused():
+        return qrels_table(read_source(Path(path)), fmt, time).qrels()
+
+
+def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
+    """Return the segments of qrels as they stand in their file; for errors, see `load_qrels`."""
+    _check_time(source, fmt, time)
+    if is_text(source, fmt):
+        return text.read_qrels(source, time)
+    if fmt is None and not is_json(source):
+        raise unknown(source, "qrels")
+    records = read_records(source)
+    one = _named(QRELS, fmt) or chosen(source, records, "qrels")
+    return _with_queries(source, one.read(records, None, None))
+
+
+def load_run(  # noqa: PLR0913  (what a command may be told about a run)
+    path: Path | str,
+    *,
+    fmt: str | None = None,
+    time: Time = "seconds",
+    corpus: Path | str | None = None,
+    depth: int | None = None,
+    warn: Warn = _warn,
+) -> Segments:
+    """Read a run: by rank where a file has ranks, else in the order of its lists.
+
+    Args:
+        path: the file, compressed by gzip or not.
+        fmt: one of `RUN_FORMATS`; found by the content if not given.
+        time: how a text file writes times; "mm.ss" is MediaEval's minutes.seconds.
+        corpus: the `video_corpus.json` in which a run's video indices are meant.
+        depth: how many results of each query are needed; those after them are not looked at.
+        warn: is told, in one line, of what is odd but no error.
+
+    Raises:
+        FormatError: the file is malformed; with its line or the path inside its JSON.
+        UsageError: there is no such format, or `time` does not fit it.
+    """
+    check_format(fmt, RUN_FORMATS)
+    with collector_paused():
+        table = run_table(read_source(Path(path)), fmt, time, corpus, depth)
+        run = table.run()
+        tell_repeated_ranks(table, warn)
+    return run
+
+
+def run_table(
+    source: Source, fmt: str | None, time: Time, corpus: Path | str | None, depth: int | None
+) -> Table:
+    """Return the segments of a run as they stand in their file; for errors, see `load_run`."""
+    _check_time(source, fmt, time)
+    if is_text(source, fmt):
+        return text.read_run(source, time, depth)
+    if fmt is None and not is_json(source):
+        raise unknown(source, "run")
+    records = read_records(source)
+    one = _named(RUNS, fmt) or chosen(source, records, "run")
+    videos = None if corpus is None else read_corpus(Path(corpus))
+    return _with_queries(source, one.read(records, depth, videos))
+
+
+def _with_queries(source: Source, table: Table) -> Table:
+    """Refuse a file without queries: whatever made it, nothing can be scored."""
+    if not table.query and not table.queries:
+        raise Place(source.path).error("the file holds no queries")
+    return table
+
+
+def tell_repeated_ranks(table: Table, warn: Warn) -> None:
+    """Tell that a file gives a rank twice in one query, if it does."""
+    if table.repeated:
+        count, first = table.repeated
+        alike = f"{count} such lines, which keep the file's order"
+        warn(str(first.error(f"the rank stands twice in its query ({alike})")))
+
+
+def _named(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:
+    return next((one for one in formats if one.name == fmt), None)
+
+
+def _check_time(source: Source, fmt: str | None, time: Time) -> None:
+    if time not in TIMES:
+        raise UsageError(f"{time!r} is not a valid time, must be one of {', '.join(TIMES)}")
+    if time != "seconds" and not is_text(source, fmt) and is_json(source):
+        raise UsageError(f"{source.path}: {time} is a time of text files; JSON has seconds")
+
+
+def read_qrels(
+    path: Path | str, *, fmt: str | None = None, time: Time = "seconds"
+) -> "pd.DataFrame":
+    """Read qrels as a frame `query_id, video_id, start, end, level`; see `load_qrels`."""
+    return qrels_frame(load_qrels(path, fmt=fmt, time=time))
+
+
+def read_run(  # noqa: PLR0913  (as `load_run`)
+    path: Path | str,
+    *,
+    fmt: str | None = None,
+    time: Time = "seconds",
+    corpus: Path | str | None = None,
+    depth: int | None = None,
+    warn: Warn = _warn,
+) -> "pd.DataFrame":
+    """Read a run as a frame `query_id, video_id, start, end, rank, score`; see `load_run`."""
+    run = load_run(path, fmt=fmt, time=time, corpus=corpus, depth=depth, warn=warn)
+    return run_frame(run)

@@ -1,0 +1,100 @@
+"""A user's file as text, and places in it: every error of the formats names one.
+
+Gzip is known by its first bytes, whatever the file is called.
+"""
+
+import gc
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from momentrank.errors import MomentRankError
+
+_GZIP = b"\x1f\x8b"
+_BOM = b"\xef\xbb\xbf"
+_SHOWN = 60  # characters of a wrong value
+
+
+class FormatError(MomentRankError):
+    """A file that can't be read as what it should be, or content that a format can't hold."""
+
+
+class Place(NamedTuple):
+    """A place in a file: a line, and a path from key to key inside a JSON value."""
+
+    path: Path
+    line: int | None = None
+    trail: str = ""
+
+    def key(self, name: str) -> "Place":
+        """Return the place of a field of the object that stands here."""
+        step = f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{json.dumps(name)}]"
+        return self._replace(trail=(self.trail + step).removeprefix("."))
+
+    def item(self, index: int) -> "Place":
+        """Return the place of a value of the list that stands here, from 0."""
+        return self._replace(trail=f"{self.trail}[{index}]")
+
+    def error(self, reason: str) -> FormatError:
+        """Return the error that says what is wrong here."""
+        line = "" if self.line is None else f", line {self.line}"
+        trail = f" {self.trail}:" if self.trail else ""
+        return FormatError(f"{self.path}{line}:{trail} {reason}")
+
+
+def shown(value: object) -> str:
+    """Return a value as a message shows it: short, in one line."""
+    text = repr(value)
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
+
+
+class Source(NamedTuple):
+    """A file's path and its text, without a byte order mark."""
+
+    path: Path
+    text: str
+
+
+def read_source(path: Path) -> Source:
+    """Read a file of UTF-8 text, compressed or not.
+
+    Raises:
+        FormatError: it is missing, empty, damaged or not UTF-8 (with the line).
+    """
+    raw = _uncompressed(path).removeprefix(_BOM)
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as exc:
+        line = raw.count(b"\n", 0, exc.start) + 1
+        byte = f"0x{raw[exc.start]:02x}"
+        raise Place(path, line).error(f"not UTF-8 (byte {byte}): {exc.reason}") from exc
+    if not text or text.isspace():
+        raise FormatError(f"{path}: the file is empty")
+    return Source(path, text)
+
+
+def _uncompressed(path: Path) -> bytes:
+    try:
+        raw = path.read_bytes()
+        return gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+    except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
+        raise FormatError(f"{path}: the gzip file is damaged ({exc})") from exc
+    except OSError as exc:
+        raise FormatError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Pause the garbage collector: to look through a million new lists takes as long as to read."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,0 +1,88 @@
+"""From a file's columns to `Segments`, with the place of what is wrong."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from momentrank.formats.source import Place
+from momentrank.segments import Floats, SegmentError, Segments, judged, ranked
+
+
+class Repeated(NamedTuple):
+    """How many lines repeat a rank of their query, and the first of them."""
+
+    lines: int
+    first: Place
+
+
+class Table(NamedTuple):
+    """The segments of a file as they stand there, column by column.
+
+    `queries` are the distinct ids of a file that names queries apart from their segments, of
+    which there may be none; `ranks` those of a file that has them, and `repeated` those
+    lines that give a rank which their query had before.
+    """
+
+    query: Sequence[str]
+    video: Sequence[str]
+    start: Floats
+    end: Floats
+    value: Floats
+    place: Callable[[int], Place]
+    queries: list[str] | None = None
+    ranks: Floats | None = None
+    repeated: Repeated | None = None
+
+    def qrels(self) -> Segments:
+        """Return the table as judged segments.
+
+        Raises:
+            FormatError: a time or level can't be, or one segment has two levels.
+        """
+        segments = self._checked(judged)
+        self._refuse_contradictions()
+        return self._with_all_queries(segments)
+
+    def run(self) -> Segments:
+        """Return the table as results, in the order of their ranks or of the file.
+
+        Raises:
+            FormatError: a time, rank or score can't be.
+        """
+        return self._with_all_queries(self._checked(ranked, ranks=self.ranks))
+
+    def _checked(self, make: Callable[..., Segments], **more: Any) -> Segments:  # noqa: ANN401
+        columns = (self.query, self.video, self.start, self.end, self.value)
+        try:
+            return make(*columns, **more)
+        except SegmentError as exc:
+            raise self.place(exc.row).error(exc.reason) from exc
+
+    def _with_all_queries(self, segments: Segments) -> Segments:
+        """Return the segments with the queries that have none in their places."""
+        if self.queries is None or len(self.queries) == len(segments.queries):
+            return segments
+        index = {name: number for number, name in enumerate(self.queries)}
+        new = np.array([index[name] for name in segments.queries], dtype=np.int64)
+        return segments._replace(queries=self.queries, query=new[segments.query])
+
+    def _refuse_contradictions(self) -> None:
+        """Refuse one segment with two levels: which of them counts, nobody could tell."""
+        keys = list(
+            zip(self.query, self.video, self.start.tolist(), self.end.tolist(), strict=True)
+        )
+        if len(set(keys)) == len(keys):
+            return
+        seen: dict[Any, int] = {}
+        for row, key in enumerate(keys):
+            first = seen.setdefault(key, row)
+            if self.value[first] != self.value[row]:
+                self._contradicts(first, row)
+
+    def _contradicts(self, first: int, row: int) -> None:
+        place, levels = self.place(first), self.value[[first, row]]
+        inside = f"line {place.line}" if place.line else ""
+        where = ", ".join(filter(None, [inside, place.trail]))
+        found = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
+        raise self.place(row).error(f"the same segment twice: {found}")

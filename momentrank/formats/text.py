@@ -1,0 +1,150 @@
+"""Segments in lines of fields that are separated by spaces: `q Q0 video start end ...`.
+
+Qrels have 6 fields, runs 8, 7 without the tag, or 9 with MediaEval's jump-in time. The first
+line decides for all. Ids are percent-encoded. Blank lines, and those that start with #, say
+nothing.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Literal
+
+import numpy as np
+
+from momentrank.formats.fields import NUMBER, Lines, column, floats, ids, minutes
+from momentrank.formats.source import Place, Source
+from momentrank.formats.table import Repeated, Table
+from momentrank.segments import Floats, Ints
+
+Time = Literal["seconds", "mm.ss"]
+TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
+
+QRELS = "query_id Q0 video_id start end level"
+_RUN = "query_id Q0 video_id start end rank score"
+_JUMP_IN = "query_id Q0 video_id start end jump_in rank score tag"
+_RUNS = {7: _RUN, 8: f"{_RUN} tag", 9: _JUMP_IN}
+LAYOUTS = {6: QRELS, **_RUNS}
+_WIDEST = max(LAYOUTS)
+
+
+def first_fields(text: str) -> list[str]:
+    """Return the fields of the first line that says something, or none.
+
+    At most one field too many: a line of JSON may be the whole file.
+    """
+    lines = (line.split(None, _WIDEST) for line in _lines_of(text) if not line.startswith("#"))
+    return next(filter(None, lines), [])
+
+
+def _lines_of(text: str) -> Iterable[str]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
+
+
+def is_segments(text: str) -> bool:
+    """Tell segments from JSON and from anything else, by the first line."""
+    fields = first_fields(text)
+    if len(fields) not in LAYOUTS:
+        return False
+    # An id may begin as JSON does; but no JSON has two numbers with a space between.
+    return fields[0][0] not in "[{" or all(map(NUMBER.fullmatch, fields[3:5]))
+
+
+def read_lines(source: Source) -> Lines:
+    """Return the fields of a text file.
+
+    Raises:
+        FormatError: two lines differ in their number of fields.
+    """
+    lines = source.text.split("\n")
+    if "#" in source.text:
+        lines = ["" if line.startswith("#") else line for line in lines]
+    fields = [line.split() for line in lines]
+    rows = list(filter(None, fields))
+    place = _places(source, fields)
+    if not rows:
+        raise Place(source.path).error("the file holds comments only")
+    if len(set(map(len, rows))) > 1:
+        row = next(row for row, found in enumerate(rows) if len(found) != len(rows[0]))
+        reason = f"{len(rows[row])} columns, where the first line has {len(rows[0])}"
+        raise place(row).error(reason)
+    return Lines(rows, place)
+
+
+def _places(source: Source, fields: list[list[str]]) -> Callable[[int], Place]:
+    def place(row: int) -> Place:
+        numbers = [number for number, found in enumerate(fields, start=1) if found]
+        return Place(source.path, numbers[row])
+
+    return place
+
+
+def read_qrels(source: Source, time: Time = "seconds") -> Table:
+    """Read lines `query_id Q0 video_id start end level`.
+
+    Raises:
+        FormatError: a line is malformed.
+    """
+    lines = read_lines(source)
+    if lines.width in _RUNS:
+        raise _not(lines, "a run, not qrels", f"qrels have 6: {QRELS}")
+    if lines.width not in LAYOUTS:
+        raise _not(lines, "no qrels", f"they have 6: {QRELS}")
+    return _table(lines, QRELS, "level", time)
+
+
+def read_run(source: Source, time: Time = "seconds", depth: int | None = None) -> Table:
+    """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
+
+    Of a line that is not among the first `depth` of its query, only the rank is looked at.
+
+    Raises:
+        FormatError: a line is malformed.
+    """
+    lines = read_lines(source)
+    wanted = f"a run has 7, 8 or 9: {_RUN} [tag], or {_JUMP_IN}"
+    if lines.width not in _RUNS:
+        raise _not(lines, "qrels, not a run" if lines.width in LAYOUTS else "no run", wanted)
+    layout = LAYOUTS[lines.width]
+    ranks = floats(lines, layout, "rank")
+    rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
+    table = _table(lines if depth is None else _some(lines, rows), layout, "score", time)
+    repeated = Repeated(len(twice), lines.place(twice[0])) if twice else None
+    return table._replace(ranks=ranks[rows], repeated=repeated)
+
+
+def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:
+    """Return the rows of the first `depth` results, and those that repeat a rank."""
+    index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
+    query = np.fromiter(map(index.__getitem__, queries), np.int64, len(queries))
+    order = np.lexsort((ranks, query))
+    ordered = query[order]
+    same = (np.diff(ordered) == 0) & (np.diff(ranks[order]) == 0)
+    place = np.arange(len(order)) - np.searchsorted(ordered, np.arange(len(index)))[ordered]
+    # With a depth, by query as they first come, or the queries' order would hang on the depth.
+    kept = np.arange(len(order)) if depth is None else order[place < depth]
+    return kept, sorted(order[1:][same].tolist())
+
+
+def _some(lines: Lines, rows: Ints) -> Lines:
+    kept = [lines.rows[row] for row in rows.tolist()]
+    return Lines(kept, lambda row: lines.place(int(rows[row])))
+
+
+def _not(lines: Lines, what: str, wanted: str) -> Exception:
+    return lines.place(0).error(f"{lines.width} columns are {what} ({wanted})")
+
+
+def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
+    times = floats if time == "seconds" else minutes
+    return Table(
+        ids(lines, layout, "query_id"),
+        ids(lines, layout, "video_id"),
+        times(lines, layout, "start"),
+        times(lines, layout, "end"),
+        floats(lines, layout, value),
+        lines.place,
+    )

@@ -1,0 +1,56 @@
+"""What the tests of the formats share: files from strings, and random segments."""
+
+import gzip
+
+import numpy as np
+from hypothesis import strategies as st
+
+from momentrank.segments import judged, ranked
+
+ids = st.text(min_size=1, max_size=6)
+times = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6)
+spans = st.tuples(times, times).map(sorted)
+scores = st.floats(allow_nan=False, allow_infinity=False)
+rows = st.lists(st.tuples(ids, ids, spans, scores), min_size=1, max_size=12)
+
+
+@st.composite
+def qrels(draw, highest=4, one_video=False):
+    """Draw judged segments, none of which stands twice."""
+    found = {}
+    for query, video, (start, end), _ in draw(rows):
+        name = f"of {query}" if one_video else video
+        found[query, name, start, end] = draw(st.integers(1 if highest == 1 else 0, highest))
+    columns = zip(*found, strict=True)
+    return judged(*map(list, columns), list(found.values()))
+
+
+@st.composite
+def runs(draw, one_video=False):
+    """Draw results."""
+    query, video, span, score = map(list, zip(*draw(rows), strict=True))
+    video = [f"of {name}" for name in query] if one_video else video
+    return ranked(query, video, [s for s, _ in span], [e for _, e in span], score)
+
+
+def same(one, two):
+    """Tell whether segments are the same to the last bit."""
+    texts = (one.queries, one.video) == (two.queries, two.video)
+    columns = [(one.query, two.query)]
+    columns += [(getattr(one, name), getattr(two, name)) for name in ("start", "end", "value")]
+    return texts and all(a.dtype == b.dtype and np.array_equal(a, b) for a, b in columns)
+
+
+def rows_of(segments):
+    """Return segments as tuples, to compare with what a test says."""
+    names = [segments.queries[query] for query in segments.query]
+    columns = (segments.start.tolist(), segments.end.tolist(), segments.value.tolist())
+    return list(zip(names, segments.video, *columns, strict=True))
+
+
+def file_of(folder, text, name="file"):
+    """Write a test's text, in gzip if the name says so."""
+    path = folder / name
+    data = text if isinstance(text, bytes) else text.encode()
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
+    return path

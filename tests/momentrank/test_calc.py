@@ -1,0 +1,184 @@
+"""Scoring as a whole: conventions, the order of operations, the same result in any order."""
+
+import random
+
+import numpy as np
+import oracle
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import momentrank
+from momentrank import AP, AxIoU, Judged, NumQ, NumRel, P, UsageError, calc_aggregate, nDCG
+from momentrank.segments import judged, qrels_frame, ranked, run_frame
+
+FIGURE_2 = (
+    judged(["q"] * 4, list("abcd"), [0] * 4, [10] * 4, [2, 4, 2, 0]),
+    ranked(["q"] * 3, list("abc"), [0] * 3, [10] * 3),
+)
+
+
+def test_figure_2_of_tvr_ranking():
+    linear, exponential = nDCG(iou=0.5) @ 3, nDCG(iou=0.5, dcg="exp-log2") @ 3
+    scores = calc_aggregate([linear, exponential], *FIGURE_2)
+    assert scores[linear] == pytest.approx(0.8821, abs=5e-5)
+    assert scores[exponential] == pytest.approx(0.7592, abs=5e-5)
+
+
+def test_a_missing_query_counts_as_zero_but_not_as_the_released_scorer_counts():
+    qrels = judged(["a", "b"], ["v", "v"], [0, 0], [1, 1], [4, 4])
+    run = ranked(["a"], ["v"], [0], [1])
+    measure = nDCG(iou=0.5) @ 10
+    assert calc_aggregate([measure], qrels, run)[measure] == 0.5
+    assert calc_aggregate([measure], qrels, run, "tvr-ranking")[measure] == 1.0
+    per_query = {m.query_id: m.value for m in momentrank.iter_calc([measure], qrels, run)}
+    assert per_query == {"a": 1.0, "b": 0.0}
+
+
+def test_an_iou_at_the_threshold_takes_in_the_paper_and_not_in_the_released_scorer():
+    qrels = judged(["q", "q"], ["v", "v"], [0, 5], [10, 7], [4, 0])
+    run = ranked(["q"], ["v"], [0], [5])
+    measure = nDCG(iou=0.5) @ 10
+    assert calc_aggregate([measure], qrels, run)[measure] == 1.0
+    assert calc_aggregate([measure], qrels, run, "tvr-ranking")[measure] == 0.0
+    assert calc_aggregate([nDCG(iou=0.5, strict=True) @ 10], qrels, run).popitem()[1] == 0.0
+
+
+def threshold_cases():
+    """Find pairs whose IoU lies at a threshold by one order of operations, not by another."""
+    rng = random.Random(1)
+    found = 0
+    while found < 20:
+        times = [rng.randrange(100) / 10 for _ in range(4)]
+        ps, pe, gs, ge = *sorted(times[:2]), *sorted(times[2:])
+        shared = min(pe, ge) - max(ps, gs)
+        if shared <= 0:
+            continue
+        ours = shared / ((pe - ps) + (ge - gs) - shared)
+        other = shared / (max(pe, ge) - min(ps, gs))
+        for mu in (0.3, 0.5, 0.7):
+            if (ours >= mu) != (other >= mu):
+                found += 1
+                yield (ps, pe, gs, ge), mu, ours >= mu
+
+
+def test_the_order_of_operations_is_that_of_the_definition():
+    for (ps, pe, gs, ge), mu, expected in threshold_cases():
+        measure = nDCG(iou=mu) @ 1
+        scores = calc_aggregate([measure], judged(["q"], ["v"], [gs], [ge], [1]),
+                                ranked(["q"], ["v"], [ps], [pe]))  # fmt: skip
+        assert (scores[measure] == 1.0) is expected
+
+
+def frames(seed):
+    made = oracle.case(seed, empty_lists=False)
+    rows = [(q, *row) for q, listed in made.qrels.items() for row in listed]
+    qrels = pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end", "level"])
+    rows = [(q, *row, n) for q, listed in made.run.items() for n, row in enumerate(listed, 1)]
+    return qrels, pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end", "rank"])
+
+
+MEASURES = [nDCG(iou=0.5) @ 3, AP(iou=0.3), AxIoU @ 3, P(match="bin") @ 2, AP(match="tol"), NumRel]
+
+
+@given(seed=st.integers(0, 10**6), rng=st.randoms(use_true_random=False))
+def test_the_order_of_rows_does_not_matter_where_ranks_say_it(seed, rng):
+    qrels, run = frames(seed)
+    if qrels.empty or run.empty:
+        return
+    order = list(range(len(run)))
+    rng.shuffle(order)
+    mixed = run.iloc[order]
+    before = mixed.copy(deep=True)
+    assert calc_aggregate(MEASURES, qrels, mixed) == calc_aggregate(MEASURES, qrels, run)
+    pd.testing.assert_frame_equal(mixed, before)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_only_the_first_results_are_looked_at(seed):
+    qrels, run = frames(seed)
+    shallow = [m for m in MEASURES if m.depth()]
+    if qrels.empty or run.empty:
+        return
+    top = run[run["rank"] <= 3]
+    if set(top["query_id"]) == set(run["query_id"]):
+        assert calc_aggregate(shallow, qrels, run) == calc_aggregate(shallow, qrels, top)
+
+
+def test_an_evaluator_reads_qrels_once_and_scores_many_runs():
+    qrels, run = FIGURE_2
+    evaluator = momentrank.evaluator([nDCG(iou=0.5) @ 3, NumQ], qrels)
+    worse = run._replace(video=["a", "d", "x"])
+    first, second = evaluator.calc_aggregate(run), evaluator.calc_aggregate(worse)
+    assert first[nDCG(iou=0.5) @ 3] > second[nDCG(iou=0.5) @ 3]
+    assert first[NumQ] == second[NumQ] == 1.0
+    both = evaluator.calc(run_frame(run))
+    assert both.aggregated == first
+    assert [m.query_id for m in both.per_query] == ["q", "q"]
+    assert (nDCG(iou=0.5) @ 3).calc_aggregate(qrels_frame(qrels), run) == first[nDCG(iou=0.5) @ 3]
+
+
+def test_queries_of_only_one_file_are_named():
+    qrels = judged(["a", "b"], ["v", "v"], [0, 0], [1, 1], [1, 1])
+    run = ranked(["b", "c"], ["v", "v"], [0, 0], [1, 1])
+    assert momentrank.evaluator([NumQ], qrels).unmatched(run) == (["a"], ["c"])
+
+
+def test_nothing_retrieved_and_nothing_judged():
+    none = ranked([], [], [], [])
+    scores = calc_aggregate([*MEASURES, Judged(iou=0.5) @ 5], FIGURE_2[0], none)
+    assert {m: v for m, v in scores.items() if m != NumRel} == dict.fromkeys(
+        [*MEASURES[:-1], Judged(iou=0.5) @ 5], 0.0
+    )
+    empty = judged([], [], [], [], [])
+    assert set(calc_aggregate(MEASURES, empty, FIGURE_2[1]).values()) == {0.0}
+
+
+def test_ap_by_overlap_passes_1_unless_each_segment_counts_once():
+    qrels = judged(["q"], ["v"], [0], [100], [1])
+    run = ranked(["q"] * 10, ["v"] * 10, list(range(10)), list(range(1, 11)))
+    loose, once = AP(match="overlap"), AP(match="overlap", once=True)
+    scores = calc_aggregate([loose, once], qrels, run)
+    assert (scores[loose], scores[once]) == (10.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("measure", "convention", "said"),
+    [
+        (NumQ, "trec", "there is no convention 'trec', only paper, tvr-ranking, sh-eval"),
+        (nDCG(iou=0.5) @ 10, "sh-eval", "is no measure of sh-eval"),
+        (AP(match="tol", tol=20), "sh-eval", "is no measure of sh-eval"),
+        (AP(match="tol") @ 5, "nowhere", "there is no convention"),
+    ],
+)
+def test_a_convention_that_does_not_have_a_measure_says_so(measure, convention, said):
+    with pytest.raises(UsageError, match=said):
+        calc_aggregate([measure], *FIGURE_2, convention)
+
+
+def test_whatever_is_public_is_there():
+    for name in momentrank.__all__:
+        assert getattr(momentrank, name) is not None
+    assert set(momentrank.__all__) == set(dir(momentrank))
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        momentrank.nothing  # noqa: B018
+
+
+def test_pairs_are_those_of_query_and_video():
+    rng = np.random.default_rng(3)
+    columns = [rng.integers(0, 4, 30) for _ in range(4)]
+    qrels = judged([f"q{n}" for n in columns[0]], [f"v{n}" for n in columns[1]],
+                   [0] * 30, [1] * 30, [1] * 30)  # fmt: skip
+    run = ranked([f"q{n}" for n in columns[2]], [f"v{n}" for n in columns[3]], [0] * 30, [1] * 30)
+    from momentrank.matching.lists import align
+
+    lists = align(qrels, run)
+    expected = [
+        (r, t)
+        for r in range(len(lists.results.query))
+        for t in range(30)
+        if lists.results.query[r] == lists.truth.query[t]
+        and lists.results.video[r] == lists.truth.video[t]
+    ]
+    assert list(zip(*(p.tolist() for p in lists.pairs), strict=True)) == expected

@@ -1,0 +1,232 @@
+"""The command, as it is typed."""
+
+import gzip
+import hashlib
+import json
+import subprocess
+import sys
+
+import pytest
+
+from momentrank.cli.main import main
+
+QRELS = """q1 Q0 v1 0 10 4
+q1 Q0 v1 20 30 2
+q1 Q0 v2 5 9 0
+q2 Q0 v3 0 4 3
+"""
+A = """q1 Q0 v1 1 10 1 0.9 a
+q1 Q0 v2 5 9 2 0.8 a
+q1 Q0 v1 19 30 3 0.7 a
+q3 Q0 v9 0 4 1 0.9 a
+"""
+B = """q1 Q0 v1 20 30 1 0.9 b
+q2 Q0 v3 0 4 1 0.9 b
+"""
+MEASURE = "nDCG(iou=0.5)@10"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Go to a folder with qrels and two runs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "test.qrels").write_text(QRELS)
+    (tmp_path / "a.run").write_text(A)
+    (tmp_path / "b.run.gz").write_bytes(gzip.compress(B.encode()))
+    return tmp_path
+
+
+def told(capsys, *arguments, code=0):
+    assert main(arguments) == code
+    return capsys.readouterr()
+
+
+def rows(text):
+    return [tuple(line.split("\t")) for line in text.splitlines()]
+
+
+def test_one_run_gives_three_columns_with_where_they_come_from(files, capsys):
+    out = told(capsys, "evaluate", "test.qrels", "a.run", MEASURE, "R@1,0.5")
+    sha = hashlib.sha256(QRELS.encode()).hexdigest()
+    assert rows(out.out) == [
+        ("momentrank", "all", __import__("momentrank").__version__),
+        ("convention", "all", "paper"),
+        ("qrels", "all", "test.qrels"),
+        ("qrels_sha256", "all", sha),
+        ("release", "all", "unknown"),
+        (MEASURE, "all", "0.4751"),
+        ("R(iou=0.5)@1", "all", "0.5000"),
+        ("Judged(iou=0.5)@10", "all", "0.1500"),
+    ]
+    assert out.err.splitlines() == [
+        "momentrank: a.run: queries of the qrels that the run lacks: 1 (q2)",
+        "momentrank: a.run: queries of the run that the qrels lacks: 1 (q3)",
+    ]
+
+
+def test_per_query_rows_come_before_all(files, capsys):
+    out = told(capsys, "evaluate", "-q", "test.qrels", "a.run", MEASURE, "--no-judged").out
+    assert rows(out)[5:] == [
+        (MEASURE, "q1", "0.9502"),
+        (MEASURE, "q2", "0.0000"),
+        (MEASURE, "all", "0.4751"),
+    ]
+
+
+def test_names_may_stand_behind_options(files, capsys):
+    out = told(capsys, "evaluate", "test.qrels", "--digits", "2", "a.run", MEASURE, "--no-judged")
+    assert rows(out.out)[-1] == (MEASURE, "all", "0.48")
+
+
+def test_without_measures_it_is_ndcg_and_how_much_was_judged(files, capsys):
+    names = [row[0] for row in rows(told(capsys, "evaluate", "test.qrels", "a.run").out)[5:]]
+    assert names[:9] == [f"nDCG(iou={mu})@{k}" for mu in (0.3, 0.5, 0.7) for k in (10, 20, 40)]
+    assert names[9:] == [f"Judged(iou={mu})@{k}" for mu in (0.3, 0.5, 0.7) for k in (10, 20, 40)]
+
+
+def test_several_runs_make_a_table_with_the_best_marked(files, capsys):
+    out = told(capsys, "evaluate", "test.qrels", "a.run", "b.run.gz", MEASURE, "--no-judged",
+               "--group", "both=a.run,b.run.gz").out  # fmt: skip
+    assert out.splitlines()[-2].split() == ["measure", "a.run", "b.run.gz", "both"]
+    cells = ["0.4751", "0.6900", "*", "0.5826", "\u00b1", "0.1520"]
+    assert out.splitlines()[-1].split() == [MEASURE, *cells]
+    assert "# convention: paper" in out
+
+
+def test_json_says_the_same(files, capsys):
+    out = told(capsys, "evaluate", "test.qrels", "a.run", "b.run.gz", MEASURE, "--json", "-q",
+               "--group", "both=a.run,b.run.gz").out  # fmt: skip
+    content = json.loads(out)
+    assert content["momentrank"]["convention"] == "paper"
+    assert content["a.run"][MEASURE] == pytest.approx(0.4751, abs=1e-4)
+    assert content["a.run"]["queries"]["q2"][MEASURE] == 0.0
+    assert content["both"][MEASURE]["sd"] == pytest.approx(0.1520, abs=1e-4)
+
+
+def test_the_release_version_is_that_of_the_manifest_beside_the_qrels(files, capsys):
+    (files / "manifest.json").write_text('{"version": "2.1"}')
+    assert ("release", "all", "2.1") in rows(told(capsys, "evaluate", "test.qrels", "a.run").out)
+
+
+def test_all_wrong_measures_are_told_at_once(files, capsys):
+    out = told(capsys, "evaluate", "test.qrels", "a.run", "nDG@1", "P@3", code=2)
+    assert len(out.err.splitlines()) == 2
+    assert "did you mean nDCG?" in out.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["test.qrels"], 2, "no run is named"),
+        (["test.qrels", "c.run"], 1, "c.run"),
+        (["none.qrels", "a.run"], 1, "none.qrels"),
+        (["test.qrels", "a.run", "a.run"], 2, "a.run is named twice"),
+        (["test.qrels", "a.run", "--group", "x"], 2, "--group x: write NAME=a.run,b.run"),
+        (["a.run", "test.qrels"], 1, "a.run"),
+        (["test.qrels", "a.run", "--convention", "sh-eval", MEASURE], 2, "no measure of sh-eval"),
+    ],
+)
+def test_errors_are_one_line_and_an_exit_code(files, capsys, arguments, code, said):
+    out = told(capsys, "evaluate", *arguments, code=code)
+    assert said in out.err.splitlines()[-1]
+    assert out.out == ""
+
+
+def test_a_malformed_line_is_named(files, capsys):
+    (files / "c.run").write_text(A + "q1 Q0 v1 5 3 9 0.1 a\n")
+    assert "c.run, line 5" in told(capsys, "evaluate", "test.qrels", "c.run", code=1).err
+
+
+def test_an_unknown_option_is_a_usage_error(files, capsys):
+    with pytest.raises(SystemExit) as caught:
+        main(["evaluate", "test.qrels", "a.run", "--nothing"])
+    assert caught.value.code == 2
+
+
+def test_compare_tells_difference_p_and_effect(files, capsys):
+    out = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE, "--json").out
+    [first, second] = json.loads(out)[MEASURE]
+    assert first == {"run": "a.run", "mean": pytest.approx(0.4751, abs=1e-4)}
+    assert second["wins"] == second["losses"] == 1
+    assert second["difference"] == pytest.approx(0.2149, abs=1e-4)
+    assert 0 < second["p"] <= second["p_holm"] <= 1
+    shown = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE).out
+    assert shown.splitlines()[-1].split()[:3] == ["b.run.gz", "0.6900", "+0.2149"]
+
+
+def test_compare_refuses_to_pair_different_queries(files, capsys):
+    out = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE,
+               "--convention", "tvr-ranking", code=2)  # fmt: skip
+    assert "the runs have different queries" in out.err
+
+
+@pytest.mark.parametrize("names", [["a.run", MEASURE], ["a.run", "b.run.gz"]])
+def test_compare_needs_two_runs_and_a_measure(files, capsys, names):
+    assert "are needed" in told(capsys, "compare", "test.qrels", *names, code=2).err
+
+
+def test_explain_shows_what_took_what(files, capsys):
+    out = told(capsys, "explain", "test.qrels", "a.run", "q1").out
+    first = next(line for line in out.splitlines() if line.startswith("1 "))
+    assert first.split() == ["1", "v1", "1.00", "10.00", "#1", "0.900", "4", "4.0000", "1.0000"]
+    told(capsys, "explain", "test.qrels", "a.run", "q1", "--html", "q1.html")
+    assert "rank 1" in (files / "q1.html").read_text()
+
+
+def test_validate_says_what_a_file_holds_and_what_is_wrong(files, capsys):
+    (files / "bad.run").write_text("q1 Q0 v1 0 x 1 0.5 t\n")
+    out = told(capsys, "validate", "test.qrels", "b.run.gz", "bad.run", code=1)
+    assert "test.qrels: qrels (segments): 2 queries, 4 segments" in out.out
+    assert "b.run.gz: run (segments): 2 queries, 2 segments" in out.out
+    assert "bad.run, line 1" in out.err
+
+
+def test_convert_changes_no_score(files, capsys):
+    told(capsys, "convert", "a.run", "a.json", "--to", "tvr-ranking")
+    told(capsys, "convert", "a.json", "again.run.gz", "--to", "segments", "--tag", "x")
+    out = told(capsys, "evaluate", "test.qrels", "a.run", "a.json", "again.run.gz", MEASURE).out
+    line = next(line for line in out.splitlines() if line.startswith(MEASURE))
+    assert line.split()[1::2] == ["0.4751"] * 3
+    assert (
+        "over itself" in told(capsys, "convert", "a.run", "a.run", "--to", "segments", code=2).err
+    )
+
+
+def test_sh_eval_reads_minutes_and_seconds(files, capsys):
+    (files / "me.qrels").write_text(
+        "q1 Q0 v1 1.00 2.00 1\nq1 Q0 v1 2.00 2.30 1\nq1 Q0 v2 0.00 0.30 0\n"
+    )
+    (files / "me.run").write_text(
+        "q1 Q0 v1 2.10 2.40 2.10 1 0.9 t\nq1 Q0 v3 0.00 0.10 0.00 2 0.8 t\n"
+    )
+    scores = {row[0]: row[2] for row in rows(
+        told(capsys, "evaluate", "me.qrels", "me.run", "--convention", "sh-eval").out)}  # fmt: skip
+    assert scores["convention"] == "sh-eval"
+    assert scores["NumRel"] == "1"  # two that touch are one
+    assert scores["LengthRel"] == "90.0000"
+    assert scores["AP(match='overlap')"] == scores["AP(match='tol')"] == "1.0000"
+    assert scores["P(match='overlap')@5"] == scores["Judged(match='overlap')@5"] == "0.2000"
+
+
+@pytest.mark.integration
+def test_the_installed_command_answers_and_ends_quietly_in_a_closed_pipe(files):
+    command = [sys.executable, "-m", "momentrank.cli.main"]
+    done = subprocess.run([*command, "--help"], capture_output=True, text=True, check=True)
+    assert all(
+        verb in done.stdout for verb in ("evaluate", "compare", "explain", "validate", "convert")
+    )
+    evaluate = " ".join([*command, "evaluate", "-q", "test.qrels", "a.run"])
+    piped = subprocess.run(
+        ["bash", "-c", f"{evaluate} | true"], capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in piped.stderr
+
+
+def test_evaluating_needs_no_pandas(files):
+    code = "import sys; from momentrank.cli.main import main; main(sys.argv[1:]);"
+    code += "sys.exit('pandas' in sys.modules)"
+    subprocess.run(
+        [sys.executable, "-c", code, "evaluate", "test.qrels", "a.run"],
+        check=True,
+        capture_output=True,
+    )

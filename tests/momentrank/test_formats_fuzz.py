@@ -1,0 +1,92 @@
+"""Whatever a file holds: it is read, or its error is one that a user can understand."""
+
+import contextlib
+import json
+
+import pytest
+from formats_cases import file_of
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from momentrank.errors import MomentRankError
+from momentrank.formats import QRELS_FORMATS, RUN_FORMATS, describe, load_qrels, load_run
+
+PAIR = {"video_name": "v", "timestamp": [0, 1], "relevance": 1, "model_scores": [1, 2]}
+SHAPES = [
+    [{"query_id": 1, "query": "x", "relevant_moment": [PAIR, {**PAIR, "pair_id": 3}]}],
+    [{"query_id": 1, **PAIR}],
+    [{"qid": 1, "vid": "v", "relevant_windows": [[0, 1], [2, 3]]}],
+    [{"query_id": 1, "predictions": [["v", 0, 1, 1], [0, 0, 1, 1]]}],
+    {"1": [PAIR, PAIR], "2": []},
+    {"video2idx": {"v": 0}, "VCMR": [{"desc_id": 1, "predictions": [[0, 0, 1, 1]]}]},
+    [{"qid": 1, "vid": "v", "pred_relevant_windows": [[0, 1, 0.5]]}],
+    {"v": [1.5, 0], "w": [2, 1]},
+]
+scalars = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.just(10**400)
+)
+values = st.recursive(
+    scalars,
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*PAIR, "qid", "x"]), inner)
+    ),
+    max_leaves=6,
+)
+
+
+@st.composite
+def damaged(draw, value):
+    """Draw a JSON value that differs from a good one in some place, or not at all."""
+    if not draw(st.integers(0, 9)):
+        return draw(values)
+    if isinstance(value, list):
+        return [draw(damaged(one)) for one in value]
+    if isinstance(value, dict):
+        return {name: draw(damaged(one)) for name, one in value.items() if draw(st.integers(0, 30))}
+    return value
+
+
+def try_all(path, corpus, fmt):
+    for load, formats in ((load_qrels, QRELS_FORMATS), (load_run, RUN_FORMATS)):
+        with contextlib.suppress(MomentRankError):
+            found = load(path, fmt=fmt if fmt in formats else None)
+            assert found.queries, "something was read"
+    with contextlib.suppress(MomentRankError):
+        load_run(path, corpus=corpus, depth=1)
+    with contextlib.suppress(MomentRankError):
+        describe(path, corpus=corpus)
+
+
+formats = st.sampled_from([None, *QRELS_FORMATS, *RUN_FORMATS])
+
+
+@given(st.sampled_from(SHAPES).flatmap(damaged), st.booleans(), formats)
+def test_any_json(tmp_path, value, in_lines, fmt):
+    lines = value if in_lines and isinstance(value, list) else [value]
+    path = file_of(tmp_path, "\n".join(map(json.dumps, lines)))
+    try_all(path, file_of(tmp_path, '{"v": [1, 0]}', "corpus"), fmt)
+
+
+@given(damaged(SHAPES[-1]))
+def test_any_video_corpus(tmp_path, value):
+    path = file_of(tmp_path, json.dumps(SHAPES[3]))
+    with contextlib.suppress(MomentRankError):
+        load_run(path, corpus=file_of(tmp_path, json.dumps(value), "corpus"))
+
+
+fields = st.sampled_from(["q", "Q0", "0", "1", "2.5", "nan", "%41", "%", "#", "[", "-1", "{}", '"'])
+lines = st.lists(fields, max_size=10).map(" ".join)
+
+
+@given(st.lists(lines, max_size=4).map("\n".join), formats)
+@example("[", None)
+@pytest.mark.filterwarnings("ignore:.*the rank stands twice")
+def test_any_text(tmp_path, text, fmt):
+    try_all(file_of(tmp_path, text), None, fmt)
+
+
+@given(
+    st.binary(max_size=30), formats, st.sampled_from([b"", b"\x1f\x8b", b"\xef\xbb\xbf", b"q Q "])
+)
+def test_any_bytes(tmp_path, data, fmt, start):
+    try_all(file_of(tmp_path, start + data), None, fmt)

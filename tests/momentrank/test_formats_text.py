@@ -1,0 +1,252 @@
+"""Segments in lines of fields: columns, times, ids, and the order of a run."""
+
+import random
+
+import pytest
+from formats_cases import file_of, rows_of, runs, same
+from hypothesis import given
+from hypothesis import strategies as st
+
+from momentrank.errors import UsageError
+from momentrank.formats import FormatError, load_qrels, load_run, write_run
+
+QRELS = """\
+# levels from 0 to 4
+q1 Q0 v1 0 5.5 4
+
+q1 Q0 v2 3.25 9 0
+q2 0 v1 1e1 20 1
+"""
+RUN = """\
+q1 Q0 v1 0 5 1 0.9 tag
+q1 Q0 v2 3 9 2 0.95 tag
+q2 Q0 v1 10 20 1 -7 tag
+"""
+
+
+def test_qrels(tmp_path):
+    assert rows_of(load_qrels(file_of(tmp_path, QRELS))) == [
+        ("q1", "v1", 0, 5.5, 4),
+        ("q1", "v2", 3.25, 9, 0),
+        ("q2", "v1", 10, 20, 1),
+    ]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        RUN,
+        RUN.replace(" tag", ""),
+        "".join(
+            f"{' '.join([*f[:5], '4.2', *f[5:]])}\n" for f in map(str.split, RUN.split("\n")) if f
+        ),
+        RUN.replace(" ", "\t"),
+        RUN.replace("\n", "\r\n"),
+        RUN.replace(" ", "   ").replace("q", "  q"),
+        RUN.rstrip("\n"),
+        f"\ufeff{RUN}",
+        f"\n# a comment\n{RUN}\n# another\n\n",
+    ],
+    ids=["8", "7", "9", "tabs", "crlf", "wide", "no-end", "bom", "comments"],
+)
+@pytest.mark.parametrize("name", ["run.txt", "run.txt.gz", "run"])
+def test_a_run_of_7_8_or_9_columns(tmp_path, run, name):
+    assert rows_of(load_run(file_of(tmp_path, run, name))) == [
+        ("q1", "v1", 0, 5, 0.9),
+        ("q1", "v2", 3, 9, 0.95),
+        ("q2", "v1", 10, 20, -7),
+    ]
+
+
+def test_gzip_is_known_by_its_content(tmp_path):
+    path = file_of(tmp_path, RUN, "run.gz").rename(tmp_path / "run.txt")
+    assert len(load_run(path).query) == 3
+
+
+def test_the_rank_is_the_order_and_equal_ranks_keep_the_files(tmp_path):
+    run = """\
+q2 Q0 b 0 1 10 1
+q1 Q0 c 0 1 2 9
+q2 Q0 a 0 1 9 0
+q1 Q0 a 0 1 1 0
+q1 Q0 b 0 1 1 5
+q1 Q0 d 0 1 2 9
+"""
+    told = []
+    found = load_run(file_of(tmp_path, run), warn=told.append)
+    assert found.queries == ["q2", "q1"]
+    assert found.video == ["a", "b", "a", "b", "c", "d"]
+    [message] = told
+    assert f"{tmp_path}/file, line 5: the rank stands twice" in message
+    assert "2 such lines" in message
+
+
+def test_no_remark_where_ranks_differ(tmp_path):
+    load_run(file_of(tmp_path, RUN), warn=pytest.fail)
+
+
+def test_by_default_the_remark_is_a_warning(tmp_path):
+    with pytest.warns(UserWarning, match="the rank stands twice"):
+        load_run(file_of(tmp_path, "q Q0 v 0 1 1 1\nq Q0 v 0 2 1 1\n"))
+
+
+@given(runs(), st.randoms(use_true_random=False))
+def test_the_order_of_the_lines_does_not_matter_to_that_of_a_query(tmp_path, run, dice):
+    path = tmp_path / "run"
+    write_run(path, run)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    dice.shuffle(lines)
+    found = load_run(file_of(tmp_path, "".join(lines)), warn=pytest.fail)
+    by_query = {name: [row for row in rows_of(run) if row[0] == name] for name in run.queries}
+    assert rows_of(found) == [row for name in found.queries for row in by_query[name]]
+
+
+@given(runs(), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_a_depth_cuts_what_would_be_read(tmp_path, run, depth, dice):
+    write_run(tmp_path / "run", run)
+    lines = (tmp_path / "run").read_text(encoding="utf-8").splitlines(keepends=True)
+    dice.shuffle(lines)
+    path = file_of(tmp_path, "".join(lines))
+    whole = load_run(path)
+    assert same(load_run(path, depth=depth), whole.take(whole.rank <= depth))
+
+
+def test_a_file_of_many_queries_in_any_order(tmp_path):
+    lines = [f"q{i % 7} Q0 v{i} {i} {i + 1} {i // 7 + 1} {-i}\n" for i in range(70)]
+    random.Random(3).shuffle(lines)
+    found = load_run(file_of(tmp_path, "".join(lines)))
+    assert all(found.video[row] == f"v{found.start[row]:g}" for row in range(70))
+    assert (found.rank == found.start // 7 + 1).all()
+
+
+def test_ids_are_percent_decoded(tmp_path):
+    path = file_of(tmp_path, "my%20query Q0 %C3%A9%25%23+ 0 1 1\nñ Q0 v 0 1 1\n")
+    assert [row[:2] for row in rows_of(load_qrels(path))] == [("my query", "é%#+"), ("ñ", "v")]
+
+
+def test_a_query_may_begin_as_json_does(tmp_path):
+    assert load_qrels(file_of(tmp_path, "[q Q0 v 0 1 1\n")).queries == ["[q"]
+    assert load_run(file_of(tmp_path, "{q Q0 v 0 1 1 1\n")).queries == ["{q"]
+
+
+@pytest.mark.parametrize(
+    ("field", "seconds"), [("3.05", 185), ("3", 180), ("0.59", 59), ("3.5", 185), ("120.00", 7200)]
+)
+def test_minutes_and_seconds(tmp_path, field, seconds):
+    qrels = load_qrels(file_of(tmp_path, f"q Q0 v 0 {field} 1\n"), time="mm.ss")
+    run = load_run(file_of(tmp_path, f"q Q0 v 0.00 {field} 0.00 1 1 tag\n"), time="mm.ss")
+    assert qrels.end.tolist() == run.end.tolist() == [seconds]
+
+
+@pytest.mark.parametrize(
+    "field", ["3.60", "3.", ".05", "-1.05", "3.05.1", "1e1", "3,05", "x", "\u0663", "9" * 5000]
+)
+def test_what_is_no_minutes_and_seconds(tmp_path, field):
+    path = file_of(tmp_path, f"q Q0 v 0 1 1\nq Q0 v 0 {field} 1\n")
+    with pytest.raises(FormatError, match=r"line 2: the end must be minutes\.seconds"):
+        load_qrels(path, time="mm.ss")
+
+
+def test_json_has_no_minutes(tmp_path):
+    path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2]]}')
+    with pytest.raises(UsageError, match="JSON has seconds"):
+        load_qrels(path, time="mm.ss")
+
+
+def test_one_segment_may_stand_twice_but_not_with_two_levels(tmp_path):
+    assert len(load_qrels(file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 v 0.0 1 1\n")).query) == 2
+    with pytest.raises(
+        FormatError, match="line 3: the same segment twice: level 2, but level 1 in line 1"
+    ):
+        load_qrels(file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 w 0 1 2\nq Q0 v 0.0 1 2\n"))
+
+
+BAD_QRELS = [
+    ("q Q0 v 0 1 1 1 1", "line 3: 8 columns, where the first line has 6"),
+    ("q Q0 v 0 1", "line 3: 5 columns, where the first line has 6"),
+    ("q Q0 v x 1 1", "line 3: the start must be a number, not 'x'"),
+    ("q Q0 v 0 1_0 1", "line 3: the end must be a number, not '1_0'"),
+    ("q Q0 v 0 \u0661 1", "line 3: the end must be a number, not '\u0661'"),
+    ("q Q0 v nan 1 1", "line 3: the start must be a number, not 'nan'"),
+    ("q Q0 v 0 inf 1", "line 3: the end must be a number, not 'inf'"),
+    ("q Q0 v 0 1e999 1", "line 3: the end must be a number, not '1e999'"),
+    ("q Q0 v 2 1 1", "line 3: the end lies before the start"),
+    ("q Q0 v 0 1 -1", "line 3: the level must be 0, 1, 2"),
+    ("q Q0 v 0 1 0.5", "line 3: the level must be 0, 1, 2"),
+    ("q Q0 v 0 1 high", "line 3: the level must be a number, not 'high'"),
+    ("q Q0 v%ff 0 1 1", "line 3: the video_id 'v%ff' is no percent-encoded UTF-8"),
+    ("100% Q0 v 0 1 1", "line 3: the query_id '100%' is no percent-encoded UTF-8"),
+    (b"q Q0 \xff 0 1 1", r"line 3: not UTF-8 \(byte 0xff\)"),
+    (b"q Q0 \xed\xa0\x80 0 1 1", r"line 3: not UTF-8"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD_QRELS)
+@pytest.mark.parametrize("name", ["q.txt", "q.txt.gz"])
+def test_a_malformed_line_is_an_error_with_its_line(tmp_path, line, message, name):
+    line = line if isinstance(line, bytes) else line.encode()
+    path = file_of(tmp_path, b"# one\nq Q0 w 0 1 1\n" + line + b"\nq Q0 w 0 1 1\n", name)
+    with pytest.raises(FormatError, match=f"^{path}, {message}"):
+        load_qrels(path)
+
+
+BAD_RUNS = [
+    ("q Q0 v 0 1 first 1 t", "the rank must be a number, not 'first'"),
+    ("q Q0 v 0 1 nan 1 t", "the rank must be a number, not 'nan'"),
+    ("q Q0 v 0 1 1 inf t", "the score must be a number, not 'inf'"),
+    ("q Q0 v 0 1 1 - t", "the score must be a number, not '-'"),
+    ("q Q0 v 1 0 1 1 t", "the end lies before the start"),
+    ("q Q0 v 0 1 1 1", "7 columns, where the first line has 8"),
+]
+
+
+@pytest.mark.parametrize(("line", "message"), BAD_RUNS)
+def test_a_malformed_result_is_an_error_with_its_line(tmp_path, line, message):
+    path = file_of(tmp_path, f"q Q0 w 0 1 1 1 t\n\n{line}\n")
+    with pytest.raises(FormatError, match=f"^{path}, line 3: {message}"):
+        load_run(path)
+
+
+def test_qrels_are_no_run_and_a_run_no_qrels(tmp_path):
+    with pytest.raises(FormatError, match="line 2: 6 columns are qrels, not a run"):
+        load_run(file_of(tmp_path, QRELS))
+    with pytest.raises(FormatError, match="line 1: 8 columns are a run, not qrels"):
+        load_qrels(file_of(tmp_path, RUN))
+
+
+@pytest.mark.parametrize("load", [load_qrels, load_run])
+@pytest.mark.parametrize("text", ["", "\n \n", "\ufeff", "\x1c\u3000"])
+@pytest.mark.parametrize("name", ["f", "f.gz"])
+def test_an_empty_file_is_an_error(tmp_path, load, text, name):
+    with pytest.raises(FormatError, match="the file is empty"):
+        load(file_of(tmp_path, text, name))
+
+
+@pytest.mark.parametrize("load", [load_qrels, load_run])
+def test_what_is_no_known_format(tmp_path, load):
+    with pytest.raises(FormatError, match=r"no known format of (?s:.)* tvr-ranking {query_id"):
+        load(file_of(tmp_path, "some prose\n"))
+    with pytest.raises(FormatError, match="line 1: 2 columns are no"):
+        load(file_of(tmp_path, "some prose\n"), fmt="segments")
+    with pytest.raises(FormatError, match="no known format"):
+        load(file_of(tmp_path, "# a comment\n"))
+
+
+def test_a_file_that_is_not_there_or_damaged(tmp_path):
+    with pytest.raises(FormatError, match="no such file or directory"):
+        load_run(tmp_path / "run")
+    with pytest.raises(FormatError, match="is a directory"):
+        load_run(tmp_path)
+    path = file_of(tmp_path, RUN, "run.gz")
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(FormatError, match="gzip file is damaged"):
+        load_run(path)
+
+
+def test_a_format_that_there_is_not(tmp_path):
+    with pytest.raises(UsageError, match="'trec' is not a valid format, must be one of segments"):
+        load_run(tmp_path / "run", fmt="trec")
+    with pytest.raises(
+        UsageError, match=r"'hours' is not a valid time, must be one of seconds, mm\.ss"
+    ):
+        load_run(file_of(tmp_path, RUN), time="hours")

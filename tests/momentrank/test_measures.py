@@ -1,0 +1,121 @@
+"""Measures as values: their names, their parameters, and what is said of wrong ones."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import momentrank
+from momentrank import AP, AxIoU, Judged, MeasureError, P, R, nDCG, parse_measure
+from momentrank.measures import REGISTRY
+from momentrank.measures.params import Choice, Number, Whole
+from momentrank.measures.parse import parse_measures
+
+
+@st.composite
+def measures(draw):
+    known = draw(st.sampled_from(list(REGISTRY.values())))
+    match = draw(st.sampled_from(["iou", "overlap", "bin", "tol", "maxiou"]))
+    params = {}
+    for name, param in known.PARAMS.items():
+        own = getattr(known, "OWN", {})
+        if any(name in names and model != match for model, names in own.items()):
+            continue
+        if isinstance(param, Whole):
+            value = draw(st.integers(1, 50))
+        elif isinstance(param, Choice):
+            value = match if name == "match" else draw(st.sampled_from(param._choices))
+        else:
+            assert isinstance(param, Number)
+            value = draw(st.sampled_from([0.3, 0.5, 1, 0.123456789]))
+        if param.required or name in {"match", "iou"} or draw(st.booleans()):
+            params[name] = value
+    if "match" in params and not known.PARAMS["match"].accepts(match):
+        del params["match"]
+        params = {k: v for k, v in params.items() if k not in {"once", "bin", "tol", "seen"}}
+        params.setdefault("iou", 0.5) if "iou" in known.PARAMS else None
+    return type(known)(**params)
+
+
+@given(measures())
+def test_the_name_of_a_measure_is_read_as_that_measure(measure):
+    try:
+        measure.validate_params()
+    except MeasureError:
+        return
+    again = parse_measure(repr(measure))
+    assert again == measure
+    assert hash(again) == hash(measure)
+    assert again.settings("paper") == measure.settings("paper")
+
+
+@pytest.mark.parametrize(
+    ("text", "measure"),
+    [
+        ("nDCG(iou=0.5)@10", nDCG(iou=0.5) @ 10),
+        (" nDCG( dcg='exp-log2', iou = .5 ) @ 10 ", nDCG(iou=0.5, dcg="exp-log2") @ 10),
+        ("NDCG@20,IoU>=0.5", nDCG(iou=0.5) @ 20),
+        ("NDCG@20,IoU\u22650.5", nDCG(iou=0.5) @ 20),
+        ("R@5,0.7", R(iou=0.7) @ 5),
+        ("R@1, IoU=0.7", R(iou=0.7) @ 1),
+        ("AP(match='tol',tol=30)", AP(match="tol", tol=30)),
+        ("P(match='overlap')@10", P(match="overlap") @ 10),
+        ("AxIoU@10", AxIoU @ 10),
+        ("nDCG(iou=0.5)", nDCG(iou=0.5)),
+        ("NumQ", momentrank.NumQ),
+    ],
+)
+def test_names_are_read(text, measure):
+    assert parse_measure(text) == measure
+
+
+def test_defaults_are_not_shown_and_the_order_is_always_the_same():
+    assert repr(nDCG(dcg="log2", strict=False, iou=0.5, cutoff=10)) == "nDCG(iou=0.5)@10"
+    assert repr(AP(tol=30, match="tol")) == "AP(match='tol',tol=30)"
+    assert nDCG(iou=0.5) @ 10 == nDCG(iou=0.5, dcg="log2") @ 10
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nDG(iou=0.5)@10", "there is no measure 'nDG'; did you mean nDCG?"),
+        ("ndcg(iou=0.5)@10", "there is no measure 'ndcg'; did you mean nDCG?"),
+        ("nDCG@10", r"nDCG@10 needs iou: nDCG\(iou=0.5\)@10"),
+        ("P@10", r"P@10 needs iou: P\(iou=0.5\)@10"),
+        ("AxIoU", "AxIoU needs a cutoff: AxIoU@10"),
+        ("nDCG(iuo=0.5)@10", "nDCG has no parameter 'iuo', only cutoff, iou"),
+        ("nDCG(iou=1.5)@10", "iou must be a number from 0 to 1, not 1.5"),
+        ("nDCG(iou=True)@10", "iou must be a number from 0 to 1, not True"),
+        ("nDCG(iou=0.5)@0", "cutoff must be 1, 2, 3, ..., not 0"),
+        ("nDCG(iou=0.5)@2.0", "cutoff must be 1, 2, 3, ..., not 2.0"),
+        ("nDCG(iou=0.5,strict=1)@2", "strict must be False or True, not 1"),
+        ("nDCG(iou=0.5,dcg='ln')@2", "dcg must be 'log2' or 'exp-log2', not 'ln'"),
+        ("P(match='tol',bin=5)@10", "bin belongs to match='bin'"),
+        ("P(match='tol',iou=0.5)@10", "iou belongs to match='iou'"),
+        ("nDCG(0.5)@10", "is no measure; they look like"),
+        ("nDCG(iou=0.5)@K", "K is no value"),
+        ("nDCG(iou=__import__('os'))@1", "is no value"),
+        ("nDCG(**{'iou': 0.5})@1", "has no parameter 'None'"),
+        ("1 +", "is no measure; they look like"),
+        ("(" * 300, "is no measure"),
+        ("", "is no measure"),
+    ],
+)
+def test_what_is_wrong_is_said(text, said):
+    with pytest.raises(MeasureError, match=said):
+        parse_measure(text)
+
+
+def test_all_wrong_names_are_told_at_once_and_repeats_are_one():
+    with pytest.raises(MeasureError) as caught:
+        parse_measures(["nDG@1", "AxIoU@3", "P@10", "XY"])
+    assert len(str(caught.value).splitlines()) == 3
+    assert parse_measures(["R@1,0.5", "R(iou=0.5)@1"]) == [R(iou=0.5) @ 1]
+
+
+def test_a_measure_says_how_many_results_it_looks_at():
+    assert (nDCG(iou=0.5) @ 10).depth() == 10
+    assert nDCG(iou=0.5).depth() is None
+    assert (nDCG(iou=0.5, judged_only=True) @ 10).depth() is None
+    assert (P(match="bin") @ 10).depth() is None
+    assert (Judged(match="tol") @ 10).depth() == 10
+    assert momentrank.NumRet.depth() is None

@@ -1,0 +1,121 @@
+"""Segments: the order of lists, and what can't be a segment."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from momentrank import segments
+from momentrank.segments import SegmentError, judged, ranked
+
+ROWS = st.lists(
+    st.tuples(st.sampled_from("ab"), st.sampled_from("vw"), st.integers(1, 4), st.integers(0, 3))
+)
+
+
+@given(ROWS)
+def test_by_rank_and_stable(rows):
+    run = ranked(
+        [row[0] for row in rows],
+        [row[1] for row in rows],
+        [0] * len(rows),
+        list(range(len(rows))),
+        ranks=[row[2] for row in rows],
+    )
+    for number, query in enumerate(run.queries):
+        listed = [(rank, at) for at, (name, _, rank, _) in enumerate(rows) if name == query]
+        of_query = run.query == number
+        assert run.end[of_query].tolist() == [at for _, at in sorted(listed)]
+        assert run.rank[of_query].tolist() == list(range(1, len(listed) + 1))
+    assert list(run.queries) == list(dict.fromkeys(row[0] for row in rows))
+    assert [run.video[at] for at in range(len(rows))] == [rows[int(end)][1] for end in run.end]
+
+
+def test_by_descending_score_and_stable():
+    run = ranked(["q"] * 4, list("abcd"), [0] * 4, [1] * 4, [0.5, 0.9, 0.5, -1], by_score=True)
+    assert run.video == ["b", "a", "c", "d"]
+    assert run.value.tolist() == [0.9, 0.5, 0.5, -1]
+
+
+def test_judged_segments_keep_their_order_and_empty_queries_stay():
+    qrels = judged(["b", "a", "b"], list("xyz"), [0] * 3, [1] * 3, [1, 2, 3], queries=["n", "b"])
+    assert qrels.queries == ["n", "b", "a"]
+    assert qrels.video == ["x", "z", "y"]
+    assert qrels.query.tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "said"),
+    [
+        (([5, 0], [1, 1], [0, 0]), 0, "the end lies before the start"),
+        (([0, np.nan], [1, 1], [0, 0]), 1, "start and end must be numbers"),
+        (([0, 0], [1, np.inf], [0, 0]), 1, "start and end must be numbers"),
+        (([0, "1"], [1, 1], [0, 0]), 1, "the start must be a number, not '1'"),
+        (([0, 0], [1, None], [0, 0]), 1, "the end must be a number, not None"),
+        (([0, True], [1, 1], [0, 0]), 1, "the start must be a number, not True"),
+        (([0, 0], [1, 1], [0, -1]), 1, "the level must be 0, 1, 2, ... 1000"),
+        (([0, 0], [1, 1], [0.5, 0]), 0, "the level must be 0, 1, 2, ... 1000"),
+        (([0, 0], [1, 1], [0, 1001]), 1, "the level must be 0, 1, 2, ... 1000"),
+        (([0, 10**400], [1, 1], [0, 0]), 1, "the start must be a number, not one so large"),
+        (([0, 0], [1, 1], [0]), 1, "the columns are not equally long"),
+        (([0, 0], [1, 1], [0, np.nan]), 1, "the level must be 0, 1, 2, ... 1000"),
+    ],
+)
+def test_what_cannot_be_a_segment_is_named_by_its_row(columns, row, said):
+    with pytest.raises(SegmentError) as caught:
+        judged(["q", "p"], ["v", "v"], *columns)
+    assert (caught.value.row, caught.value.reason) == (row, said)
+
+
+def test_a_rank_is_a_number():
+    with pytest.raises(SegmentError, match="row 1: the rank is no number"):
+        ranked(["q", "q"], ["v", "w"], [0, 0], [1, 1], ranks=[1, np.nan])
+
+
+def test_the_row_is_that_of_the_file_though_lists_are_ordered():
+    with pytest.raises(SegmentError) as caught:
+        ranked(["q"] * 3, list("abc"), [0, 9, 0], [1, 1, 1], ranks=[3, 2, 1])
+    assert caught.value.row == 1
+
+
+def test_frames_in_frames_out_and_neither_changed():
+    frame = pd.DataFrame(
+        {
+            "query_id": [2, 1, 2],
+            "video_id": ["v", "w", "v"],
+            "start": [0, 1, 2],
+            "end": [1.5, 2.5, 3.5],
+            "rank": [2, 1, 1],
+            "score": [0.1, 0.2, 0.3],
+        },
+        index=[7, 7, 7],
+    )
+    before = frame.copy(deep=True)
+    run = segments.run_frame(segments.run_of(frame))
+    pd.testing.assert_frame_equal(frame, before)
+    assert run.to_dict("list") == {
+        "query_id": ["2", "2", "1"],
+        "video_id": ["v", "v", "w"],
+        "start": [2.0, 0.0, 1.0],
+        "end": [3.5, 1.5, 2.5],
+        "rank": [1, 2, 1],
+        "score": [0.3, 0.1, 0.2],
+    }
+    qrels = frame.assign(level=[0, 4, 1]).drop(columns=["rank", "score"])
+    again = segments.qrels_frame(segments.qrels_of(qrels))
+    assert again["level"].tolist() == [0, 1, 4]
+
+
+@pytest.mark.parametrize("missing", ["query_id", "video_id", "start", "end"])
+def test_a_frame_without_a_column_is_a_clear_error(missing):
+    columns = {"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1], "rank": [1]}
+    del columns[missing]
+    with pytest.raises(SegmentError, match=f"no column '{missing}'"):
+        segments.run_of(pd.DataFrame(columns))
+
+
+def test_a_run_needs_a_rank_or_a_score():
+    frame = pd.DataFrame({"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1]})
+    with pytest.raises(SegmentError, match="neither a column 'rank' nor 'score'"):
+        segments.run_of(frame)
