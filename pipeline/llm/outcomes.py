@@ -13,7 +13,7 @@ from momentrank.errors import MomentRankError
 class Next(Enum):
     """What is done about an outcome."""
 
-    WAIT = "send the same request again, later"
+    WAIT = "send the same request again, later, then in halves"
     ASK_AGAIN = "ask again with another seed, then in halves"
     HALVE = "ask in halves: the same request would end the same"
     STOP = "stop the run: every other request would end the same"

@@ -1,5 +1,6 @@
 """One attempt at captions for many descriptions: what is stored, what is asked, what it gave."""
 
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 
 from pipeline.llm import answers, plan
@@ -61,17 +62,26 @@ class Round:
         return [self._recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
 
     async def settle(self, chunk: Chunk, ask: Ask) -> None:
-        """Ask until every description of a chunk has its caption or its reason."""
+        """Ask until every description of a chunk has its caption or its reason.
+
+        Both halves come before any quarter: so one description that fails brings answers
+        between its failures, and is not taken for a server that is away.
+        """
+        left = deque([chunk])
+        while left:
+            left.extend(await self._step(left.popleft(), ask))
+
+    async def _step(self, chunk: Chunk, ask: Ask) -> list[Chunk]:
+        """Ask for a chunk once; return what is asked for next."""
         reading = await self._reading(self._recipe.request(*chunk), ask)
         self.results |= {text: (caption, OK) for text, caption in reading.captions.items()}
         if reading.outcome is None:
-            return
+            return []
         rest = tuple(text for text in chunk.descriptions if text not in reading.captions)
-        next_chunks = plan.after(chunk._replace(descriptions=rest), reading.outcome)
-        for next_chunk in next_chunks:
-            await self.settle(next_chunk, ask)
-        if not next_chunks:
+        following = plan.after(chunk._replace(descriptions=rest), reading.outcome)
+        if not following:
             self.results |= dict.fromkeys(rest, (None, reading.outcome.name))
+        return following
 
     async def _reading(self, request: Request, ask: Ask) -> Reading:
         if answer := self._cache.get(request):

@@ -163,7 +163,8 @@ def test_a_bad_answer_is_asked_for_again_before_it_is_halved():
     last = chunk._replace(ask=ASKS - 1)
     assert plan.after(last, outcomes.WRONG_IDS) == [Chunk(("a",)), Chunk(("b", "c"))]
     assert plan.after(chunk, outcomes.REFUSED) == [Chunk(("a",)), Chunk(("b", "c"))]
-    assert plan.after(chunk, outcomes.TIMEOUT) == []
+    assert plan.after(chunk, outcomes.TIMEOUT) == [Chunk(("a",)), Chunk(("b", "c"))]
+    assert plan.after(chunk, outcomes.UNAUTHORIZED) == []
     assert plan.after(Chunk(("a",)), outcomes.REFUSED) == []
 
 

@@ -84,6 +84,8 @@ def test_each_fault_alone_is_overcome(serve, rewriter, items, fault):
         ("filtered", "filtered"),
         ("truncated", "truncated"),
         ("rejected", "rejected"),
+        ("500", "server-error"),
+        ("cut", "connection"),
     ],
 )
 def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items, spoilt, outcome):
@@ -100,6 +102,24 @@ def test_poison_alone_in_a_small_run_is_no_reason_to_stop(serve, rewriter, items
     expected = [Draft("m0", None, "rejected"), *right(items(number))[1:]]
     assert rewritten(rewriter(server), items(number)) == expected
     assert "no captions: rejected: Error code: 400 - This can't be asked" in caplog.text
+
+
+@pytest.mark.parametrize("where", [0, 9, 10, 19])
+def test_what_a_server_always_fails_on_is_no_outage(serve, rewriter, items, where):
+    server = serve(poison=f"Nora{where} ", spoilt="500")
+    expected = right(items(20))
+    expected[where] = Draft(f"m{where}", None, "server-error")
+    impatient = Policy(tries=2, first=0.01, longest=0.01)
+    assert rewritten(rewriter(server, policy=impatient), items(20)) == expected
+
+
+@pytest.mark.parametrize(("number", "most"), [(20, 2 * 5), (2000, 2 * 5 + 4 * 8)])
+def test_an_outage_is_given_up_quickly(serve, rewriter, items, number, most):
+    server = serve(faults=1.0, kinds=("500",))
+    impatient = Policy(tries=2, first=0.01, longest=0.01)
+    with pytest.raises(LLMError, match=r"^server-error: "):
+        rewritten(rewriter(server, policy=impatient), items(number))
+    assert server.stats.requests <= most
 
 
 def test_a_server_that_takes_no_request_is_given_up(serve, rewriter, items):
