@@ -26,6 +26,7 @@ T = TypeVar("T")
 
 DEFAULT_URL = "https://api.openai.com/v1"
 _SHOWN = 300  # characters of what a server said
+_SHORTEST_KEY = 8  # a shorter one is no secret, but what stands for one: "none", "x"
 
 
 @dataclass(frozen=True)
@@ -112,18 +113,22 @@ class Client:
         except TimeoutError:
             failure = CallFailed(outcomes.TIMEOUT, f"no answer in {timeout:g} s")
         except openai.APIError as exc:
-            said = " ".join(exc.message.replace(key, "***").split())[:_SHOWN]
-            failure = CallFailed(_outcome(exc), said, _asked_to_wait(exc))
+            failure = CallFailed(_outcome(exc), _said(exc, key), _asked_to_wait(exc))
         except (ValueError, RecursionError):  # the SDK could not parse what came
             failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
         raise failure  # not chained: the SDK's error holds the request, and so the key
+
+
+def _said(error: openai.APIError, key: str) -> str:
+    shown = error.message.replace(key, "***") if len(key) >= _SHORTEST_KEY else error.message
+    return " ".join(shown.split())[:_SHOWN]
 
 
 def _outcome(error: openai.APIError) -> Outcome:
     if isinstance(error, openai.APITimeoutError):
         return outcomes.TIMEOUT
     if isinstance(error, openai.APIStatusError):
-        return outcomes.of_status(error.status_code, error.code)
+        return outcomes.of_status(error.status_code, error.code, error.type)
     if isinstance(error, openai.APIConnectionError):
         return outcomes.CONNECTION
     return outcomes.BROKEN_RESPONSE

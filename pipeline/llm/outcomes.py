@@ -68,11 +68,15 @@ _BY_STATUS = {
 _FIRST_SERVER_ERROR = 500
 
 
-def of_status(status: int, code: str | None) -> Outcome:
-    """Return what an HTTP status of 400 or more means, by the error's own code first."""
-    if code in _QUOTA_CODES:
+def of_status(status: int, *codes: object) -> Outcome:
+    """Return what an HTTP status of 400 or more means, by the error's own words first.
+
+    `codes` are its code and type, of which servers fill in one, both or neither.
+    """
+    told = {code for code in codes if isinstance(code, str)}
+    if told & _QUOTA_CODES:
         return INSUFFICIENT_QUOTA
-    if code in _FILTER_CODES:
+    if told & _FILTER_CODES:
         return FILTERED
     return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
 

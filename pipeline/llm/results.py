@@ -26,8 +26,10 @@ class _Lenient(BaseModel):
 
 
 class _Error(_Lenient):
-    code: str | None = None
-    message: str | None = None
+    # Anything: what a server puts here must not make its line unreadable.
+    code: Any = None
+    type: Any = None
+    message: Any = None
 
 
 class _Response(_Lenient):
@@ -74,8 +76,8 @@ def _ended(line: _Line) -> Answer | CallFailed:
             return failure
     error = line.error or _error_in(line.response) or _Error()
     status = line.response.status_code if line.response else 500
-    said = error.message or error.code or f"status {status}"
-    return CallFailed(outcomes.of_status(status, error.code), said)
+    said = " ".join(str(error.message or error.code or f"status {status}").split())
+    return CallFailed(outcomes.of_status(status, error.code, error.type), said)
 
 
 def _error_in(response: _Response | None) -> _Error | None:

@@ -236,6 +236,15 @@ def test_results_are_read_line_by_line():
         {"custom_id": "d", "response": {"status_code": 200, "body": {}}},
         {"custom_id": "e", "response": {"status_code": 503, "body": "busy"}},
         {"custom_id": "f"},
+        {"custom_id": "g", "error": {"code": 429, "message": {"text": "slow"}}},
+        {"custom_id": "h", "response": {"status_code": 400, "body": {"error": {"code": 400}}}},
+        {
+            "custom_id": "i",
+            "response": {
+                "status_code": 429,
+                "body": {"error": {"code": None, "type": "insufficient_quota"}},
+            },
+        },
     ]
     content = "\n".join(json.dumps(line) for line in lines).encode() + b"\n{\n\n\xff\n"
     found = {
@@ -251,4 +260,7 @@ def test_results_are_read_line_by_line():
         "d": "broken-response",
         "e": "server-error",
         "f": "server-error",
+        "g": "server-error",
+        "h": "rejected",
+        "i": "insufficient-quota",
     }

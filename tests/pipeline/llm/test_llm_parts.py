@@ -60,7 +60,14 @@ def test_every_outcome_has_its_own_name_and_a_hint():
     ],
 )
 def test_a_status_has_its_outcome(status, code, outcome):
-    assert outcomes.of_status(status, code) is outcome
+    assert outcomes.of_status(status, code, None) is outcome
+    assert outcomes.of_status(status, None, code) is outcome
+
+
+@pytest.mark.parametrize("code", [429, 1.5, ["insufficient_quota"], {}])
+def test_a_code_may_be_anything(code):
+    assert outcomes.of_status(429, code, None) is outcomes.RATE_LIMITED
+    assert outcomes.of_status(429, code, "insufficient_quota") is outcomes.INSUFFICIENT_QUOTA
 
 
 def test_what_stops_a_run_is_a_users_error():

@@ -113,7 +113,7 @@ def test_what_a_server_always_fails_on_is_no_outage(serve, rewriter, items, wher
     assert rewritten(rewriter(server, policy=impatient), items(20)) == expected
 
 
-@pytest.mark.parametrize(("number", "most"), [(20, 2 * 5), (2000, 2 * 5 + 4 * 8)])
+@pytest.mark.parametrize(("number", "most"), [(20, 2 * 5), (2000, 2 * 4 * 8)])
 def test_an_outage_is_given_up_quickly(serve, rewriter, items, number, most):
     server = serve(faults=1.0, kinds=("500",))
     impatient = Policy(tries=2, first=0.01, longest=0.01)
@@ -258,6 +258,27 @@ def test_a_wrong_key_or_model_stops_at_once(httpserver, rewriter, items, ending,
     for text in (str(caught.value), repr(caught.value.__cause__), repr(llm._endpoint), shown):
         assert _key() not in text
     assert caught.value.__cause__.__context__ is None
+
+
+def _asked_once(httpserver, llm, error, status):
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(
+        {"error": error}, status=status
+    )
+    llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
+    with pytest.raises(LLMError) as caught:
+        rewritten(llm, [Item("m0", "Omar sits.")])
+    return str(caught.value)
+
+
+def test_a_key_that_stands_for_none_garbles_no_message(httpserver, rewriter):
+    said = _asked_once(httpserver, rewriter(None, key="e"), {"message": "No entrance"}, 403)
+    assert said.startswith("unauthorized: Error code: 403 - No entrance (")
+
+
+def test_an_empty_account_may_be_told_by_the_errors_type(httpserver, rewriter):
+    error = {"message": "No money", "type": "insufficient_quota", "code": None}
+    assert _asked_once(httpserver, rewriter(None), error, 429).startswith("insufficient-quota: ")
+    assert len(httpserver.log) == 1
 
 
 def _key():
