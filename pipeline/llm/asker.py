@@ -107,8 +107,8 @@ class Asker:
                 answer = await self._send(request)
             finally:
                 self._flying.discard(task)
+            self._cache.put(request, answer)  # first: nothing may come between it and the disk
             slot.used(self._spent.paid(answer, lambda: request.likely_in))
-            self._cache.put(request, answer)
             return answer
 
     async def _send(self, request: Request) -> Answer:

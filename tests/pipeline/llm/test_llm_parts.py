@@ -79,6 +79,26 @@ def test_what_stops_a_run_is_a_users_error():
 # --- answers
 
 
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": "?"}, (3, 4)),
+        ({"prompt_tokens": 3.0, "completion_tokens": "4"}, (3, 4)),
+        ({"prompt_tokens": 3}, (None, None)),
+        ({"prompt_tokens": 3, "completion_tokens": None}, (None, None)),
+        ({"prompt_tokens": -1, "completion_tokens": 4}, (None, None)),
+        ({"prompt_tokens": 3.5, "completion_tokens": float("inf")}, (None, None)),
+        ({}, (None, None)),
+        (None, (None, None)),
+        ([], (None, None)),
+        (5, (None, None)),
+    ],
+)
+def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
+    body = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
+    assert answers.of_body(body) == Answer("x", None, "stop", *counted)
+
+
 def test_captions_are_joined_by_id_in_any_order():
     reading = answers.read(answered(("b", " A woman sings. "), ("a", "A man sits.")), ASKED)
     assert reading == ({"Omar sits.": "A man sits.", "Tessa sings.": "A woman sings."}, None)
@@ -385,6 +405,7 @@ def test_tokens_are_about_a_quarter_of_english_and_never_fewer_than_a_third_of_a
     assert tokens.of_text("A man sits.") == 3
     assert tokens.of_text("一个人坐着", tokens.FEWEST_BYTES) == 5
     assert tokens.of_text("") == 0
+    assert tokens.of_text("\ud800") == 1
 
 
 def test_what_the_server_does_not_count_is_estimated():

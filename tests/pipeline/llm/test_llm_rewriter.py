@@ -260,6 +260,25 @@ def test_a_wrong_key_or_model_stops_at_once(httpserver, rewriter, items, ending,
     assert caught.value.__cause__.__context__ is None
 
 
+def test_half_a_character_without_a_count_of_tokens_is_an_answer(httpserver, rewriter):
+    body = {"choices": [{"message": {"content": "Sorry \ud800"}}]}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(body)
+    llm = rewriter(None)
+    llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
+    assert rewritten(llm, [Item("m0", "Omar sits.")]) == [Draft("m0", None, "broken-json")]
+    assert llm.spent.tokens_out == 3 * 3
+
+
+def test_an_answer_is_kept_before_it_is_counted(serve, rewriter, items, monkeypatch):
+    server = serve()
+    llm = rewriter(server)
+    monkeypatch.setattr(llm.spent, "paid", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        rewritten(llm, items(20))
+    assert rewritten(rewriter(server), items(20)) == right(items(20))
+    assert server.stats.requests == 1
+
+
 def _asked_once(httpserver, llm, error, status):
     httpserver.expect_request("/v1/chat/completions").respond_with_json(
         {"error": error}, status=status
