@@ -55,6 +55,7 @@ class Batches:
         self._max_tokens, self._poll, self._tell = max_tokens, poll, tell
         self._jobs = Jobs(cache.folder / "batches")
         self._rejected: set[str] = set()
+        self._stop: CallFailed | None = None
 
     async def fill(self, requests: Sequence[Request]) -> None:
         """Bring the answer to every request into the cache, but where the server refuses one.
@@ -132,7 +133,10 @@ class Batches:
         return await self._retried(found_or_created)
 
     async def _bring(self, job: Job, batch_id: str) -> None:
-        """Wait for a batch to end and keep its answers; then the job is done."""
+        """Wait for a batch to end and keep its answers; then the job is done.
+
+        Whatever went wrong in it: a job left open would end every later run the same way.
+        """
         try:
             batch = await self._ended(batch_id)
         except CallFailed as failure:
@@ -144,6 +148,8 @@ class Batches:
             if file_id:
                 await self._collect(job, file_id)
         self._close(job, batch_id)
+        if self._stop:
+            raise self._stop
         if batch.status in {"failed", "cancelled"}:
             raise LLMError(_why(batch))
 
@@ -164,9 +170,7 @@ class Batches:
 
     async def _collect(self, job: Job, file_id: str) -> None:
         """Keep the answers in one result file; it holds them in any order."""
-        read = self._client.sdk.files.content
-        response = await self._retried(lambda: read(file_id), _TRANSFER)
-        for result in results.read(response.content):
+        for result in results.read(await self._content(file_id)):
             if (request := job.requests.get(result.key)) is None:
                 continue  # not of this job
             if isinstance(result.ended, CallFailed):
@@ -177,11 +181,21 @@ class Batches:
                 self._spent.paid(result.ended, partial(int, request["tokens_in"]), BATCH_SHARE)
                 self._spent.ended(answers.read(result.ended, request["asked"]).outcome)
 
+    async def _content(self, file_id: str) -> bytes:
+        """Return a result file, empty where it is gone: what it held is submitted again."""
+        read = self._client.sdk.files.content
+        try:
+            return (await self._retried(lambda: read(file_id), _TRANSFER)).content
+        except CallFailed as failure:
+            if failure.outcome is outcomes.NOT_FOUND:
+                return b""
+            raise
+
     def _note(self, key: str, failure: CallFailed) -> None:
         self._spent.ended(failure.outcome)
         if failure.outcome.next is Next.STOP:
-            raise failure
-        if failure.outcome.next is not Next.WAIT:
+            self._stop = self._stop or failure  # the rest of the file may hold answers
+        elif failure.outcome.next is not Next.WAIT:
             self._rejected.add(key)
 
     async def _retried(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:

@@ -98,19 +98,48 @@ def test_a_cancelled_batch_stops_the_run_and_its_answers_are_kept(serve, by_batc
     assert set(server.stats.batched.values()) == {1}
 
 
-def test_an_account_without_money_stops_the_run(serve, by_batch, items, monkeypatch):
-    server = serve(batches=("no-output",))
-    body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
-    monkeypatch.setattr(
-        server.server.batches,
-        "_result",
-        lambda line, _: {
-            "custom_id": line["custom_id"],
-            "response": {"status_code": 429, "body": body},
-        },
-    )
-    with pytest.raises(LLMError, match=r"^insufficient-quota: You exceeded your quota"):
-        rewritten(by_batch(server), items(40))
+@pytest.mark.parametrize(
+    ("status", "code", "name"),
+    [(429, "insufficient_quota", "insufficient-quota"), (401, None, "unauthorized")],
+)
+@pytest.mark.parametrize("answered", [0, 3])
+def test_an_account_without_money_stops_the_run_until_it_is_topped_up(
+    serve, by_batch, items, monkeypatch, answered, status, code, name
+):
+    server = serve()
+    body = {"error": {"message": "You may not", "code": code}}
+    run = server.server.batches._run
+
+    def without_money(lines, end):
+        output, _ = run(lines[:answered], end)
+        response = {"status_code": status, "body": body}
+        ids = [line["custom_id"] for line in lines[answered:]]
+        refused = [{"custom_id": key, "response": response} for key in ids]
+        return refused[:1] + output, refused[1:]  # some servers put errors among the answers
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server.server.batches, "_run", without_money)
+        with pytest.raises(LLMError, match=f"^{name}: You may not"):
+            rewritten(by_batch(server), items(200))
+    assert server.stats.batched.total() == answered
+    assert rewritten(by_batch(server), items(200)) == right(items(200))
+    assert set(server.stats.batched.values()) == {1}
+    assert len(batches(server)) == 2
+
+
+@pytest.mark.parametrize("gone", ["output_file_id", "error_file_id"])
+def test_a_result_file_that_is_gone_is_made_anew(serve, by_batch, items, monkeypatch, gone):
+    server = serve(batches=("partial",))
+    ended = server.server.batches._end
+
+    def lose(batch):
+        ended(batch)
+        if batch["id"] == "batch_0":
+            batch[gone] = "file-gone"
+
+    monkeypatch.setattr(server.server.batches, "_end", lose)
+    assert rewritten(by_batch(server), items(200)) == right(items(200))
+    assert len(batches(server)) == 2
 
 
 def test_more_than_the_queue_holds_goes_in_several_batches(serve, by_batch, items):
