@@ -54,34 +54,43 @@ class Batches:
         self._client, self._cache, self._policy, self._spent = client, cache, policy, spent
         self._max_tokens, self._poll, self._tell = max_tokens, poll, tell
         self._jobs = Jobs(cache.folder / "batches")
-        self._rejected: set[str] = set()
+        self._aside: set[str] = set()  # no batch will bring these
         self._stop: CallFailed | None = None
 
     async def fill(self, requests: Sequence[Request]) -> None:
         """Bring the answer to every request into the cache, but where the server refuses one.
 
-        What a batch leaves open (it expired, a line failed) is submitted again.
+        What a batch leaves open (it expired, a line failed) is submitted again, but what
+        batches never bring, though they brought something, is left to be asked one by one.
 
         Raises:
-            LLMError: a batch failed or was cancelled, or batches bring no answers.
+            LLMError: a batch failed or was cancelled, or batches bring no answers at all.
         """
         try:
             await self._finish_former({request.key for request in self._missing(requests)})
             fruitless = 0
             while missing := self._missing(requests):
-                await self._finish(first_group(missing, self._max_tokens))
+                group = first_group(missing, self._max_tokens)
+                await self._finish(group)
                 fruitless = fruitless + 1 if len(self._missing(requests)) == len(missing) else 0
                 if fruitless == _FRUITLESS:
-                    raise LLMError(f"{_FRUITLESS} batches in a row brought no answer; see why at "
-                                   "the provider, or set rewrite.openai.mode: online")  # fmt: skip
+                    self._set_aside(group)
+                    fruitless = 0
         except CallFailed as failure:
             raise LLMError.stopped(failure) from failure
+
+    def _set_aside(self, group: Sequence[Request]) -> None:
+        said = f"{_FRUITLESS} batches in a row brought no answer"
+        if not self._spent.was_answered:
+            raise LLMError(f"{said}; see why at the provider, or set rewrite.openai.mode: online")
+        self._tell(f"{said}: their {len(group)} requests go on one by one, at the full price")
+        self._aside |= {request.key for request in group}
 
     def _missing(self, requests: Sequence[Request]) -> list[Request]:
         return [
             request
             for request in requests
-            if request.key not in self._rejected and self._cache.get(request) is None
+            if request.key not in self._aside and self._cache.get(request) is None
         ]
 
     async def _finish_former(self, wanted: set[str]) -> None:
@@ -196,7 +205,7 @@ class Batches:
         if failure.outcome.next is Next.STOP:
             self._stop = self._stop or failure  # the rest of the file may hold answers
         elif failure.outcome.next is not Next.WAIT:
-            self._rejected.add(key)
+            self._aside.add(key)
 
     async def _retried(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
         return await self._policy.call(lambda: self._client.call(operation, timeout))

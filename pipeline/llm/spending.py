@@ -18,17 +18,24 @@ class Spending:
     """Requests sent, tokens and USD paid for, and how many answers were there already.
 
     `cache_hits` counts answers that the cache had, `reused` captions that it had from a
-    request with other neighbours. `outcomes` counts what was sent, by how it ended.
+    request with other neighbours. `outcomes` counts what was sent, by how it ended; `answers`
+    those that brought one, good or bad.
     """
 
     prices: Prices
     requests: int = 0
+    answers: int = 0
     tokens_in: int = 0
     tokens_out: int = 0
     cost: float = 0.0
     cache_hits: int = 0
     reused: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def was_answered(self) -> bool:
+        """Whether the model ever answered, now or in a run whose answers served this one."""
+        return self.answers + self.cache_hits + self.reused > 0
 
     def paid(self, answer: Answer, likely_in: Callable[[], int], share: float = 1.0) -> int:
         """Add an answer that came at `share` of the price; return its tokens, in and out.
@@ -39,6 +46,7 @@ class Spending:
         if tokens_in is None or tokens_out is None:
             tokens_in = likely_in()
             tokens_out = tokens.of_text(answer.content or answer.refusal or "")
+        self.answers += 1
         self.tokens_in += tokens_in
         self.tokens_out += tokens_out
         self.cost += share * self.prices.cost(tokens_in, tokens_out)

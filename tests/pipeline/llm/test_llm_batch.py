@@ -9,6 +9,7 @@ from pipeline.llm import results
 from pipeline.llm.answers import Answer
 from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError
+from pipeline.llm.retry import Policy
 from pipeline.rewriters.port import Draft
 
 
@@ -79,6 +80,21 @@ def test_batches_without_any_answer_are_given_up(serve, by_batch, items):
     # Nor is it given up for ever.
     assert rewritten(by_batch(server), items(40)) == right(items(40))
     assert len(batches(server)) == 5
+
+
+@pytest.mark.parametrize("batch_tokens", [1_000_000, 1])
+def test_what_batches_never_bring_fails_alone_and_in_every_rerun(
+    serve, by_batch, items, batch_tokens
+):
+    server = serve(poison="Nora27 ", spoilt="500")
+    expected = right(items(60))
+    expected[27] = Draft("m27", None, "server-error")
+    impatient = Policy(tries=2, first=0.01, longest=0.01)
+    for _ in range(2):
+        llm = by_batch(server, batch_tokens=batch_tokens, policy=impatient)
+        assert rewritten(llm, items(60)) == expected
+    assert rewritten(llm, items(1, start=27), 1) == [expected[27]]
+    assert set(server.stats.batched.values()) == {1}
 
 
 def test_a_failed_batch_is_one_clear_line(serve, by_batch, items):
