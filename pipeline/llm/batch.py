@@ -28,7 +28,6 @@ Tell = Callable[[str], object]
 POLL = 30.0
 """Seconds between two looks at a batch."""
 
-MAX_REQUESTS, MAX_BYTES = 50_000, 190_000_000  # the API's own are 50,000 and 200 MB
 _METADATA = "momentrank"
 _SCANNED = 1000  # the newest batches of the account: ours is among them or long gone
 _FRUITLESS = 3  # batches in a row without one answer
@@ -70,7 +69,7 @@ class Batches:
             await self._finish_former({request.key for request in self._missing(requests)})
             fruitless = 0
             while missing := self._missing(requests):
-                group = first_group(missing, self._max_tokens)
+                group = results.first_group(missing, self._max_tokens)
                 await self._finish(group)
                 fruitless = fruitless + 1 if len(self._missing(requests)) == len(missing) else 0
                 if fruitless == _FRUITLESS:
@@ -209,19 +208,6 @@ class Batches:
 
     async def _retried(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
         return await self._policy.call(lambda: self._client.call(operation, timeout))
-
-
-def first_group(requests: Sequence[Request], max_tokens: int) -> list[Request]:
-    """Return as many of the first requests as one batch may hold, and at least one."""
-    group: list[Request] = []
-    tokens = size = 0
-    for request in requests[:MAX_REQUESTS]:
-        tokens += request.most_in
-        size += len(results.line_of(request).encode())
-        if group and (tokens > max_tokens or size > MAX_BYTES):
-            break
-        group.append(request)
-    return group
 
 
 def _why(batch: Batch) -> str:

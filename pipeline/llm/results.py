@@ -1,7 +1,7 @@
 """The files of the Batch API: a line per request, and a line per result in any order."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -11,6 +11,7 @@ from pipeline.llm.answers import Answer
 from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.request import Request
 
+MAX_REQUESTS, MAX_BYTES = 50_000, 190_000_000  # the API's own are 50,000 and 200 MB
 _OK = 200
 
 
@@ -56,6 +57,19 @@ def line_of(request: Request) -> str:
         "body": request.body,
     }
     return json.dumps(line) + "\n"
+
+
+def first_group(requests: Sequence[Request], max_tokens: int) -> list[Request]:
+    """Return as many of the first requests as one batch may hold, and at least one."""
+    group: list[Request] = []
+    tokens = size = 0
+    for request in requests[:MAX_REQUESTS]:
+        tokens += request.most_in
+        size += len(line_of(request).encode())
+        if group and (tokens > max_tokens or size > MAX_BYTES):
+            break
+        group.append(request)
+    return group
 
 
 def read(content: bytes) -> Iterator[Result]:
