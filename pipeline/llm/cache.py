@@ -61,6 +61,11 @@ class Cache:
             known |= answers.read(answer, asked).captions
         return known
 
+    def asked_alone(self, recipe: str) -> set[str]:
+        """Return every description that this recipe was asked for without another."""
+        asked = (asked for asked, _ in self._entries(recipe).values())
+        return {text for texts in asked if len(texts) == 1 for text in texts.values()}
+
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the cache for this process: two runs at once would buy everything twice.

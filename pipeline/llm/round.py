@@ -1,7 +1,7 @@
 """One attempt at captions for many descriptions: what is stored, what is asked, what it gave."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 
 from pipeline.llm import answers, plan
 from pipeline.llm.answers import Reading
@@ -28,7 +28,8 @@ class Round:
         """Look up what is stored.
 
         A chunk whose first answer is stored goes through what was answered then, step by step.
-        Of the others, a description whose caption came in other company has that one.
+        Of the others, a description whose caption came in other company has that one, and one
+        that was asked for alone, without a caption, is not asked for so again.
         """
         self._recipe, self._cache, self._per_request = recipe, cache, per_request
         self.results: dict[str, Result] = {}
@@ -42,12 +43,22 @@ class Round:
         self.stored = {chunk for chunk in self.chunks if self._is_stored(chunk)}
         new = [chunk for chunk in self.chunks if chunk not in self.stored]
         known = self._cache.known(self._recipe.name) if new else {}
-        parted = {chunk for chunk in new if known.keys() & set(chunk.descriptions)}
+        alone = self._stored_alone(known) if new else {}
+        found = known.keys() | alone.keys()
+        parted = {chunk for chunk in new if found & set(chunk.descriptions)}
         texts = [text for chunk in new if chunk in parted for text in chunk.descriptions]
         self.results |= {text: (known[text], OK) for text in texts if text in known}
-        left = plan.cut([text for text in texts if text not in known], self._per_request)
+        left = [alone[text] for text in texts if text in alone]
+        left += plan.cut([text for text in texts if text not in found], self._per_request)
         self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
         self.chunks = [*(chunk for chunk in self.chunks if chunk not in parted), *left]
+
+    def _stored_alone(self, known: Container[str]) -> dict[str, Chunk]:
+        """Return the first stored ask of each description that was asked for alone, in vain."""
+        texts = self._cache.asked_alone(self._recipe.name)
+        asks = (Chunk((text,), ask) for ask in reversed(range(plan.ASKS)) for text in texts)
+        failed = (chunk for chunk in asks if chunk.descriptions[0] not in known)
+        return {chunk.descriptions[0]: chunk for chunk in failed if self._is_stored(chunk)}
 
     def _is_stored(self, chunk: Chunk) -> bool:
         return self._cache.get(self._recipe.request(*chunk)) is not None

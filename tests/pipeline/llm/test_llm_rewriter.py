@@ -166,6 +166,21 @@ def test_a_description_in_other_company_is_not_paid_for_again(serve, rewriter, i
     assert server.stats.requests == 3
 
 
+@pytest.mark.parametrize("spoilt", ["refused", "filtered", "broken-json", "missing", "empty"])
+def test_an_answer_without_a_caption_is_not_paid_for_again_in_other_company(
+    serve, rewriter, items, spoilt
+):
+    server = serve(poison="Nora8 ", spoilt=spoilt)
+    first = rewritten(rewriter(server, per_request=4), items(20))
+    assert [draft.moment_id for draft in first if draft.caption is None] == ["m8"]
+    asked = server.stats.answered.copy()
+    more = [Item("new", "Tessa sings."), *items(20)]
+    llm = rewriter(server, per_request=4)
+    assert llm.estimate(more).stored == 20
+    assert rewritten(llm, more) == [*right(more[:1]), *first]
+    assert (server.stats.answered - asked).total() == llm.spent.requests == 1
+
+
 def test_repairs_are_other_requests(serve, rewriter, items):
     server = serve()
     llm = rewriter(server)
