@@ -41,8 +41,8 @@ BROKEN_JSON = Outcome("broken-json", Next.ASK_AGAIN, "the model did not answer i
 WRONG_IDS = Outcome("wrong-ids", Next.ASK_AGAIN, "lower rewrite.openai.per_request")
 BAD_CAPTION = Outcome("bad-caption", Next.ASK_AGAIN, "the caption was empty or not one line")
 
-TRUNCATED = Outcome(
-    "truncated", Next.HALVE, "raise rewrite.openai.max_output_tokens or lower per_request"
+TRUNCATED = Outcome(  # not max_output_tokens: it is in every request, all would be bought again
+    "truncated", Next.HALVE, "the answer was too long: lower rewrite.openai.per_request"
 )
 REFUSED = Outcome("refused", Next.HALVE, "the model will not rewrite this: decide by hand")
 FILTERED = Outcome("filtered", Next.HALVE, "the provider's filter held it back: decide by hand")

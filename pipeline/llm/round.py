@@ -10,6 +10,7 @@ from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.plan import Chunk
 from pipeline.llm.request import Recipe, Request
 from pipeline.llm.spending import OK
+from pipeline.llm.unsettled import Unsettled
 
 Ask = Callable[[Request], Awaitable[Reading]]
 Result = tuple[str | None, str]
@@ -23,7 +24,12 @@ class Round:
     """
 
     def __init__(
-        self, recipe: Recipe, cache: Cache, per_request: int, descriptions: Sequence[str]
+        self,
+        recipe: Recipe,
+        cache: Cache,
+        per_request: int,
+        descriptions: Sequence[str],
+        unsettled: Unsettled,
     ) -> None:
         """Look up what is stored.
 
@@ -32,6 +38,7 @@ class Round:
         that was asked for alone, without a caption, is not asked for so again.
         """
         self._recipe, self._cache, self._per_request = recipe, cache, per_request
+        self._unsettled = unsettled
         self.results: dict[str, Result] = {}
         self.size = len(descriptions)
         self.chunks = plan.cut(descriptions, per_request)
@@ -92,6 +99,7 @@ class Round:
         following = plan.after(chunk._replace(descriptions=rest), reading.outcome)
         if not following:
             self.results |= dict.fromkeys(rest, (None, reading.outcome.name))
+            self._unsettled.add(reading.outcome, len(rest))
         return following
 
     async def _reading(self, request: Request, ask: Ask) -> Reading:
@@ -100,4 +108,5 @@ class Round:
         try:
             return await ask(request)
         except CallFailed as failure:
+            self._unsettled.heard(failure)
             return Reading({}, failure.outcome)

@@ -129,6 +129,34 @@ def test_a_server_that_takes_no_request_is_given_up(serve, rewriter, items):
     assert server.stats.requests <= 50 + 8
 
 
+def test_a_run_in_which_nothing_was_answered_ends_with_the_commonest_reason(
+    serve, rewriter, items, monkeypatch
+):
+    server = serve(poison="Nora", spoilt="rejected")
+    said = r"^rejected: Error code: 400 - This can't be asked \(the .*nothing at all was answered$"
+    with pytest.raises(LLMError, match=said):
+        rewritten(rewriter(server), items(5))
+    # Where something was answered, now or long ago, the rest fails alone.
+    sung = [Item("new", "Tessa sings."), Item("new2", "Tessa sits.")]
+    assert rewritten(rewriter(server), sung) == right(sung)
+    for asked in (sung[:1], []):
+        llm = rewriter(server)
+        rewritten(llm, sung[:1])
+        drafts = rewritten(llm, [*asked, *items(5)])
+        assert {draft.outcome for draft in drafts[len(asked) :]} == {"rejected"}
+
+
+def test_why_there_are_no_captions_is_told_once_per_reason(serve, rewriter, items, caplog):
+    server = serve(poison="Omar3 ", spoilt="truncated")
+    llm = rewriter(server)
+    for attempt in (0, 1):
+        drafts = rewritten(llm, items(40), attempt)
+    assert [draft.outcome for draft in drafts].count("truncated") == 6
+    [told] = [record.message for record in caplog.records if "truncated" in record.message]
+    assert told.startswith("no captions: truncated (")
+    assert "lower rewrite.openai.per_request" in told
+
+
 def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewriter, items):
     server = serve(poison="Nora0 ", spoilt="empty")
     asked = items(20)
