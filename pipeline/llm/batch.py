@@ -13,7 +13,7 @@ from typing import TypeVar
 from openai.types import Batch
 
 from pipeline.llm import answers, outcomes, results
-from pipeline.llm.cache import Cache
+from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import Client
 from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError, Next
@@ -184,7 +184,8 @@ class Batches:
             if isinstance(result.ended, CallFailed):
                 self._note(result.key, result.ended)
                 continue
-            if self._cache.put_new(request["recipe"], result.key, request["asked"], result.ended):
+            entry = Entry(request["asked"], result.ended, BATCH_SHARE)
+            if self._cache.put_new(request["recipe"], result.key, entry):
                 self._spent.requests += 1
                 self._spent.paid(result.ended, partial(int, request["tokens_in"]), BATCH_SHARE)
                 self._spent.ended(answers.read(result.ended, request["asked"]).outcome)

@@ -1,11 +1,11 @@
 """One attempt at captions for many descriptions: what is stored, what is asked, what it gave."""
 
 from collections import deque
-from collections.abc import Awaitable, Callable, Container, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterator, Sequence
 
 from pipeline.llm import answers, plan
 from pipeline.llm.answers import Reading
-from pipeline.llm.cache import Cache
+from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.plan import Chunk
 from pipeline.llm.request import Recipe, Request
@@ -20,7 +20,8 @@ Result = tuple[str | None, str]
 class Round:
     """The descriptions of one attempt; `results` holds what is settled, by description.
 
-    `chunks` are left to settle: of those in `stored` the first answer is there.
+    `chunks` are left to settle: of those in `stored` the first answer is there. `used` are the
+    keys of the answers that it read.
     """
 
     def __init__(
@@ -43,6 +44,7 @@ class Round:
         self.size = len(descriptions)
         self.chunks = plan.cut(descriptions, per_request)
         self.stored: set[Chunk] = set()
+        self.used: set[str] = set()
         self._look_up()
         self.reused = len(self.results)
 
@@ -54,7 +56,8 @@ class Round:
         found = known.keys() | alone.keys()
         parted = {chunk for chunk in new if found & set(chunk.descriptions)}
         texts = [text for chunk in new if chunk in parted for text in chunk.descriptions]
-        self.results |= {text: (known[text], OK) for text in texts if text in known}
+        self.results |= {text: (known[text][0], OK) for text in texts if text in known}
+        self.used |= {known[text][1] for text in self.results}
         left = [alone[text] for text in texts if text in alone]
         left += plan.cut([text for text in texts if text not in found], self._per_request)
         self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
@@ -78,6 +81,14 @@ class Round:
     def missing(self) -> list[Request]:
         """Return the requests that will be sent first."""
         return [self._recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]
+
+    def serving(self) -> Iterator[tuple[str, Entry]]:
+        """Yield every answer that the results rest on, by its key."""
+        return self._cache.entries(self._recipe.name, self.used)
+
+    def likely_in(self, entry: Entry) -> int:
+        """Return the tokens that were paid for what was sent for an answer, about."""
+        return self._recipe.request(list(entry.asked.values())).likely_in
 
     async def settle(self, chunk: Chunk, ask: Ask) -> None:
         """Ask until every description of a chunk has its caption or its reason.
@@ -104,9 +115,12 @@ class Round:
 
     async def _reading(self, request: Request, ask: Ask) -> Reading:
         if answer := self._cache.get(request):
-            return answers.read(answer, request.asked)
-        try:
-            return await ask(request)
-        except CallFailed as failure:
-            self._unsettled.heard(failure)
-            return Reading({}, failure.outcome)
+            reading = answers.read(answer, request.asked)
+        else:
+            try:
+                reading = await ask(request)
+            except CallFailed as failure:
+                self._unsettled.heard(failure)
+                return Reading({}, failure.outcome)
+        self.used.add(request.key)
+        return reading

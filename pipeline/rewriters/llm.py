@@ -139,6 +139,9 @@ class LlmRewriter:
         # One description may be to blame for it; several fail for a reason that all share.
         if round_.size > 1 and not self.spent.was_answered:
             raise self._unsettled.nothing_answered()
+        for key, entry in round_.serving():
+            likely_in = partial(round_.likely_in, entry)
+            self.spent.serves(key, entry.answer, likely_in, entry.share)
 
     def _batches(self, client: Client) -> Batches:
         return Batches(

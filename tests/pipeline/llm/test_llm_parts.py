@@ -1,6 +1,7 @@
 """The parts of asking, each alone: outcomes, answers, cache, retries, what follows on what."""
 
 import asyncio
+import hashlib
 import json
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from momentrank.errors import MomentRankError, UsageError
 from pipeline.llm import answers, outcomes, plan, tokens
 from pipeline.llm.answers import Answer
-from pipeline.llm.cache import Cache
+from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint, retry_after
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
 from pipeline.llm.plan import ASKS, Chunk
@@ -242,12 +243,27 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
     cache.put(request, answer)
     assert cache.get(request) == answer
-    assert cache.known(recipe.name) == {"Omar sits.": "Il s'assoit à l'aise 👍"}
-    assert not cache.put_new(request.recipe, request.key, request.asked, answered())
+    assert cache.known(recipe.name) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
+    assert not cache.put_new(request.recipe, request.key, Entry(request.asked, answered()))
     assert cache.get(request) == answer
     again = Cache(tmp_path)
     assert again.get(request) == answer
     assert again.known(recipe.name) == cache.known(recipe.name)
+
+
+def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_whole(
+    tmp_path, recipe
+):
+    cache, halved, older = Cache(tmp_path), recipe.request(["b"]), recipe.request(["c"])
+    cache.put_new(recipe.name, halved.key, Entry(halved.asked, answered(), 0.5))
+    told = {"key": older.key, "asked": older.asked, "answer": answered()._asdict()}
+    text = json.dumps(told, sort_keys=True)
+    check = hashlib.sha256(text.encode()).hexdigest()
+    with (tmp_path / f"{recipe.name}.jsonl").open("a") as stream:
+        stream.write(f'\n{text[:-1]}, "check": "{check}"}}')
+    found = dict(Cache(tmp_path).entries(recipe.name, [halved.key, older.key]))
+    assert found[halved.key] == Entry(halved.asked, answered(), 0.5)
+    assert found[older.key] == Entry(older.asked, answered(), 1.0)
 
 
 @given(data=st.data())

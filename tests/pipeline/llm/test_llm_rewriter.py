@@ -3,6 +3,7 @@
 import json
 import logging
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -401,7 +402,43 @@ def test_tokens_and_cost_are_what_the_server_counted(serve, rewriter, items):
         "cache_hits": 0,
         "reused_captions": 0,
         "outcomes": {"ok": 1},
+        "result_tokens_in": spent.tokens_in,
+        "result_tokens_out": spent.tokens_out,
+        "result_cost_usd": round(spent.cost, 6),
     }
+
+
+@pytest.mark.parametrize("usage", [True, False])
+def test_what_the_result_cost_in_all_is_the_same_in_every_rerun(
+    serve, rewriter, items, monkeypatch, usage
+):
+    server = serve(poison="Nora7 ", spoilt="broken-json")
+    if not usage:
+        server.server._answer = partial(_uncounted, server.server._answer)
+    first = rewriter(server, mode="batch")
+    rewritten(first, items(60))
+    rewritten(first, items(5), 1)
+    paid = first.spent.metrics()
+    assert paid["outcomes"]["broken-json"] > 3  # half of it by batch, these one by one
+    again = rewriter(server)
+    rewritten(again, items(60))
+    rewritten(again, items(5), 1)
+    told = again.spent.metrics()
+    assert (told["requests"], told["cost_usd"]) == (0, 0)
+    for one, in_all in (("tokens_in", 0), ("tokens_out", 0), ("cost_usd", 2e-6)):
+        assert told[f"result_{one}"] == paid[f"result_{one}"]
+        assert told[f"result_{one}"] == pytest.approx(paid[one], abs=in_all)
+    # A caption from another company brings the whole answer that it came in.
+    reused = rewriter(server)
+    rewritten(reused, [Item("new", "Tessa sings."), *items(1)])
+    spent = reused.spent.metrics()
+    assert spent["result_tokens_in"] > spent["tokens_in"] > 0
+
+
+def _uncounted(answer, body, fault):
+    reply = answer(body, fault)
+    told = json.loads(reply.body)
+    return reply._replace(body=json.dumps({**told, "usage": None}).encode())
 
 
 def test_an_estimate_costs_nothing_and_is_near_the_truth(serve, rewriter, items):
