@@ -34,6 +34,20 @@ class CacheError(MomentRankError):
     """The cache can't be used now."""
 
 
+@contextmanager
+def on_disk(path: Path) -> Iterator[None]:
+    """Turn what the disk says into an error of a line: it is full, a file is in the way ...
+
+    Raises:
+        CacheError: the disk said no.
+    """
+    try:
+        yield
+    except OSError as exc:
+        said = f"rewrite.openai.cache can't be used: {exc.strerror or exc}"
+        raise CacheError(f"{path}: {said}") from exc
+
+
 class Cache:
     """The answers in one folder, each recipe's read when it is first asked for."""
 
@@ -84,10 +98,12 @@ class Cache:
         """Hold the cache for this process: two runs at once would buy everything twice.
 
         Raises:
-            CacheError: another process holds it. The lock of a killed one is gone with it.
+            CacheError: another process holds it, or it can't be held. The lock of a killed
+                process is gone with it.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+        with on_disk(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
         try:
             self._take(descriptor)
             self._recipes.clear()  # another process may have written meanwhile
@@ -96,26 +112,30 @@ class Cache:
             os.close(descriptor)
 
     def _take(self, descriptor: int) -> None:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as exc:
-            said = "another run is asking for captions: wait until it ends, or stop it"
-            raise CacheError(f"{self.folder}: {said}") from exc
+        with on_disk(self.folder):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as exc:
+                said = "another run is asking for captions: wait until it ends, or stop it"
+                raise CacheError(f"{self.folder}: {said}") from exc
 
     def _append(self, recipe: str, key: str, entry: Entry) -> None:
         text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer._asdict()})
         line = f'\n{text[:-1]}, "check": "{_check(text)}"}}'
         entries = self._entries(recipe)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self._path(recipe)
         # Not synced, which would hold up all in flight: what a power cut takes is bought again.
-        with self._path(recipe).open("ab") as stream:
-            stream.write(line.encode())
+        with on_disk(path):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as stream:
+                stream.write(line.encode())
         entries[key] = entry
 
     def _entries(self, recipe: str) -> dict[str, Entry]:
         if recipe not in self._recipes:
             path = self._path(recipe)
-            lines = path.read_bytes().split(b"\n") if path.is_file() else []
+            with on_disk(path):
+                lines = path.read_bytes().split(b"\n") if path.is_file() else []
             self._recipes[recipe] = {key: entry for line in lines for key, entry in _read(line)}
         return self._recipes[recipe]
 

@@ -8,11 +8,13 @@ import asyncio
 import email.utils
 import math
 import os
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TypeVar
+from urllib.parse import urlsplit
 
 import openai
 
@@ -25,6 +27,9 @@ from pipeline.llm.request import Request
 T = TypeVar("T")
 
 DEFAULT_URL = "https://api.openai.com/v1"
+_ADDRESS = re.compile(
+    r"https?://([\w.~%!$&'()*+,;=:-]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?([/?#][!-~]*)?", re.ASCII
+)
 _SHOWN = 300  # characters of what a server said
 _SHORTEST_KEY = 8  # a shorter one is no secret, but what stands for one: "none", "x"
 
@@ -47,6 +52,8 @@ class Endpoint:
         key = os.environ.get("OPENAI_API_KEY", "").strip() or None
         if not url.startswith(("http://", "https://")):
             raise UsageError("OPENAI_BASE_URL must start with http:// or https://")
+        if not _is_address(url):
+            raise UsageError("OPENAI_BASE_URL is no address: write http://host:8000/v1")
         if key and not (key.isascii() and key.isprintable()):
             raise UsageError("OPENAI_API_KEY holds a character that no key has")
         return cls(url, key)
@@ -63,6 +70,14 @@ class Endpoint:
                 "(any text where the server wants none), or set rewrite.backend: rules"
             )
         return self.key
+
+
+def _is_address(url: str) -> bool:
+    try:
+        # The port is looked at when it is asked for.
+        return _ADDRESS.fullmatch(url) is not None and urlsplit(url).port != 0
+    except ValueError:
+        return False
 
 
 class Client:

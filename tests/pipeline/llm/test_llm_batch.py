@@ -7,6 +7,7 @@ import pytest
 from benchmarks.fake_openai.answers import caption_of
 from pipeline.llm import results
 from pipeline.llm.answers import Answer
+from pipeline.llm.cache import CacheError
 from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError
 from pipeline.llm.retry import Policy
@@ -210,6 +211,12 @@ def test_a_spoilt_note_of_a_job_is_none(tmp_path, content):
     jobs(tmp_path).folder.mkdir(parents=True)
     (jobs(tmp_path).folder / "0.json").write_text(content)
     assert jobs(tmp_path).under_way() == []
+
+
+def test_a_job_that_cannot_be_noted_is_one_clear_line(tmp_path):
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(CacheError, match="cache can't be used"):
+        jobs(tmp_path).save(Job.of([]))
 
 
 @pytest.mark.integration

@@ -395,6 +395,15 @@ def test_the_endpoint_is_the_environments(monkeypatch):
     ("name", "value"),
     [
         ("OPENAI_BASE_URL", "127.0.0.1:8000"),
+        ("OPENAI_BASE_URL", "http://host:port/v1"),
+        ("OPENAI_BASE_URL", "http://host:99999/v1"),
+        ("OPENAI_BASE_URL", "http://host/v1\x01"),
+        ("OPENAI_BASE_URL", "http://ho\tst/v1"),
+        ("OPENAI_BASE_URL", "http://ho st/v1"),
+        ("OPENAI_BASE_URL", "http://[::1/v1"),
+        ("OPENAI_BASE_URL", "http://[::1]],"),
+        ("OPENAI_BASE_URL", "http:///v1"),
+        ("OPENAI_BASE_URL", "http://"),
         ("OPENAI_API_KEY", "sec\nret"),
         ("OPENAI_API_KEY", "é"),
     ],
@@ -404,6 +413,20 @@ def test_an_impossible_endpoint_is_one_line_without_the_key(monkeypatch, name, v
     with pytest.raises(UsageError, match=f"^{name} ") as caught:
         Endpoint.from_environment()
     assert "ret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:8000/v1",
+        "https://me:pw@my_host.example-x.org/openai/v1?api-version=1",
+        "http://[::1]:8000",
+        DEFAULT_URL,
+    ],
+)
+def test_an_address_may_have_any_form(monkeypatch, url):
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    assert Client(Endpoint.from_environment(), 5.0).sdk.base_url.host
 
 
 def test_the_sdk_is_told_not_to_retry(monkeypatch):

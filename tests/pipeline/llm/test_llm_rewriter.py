@@ -1,9 +1,11 @@
 """Rewriting against a real server with a bad day: every draft is right, nothing is bought twice."""
 
+import errno
 import json
 import logging
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -463,6 +465,34 @@ def test_two_runs_at_once_are_refused(serve, rewriter, items):
     with llm._cache.lock(), pytest.raises(CacheError, match="another run is asking"):
         rewritten(llm, items(3))
     assert rewritten(llm, items(3)) == right(items(3))
+
+
+@pytest.mark.parametrize("inside", [".", "folder"])
+def test_a_file_where_the_cache_should_be_is_one_clear_line(rewriter, items, tmp_path, inside):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CacheError, match=r"file.*: rewrite.openai.cache can't be used: ") as told:
+        rewritten(rewriter(None, cache=str(tmp_path / "file" / inside)), items(3))
+    assert "\n" not in str(told.value)
+
+
+def test_a_file_system_without_locks_is_one_clear_line(rewriter, items, monkeypatch):
+    def flock(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(CacheError, match="can't be used: No locks available"):
+        rewritten(rewriter(None), items(3))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("mode", ["online", "batch"])
+def test_a_full_disk_is_one_clear_line(serve, rewriter, items, tmp_path, mode):
+    llm = rewriter(serve(), mode=mode)
+    recipe = llm._round(items(100), 0).missing()[0].recipe
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / f"{recipe}.jsonl").symlink_to("/dev/full")
+    with pytest.raises(CacheError, match="can't be used: No space left on device"):
+        rewritten(llm, items(100))
 
 
 @pytest.mark.integration
