@@ -6,9 +6,9 @@ twice, may have mixed them up: none of it is used.
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline import files
 from pipeline.lines import is_line
@@ -47,14 +47,16 @@ class _Choice(_Lenient):
     finish_reason: str | None = None
 
 
-class _Usage(_Lenient):
-    prompt_tokens: int
-    completion_tokens: int
+class _Usage(BaseModel):
+    """What was used, not strict: an answer is paid for, and good, whatever its count says."""
+
+    prompt_tokens: Annotated[int, Field(ge=0)]
+    completion_tokens: Annotated[int, Field(ge=0)]
 
 
 class _Completion(_Lenient):
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: Any = None
 
 
 class _Caption(_Lenient):
@@ -77,14 +79,22 @@ def of_body(body: object) -> Answer:
         choice = completion.choices[0]
     except (ValidationError, IndexError):
         raise CallFailed(outcomes.BROKEN_RESPONSE, "no chat completion") from None
-    used = completion.usage
+    tokens_in, tokens_out = _used(completion.usage)
     return Answer(
         content=choice.message.content,
         refusal=choice.message.refusal,
         finish_reason=choice.finish_reason,
-        tokens_in=used.prompt_tokens if used else None,
-        tokens_out=used.completion_tokens if used else None,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
     )
+
+
+def _used(usage: object) -> tuple[int | None, int | None]:
+    try:
+        used = _Usage.model_validate(usage)
+    except ValidationError:
+        return None, None
+    return used.prompt_tokens, used.completion_tokens
 
 
 def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
