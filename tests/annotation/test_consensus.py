@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from campaign_cases import judgments_of, ledger_of, told
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.consensus import consensus, decide
@@ -76,6 +76,7 @@ def test_many_pairs_at_once_are_decided_as_each_alone(cases):
     assert decided(cases)[0] == [by_definition(votes) for votes in cases]
 
 
+@settings(max_examples=30)
 @given(st.lists(votes_of_a_pair, min_size=1, max_size=8), st.randoms())
 def test_the_order_of_rows_does_not_matter(cases, random):
     pairs = [("q", f"m{number}") for number in range(len(cases))]
