@@ -124,6 +124,10 @@ def test_a_pairs_outcome(levels, outcome, level, mean):
     assert (None if pd.isna(row["mean"]) else row["mean"]) == mean
 
 
+def test_votes_count_in_the_order_of_time_whatever_the_annotators_numbers():
+    assert of_one([vote(9, 2), vote(8, 2), vote(1, 4), vote(2, 4)])["scores"] == [2, 2]
+
+
 def test_once_the_campaign_is_closed_what_waits_is_discarded_and_told_apart():
     apart = of_one([vote(1, 0), vote(2, 4)], closed=True)
     assert (apart["outcome"], apart["scores"]) == ("discarded", [0, 4])
