@@ -8,7 +8,7 @@ import torch
 from flair.data import Dictionary
 from flair.embeddings import TransformerWordEmbeddings
 from flair.models import SequenceTagger
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline import flair_tagger
@@ -54,6 +54,8 @@ def test_a_name_is_found_where_it_stands_behind_what_flair_takes_out(tagger, bef
         st.one_of(st.characters(), st.sampled_from("Aa .'-\u200b\ufeff\x81\x93\u2028")), max_size=40
     )
 )
+@example("0-\r0")
+@example("a-\nb\x85c-\u2028d-\x0be")
 def test_every_word_stands_in_the_text_where_it_says(text):
     for token in sentence(text):
         shown = text[token.start_position : token.end_position]
