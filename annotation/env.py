@@ -1,7 +1,8 @@
-"""Where the campaign's Label Studio is, and its token: the environment, else `.env`.
+"""What is secret or of this machine alone: the environment, else `.env`.
 
-Neither stands in params.yaml, and the token goes into no log, table or message. `.env` is
-ignored by git and readable by its owner alone.
+Where the campaign's Label Studio is, its token, and the secret that signs tasks. None of it
+stands in params.yaml, and no secret goes into a log, a table or a message. `.env` is ignored by
+git and readable by its owner alone.
 """
 
 import os
@@ -11,6 +12,8 @@ from typing import NamedTuple
 
 ENV = Path(".env")
 URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
+USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
+ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
 PRIVATE = 0o600
 
 
@@ -47,11 +50,12 @@ def write(values: Mapping[str, str], path: Path = ENV) -> None:
     unfinished.replace(path)
 
 
+def value(name: str, path: Path = ENV) -> str | None:
+    """Return a setting of the environment, else of `.env`; None if it is in neither or empty."""
+    return os.environ.get(name, read(path).get(name, "")) or None
+
+
 def endpoint(path: Path = ENV) -> Endpoint | None:
     """Return the configured server, or None: no server is a normal state."""
-    values = {
-        **read(path),
-        **{name: os.environ[name] for name in (URL, TOKEN) if name in os.environ},
-    }
-    url, token = values.get(URL, "").rstrip("/"), values.get(TOKEN, "")
-    return Endpoint(url, token) if url and token else None
+    url, token = value(URL, path), value(TOKEN, path)
+    return Endpoint(url.rstrip("/"), token) if url and token else None

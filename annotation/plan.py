@@ -1,5 +1,10 @@
 """Plan who should judge what next: a pure function (paper, section 3.2; design, section 3).
 
+reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv;
+        datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
+        rejected_judgments.csv
+writes  datasets/work/assignments.parquet, campaign_state.json
+
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
 by more than 1 go to two others; a vote without a level brings in one more. The second batch
 follows where the last ranks of the first are relevant. The plan says what should be open now;
@@ -7,19 +12,24 @@ what it names and is open already stays as it is.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from annotation import opened, roster
 from annotation.planning import seats, state
-from annotation.planning.campaign import Campaign
+from annotation.planning.campaign import Campaign, Rule
 from annotation.planning.extension import extension, of_judged_queries
-from annotation.planning.people import Role, judges, refuse_too_few
+from annotation.planning.people import Annotator, Role, judges, refuse_too_few
 from annotation.planning.standing import Standing, standing
-from annotation.votes import PAIR, Ints
-from pipeline import tables
+from annotation.showing import showing
+from annotation.votes import PAIR, SHOWN, Ints, fresh
+from pipeline import files, stage, tables
+from pipeline.params import Params, load
+
+STATE = tables.WORK / "campaign_state.json"
 
 
 class Plan(NamedTuple):
@@ -41,7 +51,7 @@ def plan(campaign: Campaign) -> Plan:
     """
     known = standing(campaign)
     decisions = of_judged_queries(campaign.extend, known.same)
-    further = extension(known, decisions, campaign.batch)
+    further = extension(known, decisions, campaign.rule)
     wanted = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
     missing = np.where(wanted, known.missing, 0)
     done = Counter(campaign.judgments["annotator"].tolist())
@@ -90,3 +100,50 @@ def _assignments(known: Standing, given: pd.DataFrame) -> pd.DataFrame:
     rows = pairs.assign(annotator=given["annotator"], kind=given["kind"])
     key = tables.ASSIGNMENTS.columns
     return tables.ASSIGNMENTS.check(rows[key].sort_values(key, ignore_index=True))
+
+
+def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
+    """Return what the tables of this checkout say of the campaign.
+
+    Raises:
+        MomentRankError: a table is missing or wrong.
+    """
+    candidates, queries = tables.CANDIDATES.read(), tables.QUERIES.read()
+    judged = queries[queries["query_id"].isin(candidates["query_id"])]
+    clips = tables.CLIPS.read()
+    shown = showing(candidates, judged, clips)[SHOWN]
+    rejected = tables.REJECTED_JUDGMENTS.read()
+    answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
+    decisions = tables.EXTEND.read()
+    return Campaign(
+        queries=judged[["query_id", "query"]],
+        candidates=candidates,
+        clips=set(clips["moment_id"]),
+        shown=shown,
+        judgments=tables.JUDGMENTS.read(),
+        open_tasks=tables.OPEN_TASKS.read().merge(shown, on=SHOWN),
+        annotators=annotators,
+        extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
+        rule=Rule(params.candidates.batch, params.plan.last_ranks, params.plan.min_mean),
+        spent=answered.assign(kind="first"),
+    )
+
+
+def main() -> None:
+    """Plan, if a campaign is open; else nobody is asked anything."""
+    found = opened.running()
+    if found is None:
+        tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
+        files.write_json(STATE, {"campaign": None})
+        stage.say("plan: no campaign is open, so nobody is asked")
+        return
+    campaign = campaign_of(roster.people(), load())
+    made = plan(campaign)
+    stale = len(campaign.judgments) - len(fresh(campaign.judgments, campaign.shown))
+    tables.ASSIGNMENTS.write(made.assignments)
+    files.write_json(STATE, {"campaign": found.name, **made.state, "stale_judgments": stale})
+    stage.say(state.remark(made.state, len(made.assignments)))
+
+
+if __name__ == "__main__":
+    stage.run(main)

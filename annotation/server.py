@@ -33,11 +33,11 @@ from pipeline import stage
 PROGRAM = Path(".venv-label-studio/bin/label-studio")
 HOME = Path(".label-studio")
 DATA, MEDIA = HOME / "data", HOME / "media"
+CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
 RUNNING, LOG = HOME / "server.json", HOME / "server.log"
 USUAL_PORT = 8080
 START_SECONDS, STOP_SECONDS = 180.0, 15.0
 NOT_RUNNING = 3
-USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
 QUIET = {
     "SENTRY_DSN": "",
     "FRONTEND_SENTRY_DSN": "",
@@ -89,7 +89,7 @@ def start(port: int | None) -> Running:
         if not PROGRAM.is_file():
             raise ServerError("Label Studio is not installed here; type: make label-studio")
         found = _launched(port or _free_port(), _credentials())
-    env.write({env.URL: found.url})
+    env.write({env.URL: found.url, env.ROOT: str(MEDIA.absolute())})
     _wait(found)
     return found
 
@@ -119,8 +119,8 @@ def _credentials() -> dict[str, str]:
     """Return the first user's name, password and token: those of .env, else new random ones."""
     known = env.read()
     values = {
-        USERNAME: known.get(USERNAME, "lead@example.org"),
-        PASSWORD: known.get(PASSWORD) or secrets.token_urlsafe(12),
+        env.USERNAME: known.get(env.USERNAME, "lead@example.org"),
+        env.PASSWORD: known.get(env.PASSWORD) or secrets.token_urlsafe(12),
         env.TOKEN: known.get(env.TOKEN) or secrets.token_hex(20),
     }
     env.write(values)
@@ -128,18 +128,20 @@ def _credentials() -> dict[str, str]:
 
 
 def _launched(port: int, values: dict[str, str]) -> Running:
-    for folder in (DATA, MEDIA):
+    for folder in (DATA, MEDIA, MADE):
         folder.mkdir(parents=True, exist_ok=True)
+    if not CLIPS.is_symlink():
+        CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
     settings = {
         **QUIET,
-        USERNAME: values[USERNAME],
-        PASSWORD: values[PASSWORD],
+        env.USERNAME: values[env.USERNAME],
+        env.PASSWORD: values[env.PASSWORD],
         "LABEL_STUDIO_USER_TOKEN": values[env.TOKEN],
         "LABEL_STUDIO_BASE_DATA_DIR": str(DATA.absolute()),
         "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
         "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
-        "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(MEDIA.absolute()),
+        env.ROOT: str(MEDIA.absolute()),
     }
     where = ["--internal-host", "127.0.0.1", "-p", str(port), "--data-dir", str(DATA.absolute())]
     with LOG.open("ab") as log:

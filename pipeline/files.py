@@ -213,3 +213,10 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
             raise FileError(f"{path}{place}: {exc.problem}") from exc
         except (YAMLError, UnicodeDecodeError) as exc:
             raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
+
+
+def write_yaml(path: Path, value: object, remark: str) -> None:
+    """Write `value` as YAML under a line of comment, keys in the order given."""
+    with atomic(path) as stream:
+        stream.write(f"# {remark}\n")
+        YAML(typ="safe", pure=True).dump(value, stream)

@@ -6,7 +6,7 @@ An unknown key, a wrong type or an impossible value is one line with the key's p
 from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -43,6 +43,9 @@ class Section(BaseModel):
     """One stage's keys; every key must be there, and no other."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+Model = TypeVar("Model", bound=Section)
 
 
 class Sample(Section):
@@ -164,6 +167,28 @@ class Candidates(Section):
         return top
 
 
+class Pull(Section):
+    """How answers are fetched: tasks in one request."""
+
+    page: Annotated[int, Field(ge=10, le=10_000)]
+
+
+class Plan(Section):
+    """When a query's second batch is judged.
+
+    It is where the mean level over the last `last_ranks` of the first is `min_mean` or more.
+    """
+
+    last_ranks: Positive
+    min_mean: Annotated[float, Field(ge=0, le=4)]
+
+
+class Push(Section):
+    """How tasks are added: how many in one request."""
+
+    batch: Annotated[int, Field(ge=10, le=10_000)]
+
+
 class Pseudo(Section):
     """The sizes N of the pseudo training sets."""
 
@@ -188,6 +213,9 @@ class Params(Section):
     split: Split
     embed: Embed
     candidates: Candidates
+    pull: Pull
+    plan: Plan
+    push: Push
     pseudo: Pseudo
 
 
@@ -198,26 +226,37 @@ def load(path: Path = PARAMS) -> Params:
         FileError: the file is missing or not YAML.
         ParamsError: a key is unknown, missing or impossible; one line each, with its path.
     """
+    return checked(Params, path)
+
+
+def checked(model: type[Model], path: Path) -> Model:
+    """Read a YAML file as what `model` says it must be.
+
+    Raises:
+        FileError: the file is missing or not YAML.
+        ParamsError: a key is unknown, missing or impossible; one line each, with its path.
+    """
     value = files.read_yaml(path)
     try:
-        return Params.model_validate(value)
+        return model.model_validate(value)
     except ValidationError as exc:
         errors = exc.errors()
-        misspelt = {_meant(error) for error in errors if error["type"] == "extra_forbidden"}
+        misspelt = {_meant(model, error) for error in errors if error["type"] == "extra_forbidden"}
         told = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
-        raise ParamsError("\n".join(f"{path}: {_explain(error)}" for error in told)) from exc
+        lines = (f"{path}: {_explain(model, error)}" for error in told)
+        raise ParamsError("\n".join(lines)) from exc
 
 
-def _explain(error: ErrorDetails) -> str:
+def _explain(model: type[Section], error: ErrorDetails) -> str:
     location = [str(part) for part in error["loc"] if part != "[key]"]
-    return f"{'.'.join(location) or 'the file'}: {_complaint(error)}"
+    return f"{'.'.join(location) or 'the file'}: {_complaint(model, error)}"
 
 
-def _complaint(error: ErrorDetails) -> str:
-    if error["loc"][-1:] == ("[key]",):
+def _complaint(model: type[Section], error: ErrorDetails) -> str:
+    if error["loc"][-1:] == ("[key]",) and model is Params:
         return f"unknown key; must be one of {list(get_args(Column))}"
     if error["type"] == "extra_forbidden":
-        meant = _meant(error)
+        meant = _meant(model, error)
         return f"unknown key; did you mean {meant[-1]!r}?" if meant else "unknown key"
     if error["type"] == "missing":
         return "this key is missing"
@@ -228,11 +267,18 @@ def _complaint(error: ErrorDetails) -> str:
     return f"{message[0].lower()}{message[1:]}{shown}"
 
 
-def _meant(error: ErrorDetails) -> tuple[int | str, ...]:
+def _meant(model: type[Section], error: ErrorDetails) -> tuple[int | str, ...]:
     """Return the path of the key that an unknown one looks like, or nothing."""
     *sections, key = error["loc"]
-    model: Any = Params
+    known: Any = model
     for part in sections:
-        model = model.model_fields[part].annotation
-    near = get_close_matches(str(key), model.model_fields, n=1)
+        known = _inside(known, part)
+    near = get_close_matches(str(key), known.model_fields, n=1)
     return (*sections, *near) if near else ()
+
+
+def _inside(model: Any, part: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
+    """Return the model of a key's value; a dict's values are all of one."""
+    if part in getattr(model, "model_fields", ()):
+        return model.model_fields[part].annotation
+    return get_args(model)[-1]

@@ -140,21 +140,50 @@ PAIRS = _table(
     query_sha=_id(),
     clip_sha=_id(),
 )
+_KINDS = ("first", "escalated", "gold", "repeat")
+_JUDGED = {
+    "query_id": _id(),
+    "moment_id": _id(),
+    "annotator": _number("int64", 0),
+    "level": _number("Int64", 0, 4, nullable=True),
+    "reason": _one_of("broken-clip", "senseless-query", nullable=True),
+    "submitted_at": _instant(),
+    "seconds": _number("float64", 0, nullable=True),
+    "origin": _id(),
+    "guideline": _id(),
+    "kind": _one_of(*_KINDS),
+    "query_sha": _id(),
+    "clip_sha": _id(),
+}
 JUDGMENTS = _table(
     CAMPAIGN / "judgments.csv",
     ["query_id", "moment_id", "annotator", "kind"],
-    query_id=_id(),
-    moment_id=_id(),
+    **_JUDGED,
+)
+JUDGMENT_HISTORY = _table(
+    CAMPAIGN / "judgment_history.csv",
+    ["origin", "updated_at"],
+    **_JUDGED,
+    updated_at=_instant(),
+    state=_one_of("stands", "replaced", "rejected", "lost"),
+)
+REJECTED_JUDGMENTS = _table(
+    WORK / "rejected_judgments.csv",
+    ["origin", "reason"],
+    query_id=_column("str", nullable=True),
+    moment_id=_column("str", nullable=True),
     annotator=_number("int64", 0),
-    level=_number("Int64", 0, 4, nullable=True),
-    reason=_one_of("broken-clip", "senseless-query", nullable=True),
-    submitted_at=_instant(),
-    seconds=_time(),
+    reason=_one_of(
+        "bad-key",
+        "not-the-annotator",
+        "changed-by-another",
+        "skipped",
+        "draft",
+        "empty",
+        "bad-level",
+    ),
     origin=_id(),
-    guideline=_id(),
-    kind=_one_of("first", "escalated", "gold", "repeat"),
-    query_sha=_id(),
-    clip_sha=_id(),
+    submitted_at=_instant(),
 )
 ASSIGNMENTS = _table(
     WORK / "assignments.parquet",
@@ -162,7 +191,23 @@ ASSIGNMENTS = _table(
     query_id=_id(),
     moment_id=_id(),
     annotator=_number("int64", 0),
-    kind=_one_of("first", "escalated", "gold", "repeat"),
+    kind=_one_of(*_KINDS),
+)
+OPEN_TASKS = _table(
+    WORK / "open_tasks.parquet",
+    ["query_id", "moment_id", "annotator", "kind", "query_sha", "clip_sha"],
+    query_id=_id(),
+    moment_id=_id(),
+    annotator=_number("int64", 0),
+    kind=_one_of(*_KINDS),
+    query_sha=_id(),
+    clip_sha=_id(),
+)
+EXTEND = _table(
+    CAMPAIGN / "extend.csv",
+    ["query_id"],
+    query_id=_id(),
+    extend=_one_of("yes", "no"),
 )
 CONSENSUS = _table(
     WORK / "consensus.parquet",

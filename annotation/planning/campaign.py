@@ -1,11 +1,24 @@
 """All that a plan is made from."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import pandas as pd
 
 from annotation.planning.people import Annotator
+from pipeline import tables
+
+
+class Rule(NamedTuple):
+    """When the second batch follows: a mean level over the last ranks of the first.
+
+    `batch` is the number of candidates in the first.
+    """
+
+    batch: int = 20
+    last_ranks: int = 5
+    min_mean: float = 2.0
 
 
 @dataclass(frozen=True)
@@ -14,9 +27,9 @@ class Campaign:
 
     `queries` holds `query_id, query`: equal texts are judged once, as the query of the smallest
     id. `clips` are the moments that have one. `shown` holds the hashes of what was last shown
-    of each pair (`votes.last_shown` of the ledger): judgments of anything else don't count.
-    `open_tasks` are given out and not answered. `extend` holds the lead's decisions by query_id,
-    `batch` is the number of candidates in batch 1.
+    of each pair: judgments of anything else don't count. `open_tasks` are given out and not
+    answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in a way that is no
+    judgment, and go to somebody else. `extend` holds the lead's decisions by query_id.
     """
 
     queries: pd.DataFrame
@@ -27,4 +40,5 @@ class Campaign:
     open_tasks: pd.DataFrame
     annotators: Sequence[Annotator]
     extend: Mapping[str, bool]
-    batch: int = 20
+    rule: Rule = field(default_factory=Rule)
+    spent: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)

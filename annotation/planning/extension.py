@@ -5,13 +5,11 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from annotation.planning.campaign import Rule
 from annotation.planning.people import PlanError
 from annotation.planning.standing import Standing
 from annotation.votes import NO_LEVEL
 from pipeline import tables
-
-LAST_RANKS = 5
-MEAN_LEVEL = 2
 
 
 class Extension(NamedTuple):
@@ -21,14 +19,13 @@ class Extension(NamedTuple):
     for_the_lead: set[str]
 
 
-def extension(known: Standing, decisions: Mapping[str, bool], batch: int) -> Extension:
+def extension(known: Standing, decisions: Mapping[str, bool], rule: Rule) -> Extension:
     """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
 
     The rule waits until no pair of batch 1 does. A second batch that was begun is gone on with,
-    whatever later answers make of the mean, unless the lead says no. `batch` is the number
-    of candidates in batch 1.
+    whatever later answers make of the mean, unless the lead says no.
     """
-    queries = _by_query(known, batch)
+    queries = _by_query(known, rule)
     yes, no = (_named(queries, decisions, answer) for answer in (True, False))
     told = yes | no | queries["begun"]
     by_rule = ~queries["waits"] & queries["high"]
@@ -37,11 +34,12 @@ def extension(known: Standing, decisions: Mapping[str, bool], batch: int) -> Ext
     return Extension(_ids(extended), _ids(unsure))
 
 
-def _by_query(known: Standing, batch: int) -> pd.DataFrame:
+def _by_query(known: Standing, rule: Rule) -> pd.DataFrame:
     """Return what the rule asks about each query, as columns of bool."""
     pairs, level = known.pairs, known.verdicts.level
     first = pairs["batch"] == 1
-    last = first & pairs["rank"].between(batch - LAST_RANKS + 1, batch) & (level != NO_LEVEL)
+    ranks = pairs["rank"].between(rule.batch - rule.last_ranks + 1, rule.batch)
+    last = first & ranks & (level != NO_LEVEL)
     begun = pairs.index.isin(known.seen["pair"]) | pairs.index.isin(known.given["pair"])
     queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
         candidates=1,
@@ -49,11 +47,11 @@ def _by_query(known: Standing, batch: int) -> pd.DataFrame:
         waits=first & known.waiting,
         begun=~first & begun,
         levels=last,
-        surplus=(level - MEAN_LEVEL) * last,
+        surplus=(level - rule.min_mean) * last,
     )
     figures = queries.groupby("query_id").sum()
     return figures.assign(high=(figures["surplus"] >= 0) & (figures["levels"] > 0)).assign(
-        more=(figures["more"] > 0) & (figures["candidates"] >= batch),
+        more=(figures["more"] > 0) & (figures["candidates"] >= rule.batch),
         **{name: figures[name] > 0 for name in ("waits", "begun", "levels")},
     )
 

@@ -10,7 +10,7 @@ from annotation import votes
 from annotation.consensus import Verdicts, decide
 from annotation.planning.campaign import Campaign
 from annotation.votes import ALL_VOTES, FIRST_VOTES, PAIR, VOTING, Bools, Ints
-from pipeline import pool
+from pipeline import pool, tables
 
 SEAT = ["pair", "annotator", "kind"]
 
@@ -21,7 +21,7 @@ class Standing(NamedTuple):
     `same` names for every query the one that is judged for it. `group` in `pairs` numbers the
     batches of all queries: their pairs are judged by the same people. `seen` and `given` are
     the judgments and the open tasks as `pair, annotator, kind`: a row of `pairs` and a person.
-    `seen` holds every judgment, also those that don't count.
+    `seen` holds every answer, also those that don't count.
     """
 
     pairs: pd.DataFrame
@@ -71,9 +71,15 @@ def standing(campaign: Campaign) -> Standing:
         same,
         clip=pairs["moment_id"].isin(list(campaign.clips)).to_numpy(),
         verdicts=decide(counting.pair, counting.level, len(pairs)),
-        seen=_seats(_one_query(campaign.judgments, same), pairs),
+        seen=_seats(_one_query(_answered(campaign), same), pairs),
         given=_seats(_one_query(given, same), pairs),
     )
+
+
+def _answered(campaign: Campaign) -> pd.DataFrame:
+    columns = tables.ASSIGNMENTS.columns
+    both = [campaign.judgments[columns], campaign.spent[columns]]
+    return pd.concat(both).drop_duplicates([*PAIR, "annotator"])
 
 
 def _pairs(candidates: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:

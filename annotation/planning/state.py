@@ -10,6 +10,7 @@ from annotation.planning.extension import Extension
 from annotation.planning.people import Annotator
 from annotation.planning.standing import Standing
 from annotation.votes import Bools, Ints
+from pipeline import tables
 
 DECIDED = ("two", "four", "discarded", "unjudgeable")
 
@@ -59,3 +60,23 @@ def people_counts(
         }
         for number in sorted(named.keys() | done.keys())
     }
+
+
+def remark(figures: Mapping[str, Any], wanted: int) -> str:
+    """Return in a line or two where the campaign stands, and what keeps it from going on."""
+    pairs, queries = figures["pairs"], figures["queries"]
+    decided = sum(pairs[name] for name in DECIDED)
+    told = [f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted"]
+    if pairs["without_clip"]:
+        told.append(f"{pairs['without_clip']} pairs have no clip: see {tables.FAILED_CLIPS.path}")
+    if pairs["nobody_left"]:
+        told.append(
+            f"{pairs['nobody_left']} pairs have been seen by everybody who is active, and wait:"
+            f" add people to {tables.CAMPAIGN / 'annotators.yaml'}"
+        )
+    if queries["for_the_lead"]:
+        told.append(
+            f"{len(queries['for_the_lead'])} queries wait for a decision in {tables.EXTEND.path}:"
+            f" none of the last ranks has a level ({', '.join(queries['for_the_lead'][:5])} ...)"
+        )
+    return "\n".join(told)

@@ -7,7 +7,7 @@ import pandas as pd
 from campaign_cases import ledger_of, told
 
 from annotation.plan import Plan, plan
-from annotation.planning.campaign import Campaign
+from annotation.planning.campaign import Campaign, Rule
 from annotation.planning.people import Annotator
 from pipeline import tables
 
@@ -39,7 +39,7 @@ def campaign_of(candidates: pd.DataFrame, annotators, **rest) -> Campaign:
         "judgments": tables.JUDGMENTS.empty(),
         "open_tasks": tables.ASSIGNMENTS.empty(),
         "extend": {},
-        "batch": BATCH,
+        "rule": Rule(BATCH),
     }
     return Campaign(candidates=candidates, annotators=annotators, **(usual | rest))
 

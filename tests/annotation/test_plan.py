@@ -13,6 +13,7 @@ from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, peo
 
 from annotation.consensus import consensus
 from annotation.plan import plan
+from annotation.planning.campaign import Rule
 from annotation.planning.people import Annotator, PlanError
 from pipeline import tables
 
@@ -77,7 +78,7 @@ def test_two_people_judge_a_batch_the_same_two_all_its_pairs():
 
 @pytest.mark.parametrize("number", [4, 5, 6, 9])
 def test_loads_differ_by_a_batch_at_most(number):
-    made = plan(campaign_of(candidates_of(25, 20, batch=20), people(number), batch=20))
+    made = plan(campaign_of(candidates_of(25, 20, batch=20), people(number), rule=Rule(20)))
     assert max(loads(made).values()) - min(loads(made).values()) <= 20
 
 

@@ -1,0 +1,161 @@
+"""Open a campaign, and close it.
+
+    python -m annotation.campaign open --name "Kitchen videos, spring"
+    python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
+    python -m annotation.campaign close [--give-up]
+
+`open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
+datasets/campaign/campaign.yaml and commits both; from then on every `dvc repro` pulls what was
+judged, plans what is wanted and brings Label Studio to it. `--rehearsal` is for trying it out:
+answers may be simulated, and what is released says so.
+
+`close` ends it: nobody is asked any more, the stages rewrite, pull and push are frozen, and what
+people made is committed. It refuses while pairs wait; `--give-up` discards them.
+"""
+
+import argparse
+import subprocess
+import sys
+import uuid
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from annotation import git, keys, opened, page, roster
+from annotation.connection import alone, connect
+from annotation.opened import CampaignError, Opened
+from annotation.plan import campaign_of, plan
+from annotation.push import push
+from annotation.simulating.people import rehearsing
+from pipeline import files, stage, tables
+from pipeline.params import load
+
+FROZEN = ("rewrite", "pull", "push")
+
+
+def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
+    """Freeze the queries, make the secret that signs tasks, and write the campaign's file.
+
+    Raises:
+        CampaignError: there is a campaign in this checkout already.
+    """
+    known = opened.current()
+    if known is not None:
+        raise CampaignError(
+            f"{opened.FILE}: this checkout is for the campaign {known.name!r}"
+            f" ({'closed' if known.closed else 'open'}); another one gets a checkout of its own:"
+            " make campaign DIR=path"
+        )
+    queries = tables.QUERIES.read()
+    tables.FROZEN_QUERIES.write(queries[queries["split"].isin(["val", "test"])])
+    if people:
+        roster.write(*rehearsing(people))
+    keys.new_secret()
+    campaign = Opened(
+        id=str(uuid.uuid4()),
+        name=name,
+        guideline=page.guideline().version,
+        rehearsal=rehearsal,
+        opened_at=_now(),
+        closed_at=None,
+    )
+    opened.write(campaign)
+    return campaign
+
+
+def end(campaign: Opened, *, give_up: bool) -> dict[str, Any]:
+    """Write that the campaign is closed, and take back what is open; return its last state.
+
+    Raises:
+        CampaignError: pairs wait, and nobody said to give them up.
+    """
+    params = load()
+    made = plan(campaign_of(roster.people(), params))
+    waiting = _waiting(made.state)
+    if waiting and not give_up:
+        raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")
+    connection = connect("close")
+    if connection is not None:
+        with alone("close"):
+            push(connection, made.assignments.iloc[:0], params)
+    opened.write(campaign.model_copy(update={"closed_at": _now()}))
+    return made.state
+
+
+def _waiting(state: dict[str, Any]) -> str:
+    pairs, queries = state["pairs"], state["queries"]
+    parts = {
+        "pairs wait for judgments": pairs["waiting"],
+        "pairs wait for a clip": pairs["without_clip"],
+        f"queries wait for a decision in {tables.EXTEND.path}": len(queries["for_the_lead"]),
+    }
+    return ", ".join(f"{number} {what}" for what, number in parts.items() if number)
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _freeze() -> None:
+    command = [sys.executable, "-m", "dvc", "freeze", "-q", *FROZEN]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise CampaignError(
+            f"the campaign is closed, but dvc could not freeze its stages ({done.stderr.strip()});"
+            f" type: dvc freeze {' '.join(FROZEN)}"
+        )
+
+
+def main(options: argparse.Namespace) -> None:
+    """Open or close the campaign."""
+    if options.do == "open":
+        made = start(options.name, rehearsal=options.rehearsal, people=options.people)
+        git.commit(
+            [opened.FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC],
+            f"Open the campaign {made.name}",
+        )
+        stage.say(
+            f"the campaign {made.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
+            f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
+            " dvc repro"
+        )
+        return
+    campaign = opened.running()
+    if campaign is None:
+        raise CampaignError(f"{opened.FILE}: no campaign is open here")
+    state = end(campaign, give_up=options.give_up)
+    _freeze()
+    outs = [tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.FROZEN_QUERIES]
+    lists = [opened.FILE, roster.PUBLIC, tables.EXTEND.path, *(table.path for table in outs)]
+    git.commit([*lists, files.Path("dvc.yaml"), files.Path("dvc.lock")], f"Close {campaign.name}")
+    pairs = state["pairs"]
+    stage.say(
+        f"closed: {pairs['two']} pairs agreed by two, {pairs['four']} by four,"
+        f" {pairs['discarded'] + pairs['waiting']} discarded, {pairs['unjudgeable']} unjudgeable;"
+        " next: dvc repro"
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Works in the current folder.")
+    commands = parser.add_subparsers(dest="do", required=True)
+    begin = commands.add_parser("open", help="freeze the queries and begin to ask people")
+    begin.add_argument("--name", required=True, help="what annotators see above their tasks")
+    begin.add_argument("--rehearsal", action="store_true", help="answers may be simulated")
+    begin.add_argument(
+        "--people",
+        type=int,
+        default=0,
+        metavar="N",
+        help="of a rehearsal: list you and N - 1 simulated people (6 is a good number)",
+    )
+    finish = commands.add_parser("close", help="end it, and freeze what people made")
+    finish.add_argument("--give-up", action="store_true", help="discard the pairs that wait")
+    options = parser.parse_args()
+    if options.do == "open" and options.people and not options.rehearsal:
+        parser.error("--people lists simulated people: only with --rehearsal")
+    return options
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))

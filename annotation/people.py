@@ -1,0 +1,85 @@
+"""Who takes part, and how they come in.
+
+    python -m annotation.people list
+    python -m annotation.people invite
+
+`list` shows who is listed in datasets/campaign/annotators.yaml, whose account is known, and who
+has signed up. `invite` prints for each what to send them: a link to sign up with, and the page on
+which their pairs are. The link is the server's own: whoever has it can sign up, so send it to
+nobody else. Only the account that stands in annotators.private.yaml counts as that annotator.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from functools import partial
+
+from annotation.connection import Connection, connect
+from annotation.opened import CampaignError
+from annotation.planning.people import Annotator
+from annotation.roster import PRIVATE, PUBLIC
+from annotation.studio import projects
+from pipeline import stage
+
+
+def listing(connection: Connection) -> Iterator[str]:
+    """Yield a line for each annotator."""
+    users = connection.studio.users()
+    for who in connection.roster.annotators:
+        account = connection.roster.accounts.get(who.number)
+        email = account.email if account else f"no account in {PRIVATE}"
+        joined = account is not None and account.email.lower() in users
+        standing = "signed up" if joined else "not signed up"
+        active = "active" if who.active else "inactive"
+        yield f"{who.number:>3}  {who.role:10}  {active:8}  {standing:13}  {email}"
+
+
+def invitations(connection: Connection) -> Iterator[str]:
+    """Yield what to send to each active annotator.
+
+    Raises:
+        CampaignError: somebody's account is not known.
+    """
+    url, link = connection.studio.url, connection.studio.invite_path()
+    users, own = connection.studio.users(), projects.ours(connection.studio, connection.campaign)
+    for who in _judging(connection):
+        account = connection.roster.accounts.get(who.number)
+        if account is None:
+            raise CampaignError(
+                f"{PRIVATE}: has no account for annotator {who.number}; write their address there"
+            )
+        yield f"To: {account.email} (annotator {who.number})"
+        if account.email.lower() not in users:
+            yield f"  Sign up, with this address: {url}{link}"
+        project = own.get(who.number)
+        yield (
+            f"  Judge here: {url}/projects/{project.id}/data?labeling=1"
+            if project
+            else "  (no pairs yet: `dvc repro` makes the page on which they judge)"
+        )
+
+
+def _judging(connection: Connection) -> list[Annotator]:
+    found = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
+    if not found:
+        raise CampaignError(f"{PUBLIC}: lists nobody who is active and judges")
+    return found
+
+
+def main(options: argparse.Namespace) -> None:
+    """Print the list or the invitations."""
+    connection = connect("people")
+    if connection is None:
+        raise CampaignError("there is nobody to ask the server about")
+    lines = {"list": listing, "invite": invitations}[options.do](connection)
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Works in the current folder, with the campaign that is open there.")
+    parser.add_argument("do", choices=["list", "invite"])
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))

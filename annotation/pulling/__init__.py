@@ -1,0 +1,1 @@
+"""What `pull` is made of: reading projects, telling answers from judgments, and the history."""

@@ -1,0 +1,51 @@
+"""Every version of every judgment that was ever seen, and which of them is the judgment: pure.
+
+A version of an answer `stands` as it is on the server now; it was `replaced` by a later version
+of the same answer; its answer is now `rejected`; or it is `lost`: it went away from the server.
+What was lost still counts: a person did judge.
+"""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline import tables
+
+VERSION = ["origin", "updated_at"]
+KEY = ["query_id", "moment_id", "annotator", "kind"]
+COUNTING = ("stands", "lost")
+
+
+class History(NamedTuple):
+    """The table of versions, the judgments among them, and what went away since the last time."""
+
+    versions: pd.DataFrame
+    judgments: pd.DataFrame
+    vanished: pd.DataFrame
+
+
+def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.Series) -> History:
+    """Bring what was known together with what is on the server now.
+
+    `before` is the table of versions, `found` has its columns without `state`, and holds the
+    judgments that are on the server now; `refused` are the origins of all that was rejected.
+    """
+    now = found.assign(state="stands")
+    seen = pd.MultiIndex.from_frame(now[VERSION])
+    older = before[~pd.MultiIndex.from_frame(before[VERSION]).isin(seen)]
+    valid = older["origin"].isin(set(found["origin"]))
+    rejected = older["origin"].isin(set(refused)) & ~valid
+    vanished = (older["state"] == "stands") & ~valid & ~rejected
+    state = older["state"].mask(valid, "replaced").mask(rejected, "rejected")
+    older = older.assign(state=state.mask(vanished, "lost"))
+    versions = pd.concat([older, now]).sort_values([*KEY, *VERSION], ignore_index=True)
+    checked = tables.JUDGMENT_HISTORY.check(versions)
+    return History(checked, _judgments(checked), older[vanished])
+
+
+def _judgments(versions: pd.DataFrame) -> pd.DataFrame:
+    """Return each person's newest answer to a pair."""
+    counting = versions[versions["state"].isin(COUNTING)]
+    newest = counting.sort_values(["submitted_at", "origin"]).drop_duplicates(KEY, keep="last")
+    columns = tables.JUDGMENTS.columns
+    return tables.JUDGMENTS.check(newest[columns].sort_values(KEY, ignore_index=True))

@@ -1,0 +1,35 @@
+"""Word of what is being written right now, left behind by a push that dies in the middle.
+
+Label Studio finishes a request whose sender is gone, and nobody sees what it adds before it is
+done. So the next push, which would miss it and add it again, first gives it time.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from pipeline import files, stage
+
+FILE = Path(".cache/campaign/writing.json")
+SETTLE_SECONDS = 10.0
+
+
+@contextmanager
+def noted(what: str) -> Iterator[None]:
+    """Note that something is being added; the note stays if that does not end well."""
+    files.write_json(FILE, {"writing": what})
+    yield
+    FILE.unlink()
+
+
+def settle() -> None:
+    """Wait until what an earlier push began to write is there, or can't come any more."""
+    if not FILE.is_file():
+        return
+    now = time.time()  # and a note from the future, by a clock set back, is one of now
+    left = min(FILE.stat().st_mtime, now) + SETTLE_SECONDS - now
+    if left > 0:
+        stage.say(f"push: the last one ended as it wrote; giving the server {left:.0f} s to finish")
+        time.sleep(left)
+    FILE.unlink()

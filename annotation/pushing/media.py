@@ -1,0 +1,27 @@
+"""Let the people of a project see the clips, wherever `clips.url` says they are."""
+
+from annotation import env
+from annotation.opened import CampaignError
+from annotation.studio.client import LabelStudio, Project
+from pipeline import clip_store
+
+
+def serve(studio: LabelStudio, project: Project, setting: str) -> None:
+    """Add the storage that a project's clips need; those of a web server need none.
+
+    Raises:
+        StudioError: the server does not know the folder or the bucket, and says why.
+        CampaignError: nobody said where the server has its local files.
+    """
+    if setting == clip_store.LABEL_STUDIO:
+        root = env.value(env.ROOT)
+        if root is None:
+            raise CampaignError(
+                f"{env.ROOT} is not set (in the environment or in {env.ENV}): say which folder the"
+                " Label Studio server serves files from, as the server sees it;"
+                " docs/campaign.md, `Clips`"
+            )
+        studio.serve_local(project, f"{root.rstrip('/')}/clips")
+    elif setting.startswith("s3://"):
+        bucket, _, prefix = setting.removeprefix("s3://").partition("/")
+        studio.serve_s3(project, bucket, prefix.strip("/"))

@@ -1,0 +1,34 @@
+"""What annotators are shown of each pair, and the hashes by which a change of it is known."""
+
+import hashlib
+
+import pandas as pd
+
+from annotation.votes import PAIR
+from pipeline import tables
+
+HASH_DIGITS = 32
+
+
+def showing(candidates: pd.DataFrame, queries: pd.DataFrame, clips: pd.DataFrame) -> pd.DataFrame:
+    """Return every candidate that has a clip, with what is shown of it.
+
+    To the columns of `candidates` come `query, clip, query_sha, clip_sha`.
+    """
+    pairs = candidates.merge(queries[["query_id", "query"]], on="query_id")
+    pairs = pairs.merge(clips[["moment_id", "clip", "clip_sha"]], on="moment_id")
+    return pairs.assign(query_sha=pairs["query"].map(query_sha))
+
+
+def query_sha(query: str) -> str:
+    """Return the hash of a query's text."""
+    return hashlib.sha256(query.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def details(pairs: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs with what the ledger says of them besides, from the tables of the pipeline."""
+    moments = tables.MOMENTS.read()[["moment_id", "video_id", "start", "end"]]
+    captions = tables.CAPTIONS.read()[["moment_id", "caption"]]
+    videos = tables.VIDEOS.read()[["video_id", "duration"]]
+    whole = pairs.merge(moments, on="moment_id").merge(captions, on="moment_id")
+    return whole.merge(videos, on="video_id").sort_values(PAIR, ignore_index=True)

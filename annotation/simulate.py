@@ -1,0 +1,151 @@
+"""Let simulated annotators answer what is open: a rehearsal of a campaign in one command.
+
+    python -m annotation.simulate [--share 0.5] [--seed 1]
+
+Each has a bias and noise of their own around the true levels of the sample corpus, and answers
+through Label Studio's API, as a browser would. Then `dvc repro` again, until the plan wants
+nothing. It refuses unless campaign.yaml says that this is a rehearsal; real people's campaigns
+are for real people.
+"""
+
+import argparse
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import NamedTuple
+
+from tqdm import tqdm
+
+from annotation.connection import Connection, connect
+from annotation.keys import Key
+from annotation.opened import CampaignError
+from annotation.roster import PRIVATE, Account
+from annotation.simulating.accounts import endpoint_of
+from annotation.simulating.answers import result, said
+from annotation.studio import projects
+from annotation.studio.client import LabelStudio, Project
+from pipeline import files, sample, stage
+
+TOGETHER = 8
+
+Truth = Callable[[Key], int]
+
+
+class Work(NamedTuple):
+    """A task, and whose it is."""
+
+    annotator: int
+    task: int
+    key: Key
+
+
+def truth() -> Truth:
+    """Return the true level of every pair of the sample corpus.
+
+    Raises:
+        CampaignError: the campaign's moments are not the sample's.
+    """
+    script = sample.load_screenplay()
+    records = files.read_json_lines(sample.OUT / "annotations.jsonl")
+    scenes = {str(one.fields["desc_id"]): sample.scene_of(one.fields) for one in records}
+
+    def level(key: Key) -> int:
+        try:
+            query, moment = scenes[key.query_id], scenes[key.moment_id]
+        except KeyError as exc:
+            raise CampaignError(
+                f"the moment {exc} is not of the sample corpus, and of no other are the true levels"
+                " known; simulate works with `ingest.source` as it came"
+            ) from exc
+        return sample.true_level(query, moment, script)
+
+    return level
+
+
+def simulate(connection: Connection, level: Truth, share: float, seed: int) -> int:
+    """Answer a share of each person's open tasks, in their order; return how many.
+
+    Raises:
+        StudioError: the server can't be reached, refuses or fails.
+        CampaignError: this is no rehearsal.
+    """
+    refuse_real(connection)
+    people = _people(connection)
+    own = projects.ours(connection.studio, connection.campaign)
+    servers = {number: _server(connection, people[number]) for number in own if number in people}
+    work = [
+        Work(number, task, key)
+        for number in sorted(servers)
+        for task, key in _open(connection, own[number], share)
+    ]
+
+    def answer(one: Work) -> None:
+        pair = f"{one.key.query_id} {one.key.moment_id}"
+        found = said(level(one.key), seed, one.annotator, pair)
+        servers[one.annotator].answer(one.task, result(found), found.seconds)
+
+    with ThreadPoolExecutor(TOGETHER) as pool:
+        done = pool.map(answer, work)
+        list(tqdm(done, "judge", len(work), unit=" pairs", disable=None))
+    return len(work)
+
+
+def refuse_real(connection: Connection) -> None:
+    """Stop where people's own judgments are collected.
+
+    Raises:
+        CampaignError: this is no rehearsal.
+    """
+    if not connection.campaign.rehearsal:
+        raise CampaignError(
+            f"the campaign {connection.campaign.name!r} is no rehearsal: its judgments are people's"
+            " own. A rehearsal has a checkout of its own:"
+            " python -m annotation.campaign open --rehearsal --people 6 --name Rehearsal"
+        )
+
+
+def _people(connection: Connection) -> dict[int, Account]:
+    """Return the accounts of those who are active and simulated: their password is known."""
+    known = connection.roster.accounts
+    active = [who.number for who in connection.roster.annotators if who.active]
+    return {number: known[number] for number in active if _password(known.get(number))}
+
+
+def _password(account: Account | None) -> bool:
+    return account is not None and account.password is not None
+
+
+def _server(connection: Connection, account: Account) -> LabelStudio:
+    studio = connection.studio
+    return LabelStudio(endpoint_of(studio.url, studio.invite_path(), account))
+
+
+def _open(connection: Connection, project: Project, share: float) -> list[tuple[int, Key]]:
+    tasks = connection.studio.tasks(project)
+    keys = [(task.id, connection.signer.read(task.pair)) for task in tasks if task.waits]
+    found = [(task, key) for task, key in keys if key is not None]
+    return found[: round(share * len(found))]
+
+
+def main(options: argparse.Namespace) -> None:
+    """Answer, and say how much."""
+    connection = connect("simulate")
+    if connection is None:
+        raise CampaignError("there is nothing to answer")
+    done = simulate(connection, truth(), options.share, options.seed)
+    more = "" if done else f"; is everybody's account in {PRIVATE}, and has `dvc repro` run?"
+    stage.say(f"simulate: {done} tasks answered{more}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Works in the current folder, with the campaign that is open there.")
+    parser.add_argument("--share", type=float, default=1.0, help="of each one's open tasks (1.0)")
+    parser.add_argument("--seed", type=int, default=1, help="of the people's noise (1)")
+    options = parser.parse_args()
+    if not 0 <= options.share <= 1:
+        parser.error(f"--share {options.share}: must be between 0 and 1")
+    return options
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))

@@ -1,0 +1,1 @@
+"""Simulated annotators, for rehearsals: who they are, their accounts, and what they answer."""

@@ -1,0 +1,45 @@
+"""What a simulated annotator answers: the true level, with a bias and noise of their own: pure."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+BIAS, NOISE = 0.3, 0.5
+CANT_JUDGE = 0.002
+SECONDS, SPREAD = 19.0, 0.5
+"""The median of the paper's time for a judgment, and its spread (of its logarithm)."""
+
+
+class Said(NamedTuple):
+    """An answer: a level, or None for a clip that would not play; and how long it took."""
+
+    level: int | None
+    seconds: float
+
+
+def said(truth: int, seed: int, annotator: int, pair: str) -> Said:
+    """Return an annotator's answer to a pair: always the same for the same seed."""
+    bias = _random(seed, annotator).normal(0, BIAS)
+    random = _random(seed, annotator, pair)
+    level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
+    seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
+    return Said(None if random.random() < CANT_JUDGE else level, seconds)
+
+
+def _random(*parts: object) -> np.random.Generator:
+    digest = hashlib.sha256(" ".join(map(str, parts)).encode()).digest()
+    return np.random.default_rng(list(digest))
+
+
+def result(answer: Said) -> list[Mapping[str, Any]]:
+    """Return what the page of Label Studio would submit."""
+    if answer.level is None:
+        return [_choice("level", "cant-judge"), _choice("reason", "broken-clip")]
+    return [_choice("level", str(answer.level))]
+
+
+def _choice(name: str, choice: str) -> Mapping[str, Any]:
+    value = {"choices": [choice]}
+    return {"from_name": name, "to_name": "clip", "type": "choices", "value": value}

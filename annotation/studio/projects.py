@@ -1,0 +1,55 @@
+"""Which projects are the campaign's: one for each annotator, marked in its description."""
+
+import re
+from collections.abc import Iterable
+
+from annotation.opened import CampaignError, Opened
+from annotation.studio.client import LabelStudio, Project
+
+MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator (\d+)")
+TITLE_LENGTH = 50
+COMPARED = ("title", "label_config", "expert_instruction")
+
+
+def mark(campaign: str, annotator: int) -> str:
+    """Return the description that a project is found by."""
+    return f"MomentRank campaign {campaign}, annotator {annotator}. Don't change this line."
+
+
+def title(name: str, annotator: int) -> str:
+    """Return what a project is called; Label Studio takes 50 letters."""
+    end = f", annotator {annotator}"
+    return name[: TITLE_LENGTH - len(end)] + end
+
+
+def ours(studio: LabelStudio, opened: Opened, *, beside_others: bool = False) -> dict[int, Project]:
+    """Return the campaign's projects by annotator.
+
+    Raises:
+        StudioError: the server does not answer as it should.
+        CampaignError: it holds other campaigns and nothing of this one, or two projects of one
+            annotator.
+    """
+    marked = [(found.groups(), project) for project, found in _marked(studio.projects())]
+    own = [
+        (int(number), project) for (campaign, number), project in marked if campaign == opened.id
+    ]
+    if marked and not own and not beside_others:
+        [(other, _), project] = marked[0]
+        raise CampaignError(
+            f"{studio.url}: holds another campaign ({other}, in the project {project.title!r}) and"
+            f" nothing of this one ({opened.id}); mend LABEL_STUDIO_URL. If both are to share the"
+            " server, say so once: python -m annotation.push --beside-others"
+        )
+    by_annotator = dict(reversed(own))
+    if len(by_annotator) != len(own):
+        raise CampaignError(
+            f"{studio.url}: two projects are marked for one annotator of this campaign; empty the"
+            f" description of the one that was copied (projects {[p.id for _, p in own]})"
+        )
+    return by_annotator
+
+
+def _marked(projects: Iterable[Project]) -> list[tuple[Project, re.Match[str]]]:
+    found = ((project, MARK.match(project.description)) for project in projects)
+    return [(project, match) for project, match in found if match]
