@@ -90,7 +90,12 @@ class Table:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     if not path.is_file():
-        raise files.FileError(f"{path}: no such file; `git restore {path}` brings it back")
+        remedy = (
+            "`dvc repro` makes it"
+            if "work" in path.parts
+            else f"`git restore {path}` brings it back"
+        )
+        raise files.FileError(f"{path}: no such file; {remedy}")
     frame = csv_files.read_csv(path)
     for name in frame:
         for line, cell in frame[name].items():
