@@ -12,7 +12,10 @@ RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after what is pinned, not after a time: a working copy shares this environment.
 READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
 
-.PHONY: help setup demo test campaign lock clean-demo
+# Label Studio's server pins what the pipeline does not want: it has an environment of its own.
+LABEL_STUDIO := .venv-label-studio/ready-$(shell cksum < requirements-label-studio.lock | cut -d' ' -f1)
+
+.PHONY: help setup demo test campaign label-studio label-studio-environment lock clean-demo
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -58,6 +61,18 @@ campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=
 	@echo "==> $(DIR) is ready, on a branch of its own. Next:"
 	@echo "    cd '$(DIR)' && . .venv/bin/activate"
 	@echo "    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro"
+
+label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own on this machine
+	@$(RUN) python -m annotation.server start
+
+label-studio-environment: $(LABEL_STUDIO)
+
+$(LABEL_STUDIO):
+	@echo "==> setting up .venv-label-studio: once, two minutes"
+	@$(PYTHON) -m venv .venv-label-studio
+	@.venv-label-studio/bin/python -m pip --disable-pip-version-check -qq install \
+	  -r requirements-label-studio.lock
+	@rm -f .venv-label-studio/ready-* && touch $@
 
 lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Python 3.11)
 	@$(RUN) pip-compile --quiet --upgrade --all-extras --strip-extras --allow-unsafe --no-annotate \

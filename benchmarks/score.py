@@ -24,9 +24,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from momentrank import segments
-from momentrank.calc import calc_aggregate
 from momentrank.cli.evaluate import defaults
 from momentrank.conventions import PAPER
+from momentrank.scores import calc_aggregate
 from momentrank.segments import Segments
 
 T = TypeVar("T")

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from momentrank.errors import MomentRankError, UsageError
 
 if TYPE_CHECKING:
-    from momentrank.calc import Evaluator, calc, calc_aggregate, evaluator, iter_calc
     from momentrank.formats import FormatError, read_qrels, read_run
     from momentrank.measures import (
         AP,
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         nDCG,
     )
     from momentrank.measures.parse import parse_measure
+    from momentrank.scores import Evaluator, calc, calc_aggregate, evaluator, iter_calc
 
 __version__ = "0.1.0"
 __all__ = [
@@ -77,7 +77,7 @@ __all__ = [
 ]
 _MODULES = {
     **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
-    **dict.fromkeys(("Evaluator", "calc", "calc_aggregate", "evaluator", "iter_calc"), "calc"),
+    **dict.fromkeys(("Evaluator", "calc", "calc_aggregate", "evaluator", "iter_calc"), "scores"),
     "parse_measure": "measures.parse",
 }
 

@@ -8,17 +8,18 @@
   over the queries that both files have.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
 from momentrank import matching, sh_eval
 from momentrank.errors import UsageError
 from momentrank.matching.lists import Lists
-from momentrank.matching.relevance import Relevance
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats
 
 PAPER, TVR_RANKING, SH_EVAL = "paper", "tvr-ranking", "sh-eval"
 CONVENTIONS = (PAPER, TVR_RANKING, SH_EVAL)
+T = TypeVar("T")
 
 
 def check(measure: Measure, convention: str) -> None:
@@ -38,9 +39,14 @@ def values(measure: Measure, lists: Lists, convention: str) -> Floats:
     """Return the value of each query, shape (queries,)."""
     params = measure.settings(convention)
     if convention == SH_EVAL:
-        merged, found = sh_eval.relevance(lists, params["match"])
+        merged, found = _once(
+            lists, params["match"], lambda: sh_eval.relevance(lists, params["match"])
+        )
         return measure.per_query(merged, found, params)
-    return measure.per_query(lists, _relevance(lists, params), params)
+    key = tuple((name, params[name]) for name in sorted(params) if name not in {"cutoff", "dcg"})
+    return measure.per_query(
+        lists, _once(lists, key, lambda: matching.relevance(lists, params)), params
+    )
 
 
 def counting(lists: Lists, convention: str) -> Bools:
@@ -48,9 +54,9 @@ def counting(lists: Lists, convention: str) -> Bools:
     return lists.listed | (convention == PAPER)
 
 
-def _relevance(lists: Lists, params: dict[str, Any]) -> Relevance:
-    """Return the relevance of results; one that was asked for before is not made again."""
-    key = tuple((name, params[name]) for name in sorted(params) if name not in {"cutoff", "dcg"})
+def _once(lists: Lists, key: object, make: Callable[[], T]) -> T:
+    """Return what is made of lists; what was made before is not made again."""
     if key not in lists.known:
-        lists.known[key] = matching.relevance(lists, params)
-    return lists.known[key]
+        lists.known[key] = make()
+    made: T = lists.known[key]
+    return made

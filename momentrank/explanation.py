@@ -23,6 +23,7 @@ class Ranked(NamedTuple):
     iou: float
     level: int | None
     gain: float
+    """Discounted: the level over log2(rank + 1)."""
     ndcg: float
     """nDCG up to here."""
 
@@ -44,6 +45,11 @@ class Explanation(NamedTuple):
     threshold: float
     ranking: list[Ranked]
     truth: list[Known]
+
+    @property
+    def judged(self) -> int:
+        """How many results took a judged segment."""
+        return sum(row.taken is not None for row in self.ranking)
 
 
 def explain(

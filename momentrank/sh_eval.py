@@ -69,7 +69,10 @@ def relevance(lists: Lists, match: str) -> tuple[Lists, Relevance]:
     found = Relevance(
         query, rank, hit.astype(np.float64), hit.astype(bool), judged.astype(bool), total
     )
-    return replace(lists, truth=_truth(relevant)), found
+    whole = lists.results._replace(
+        start=np.trunc(lists.results.start), end=np.trunc(lists.results.end)
+    )
+    return replace(lists, truth=_truth(relevant), results=whole), found
 
 
 def _by_query(lists: Lists) -> tuple[list[list[Part]], list[list[Part]], list[list[Part]]]:
@@ -146,7 +149,8 @@ def _touch(one: Part, other: Part) -> bool:
 
 
 def _share(one: Part, other: Part) -> bool:
-    return one.video == other.video and max(one.start, other.start) < min(one.end, other.end)
+    """Tell whether two half-open stretches meet; an instant inside one meets it."""
+    return one.video == other.video and one.start < other.end and other.start < one.end
 
 
 def _bins(part: Part) -> Iterator[Span]:

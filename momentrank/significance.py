@@ -17,7 +17,7 @@ from momentrank.segments import Floats
 BLOCK = 2**22
 """Numbers drawn at a time."""
 CLOSE = 1e-12
-"""Share of a difference below which two differences are the same: sums round."""
+"""Differences, or shares of one, below which two are the same: sums round."""
 
 
 class Comparison(NamedTuple):
@@ -28,7 +28,7 @@ class Comparison(NamedTuple):
     high: float
     p: float
     p_holm: float
-    effect: float
+    effect: float | None
     wins: int
     ties: int
     losses: int
@@ -51,9 +51,9 @@ def compare(
             p,
             p_holm,
             _effect(one),
-            int((one > 0).sum()),
-            int((one == 0).sum()),
-            int((one < 0).sum()),
+            int((one > CLOSE).sum()),
+            int((np.abs(one) <= CLOSE).sum()),
+            int((one < -CLOSE).sum()),
         )
         for one, interval, p, p_holm in rows
     ]
@@ -92,10 +92,13 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def _effect(differences: Floats) -> float:
-    """Return Cohen's d of paired values; 0 where nothing differs."""
-    spread = differences.std(ddof=1) if len(differences) > 1 else 0.0
-    return float(differences.mean() / spread) if spread > 0 else 0.0
+def _effect(differences: Floats) -> float | None:
+    """Return Cohen's d of paired values; null where all differ alike, 0 where none does."""
+    mean = float(differences.mean())
+    spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
+    if abs(mean) <= CLOSE:
+        return 0.0
+    return mean / spread if spread > CLOSE * abs(mean) else None
 
 
 def _blocks(rounds: int, width: int) -> Iterator[int]:

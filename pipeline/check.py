@@ -11,6 +11,7 @@ with a score above `rewrite.max_name_score`.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from functools import partial
@@ -22,7 +23,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline import csv_files, similarity, stage
+from pipeline import csv_files, files, similarity, stage
 from pipeline.finder import NameFinder
 from pipeline.names import NameTagger
 from pipeline.params import Params, load
@@ -94,14 +95,19 @@ def table(path: Path) -> pd.DataFrame:
 
     Raises:
         FileError: the file is no CSV with the column `caption`.
-        CheckError: a row lacks one of the two, or a column of the checks is there already.
+        CheckError: a row lacks one of the two, a cell is no UTF-8, or a column of the checks
+            is there already.
     """
     frame = csv_files.read_csv(path, ["caption"])
     taken = [name for name in COLUMNS if name in frame]
     if taken:
         raise CheckError(f"{path}: the column {taken[0]!r} is there already; rename or remove it")
+    for name in frame.columns:
+        broken = frame.index[~frame[name].fillna("").map(files.is_utf8).astype(bool)]
+        if len(broken):
+            raise CheckError(f"{path}, line {broken[0]}: not UTF-8; save the file as UTF-8")
     for name in frame.columns.intersection(["caption", "description"]):
-        empty = frame.index[frame[name].isna()]
+        empty = frame.index[frame[name].fillna("").str.strip() == ""]
         if len(empty):
             raise CheckError(f"{path}, line {empty[0]}: no {name} ({len(empty)} such rows)")
     return frame
@@ -126,6 +132,8 @@ def checked(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd
 
 def main(options: argparse.Namespace) -> None:
     """Check a file, and say how many captions fail."""
+    if options.out:
+        _check_target(options.out)
     frame = checked(table(options.file), load(), with_similarity=not options.no_similarity)
     if options.out:
         csv_files.write_csv(options.out, frame)
@@ -134,6 +142,15 @@ def main(options: argparse.Namespace) -> None:
     named, unlike = (~frame["names_ok"]).sum(), (~frame["similarity_ok"]).sum()
     unknown = " (not compared)" if frame["similarity"].isna().all() else ""
     stage.say(f"check: of {len(frame)} captions {named} name someone, {unlike} are unlike{unknown}")
+
+
+def _check_target(path: Path) -> None:
+    """Refuse what can't be written to before anything is checked."""
+    if path.is_dir():
+        raise CheckError(f"--out: {path} is a folder; name a file")
+    there = next(folder for folder in path.absolute().parents if folder.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK)):
+        raise CheckError(f"--out: nothing can be written into {there}")
 
 
 def _arguments() -> argparse.Namespace:

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pandas as pd
 
-from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines
+from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines, is_utf8
 
 csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
 
@@ -63,6 +63,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _check_header(path: Path, header: list[str], required: Sequence[str]) -> None:
+    if not all(map(is_utf8, header)):
+        raise FileError(f"{path}, line 1: not UTF-8; save the file as UTF-8")
     if missing := [name for name in required if name not in header]:
         raise FileError(f"{path}, line 1: column {missing[0]!r} is missing (found: {header})")
     if len(set(header)) != len(header):

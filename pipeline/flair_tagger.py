@@ -22,6 +22,7 @@ from momentrank.errors import MomentRankError
 from pipeline.cores import cores
 from pipeline.names import BUILTIN, Span
 from pipeline.tagging import characters as _characters  # noqa: F401  (Flair must know the class)
+from pipeline.tagging.sentences import sentence
 from pipeline.threads import one_thread
 
 FILE_NAMES = ("model.pt", "pytorch_model.bin", "final-model.pt", "best-model.pt")
@@ -66,19 +67,18 @@ class FlairTagger:
         return [found[text] for text in texts]
 
     def _tag(self, texts: list[str]) -> list[list[Span]]:
-        sentences = [Sentence(text) for text in texts]
-        for sentence in sentences:
-            sentence.is_document_boundary = True  # else its neighbours in the list are its context
+        sentences = [sentence(text) for text in texts]
+        for one in sentences:
+            one.is_document_boundary = True  # else its neighbours in the list are its context
         self._model.predict(
             sentences, mini_batch_size=self._batch_size, embedding_storage_mode="none"
         )
-        return [self._spans(sentence) for sentence in sentences]
+        return [self._spans(*pair) for pair in zip(texts, sentences, strict=True)]
 
-    def _spans(self, sentence: Sentence) -> list[Span]:
-        text = sentence.to_original_text()
+    def _spans(self, text: str, tagged: Sentence) -> list[Span]:
         return [
             _span(text, found.start_position, found.end_position, found.score)
-            for found in sentence.get_spans(self._model.label_type)
+            for found in tagged.get_spans(self._model.label_type)
             if found.tag in PERSONS
         ]
 

@@ -7,12 +7,13 @@ caption that it made, so that a caption can always be traced to the words that a
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator
 
 from momentrank.errors import UsageError
 from pipeline import files
@@ -33,11 +34,22 @@ class PromptError(UsageError):
     """A prompt file that says something that can't be meant."""
 
 
+def _plain(text: str) -> str:
+    """Return a text, if it says something and nothing is to be put into it."""
+    if not text.strip():
+        raise ValueError("must not be blank")
+    _check_placeholders(text, expected=())
+    return text
+
+
+Plain = Annotated[Name, AfterValidator(_plain)]
+
+
 class Example(Section):
     """A description, and the caption that it should become."""
 
-    description: Name
-    caption: Name
+    description: Plain
+    caption: Plain
 
 
 class Prompt(Section):
@@ -45,16 +57,10 @@ class Prompt(Section):
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     version: Positive
-    system: Name
+    system: Plain
     user: Name
     examples: list[Example]
     answer: Annotated[Schema, Field(validation_alias="schema")]
-
-    @field_validator("system")
-    @classmethod
-    def _system_has_no_placeholder(cls, system: str) -> str:
-        _check_placeholders(system, expected=())
-        return system
 
     @field_validator("user")
     @classmethod
@@ -62,10 +68,21 @@ class Prompt(Section):
         _check_placeholders(user, expected=(DESCRIPTIONS,))
         return user
 
+    @field_validator("examples")
+    @classmethod
+    def _examples_differ(cls, examples: list[Example]) -> list[Example]:
+        counts = Counter(example.description for example in examples)
+        if twice := [text for text, count in counts.items() if count > 1]:
+            raise ValueError(f"{twice[0]!r} stands twice")
+        return examples
+
     @field_validator("answer")
     @classmethod
     def _answer_holds_captions_by_id(cls, answer: Schema) -> Schema:
-        items = _property(answer, "captions").get("items", {})
+        captions = _property(answer, "captions")
+        if captions and captions.get("type") != "array":
+            raise ValueError("must ask for captions, an array")
+        items = captions.get("items")
         for name in ("id", "caption"):
             if _property(items, name).get("type") != "string":
                 raise ValueError(f"must ask for captions[].{name}, a string")
@@ -144,6 +161,8 @@ def load(path: Path) -> Prompt:
 
 def _check_placeholders(text: str, expected: Sequence[str]) -> None:
     found = _PLACEHOLDER.findall(text)
+    if "{{" in _PLACEHOLDER.sub("", text):
+        raise ValueError("a {{ has no }} on its line")
     if unknown := [name for name in found if name not in expected]:
         known = f"; known: {', '.join(expected)}" if expected else ""
         raise ValueError(f"unknown placeholder {{{{{unknown[0]}}}}}{known}")
@@ -154,10 +173,11 @@ def _check_placeholders(text: str, expected: Sequence[str]) -> None:
 
 def _property(schema: object, name: str) -> Schema:
     """Return the schema of a required property of an object, or nothing."""
-    if not isinstance(schema, dict) or name not in schema.get("required", []):
-        return {}
-    found = schema.get("properties", {}).get(name, {})
-    return found if isinstance(found, dict) else {}
+    match schema:
+        case {"required": [*required], "properties": {**properties}} if name in required:
+            found = properties.get(name)
+            return found if isinstance(found, dict) else {}
+    return {}
 
 
 def _explain(location: tuple[int | str, ...], message: str) -> str:

@@ -1,6 +1,7 @@
 """Turn descriptions into captions: imprecise sentences without character names.
 
-reads   datasets/work/moments.parquet, tagger/, the prompt, datasets/campaign/review.csv
+reads   datasets/work/moments.parquet, tagger/, the prompt,
+        datasets/campaign/review.csv, cast.csv
 writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv
 
 The paper's section 3.1: rewrite.backend writes, two checks look (similarity of description
@@ -14,14 +15,14 @@ takes no part until a decision about it stands in review.csv.
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from pipeline import csv_files, prompts, review, stage, tables
+from pipeline import csv_files, pool, prompts, review, stage, tables
 from pipeline.check import Limits, check
 from pipeline.finder import NameFinder
 from pipeline.params import Params, load
@@ -29,34 +30,41 @@ from pipeline.rewriters import none
 from pipeline.rewriters.llm import LlmRewriter
 from pipeline.rewriters.port import Item, Rewriter
 from pipeline.rewriters.replacements import extract
+from pipeline.rewriters.rules.gender import cast_of
+from pipeline.rewriters.rules.lexicon import Gender
 from pipeline.rewriters.rules.rewriter import RulesRewriter
-from pipeline.rounds import Check, Rounds, rewrite_in_rounds
+from pipeline.rounds import DIGITS, Check, Rounds, rewrite_in_rounds
 
 if TYPE_CHECKING:
     from pipeline.encoder import Encoder
 
 REVIEW_LIST = tables.WORK / "rewrite_review.csv"
 REPLACEMENTS = tables.WORK / "replacements.csv"
-SHARE_DIGITS = 4
+
+
+def items_of(moments: pd.DataFrame) -> list[Item]:
+    """Return every distinct description, under the id of the first moment that has it."""
+    first = moments.drop_duplicates("description")
+    return [Item(*row) for row in first[["moment_id", "description"]].to_numpy()]
 
 
 def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: int) -> Rounds:
     """Return one checked caption per moment; a text that occurs twice is rewritten once."""
-    first = moments.drop_duplicates("description")
-    items = [Item(*row) for row in first[["moment_id", "description"]].to_numpy()]
+    items = items_of(moments)
     done = rewrite_in_rounds(items, rewriter, check_, repairs)
-    by_text = moments["description"].map(first.set_index("description")["moment_id"])
+    ids_of = {item.description: item.moment_id for item in items}
+    by_text = [ids_of[description] for description in moments["description"]]
     captions = done.captions.set_index("moment_id").loc[by_text].reset_index(drop=True)
     captions.insert(0, "moment_id", moments["moment_id"].to_numpy())
     captions = captions.assign(source=rewriter.source, model=rewriter.model, prompt=rewriter.prompt)
-    ids = pd.DataFrame({"own": moments["moment_id"].to_numpy(), "moment_id": by_text.to_numpy()})
+    ids = pd.DataFrame({"own": list(moments["moment_id"]), "moment_id": by_text}, dtype=object)
     failed = ids.merge(done.failed, on="moment_id")[["own", "check", "score"]]
     return Rounds(captions, failed.rename(columns={"own": "moment_id"}), done.figures)
 
 
 def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
-    """Return the words that stand for names, by how often: `word, gender, count` (Table 3)."""
-    joined = captions.merge(moments[["moment_id", "description"]], on="moment_id")
+    """Return the words that stand for names in captions in use: `word, gender, count` (Table 3)."""
+    joined = pool.in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
     pairs = zip(changed["description"], changed["caption"], strict=True)
     counts = Counter((found.word, found.gender) for pair in pairs for found in extract(*pair))
@@ -80,27 +88,28 @@ def encoder_of(params: Params) -> "Encoder":
     return encoder.load(encoder.locate(params.embed.model, params.embed.revision), params.embed)
 
 
-def rewriter_of(params: Params, corpus: Sequence[str], finder: NameFinder | None) -> Rewriter:
-    """Return the rewriter of `rewrite.backend`; only `rules` needs the finder."""
-    if params.rewrite.backend == "openai":
-        return LlmRewriter(params.rewrite.openai, prompts.load(Path(params.rewrite.prompt)))
-    if params.rewrite.backend == "rules" and finder is not None:
-        return RulesRewriter.for_corpus(corpus, finder.find)
-    return none.Unchanged()
+def llm_of(params: Params) -> LlmRewriter | None:
+    """Return the LLM of `rewrite.backend`, if that is one."""
+    if params.rewrite.backend != "openai":
+        return None
+    return LlmRewriter(params.rewrite.openai, prompts.load(Path(params.rewrite.prompt)))
 
 
-def captions_of(params: Params, moments: pd.DataFrame) -> tuple[Rounds, dict[str, Any]]:
+def captions_of(
+    params: Params, moments: pd.DataFrame, cast: Mapping[str, Gender]
+) -> tuple[Rounds, dict[str, Any]]:
     """Rewrite by params.yaml; return the captions, and the figures of the rewriter."""
     if params.rewrite.backend == "none":
         return rewrite(moments, none.Unchanged(), none.unchecked, repairs=0), {}
-    corpus = list(moments["description"])
-    finder = finder_of(params, corpus)
+    llm, corpus = llm_of(params), list(moments["description"])
+    if llm:
+        llm.ready(items_of(moments))  # before minutes of tagging
+    encoder, finder = encoder_of(params), finder_of(params, corpus)
+    rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast)
     limits = Limits(params.rewrite.min_similarity, params.rewrite.max_name_score)
-    rewriter = rewriter_of(params, corpus, finder)
-    check_ = partial(_check, finder=finder, encoder=encoder_of(params), limits=limits)
+    check_ = partial(_check, finder=finder, encoder=encoder, limits=limits)
     done = rewrite(moments, rewriter, check_, params.rewrite.rounds)
-    spent = rewriter.spent.metrics() if isinstance(rewriter, LlmRewriter) else {}
-    return done, spent
+    return done, llm.spent.metrics() if llm else {}
 
 
 def _check(
@@ -116,23 +125,25 @@ def _check(
 def figures(
     done: Rounds, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
 ) -> dict[str, Any]:
-    """Return the stage's metrics."""
-    count = int(replaced["count"].sum())
+    """Return the stage's metrics; words are counted in the captions in use, one per moment."""
+    count, used = int(replaced["count"].sum()), len(pool.in_use(captions))
     return {
         "backend": backend,
-        "captions": len(captions),
-        "by_status": dict(sorted(Counter(captions["status"]).items())),
+        "moments": len(captions),
+        "moments_in_use": used,
+        "moments_by_status": dict(sorted(Counter(captions["status"]).items())),
         "rounds": {str(figure["round"]): figure for figure in done.figures},
         "words_replaced": count,
-        "words_replaced_per_description": round(count / max(1, len(captions)), SHARE_DIGITS),
+        "words_replaced_per_moment": round(count / max(1, used), DIGITS),
     }
 
 
 def main() -> None:
     """Rewrite, check, repair; put people's decisions in; list what they should look at."""
     params, moments = load(), tables.MOMENTS.read()
-    done, spent = captions_of(params, moments)
-    captions = review.decide(done.captions, tables.REVIEW.read())[tables.CAPTIONS.columns]
+    decisions = review.read(moments["moment_id"])  # before anything is tagged or paid for
+    done, spent = captions_of(params, moments, cast_of(tables.CAST.read()))
+    captions = review.decide(done.captions, decisions)[tables.CAPTIONS.columns]
     replaced = replacements(captions, moments)
     tables.CAPTIONS.write(captions)
     csv_files.write_csv(REVIEW_LIST, review.for_review(captions, moments, done.failed))
@@ -144,12 +155,11 @@ def main() -> None:
 def estimate() -> None:
     """Say what the first round would take, before a cent is spent."""
     params, moments = load(), tables.MOMENTS.read()
-    rewriter = rewriter_of(params, [], None)
-    if not isinstance(rewriter, LlmRewriter):
+    llm = llm_of(params)
+    if llm is None:
         stage.say(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
         return
-    items = [Item(*row) for row in moments[["moment_id", "description"]].to_numpy()]
-    plan = rewriter.estimate(items)
+    plan = llm.estimate(items_of(moments))
     sys.stdout.write(
         f"{plan.descriptions:>12,}  distinct descriptions, {plan.stored:,} of them paid for\n"
         f"{plan.requests:>12,}  requests\n{plan.tokens_in:>12,}  tokens in\n"

@@ -11,10 +11,14 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.rewriters.port import OK, Draft, Item, Rewriter
+from pipeline.rewriters.port import Draft, Item, Rewriter
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
 """Captions and descriptions to `name_score, names_ok, similarity, similarity_ok` each."""
+
+FAILED = ["moment_id", "check", "score"]
+DIGITS = 4
+"""... of a share in the metrics."""
 
 
 @dataclass
@@ -35,7 +39,7 @@ def rewrite_in_rounds(
 ) -> Rounds:
     """Return every item with its caption after at most `repairs` repairs."""
     table = _start(items)
-    failed = pd.DataFrame({"moment_id": [], "check": [], "score": []})
+    failed = pd.DataFrame(columns=FAILED, dtype=object)
     figures: list[dict[str, Any]] = []
     for attempt in range(repairs + 1):
         left = table["status"] == "failed"
@@ -44,10 +48,8 @@ def rewrite_in_rounds(
         asked = [Item(*row) for row in table.loc[left, ["moment_id", "description"]].to_numpy()]
         results = _checked(asked, list(rewriter.rewrite(asked, attempt)), check)
         table = _take(table, results, attempt)
-        failures = results[~results["passed"]]
         figures.append(_figures(attempt, results))
-        told = failures[["moment_id", "check", "score"]]
-        failed = pd.concat([failed[~failed["moment_id"].isin(told["moment_id"])], told])
+        failed = _told(failed, results)
     columns = ["moment_id", "caption", "rounds", "similarity", "name_score", "status"]
     return Rounds(table[columns], failed.reset_index(drop=True), figures)
 
@@ -69,9 +71,18 @@ def _checked(asked: Sequence[Item], drafts: Sequence[Draft], check: Check) -> pd
     table = table.join(checks.set_index(table.index[written]))
     named = table["names_ok"].eq(False)
     unlike = table["similarity_ok"].eq(False)
+    named, unlike = named.fillna(False), unlike.fillna(False)
     table["check"] = table["outcome"].mask(unlike, "similarity").mask(named, "names")
     table["score"] = table["similarity"].where(unlike).mask(named, table["name_score"])
-    return table.assign(passed=written & ~named.fillna(False) & ~unlike.fillna(False))
+    return table.assign(named=named, unlike=unlike, passed=written & ~named & ~unlike)
+
+
+def _told(failed: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
+    """Return what each caption failed last; where no draft came, its check stays beside it."""
+    failures = results[~results["passed"]]
+    known = failures["moment_id"].isin(failed["moment_id"])
+    told = failures.loc[failures["caption"].notna() | ~known, FAILED]
+    return pd.concat([failed[~failed["moment_id"].isin(told["moment_id"])], told])
 
 
 def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFrame:
@@ -91,12 +102,14 @@ def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFr
 
 
 def _figures(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
-    failures = Counter(results.loc[~results["passed"], "check"])
-    return {
-        "round": attempt,
-        "rewritten": len(results),
+    """Count the distinct descriptions of a round; one that fails both checks is in both."""
+    undrafted = Counter(results.loc[results["caption"].isna(), "outcome"])
+    counts = {
         "passed": int(results["passed"].sum()),
-        "failed_names": failures.pop("names", 0),
-        "failed_similarity": failures.pop("similarity", 0),
-        "without_draft": {name: count for name, count in sorted(failures.items()) if name != OK},
+        "failed_names": int(results["named"].sum()),
+        "failed_similarity": int(results["unlike"].sum()),
+        "without_draft": undrafted.total(),
     }
+    shares = {f"share_{key}": round(n / len(results), DIGITS) for key, n in counts.items()}
+    told = {"round": attempt, "distinct_descriptions": len(results), **counts, **shares}
+    return told | {"why_without_draft": dict(sorted(undrafted.items()))}

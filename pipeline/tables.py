@@ -95,6 +95,12 @@ REVIEW = _table(
     moment_id=_id(),
     caption=_text(),
 )
+CAST = _table(
+    CAMPAIGN / "cast.csv",
+    ["name"],
+    name=_text(),
+    gender=_one_of("female", "male", nullable=True),
+)
 QUERIES = _table(
     WORK / "queries.parquet",
     ["query_id"],

@@ -15,6 +15,8 @@ LETTERS = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
 POSSESSIVE = re.compile(r"['\u2019]s?$", re.IGNORECASE)
 TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 ABBREVIATIONS = TITLES | {"st", "lt", "sgt", "capt", "det", "jr", "sr"}
+NEAR = 20
+"""Characters before a full stop in which its abbreviation stands."""
 OPENERS = '.!?:;"\u201c\u201d(['
 
 MAX_LOWER_SHARE = 0.2
@@ -132,5 +134,5 @@ def _starts_sentence(text: str, start: int) -> bool:
     before = text[:start].rstrip()
     if not before or before[-1] not in OPENERS:
         return not before
-    last = LETTERS.findall(before[:-1])[-1:]
+    last = LETTERS.findall(before[-NEAR:-1])[-1:]
     return not (before[-1] == "." and last and last[0].casefold() in ABBREVIATIONS)

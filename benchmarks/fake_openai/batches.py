@@ -44,7 +44,7 @@ class Batches:
         match method, *parts.path.removeprefix("/v1/").split("/"):
             case "POST", "files":
                 return of_json({"id": self._file(_uploaded(content)), "object": "file"})
-            case "GET", "files", file_id, "content":
+            case "GET", "files", file_id, "content" if file_id in self.files:
                 return Reply(200, self.files[file_id])
             case "POST", "batches":
                 batch = self._create(json.loads(content))

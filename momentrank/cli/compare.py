@@ -11,11 +11,12 @@ import sys
 from pathlib import Path
 
 from momentrank import significance
-from momentrank.calc import Evaluator
 from momentrank.cli import inputs
+from momentrank.cli.judged import with_judged
 from momentrank.errors import UsageError
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
+from momentrank.scores import Evaluator
 from momentrank.significance import Comparison
 
 USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
@@ -35,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=2024, metavar="N",
                         help="the same seed gives the same numbers (2024)")  # fmt: skip
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--digits", type=int, default=4, help="digits after the point (4)")
+    parser.add_argument("--digits", type=inputs.digits, default=4, help="after the point (4)")
+    parser.add_argument("--no-judged", action="store_true", help="no Judged beside nDCG")
     inputs.add_files(parser)
 
 
@@ -45,13 +47,15 @@ def run(options: argparse.Namespace) -> int:
     measures = parse_measures(named.measures)
     if len(named.runs) < 2 or not measures:  # noqa: PLR2004
         raise UsageError(f"two runs or more and a measure are needed: {USAGE}")
-    if options.rounds < 1 or not 0 < options.confidence < 1:
-        raise UsageError("--rounds must be at least 1, --confidence between 0 and 1")
+    if options.rounds < 1 or options.seed < 0 or not 0 < options.confidence < 1:
+        raise UsageError("--rounds must be from 1, --seed from 0, --confidence between 0 and 1")
+    if not options.no_judged:
+        measures = with_judged(measures)
+    source = inputs.provenance(options.qrels, options.convention)
     evaluator = Evaluator(measures, inputs.load_qrels(options, options.qrels), options.convention)
     scored = {
         path: evaluator.per_query(inputs.load_for(options, path, evaluator)) for path in named.runs
     }
-    source = inputs.provenance(options.qrels, options.convention)
     source["test"] = (
         f"paired randomisation and bootstrap over queries,"
         f" {options.rounds} rounds, seed {options.seed}"
@@ -94,11 +98,9 @@ def _compare(
 
 
 def _print(options: argparse.Namespace, measure: Measure, rows: list[Row]) -> None:
-    table = [COLUMNS, *(_cells(options, measure, row) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+    sys.stdout.writelines(
+        inputs.aligned([COLUMNS, *(_cells(options, measure, row) for row in rows)])
+    )
 
 
 def _cells(options: argparse.Namespace, measure: Measure, row: Row) -> tuple[str, ...]:
@@ -114,6 +116,6 @@ def _cells(options: argparse.Namespace, measure: Measure, row: Row) -> tuple[str
         f"[{found.low:+.{digits}f}, {found.high:+.{digits}f}]",
         f"{found.p:.4g}",
         f"{found.p_holm:.4g}",
-        f"{found.effect:+.3f}",
+        "all alike" if found.effect is None else f"{found.effect:+.3f}",
         f"{found.wins}/{found.ties}/{found.losses}",
     )

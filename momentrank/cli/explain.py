@@ -6,13 +6,14 @@ each video.
 
 import argparse
 import sys
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from momentrank.cli import inputs
 from momentrank.cli.page import page
+from momentrank.conventions import PAPER
 from momentrank.errors import UsageError
 from momentrank.explanation import Explanation, Known, Ranked, explain
+from momentrank.ids import decode_id
 
 DASH = "\u2013"
 
@@ -34,15 +35,13 @@ def run(options: argparse.Namespace) -> int:
     """Explain, and print."""
     if not 0 <= options.iou <= 1 or options.cutoff < 1:
         raise UsageError("--iou must be from 0 to 1, --cutoff 1 or more")
+    source = inputs.provenance(options.qrels, PAPER)
     qrels = inputs.load_qrels(options, options.qrels)
-    found = explain(
-        qrels,
-        inputs.load_run(options, options.run_file, options.cutoff),
-        options.query,
-        options.iou,
-        options.cutoff,
-    )
-    source = inputs.provenance(options.qrels, "paper")
+    listed = inputs.load_run(options, options.run_file, options.cutoff)
+    query = options.query if options.query in qrels.queries else decode_id(options.query)
+    if query not in listed.queries:
+        inputs.warn(f"{options.run_file}: the run lacks the query {query!r}")
+    found = explain(qrels, listed, query, options.iou, options.cutoff)
     if options.html:
         options.html.write_text(page(found, source), encoding="utf-8")
     else:
@@ -53,14 +52,15 @@ def run(options: argparse.Namespace) -> int:
 def text(found: Explanation, source: dict[str, str]) -> str:
     """Return the explanation as text."""
     lines = [f"# {name}: {value}" for name, value in source.items()]
-    lines += ["", f"query {found.query}, IoU >= {found.threshold:g}", ""]
-    lines += _aligned([RANKING, *(_ranked(row) for row in found.ranking)])
+    lines += ["", f"query {found.query}, IoU >= {found.threshold:g}"]
+    lines += [f"{found.judged} of the first {len(found.ranking)} results are judged", ""]
+    ranking = inputs.aligned([RANKING, *(_ranked(row) for row in found.ranking)])
     known = [_known(number, row) for number, row in enumerate(found.truth, start=1)]
-    lines += ["", *_aligned([TRUTH, *known])]
-    return "\n".join(lines) + "\n"
+    truth = inputs.aligned([TRUTH, *known])
+    return "".join([*(f"{line}\n" for line in lines), *ranking, "\n", *truth])
 
 
-RANKING = ("rank", "video", "start", "end", "took", "IoU", "level", "gain", "nDCG so far")
+RANKING = ("rank", "video", "start", "end", "took", "IoU", "level", "gain/log2", "nDCG so far")
 TRUTH = ("", "video", "start", "end", "level", "taken by rank")
 
 
@@ -75,9 +75,3 @@ def _ranked(row: Ranked) -> tuple[str, ...]:
 def _known(number: int, row: Known) -> tuple[str, ...]:
     times = (f"{row.start:.2f}", f"{row.end:.2f}")
     return (f"#{number}", row.video, *times, str(row.level), str(row.rank or DASH))
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        yield "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()

@@ -5,20 +5,22 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from momentrank import __version__, formats
-from momentrank.calc import Evaluator
 from momentrank.conventions import CONVENTIONS, PAPER, SH_EVAL
 from momentrank.errors import UsageError
 from momentrank.formats.text import Time
-from momentrank.measures.base import Measure
+from momentrank.measures import REGISTRY, Measure
+from momentrank.scores import Evaluator
 from momentrank.segments import Floats, Segments
 
 MANIFEST = "manifest.json"
-FILE_LIKE = re.compile(r"[^(@]*[./\\][^(@]*")
+PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
+MEASURE_LIKE = re.compile(rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?", re.IGNORECASE)
+MOST_DIGITS = 15
 SHOWN = 3
 
 PerQuery = dict[Measure, tuple[list[str], Floats]]
@@ -52,12 +54,16 @@ def add_convention(parser: argparse.ArgumentParser) -> None:
 
 
 def named(arguments: Sequence[str]) -> Named:
-    """Tell files from measures: a file is there, or looks like one.
+    """Tell files from measures: a file looks like one, or is there and not called as a measure.
 
     Raises:
         UsageError: a run is named twice.
     """
-    is_run = [Path(name).exists() or bool(FILE_LIKE.fullmatch(name)) for name in arguments]
+    is_run = [
+        bool(PATH_LIKE.fullmatch(name))
+        or (Path(name).exists() and not MEASURE_LIKE.fullmatch(name))
+        for name in arguments
+    ]
     runs = [Path(name) for name, yes in zip(arguments, is_run, strict=True) if yes]
     twice = {str(path) for path in runs if runs.count(path) > 1}
     if twice:
@@ -74,7 +80,7 @@ def time_of(options: argparse.Namespace) -> Time:
 
 def load_qrels(options: argparse.Namespace, path: Path) -> Segments:
     """Read qrels as the options say."""
-    return formats.load_qrels(path, fmt=options.qrels_format, time=time_of(options))
+    return formats.load_qrels(path, fmt=options.qrels_format, time=time_of(options), warn=warn)
 
 
 def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) -> Segments:
@@ -107,25 +113,49 @@ def warn(text: str) -> None:
 
 
 def provenance(qrels: Path, convention: str) -> dict[str, str]:
-    """Return where numbers come from: version, convention, and which qrels."""
+    """Return where numbers come from: version, convention, and which qrels.
+
+    Raises:
+        UsageError: the qrels can't be read twice, to be scored and to be named.
+    """
+    if qrels.exists() and not qrels.is_file():
+        raise UsageError(f"{qrels}: qrels must be a file, so that its SHA-256 can be told")
+    sha256 = hashlib.sha256(qrels.read_bytes()).hexdigest() if qrels.exists() else ""
     return {
         "momentrank": __version__,
         "convention": convention,
         "qrels": str(qrels),
-        "qrels_sha256": hashlib.sha256(qrels.read_bytes()).hexdigest(),
-        "release": _release(qrels),
+        "qrels_sha256": sha256,
+        "release": _release(qrels, sha256),
     }
 
 
-def _release(qrels: Path) -> str:
-    """Return the version of the release that qrels belong to, by the manifest beside them."""
+def _release(qrels: Path, sha256: str) -> str:
+    """Return the version of the release that qrels belong to, if the manifest names them."""
     for folder in (qrels.resolve().parent, qrels.resolve().parent.parent):
         try:
-            manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-            return str(manifest["version"])
+            text = (folder / MANIFEST).read_text(encoding="utf-8")
+            version = json.loads(text)["version"]
         except (OSError, ValueError, KeyError, TypeError):
             continue
+        if sha256 in text:
+            return str(version)
     return "unknown"
+
+
+def digits(text: str) -> int:
+    """Return a number of digits after the point."""
+    if not text.isdecimal() or int(text) > MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"must be 0 to {MOST_DIGITS}, not {text!r}")
+    return int(text)
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table, its columns one below the other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        yield "  ".join(cells).rstrip() + "\n"
 
 
 def number(value: float, digits: int, measure: Measure) -> str:

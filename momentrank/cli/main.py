@@ -3,10 +3,11 @@
     momentrank evaluate test.qrels my.run 'nDCG(iou=0.5)@10' 'AxIoU@10'
 
 Files are known by their content, and may be gzipped. Exit codes: 0, 1 (the data are wrong),
-2 (the command is).
+2 (the command is), 130 (stopped).
 """
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -16,20 +17,35 @@ from momentrank.cli import compare, convert, evaluate, explain, validate
 from momentrank.errors import MomentRankError
 
 VERBS = (evaluate, compare, explain, validate, convert)
+STOPPED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # any id, on any terminal
     options = _options(arguments)
     try:
-        return int(options.run(options))
+        code = int(options.run(options))
+        sys.stdout.flush()
     except MomentRankError as exc:
-        for line in str(exc).splitlines():
-            sys.stderr.write(f"momentrank: {line}\n")
-        return exc.exit_code
+        return _failed(str(exc), exc.exit_code)
     except BrokenPipeError:  # as in `momentrank evaluate ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as exc:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _failed(f"{exc.filename or 'output'}: {(exc.strerror or str(exc)).lower()}", 1)
+    except KeyboardInterrupt:
+        return _failed("stopped", STOPPED)
+    return code
+
+
+def _failed(message: str, code: int) -> int:
+    for line in message.splitlines():
+        sys.stderr.write(f"momentrank: {line}\n")
+    return code
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:

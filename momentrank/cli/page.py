@@ -24,9 +24,10 @@ td.n { text-align: right; font-variant-numeric: tabular-nums }
 small { color: #666 } .key span { display: inline-block; padding: 0 .6rem }
 </style>
 <h1>Query $query</h1>
-<p>Results take judged moments of the same video in rank order, at an IoU of $threshold or more.</p>
+<p>Results take judged moments of the same video in rank order, at an IoU of $threshold or more.
+$judged of the first $shown results are judged.</p>
 <p class="key">level $key</p>
-<table><tr><th>rank<th>video<th>moment<th>took<th>IoU<th>level<th>gain<th>nDCG so far</tr>
+<table><tr><th>rank<th>video<th>moment<th>took<th>IoU<th>level<th>gain/log2<th>nDCG so far</tr>
 $rows</table>
 <h2>Video by video</h2>
 $videos
@@ -43,6 +44,8 @@ def page(found: Explanation, source: dict[str, str]) -> str:
     return PAGE.substitute(
         query=escape(found.query),
         threshold=f"{found.threshold:g}",
+        judged=found.judged,
+        shown=len(found.ranking),
         key="".join(
             f'<span style="{_look(level)}">{level}</span>' for level in range(len(COLOURS))
         ),

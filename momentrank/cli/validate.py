@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from momentrank import formats
+from momentrank.cli import inputs
 from momentrank.errors import MomentRankError
 
 
@@ -35,4 +36,8 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(f"{path}: {found.kind} ({found.format}): {counts}")
         sys.stdout.write(f": {levels}\n" if levels else "\n")
         sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
+        source = inputs.provenance(path, "")
+        names = ("momentrank", "qrels_sha256", "release")
+        told = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
+        sys.stdout.write(f"  {', '.join(told)}\n")
     return 1 if wrong else 0

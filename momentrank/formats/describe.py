@@ -78,6 +78,7 @@ def _described(
     if kind == "qrels":
         table = qrels_table(source, fmt, time)
         segments = table.qrels()
+        remarks += filter(None, [table.contradiction()])
         levels, counts = np.unique(segments.value, return_counts=True)
         by_level = dict(zip(map(int, levels.tolist()), counts.tolist(), strict=True))
     else:

@@ -33,13 +33,16 @@ def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=2)
 
 
-def load_qrels(path: Path | str, *, fmt: str | None = None, time: Time = "seconds") -> Segments:
+def load_qrels(
+    path: Path | str, *, fmt: str | None = None, time: Time = "seconds", warn: Warn = _warn
+) -> Segments:
     """Read judged segments.
 
     Args:
         path: the file, compressed by gzip or not.
         fmt: one of `QRELS_FORMATS`; found by the content if not given.
         time: how a text file writes times; "mm.ss" is MediaEval's minutes.seconds.
+        warn: is told, in one line each, what is no error but may not be meant.
 
     Raises:
         FormatError: the file is malformed; with its line or the path inside its JSON.
@@ -47,7 +50,11 @@ def load_qrels(path: Path | str, *, fmt: str | None = None, time: Time = "second
     """
     check_format(fmt, QRELS_FORMATS)
     with collector_paused():
-        return qrels_table(read_source(Path(path)), fmt, time).qrels()
+        table = qrels_table(read_source(Path(path)), fmt, time)
+        segments = table.qrels()
+        if said := table.contradiction():
+            warn(said)
+        return segments
 
 
 def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
@@ -131,7 +138,9 @@ def _check_time(source: Source, fmt: str | None, time: Time) -> None:
     if time not in TIMES:
         raise UsageError(f"{time!r} is not a valid time, must be one of {', '.join(TIMES)}")
     if time != "seconds" and not is_text(source, fmt) and is_json(source):
-        raise UsageError(f"{source.path}: {time} is a time of text files; JSON has seconds")
+        raise UsageError(
+            f"{source.path}: {time} is a time of text files; JSON has seconds: add --time seconds"
+        )
 
 
 def read_qrels(

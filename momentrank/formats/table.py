@@ -38,11 +38,9 @@ class Table(NamedTuple):
         """Return the table as judged segments.
 
         Raises:
-            FormatError: a time or level can't be, or one segment has two levels.
+            FormatError: a time or level can't be.
         """
-        segments = self._checked(judged)
-        self._refuse_contradictions()
-        return self._with_all_queries(segments)
+        return self._with_all_queries(self._checked(judged))
 
     def run(self) -> Segments:
         """Return the table as results, in the order of their ranks or of the file.
@@ -67,22 +65,23 @@ class Table(NamedTuple):
         new = np.array([index[name] for name in segments.queries], dtype=np.int64)
         return segments._replace(queries=self.queries, query=new[segments.query])
 
-    def _refuse_contradictions(self) -> None:
-        """Refuse one segment with two levels: which of them counts, nobody could tell."""
+    def contradiction(self) -> str | None:
+        """Say where one segment first has two levels: each counts, so it may be meant."""
         keys = list(
             zip(self.query, self.video, self.start.tolist(), self.end.tolist(), strict=True)
         )
         if len(set(keys)) == len(keys):
-            return
+            return None
         seen: dict[Any, int] = {}
         for row, key in enumerate(keys):
             first = seen.setdefault(key, row)
             if self.value[first] != self.value[row]:
-                self._contradicts(first, row)
+                return self._contradicts(first, row)
+        return None
 
-    def _contradicts(self, first: int, row: int) -> None:
+    def _contradicts(self, first: int, row: int) -> str:
         place, levels = self.place(first), self.value[[first, row]]
         inside = f"line {place.line}" if place.line else ""
         where = ", ".join(filter(None, [inside, place.trail]))
         found = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
-        raise self.place(row).error(f"the same segment twice: {found}")
+        return str(self.place(row).error(f"the same segment twice: {found}; both count"))

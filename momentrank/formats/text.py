@@ -26,12 +26,17 @@ LAYOUTS = {6: QRELS, **_RUNS}
 _WIDEST = max(LAYOUTS)
 
 
+def is_comment(line: str) -> bool:
+    """Tell a comment, `# ...`, from a line whose query is called `#1`."""
+    return line.startswith("#") and (line == "#" or line[1].isspace())
+
+
 def first_fields(text: str) -> list[str]:
     """Return the fields of the first line that says something, or none.
 
     At most one field too many: a line of JSON may be the whole file.
     """
-    lines = (line.split(None, _WIDEST) for line in _lines_of(text) if not line.startswith("#"))
+    lines = (line.split(None, _WIDEST) for line in _lines_of(text) if not is_comment(line))
     return next(filter(None, lines), [])
 
 
@@ -61,7 +66,7 @@ def read_lines(source: Source) -> Lines:
     """
     lines = source.text.split("\n")
     if "#" in source.text:
-        lines = ["" if line.startswith("#") else line for line in lines]
+        lines = ["" if is_comment(line) else line for line in lines]
     fields = [line.split() for line in lines]
     rows = list(filter(None, fields))
     place = _places(source, fields)
@@ -140,6 +145,8 @@ def _not(lines: Lines, what: str, wanted: str) -> Exception:
 
 def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
     times = floats if time == "seconds" else minutes
+    if "jump_in" in layout:
+        times(lines, layout, "jump_in")  # nothing takes it, but it must be a time
     return Table(
         ids(lines, layout, "query_id"),
         ids(lines, layout, "video_id"),

@@ -57,6 +57,10 @@ def _write(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
+    path = path.resolve()  # a link stays one
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)  # a pipe or a device
+        return
     descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as stream:

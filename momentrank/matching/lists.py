@@ -55,7 +55,7 @@ class Lists:
     listed: Bools
     truth: Truth
     results: Results
-    known: dict[Any, Relevance] = field(default_factory=dict, compare=False)
+    known: dict[Any, Any] = field(default_factory=dict, compare=False)
     """What relevance models have made of these lists."""
 
     def take(self, rows: Bools) -> "Lists":

@@ -1,6 +1,7 @@
 """A measure is a value: its `repr` is its name, its argument, its column and its key."""
 
 from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,7 +17,7 @@ from momentrank.segments import Floats
 if TYPE_CHECKING:
     from ir_measures.util import Metric
 
-    from momentrank.calc import Evaluator, Qrels, Run
+    from momentrank.scores import Evaluator, Qrels, Run
 
 
 class MeasureError(UsageError):
@@ -48,20 +49,26 @@ class Measure(ir_measures.Measure):
         for name, value in params.items():
             known = self.PARAMS.get(name)
             if known is None:
-                there = ", ".join(self.PARAMS)
-                raise MeasureError(f"{self.NAME} has no parameter {name!r}, only {there}")
+                raise MeasureError(f"{self.NAME} has no parameter {name!r}{self._meant(name)}")
             if not known.accepts(value):
                 raise MeasureError(f"{self.NAME}: {name} must be {known.allowed}, not {value!r}")
         in_order = [name for name in self.PARAMS if name in params]
         super().__init__(  # type: ignore[no-untyped-call]
-            **{name: params[name] for name in in_order}
+            **{name: _plain(params[name]) for name in in_order}
         )
 
+    def _meant(self, name: str) -> str:
+        near = get_close_matches(name, self.PARAMS, n=1)
+        there = ", ".join(self.PARAMS) or "none"
+        return f"; did you mean {near[0]}?" if near else f", only {there}"
+
     def __repr__(self) -> str:
+        # What is another default in some convention is shown where it is set: it decides.
+        varies = {name for defaults in self.CONVENTIONS.values() for name in defaults}
         shown = {
             name: value
             for name, value in self.params.items()
-            if name != self.AT_PARAM and value != self.PARAMS[name].default
+            if name != self.AT_PARAM and (value != self.PARAMS[name].default or name in varies)
         }
         brackets = ",".join(f"{name}={value!r}" for name, value in shown.items())
         cutoff = self.params.get(self.AT_PARAM)
@@ -103,7 +110,7 @@ class Measure(ir_measures.Measure):
         self, qrels: "Qrels", convention: str = "paper"
     ) -> "Evaluator":
         """Return what scores runs by this measure; see `momentrank.evaluator`."""
-        from momentrank.calc import evaluator  # noqa: PLC0415  (it imports this module)
+        from momentrank.scores import evaluator  # noqa: PLC0415  (it imports this module)
 
         return evaluator([self], qrels, convention)
 
@@ -121,6 +128,11 @@ class Measure(ir_measures.Measure):
         """Return the value over all queries, and each query's."""
         evaluator = self.evaluator(qrels, convention)
         return CalcResults(evaluator.calc_aggregate(run)[self], list(evaluator.iter_calc(run)))
+
+
+def _plain(value: object) -> object:
+    """Return a number as it is shortest: 1.0 and 1 are one."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 COMMON = {"rel": REL, "judged_only": JUDGED_ONLY}

@@ -7,7 +7,7 @@ import numpy as np
 from momentrank.matching.lists import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.axiou import best
-from momentrank.measures.base import COMMON, Measure, table
+from momentrank.measures.base import COMMON, Measure, MeasureError, table
 from momentrank.measures.params import CUTOFF, Choice, Number
 from momentrank.segments import Floats
 
@@ -28,6 +28,16 @@ class NCxIoU(Measure):
         "p": Number(0, 1, 0.8, desc="rbp: the probability of going on"),
         **COMMON,
     }
+
+    def validate_params(self) -> None:
+        """Check that nothing is missing, nor set in vain.
+
+        Raises:
+            MeasureError: so it is.
+        """
+        if "p" in self.params and self.params.get("stop") != "rbp":
+            raise MeasureError(f"{self!r}: p belongs to stop='rbp'")
+        super().validate_params()
 
     def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""

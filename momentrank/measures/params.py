@@ -37,14 +37,17 @@ class Number(Param):
         return self._low <= value <= self._high
 
 
-class Whole(Param):
-    """A whole number from 1 on."""
+MOST = 10_000
 
-    allowed = "1, 2, 3, ..."
+
+class Whole(Param):
+    """A whole number from 1 to `MOST`."""
+
+    allowed = f"1, 2, 3, ... {MOST}"
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value will do."""
-        return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+        return type(value) is int and 1 <= value <= MOST
 
 
 class Choice(Param):

@@ -13,7 +13,7 @@ from momentrank.measures import REGISTRY
 from momentrank.measures.base import Measure, MeasureError
 
 PAPERS = [
-    (re.compile(r"n?dcg@(\d+),\s*iou\s*(?:>=|\u2265)\s*(\d*\.?\d+)", re.IGNORECASE), "nDCG"),
+    (re.compile(r"ndcg@(\d+),\s*iou\s*(?:>=|\u2265)\s*(\d*\.?\d+)", re.IGNORECASE), "nDCG"),
     (re.compile(r"R@(\d+),\s*(?:iou\s*=\s*)?(\d*\.?\d+)", re.IGNORECASE), "R"),
 ]
 
@@ -24,8 +24,12 @@ def parse_measure(text: str) -> Measure:
     Raises:
         MeasureError: there is no such measure, or a parameter is wrong or missing.
     """
-    measure = _as_in_papers(text.strip()) or _parsed(text.strip())
-    measure.validate_params()
+    try:
+        measure = _as_in_papers(text.strip()) or _parsed(text.strip())
+        measure.validate_params()
+    except MeasureError as exc:
+        said = str(exc)
+        raise MeasureError(said if said.startswith(repr(text)) else f"{text!r}: {said}") from exc
     return measure
 
 
@@ -65,6 +69,8 @@ def _parsed(text: str) -> Measure:
     params = {}
     if isinstance(node, ast.Call) and not node.args:
         params = {str(word.arg): _value(word.value, text) for word in node.keywords}
+        if len(params) < len(node.keywords):
+            raise MeasureError(f"{text!r}: a parameter stands twice")
         node = node.func
     if not isinstance(node, ast.Name):
         raise MeasureError(f"{text!r} is no measure; they look like nDCG(iou=0.5)@10")
@@ -75,12 +81,13 @@ def _named(name: str, text: str) -> Measure:
     if name in REGISTRY:
         return REGISTRY[name]
     lower = {known.lower(): known for known in REGISTRY}
-    near = get_close_matches(name.lower(), lower, n=1, cutoff=0.0)
-    raise MeasureError(f"{text!r}: there is no measure {name!r}; did you mean {lower[near[0]]}?")
+    near = get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    meant = f"did you mean {lower[near[0]]}?" if near else f"there are {', '.join(REGISTRY)}"
+    raise MeasureError(f"{text!r}: there is no measure {name!r}; {meant}")
 
 
 def _value(node: ast.expr, text: str) -> object:
     try:
         return ast.literal_eval(node)
-    except ValueError as exc:
+    except (ValueError, TypeError, MemoryError, RecursionError) as exc:
         raise MeasureError(f"{text!r}: {ast.unparse(node)} is no value") from exc

@@ -5,18 +5,15 @@ twice, may have mixed them up: none of it is used.
 """
 
 import json
-import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from pipeline import files
+from pipeline.lines import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
-
-# Controls, line and paragraph separators, and halves of a character.
-_NO_LINE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 class Answer(NamedTuple):
@@ -50,14 +47,16 @@ class _Choice(_Lenient):
     finish_reason: str | None = None
 
 
-class _Usage(_Lenient):
-    prompt_tokens: int
-    completion_tokens: int
+class _Usage(BaseModel):
+    """What was used, not strict: an answer is paid for, and good, whatever its count says."""
+
+    prompt_tokens: Annotated[int, Field(ge=0)]
+    completion_tokens: Annotated[int, Field(ge=0)]
 
 
 class _Completion(_Lenient):
     choices: list[_Choice]
-    usage: _Usage | None = None
+    usage: Any = None
 
 
 class _Caption(_Lenient):
@@ -80,14 +79,22 @@ def of_body(body: object) -> Answer:
         choice = completion.choices[0]
     except (ValidationError, IndexError):
         raise CallFailed(outcomes.BROKEN_RESPONSE, "no chat completion") from None
-    used = completion.usage
+    tokens_in, tokens_out = _used(completion.usage)
     return Answer(
         content=choice.message.content,
         refusal=choice.message.refusal,
         finish_reason=choice.finish_reason,
-        tokens_in=used.prompt_tokens if used else None,
-        tokens_out=used.completion_tokens if used else None,
+        tokens_in=tokens_in,
+        tokens_out=tokens_out,
     )
+
+
+def _used(usage: object) -> tuple[int | None, int | None]:
+    try:
+        used = _Usage.model_validate(usage)
+    except ValidationError:
+        return None, None
+    return used.prompt_tokens, used.completion_tokens
 
 
 def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
@@ -101,7 +108,7 @@ def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
     if sorted(caption.id for caption in captions) != sorted(asked):
         return Reading({}, outcomes.WRONG_IDS)
     texts = {asked[caption.id]: caption.caption.strip() for caption in captions}
-    good = {description: text for description, text in texts.items() if _is_line(text)}
+    good = {description: text for description, text in texts.items() if is_line(text)}
     return Reading(good, None if len(good) == len(texts) else outcomes.BAD_CAPTION)
 
 
@@ -117,8 +124,3 @@ def _unusable(answer: Answer) -> Outcome | None:
 
 def _parse(content: str) -> Any:  # noqa: ANN401  (pydantic looks at it next)
     return json.loads(content, object_pairs_hook=files.without_repeats)
-
-
-def _is_line(text: str) -> bool:
-    """Tell whether a text is one line of something: no line end, control or broken character."""
-    return bool(text) and not _NO_LINE.search(text)

@@ -1,7 +1,6 @@
 """Requests to answers: within the limits, with the retry policy, kept as they arrive."""
 
 import asyncio
-import logging
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
@@ -21,8 +20,6 @@ IN_A_ROW = {Next.WAIT: 5, Next.HALVE: 50}
 
 Descriptions that it refuses may well stand together; one that is away is away.
 """
-
-_log = logging.getLogger(__name__)
 
 Job = Callable[[], Awaitable[None]]
 
@@ -85,7 +82,6 @@ class Asker:
             if self._is_useless_after(failure.outcome):
                 self._stopped = LLMError.stopped(failure)
                 raise self._stopped from failure
-            _log.warning("no captions: %s (%s)", failure, failure.outcome.hint)
             raise
         self._answered += 1
         self._in_a_row.clear()
@@ -107,8 +103,8 @@ class Asker:
                 answer = await self._send(request)
             finally:
                 self._flying.discard(task)
+            self._cache.put(request, answer)  # first: nothing may come between it and the disk
             slot.used(self._spent.paid(answer, lambda: request.likely_in))
-            self._cache.put(request, answer)
             return answer
 
     async def _send(self, request: Request) -> Answer:

@@ -13,7 +13,7 @@ from typing import TypeVar
 from openai.types import Batch
 
 from pipeline.llm import answers, outcomes, results
-from pipeline.llm.cache import Cache
+from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import Client
 from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError, Next
@@ -28,7 +28,6 @@ Tell = Callable[[str], object]
 POLL = 30.0
 """Seconds between two looks at a batch."""
 
-MAX_REQUESTS, MAX_BYTES = 50_000, 190_000_000  # the API's own are 50,000 and 200 MB
 _METADATA = "momentrank"
 _SCANNED = 1000  # the newest batches of the account: ours is among them or long gone
 _FRUITLESS = 3  # batches in a row without one answer
@@ -54,33 +53,43 @@ class Batches:
         self._client, self._cache, self._policy, self._spent = client, cache, policy, spent
         self._max_tokens, self._poll, self._tell = max_tokens, poll, tell
         self._jobs = Jobs(cache.folder / "batches")
-        self._rejected: set[str] = set()
+        self._aside: set[str] = set()  # no batch will bring these
+        self._stop: CallFailed | None = None
 
     async def fill(self, requests: Sequence[Request]) -> None:
         """Bring the answer to every request into the cache, but where the server refuses one.
 
-        What a batch leaves open (it expired, a line failed) is submitted again.
+        What a batch leaves open (it expired, a line failed) is submitted again, but what
+        batches never bring, though they brought something, is left to be asked one by one.
 
         Raises:
-            LLMError: a batch failed or was cancelled, or batches bring no answers.
+            LLMError: a batch failed or was cancelled, or batches bring no answers at all.
         """
         try:
             await self._finish_former({request.key for request in self._missing(requests)})
             fruitless = 0
             while missing := self._missing(requests):
-                await self._finish(first_group(missing, self._max_tokens))
+                group = results.first_group(missing, self._max_tokens)
+                await self._finish(group)
                 fruitless = fruitless + 1 if len(self._missing(requests)) == len(missing) else 0
                 if fruitless == _FRUITLESS:
-                    raise LLMError(f"{_FRUITLESS} batches in a row brought no answer; see why at "
-                                   "the provider, or set rewrite.openai.mode: online")  # fmt: skip
+                    self._set_aside(group)
+                    fruitless = 0
         except CallFailed as failure:
             raise LLMError.stopped(failure) from failure
+
+    def _set_aside(self, group: Sequence[Request]) -> None:
+        said = f"{_FRUITLESS} batches in a row brought no answer"
+        if not self._spent.was_answered:
+            raise LLMError(f"{said}; see why at the provider, or set rewrite.openai.mode: online")
+        self._tell(f"{said}: their {len(group)} requests go on one by one, at the full price")
+        self._aside |= {request.key for request in group}
 
     def _missing(self, requests: Sequence[Request]) -> list[Request]:
         return [
             request
             for request in requests
-            if request.key not in self._rejected and self._cache.get(request) is None
+            if request.key not in self._aside and self._cache.get(request) is None
         ]
 
     async def _finish_former(self, wanted: set[str]) -> None:
@@ -132,7 +141,10 @@ class Batches:
         return await self._retried(found_or_created)
 
     async def _bring(self, job: Job, batch_id: str) -> None:
-        """Wait for a batch to end and keep its answers; then the job is done."""
+        """Wait for a batch to end and keep its answers; then the job is done.
+
+        Whatever went wrong in it: a job left open would end every later run the same way.
+        """
         try:
             batch = await self._ended(batch_id)
         except CallFailed as failure:
@@ -144,6 +156,8 @@ class Batches:
             if file_id:
                 await self._collect(job, file_id)
         self._close(job, batch_id)
+        if self._stop:
+            raise self._stop
         if batch.status in {"failed", "cancelled"}:
             raise LLMError(_why(batch))
 
@@ -164,41 +178,37 @@ class Batches:
 
     async def _collect(self, job: Job, file_id: str) -> None:
         """Keep the answers in one result file; it holds them in any order."""
-        read = self._client.sdk.files.content
-        response = await self._retried(lambda: read(file_id), _TRANSFER)
-        for result in results.read(response.content):
+        for result in results.read(await self._content(file_id)):
             if (request := job.requests.get(result.key)) is None:
                 continue  # not of this job
             if isinstance(result.ended, CallFailed):
                 self._note(result.key, result.ended)
                 continue
-            if self._cache.put_new(request["recipe"], result.key, request["asked"], result.ended):
+            entry = Entry(request["asked"], result.ended, BATCH_SHARE)
+            if self._cache.put_new(request["recipe"], result.key, entry):
                 self._spent.requests += 1
                 self._spent.paid(result.ended, partial(int, request["tokens_in"]), BATCH_SHARE)
                 self._spent.ended(answers.read(result.ended, request["asked"]).outcome)
 
+    async def _content(self, file_id: str) -> bytes:
+        """Return a result file, empty where it is gone: what it held is submitted again."""
+        read = self._client.sdk.files.content
+        try:
+            return (await self._retried(lambda: read(file_id), _TRANSFER)).content
+        except CallFailed as failure:
+            if failure.outcome is outcomes.NOT_FOUND:
+                return b""
+            raise
+
     def _note(self, key: str, failure: CallFailed) -> None:
         self._spent.ended(failure.outcome)
         if failure.outcome.next is Next.STOP:
-            raise failure
-        if failure.outcome.next is not Next.WAIT:
-            self._rejected.add(key)
+            self._stop = self._stop or failure  # the rest of the file may hold answers
+        elif failure.outcome.next is not Next.WAIT:
+            self._aside.add(key)
 
     async def _retried(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
         return await self._policy.call(lambda: self._client.call(operation, timeout))
-
-
-def first_group(requests: Sequence[Request], max_tokens: int) -> list[Request]:
-    """Return as many of the first requests as one batch may hold, and at least one."""
-    group: list[Request] = []
-    tokens = size = 0
-    for request in requests[:MAX_REQUESTS]:
-        tokens += request.most_in
-        size += len(results.line_of(request).encode())
-        if group and (tokens > max_tokens or size > MAX_BYTES):
-            break
-        group.append(request)
-    return group
 
 
 def _why(batch: Batch) -> str:

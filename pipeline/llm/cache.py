@@ -9,10 +9,10 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from momentrank.errors import MomentRankError
 from pipeline.llm import answers
@@ -20,11 +20,32 @@ from pipeline.llm.answers import Answer
 from pipeline.llm.request import Request
 
 Asked = dict[str, str]
-Entries = dict[str, tuple[Asked, Answer]]
+
+
+class Entry(NamedTuple):
+    """An answer, the descriptions it is for by id, and the share of its price that it cost."""
+
+    asked: Asked
+    answer: Answer
+    share: float = 1.0
 
 
 class CacheError(MomentRankError):
     """The cache can't be used now."""
+
+
+@contextmanager
+def on_disk(path: Path) -> Iterator[None]:
+    """Turn what the disk says into an error of a line: it is full, a file is in the way ...
+
+    Raises:
+        CacheError: the disk said no.
+    """
+    try:
+        yield
+    except OSError as exc:
+        said = f"rewrite.openai.cache can't be used: {exc.strerror or exc}"
+        raise CacheError(f"{path}: {said}") from exc
 
 
 class Cache:
@@ -33,43 +54,56 @@ class Cache:
     def __init__(self, folder: Path) -> None:
         """Read nothing yet."""
         self.folder = folder
-        self._recipes: dict[str, Entries] = {}
+        self._recipes: dict[str, dict[str, Entry]] = {}
 
     def get(self, request: Request) -> Answer | None:
         """Return the answer to exactly this request, if it was ever given."""
         entry = self._entries(request.recipe).get(request.key)
-        return entry[1] if entry else None
+        return entry.answer if entry else None
+
+    def entries(self, recipe: str, keys: Iterable[str]) -> Iterator[tuple[str, Entry]]:
+        """Yield what is kept of some requests, in the order of their keys."""
+        entries = self._entries(recipe)
+        return ((key, entries[key]) for key in sorted(keys))
 
     def put(self, request: Request, answer: Answer) -> None:
         """Keep the answer to a request."""
-        self._append(request.recipe, request.key, request.asked, answer)
+        self._append(request.recipe, request.key, Entry(request.asked, answer))
 
-    def put_new(self, recipe: str, key: str, asked: Asked, answer: Answer) -> bool:
+    def put_new(self, recipe: str, key: str, entry: Entry) -> bool:
         """Keep the answer to a request of which only the key is known; False if it was there."""
         if key in self._entries(recipe):
             return False
-        self._append(recipe, key, asked, answer)
+        self._append(recipe, key, entry)
         return True
 
-    def known(self, recipe: str) -> dict[str, str]:
-        """Return every caption that this recipe has brought, by description.
+    def known(self, recipe: str) -> dict[str, tuple[str, str]]:
+        """Return every caption that this recipe has brought, and its key, by description.
 
         So that a description asked for in other company is not paid for again.
         """
-        known: dict[str, str] = {}
-        for _, (asked, answer) in sorted(self._entries(recipe).items()):
-            known |= answers.read(answer, asked).captions
+        known: dict[str, tuple[str, str]] = {}
+        for key, entry in sorted(self._entries(recipe).items()):
+            captions = answers.read(entry.answer, entry.asked).captions
+            known |= {text: (caption, key) for text, caption in captions.items()}
         return known
+
+    def asked_alone(self, recipe: str) -> set[str]:
+        """Return every description that this recipe was asked for without another."""
+        asked = [entry.asked for entry in self._entries(recipe).values()]
+        return {text for texts in asked if len(texts) == 1 for text in texts.values()}
 
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Hold the cache for this process: two runs at once would buy everything twice.
 
         Raises:
-            CacheError: another process holds it. The lock of a killed one is gone with it.
+            CacheError: another process holds it, or it can't be held. The lock of a killed
+                process is gone with it.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+        with on_disk(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
         try:
             self._take(descriptor)
             self._recipes.clear()  # another process may have written meanwhile
@@ -78,42 +112,45 @@ class Cache:
             os.close(descriptor)
 
     def _take(self, descriptor: int) -> None:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as exc:
-            said = "another run is asking for captions: wait until it ends, or stop it"
-            raise CacheError(f"{self.folder}: {said}") from exc
+        with on_disk(self.folder):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError as exc:
+                said = "another run is asking for captions: wait until it ends, or stop it"
+                raise CacheError(f"{self.folder}: {said}") from exc
 
-    def _append(self, recipe: str, key: str, asked: Asked, answer: Answer) -> None:
-        text = _canonical({"key": key, "asked": asked, "answer": answer._asdict()})
+    def _append(self, recipe: str, key: str, entry: Entry) -> None:
+        text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer._asdict()})
         line = f'\n{text[:-1]}, "check": "{_check(text)}"}}'
         entries = self._entries(recipe)
-        self.folder.mkdir(parents=True, exist_ok=True)
+        path = self._path(recipe)
         # Not synced, which would hold up all in flight: what a power cut takes is bought again.
-        with self._path(recipe).open("ab") as stream:
-            stream.write(line.encode())
-        entries[key] = asked, answer
+        with on_disk(path):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as stream:
+                stream.write(line.encode())
+        entries[key] = entry
 
-    def _entries(self, recipe: str) -> Entries:
+    def _entries(self, recipe: str) -> dict[str, Entry]:
         if recipe not in self._recipes:
             path = self._path(recipe)
-            lines = path.read_bytes().split(b"\n") if path.is_file() else []
-            self._recipes[recipe] = {
-                key: (asked, answer) for line in lines for key, asked, answer in _read(line)
-            }
+            with on_disk(path):
+                lines = path.read_bytes().split(b"\n") if path.is_file() else []
+            self._recipes[recipe] = {key: entry for line in lines for key, entry in _read(line)}
         return self._recipes[recipe]
 
     def _path(self, recipe: str) -> Path:
         return self.folder / f"{recipe}.jsonl"
 
 
-def _read(line: bytes) -> Iterator[tuple[str, Asked, Answer]]:
-    """Yield what a line holds, if it is as it was written."""
+def _read(line: bytes) -> Iterator[tuple[str, Entry]]:
+    """Yield what a line holds, if it is as it was written; older ones know no share."""
     try:
         entry: dict[str, Any] = json.loads(line)
         check = entry.pop("check")
         if check == _check(_canonical(entry)):
-            yield entry["key"], entry["asked"], Answer(**entry["answer"])
+            answer, share = Answer(**entry["answer"]), entry.get("share", 1.0)
+            yield entry["key"], Entry(entry["asked"], answer, share)
     except (ValueError, LookupError, AttributeError, TypeError, RecursionError):
         return
 

@@ -8,11 +8,13 @@ import asyncio
 import email.utils
 import math
 import os
+import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Self, TypeVar
+from urllib.parse import urlsplit
 
 import openai
 
@@ -25,7 +27,11 @@ from pipeline.llm.request import Request
 T = TypeVar("T")
 
 DEFAULT_URL = "https://api.openai.com/v1"
+_ADDRESS = re.compile(
+    r"https?://([\w.~%!$&'()*+,;=:-]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?([/?#][!-~]*)?", re.ASCII
+)
 _SHOWN = 300  # characters of what a server said
+_SHORTEST_KEY = 8  # a shorter one is no secret, but what stands for one: "none", "x"
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,8 @@ class Endpoint:
         key = os.environ.get("OPENAI_API_KEY", "").strip() or None
         if not url.startswith(("http://", "https://")):
             raise UsageError("OPENAI_BASE_URL must start with http:// or https://")
+        if not _is_address(url):
+            raise UsageError("OPENAI_BASE_URL is no address: write http://host:8000/v1")
         if key and not (key.isascii() and key.isprintable()):
             raise UsageError("OPENAI_API_KEY holds a character that no key has")
         return cls(url, key)
@@ -62,6 +70,14 @@ class Endpoint:
                 "(any text where the server wants none), or set rewrite.backend: rules"
             )
         return self.key
+
+
+def _is_address(url: str) -> bool:
+    try:
+        # The port is looked at when it is asked for.
+        return _ADDRESS.fullmatch(url) is not None and urlsplit(url).port != 0
+    except ValueError:
+        return False
 
 
 class Client:
@@ -112,18 +128,22 @@ class Client:
         except TimeoutError:
             failure = CallFailed(outcomes.TIMEOUT, f"no answer in {timeout:g} s")
         except openai.APIError as exc:
-            said = " ".join(exc.message.replace(key, "***").split())[:_SHOWN]
-            failure = CallFailed(_outcome(exc), said, _asked_to_wait(exc))
+            failure = CallFailed(_outcome(exc), _said(exc, key), _asked_to_wait(exc))
         except (ValueError, RecursionError):  # the SDK could not parse what came
             failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
         raise failure  # not chained: the SDK's error holds the request, and so the key
+
+
+def _said(error: openai.APIError, key: str) -> str:
+    shown = error.message.replace(key, "***") if len(key) >= _SHORTEST_KEY else error.message
+    return " ".join(shown.split())[:_SHOWN]
 
 
 def _outcome(error: openai.APIError) -> Outcome:
     if isinstance(error, openai.APITimeoutError):
         return outcomes.TIMEOUT
     if isinstance(error, openai.APIStatusError):
-        return outcomes.of_status(error.status_code, error.code)
+        return outcomes.of_status(error.status_code, error.code, error.type)
     if isinstance(error, openai.APIConnectionError):
         return outcomes.CONNECTION
     return outcomes.BROKEN_RESPONSE

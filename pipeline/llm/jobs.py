@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline import files
+from pipeline.llm.cache import on_disk
 from pipeline.llm.request import Request
 
 
@@ -56,7 +57,8 @@ class Jobs:
 
     def save(self, job: Job) -> None:
         """Remember a job as it is now."""
-        files.write_json(self._path(job), asdict(job))
+        with on_disk(self.folder):
+            files.write_json(self._path(job), asdict(job))
 
     def _path(self, job: Job) -> Path:
         return self.folder / f"{job.key[:32]}.json"

@@ -13,7 +13,7 @@ from momentrank.errors import MomentRankError
 class Next(Enum):
     """What is done about an outcome."""
 
-    WAIT = "send the same request again, later"
+    WAIT = "send the same request again, later, then in halves"
     ASK_AGAIN = "ask again with another seed, then in halves"
     HALVE = "ask in halves: the same request would end the same"
     STOP = "stop the run: every other request would end the same"
@@ -41,8 +41,8 @@ BROKEN_JSON = Outcome("broken-json", Next.ASK_AGAIN, "the model did not answer i
 WRONG_IDS = Outcome("wrong-ids", Next.ASK_AGAIN, "lower rewrite.openai.per_request")
 BAD_CAPTION = Outcome("bad-caption", Next.ASK_AGAIN, "the caption was empty or not one line")
 
-TRUNCATED = Outcome(
-    "truncated", Next.HALVE, "raise rewrite.openai.max_output_tokens or lower per_request"
+TRUNCATED = Outcome(  # not max_output_tokens: it is in every request, all would be bought again
+    "truncated", Next.HALVE, "the answer was too long: lower rewrite.openai.per_request"
 )
 REFUSED = Outcome("refused", Next.HALVE, "the model will not rewrite this: decide by hand")
 FILTERED = Outcome("filtered", Next.HALVE, "the provider's filter held it back: decide by hand")
@@ -68,11 +68,15 @@ _BY_STATUS = {
 _FIRST_SERVER_ERROR = 500
 
 
-def of_status(status: int, code: str | None) -> Outcome:
-    """Return what an HTTP status of 400 or more means, by the error's own code first."""
-    if code in _QUOTA_CODES:
+def of_status(status: int, *codes: object) -> Outcome:
+    """Return what an HTTP status of 400 or more means, by the error's own words first.
+
+    `codes` are its code and type, of which servers fill in one, both or neither.
+    """
+    told = {code for code in codes if isinstance(code, str)}
+    if told & _QUOTA_CODES:
         return INSUFFICIENT_QUOTA
-    if code in _FILTER_CODES:
+    if told & _FILTER_CODES:
         return FILTERED
     return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
 

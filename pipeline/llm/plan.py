@@ -29,12 +29,12 @@ def cut(descriptions: Sequence[str], size: int) -> list[Chunk]:
 def after(chunk: Chunk, outcome: Outcome) -> list[Chunk]:
     """Return what is asked for next, when `chunk` ended so; nothing if it has failed.
 
-    Halves, down to one, so that a description that no model answers for does not fail its
-    neighbours.
+    Halves, down to one, so that a description that no model answers for, or that a server
+    fails on however often it is tried, does not fail its neighbours.
     """
     if outcome.next is Next.ASK_AGAIN and chunk.ask + 1 < ASKS:
         return [chunk._replace(ask=chunk.ask + 1)]
-    if outcome.next in {Next.ASK_AGAIN, Next.HALVE} and len(chunk.descriptions) > 1:
+    if outcome.next is not Next.STOP and len(chunk.descriptions) > 1:
         middle = len(chunk.descriptions) // 2
         return [Chunk(chunk.descriptions[:middle]), Chunk(chunk.descriptions[middle:])]
     return []

@@ -1,7 +1,7 @@
 """The files of the Batch API: a line per request, and a line per result in any order."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -11,6 +11,7 @@ from pipeline.llm.answers import Answer
 from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.request import Request
 
+MAX_REQUESTS, MAX_BYTES = 50_000, 190_000_000  # the API's own are 50,000 and 200 MB
 _OK = 200
 
 
@@ -26,8 +27,10 @@ class _Lenient(BaseModel):
 
 
 class _Error(_Lenient):
-    code: str | None = None
-    message: str | None = None
+    # Anything: what a server puts here must not make its line unreadable.
+    code: Any = None
+    type: Any = None
+    message: Any = None
 
 
 class _Response(_Lenient):
@@ -56,6 +59,19 @@ def line_of(request: Request) -> str:
     return json.dumps(line) + "\n"
 
 
+def first_group(requests: Sequence[Request], max_tokens: int) -> list[Request]:
+    """Return as many of the first requests as one batch may hold, and at least one."""
+    group: list[Request] = []
+    tokens = size = 0
+    for request in requests[:MAX_REQUESTS]:
+        tokens += request.most_in
+        size += len(line_of(request).encode())
+        if group and (tokens > max_tokens or size > MAX_BYTES):
+            break
+        group.append(request)
+    return group
+
+
 def read(content: bytes) -> Iterator[Result]:
     """Yield the results in an output file or an error file; what is no result is passed over."""
     for text in content.splitlines():
@@ -74,8 +90,8 @@ def _ended(line: _Line) -> Answer | CallFailed:
             return failure
     error = line.error or _error_in(line.response) or _Error()
     status = line.response.status_code if line.response else 500
-    said = error.message or error.code or f"status {status}"
-    return CallFailed(outcomes.of_status(status, error.code), said)
+    said = " ".join(str(error.message or error.code or f"status {status}").split())
+    return CallFailed(outcomes.of_status(status, error.code, error.type), said)
 
 
 def _error_in(response: _Response | None) -> _Error | None:

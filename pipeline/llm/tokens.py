@@ -34,7 +34,8 @@ class Prices(NamedTuple):
 
 def of_text(text: str, bytes_per_token: int = LIKELY_BYTES) -> int:
     """Return about how many tokens a text is."""
-    return math.ceil(len(text.encode()) / bytes_per_token)
+    # A server may answer with half a character; it is paid for like a whole one.
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / bytes_per_token)
 
 
 def of_prompt(body: dict[str, Any], bytes_per_token: int = LIKELY_BYTES) -> int:

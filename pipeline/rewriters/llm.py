@@ -25,6 +25,7 @@ from pipeline.llm.retry import Policy
 from pipeline.llm.round import Round
 from pipeline.llm.spending import Spending
 from pipeline.llm.tokens import BATCH_SHARE, Prices
+from pipeline.llm.unsettled import Unsettled
 from pipeline.params import OpenAI
 from pipeline.prompts import Prompt
 from pipeline.rewriters.port import Draft, Item
@@ -74,17 +75,28 @@ class LlmRewriter:
         self.model: str | None = settings.model
         self.prompt: str | None = prompt.label
         self.spent = Spending(Prices(settings.input_price, settings.output_price))
+        self._unsettled = Unsettled()
         self._settings, self._prompt = settings, prompt
         self._endpoint = endpoint or Endpoint.from_environment()
         self._policy, self._poll = policy or Policy(), poll
         self._cache = Cache(Path(settings.cache))
         self._books = Books(settings.requests_per_minute, settings.tokens_per_minute, window)
 
+    def ready(self, items: Sequence[Item]) -> None:
+        """Make sure that these can be rewritten, as far as that can be told without asking.
+
+        Raises:
+            UsageError: there is no key, and one is needed.
+        """
+        if self._endpoint.key is None and not self._round(items, attempt=0).is_stored:
+            self._endpoint.needed_key()
+
     def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
         """Yield one draft for every item, in their order.
 
         Raises:
-            LLMError: the account is empty, the key or model is wrong, or the server is gone.
+            LLMError: the account is empty, the key or model is wrong, the server is gone, or
+                it answers nothing at all.
             CacheError: another run is using the cache.
             UsageError: there is no key, and one is needed.
         """
@@ -118,7 +130,7 @@ class LlmRewriter:
         settings, url = self._settings, self._endpoint.url
         recipe = Recipe(url, settings.model, self._prompt, settings.max_output_tokens, attempt)
         distinct = list(dict.fromkeys(item.description for item in items))
-        return Round(recipe, self._cache, settings.per_request, distinct)
+        return Round(recipe, self._cache, settings.per_request, distinct, self._unsettled)
 
     async def _settle(self, round_: Round) -> None:
         """Bring every description of a round to its end."""
@@ -133,6 +145,12 @@ class LlmRewriter:
                     await self._batches(client).fill(round_.missing())
                 # What no batch can settle, a bad answer or a refused request, goes on from here.
                 await self._online(client, round_, bar)
+        # One description may be to blame for it; several fail for a reason that all share.
+        if round_.size > 1 and not self.spent.was_answered:
+            raise self._unsettled.nothing_answered()
+        for key, entry in round_.serving():
+            likely_in = partial(round_.likely_in, entry)
+            self.spent.serves(key, entry.answer, likely_in, entry.share)
 
     def _batches(self, client: Client) -> Batches:
         return Batches(

@@ -3,11 +3,16 @@
 The packaged encoder is uncased, so capitals reach the tagger through these alone.
 """
 
+import unicodedata
+
 import torch
 from flair.data import Dictionary, Sentence
 from flair.embeddings import CharacterEmbeddings
 from flair.embeddings.base import register_embeddings
 from torch.nn.utils.rnn import pack_padded_sequence
+
+_PLAIN = str.maketrans("ÆæÐðĐđĦħ\u0131ŁłØøŒœßẞÞþŦŧ\u2019", "AaDdDdHhiLlOoOosSTtTt'")
+"""Latin letters that are no ASCII letter with an accent, and the apostrophe."""
 
 
 @register_embeddings
@@ -29,7 +34,7 @@ class WordCharacters(CharacterEmbeddings):
     def _read(self, words: list[str]) -> torch.Tensor:
         """Return the features of words, (n, 2 * hidden_size_char)."""
         letters = [
-            torch.tensor([self.char_dictionary.get_idx_for_item(letter) for letter in word])
+            torch.tensor([self.char_dictionary.get_idx_for_item(letter) for letter in folded(word)])
             for word in words
         ]
         lengths = torch.tensor([len(word) for word in words])
@@ -38,6 +43,16 @@ class WordCharacters(CharacterEmbeddings):
         packed = pack_padded_sequence(embedded, lengths, batch_first=True, enforce_sorted=False)
         _, (last, _) = self.char_rnn(packed)
         return torch.cat([last[0], last[1]], dim=1)
+
+
+def folded(word: str) -> str:
+    """Return a word, as long and with the same capitals, without what ASCII lacks: Zoe."""
+    return "".join(map(_folded, word.translate(_PLAIN)))
+
+
+def _folded(letter: str) -> str:
+    base = unicodedata.normalize("NFKD", letter)[0]
+    return base if base.isascii() else letter
 
 
 def letters() -> Dictionary:

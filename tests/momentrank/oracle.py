@@ -502,7 +502,7 @@ def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
     statuses = []
     for video, start, end in results:
         met = met_by(video, start, start + tol, relevant)
-        old = any(v == video and meets(start, end, left, right) for v, left, right in seen)
+        old = any(v == video and crosses(start, end, left, right) for v, left, right in seen)
         if met and not old:
             seen.append((video, start, max([start + tol] + [segment.end for segment in met])))
             statuses.append(RELEVANT)
@@ -515,9 +515,14 @@ def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
     return statuses
 
 
+def crosses(start: float, end: float, other_start: float, other_end: float) -> bool:
+    """Say whether two half-open intervals meet, as scripts ask it: an instant inside one does."""
+    return start < other_end and other_start < end
+
+
 def met_by(video: str, start: float, end: float, segments: list[Judged]) -> list[Judged]:
     """Return the segments of the video that share a point with [start, end)."""
-    return [s for s in segments if s.video == video and meets(start, end, s.start, s.end)]
+    return [s for s in segments if s.video == video and crosses(start, end, s.start, s.end)]
 
 
 SH_MODELS = {"overlap": sh_overlap, "bin": sh_bin, "tol": sh_tol}

@@ -1,6 +1,8 @@
 """Scoring as a whole: conventions, the order of operations, the same result in any order."""
 
 import random
+import subprocess
+import sys
 
 import numpy as np
 import oracle
@@ -155,6 +157,21 @@ def test_ap_by_overlap_passes_1_unless_each_segment_counts_once():
 def test_a_convention_that_does_not_have_a_measure_says_so(measure, convention, said):
     with pytest.raises(UsageError, match=said):
         calc_aggregate([measure], *FIGURE_2, convention)
+
+
+def test_the_api_can_be_called_as_it_is_written(tmp_path):
+    code = (
+        "import momentrank as mr\n"
+        "from momentrank import calc, calc_aggregate, evaluator, iter_calc, read_run\n"
+        "from momentrank.segments import judged, ranked\n"
+        "data = judged(['q'], ['v'], [0], [1], [1]), ranked(['q'], ['v'], [0], [1])\n"
+        "assert calc_aggregate(['AxIoU@1'], *data) == {mr.AxIoU @ 1: 1.0}\n"
+        "for function in (calc, mr.calc, evaluator, iter_calc, mr.iter_calc, read_run):\n"
+        "    assert callable(function), function\n"
+        "assert mr.calc([mr.AxIoU @ 1], *data).aggregated == {mr.AxIoU @ 1: 1.0}\n"
+        "assert (mr.AxIoU @ 1).calc(*data).aggregated == 1.0\n"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
 def test_whatever_is_public_is_there():

@@ -104,8 +104,15 @@ def test_json_says_the_same(files, capsys):
 
 
 def test_the_release_version_is_that_of_the_manifest_beside_the_qrels(files, capsys):
-    (files / "manifest.json").write_text('{"version": "2.1"}')
-    assert ("release", "all", "2.1") in rows(told(capsys, "evaluate", "test.qrels", "a.run").out)
+    def release():
+        return dict(row[::2] for row in rows(told(capsys, "evaluate", "test.qrels", "a.run").out))
+
+    manifest = files / "manifest.json"
+    manifest.write_text('{"version": "2.1"}')
+    assert release()["release"] == "unknown", "it says nothing of these qrels"
+    sha = hashlib.sha256(QRELS.encode()).hexdigest()
+    manifest.write_text(json.dumps({"version": "2.1", "files": {"qrels/test.qrels": sha}}))
+    assert release()["release"] == "2.1"
 
 
 def test_all_wrong_measures_are_told_at_once(files, capsys):
@@ -122,6 +129,13 @@ def test_all_wrong_measures_are_told_at_once(files, capsys):
         (["none.qrels", "a.run"], 1, "none.qrels"),
         (["test.qrels", "a.run", "a.run"], 2, "a.run is named twice"),
         (["test.qrels", "a.run", "--group", "x"], 2, "--group x: write NAME=a.run,b.run"),
+        (["test.qrels", "--group", "x=a.run,a.run"], 2, "each run once"),
+        (["test.qrels", "a.run", "--group", "a.run=a.run"], 2, "another 'a.run' already"),
+        (["test.qrels", "runs/a@b.run"], 1, "runs/a@b.run"),
+        (["test.qrels", "myrun"], 2, "there is no measure 'myrun'"),
+        (["/dev/null", "a.run"], 2, "qrels must be a file"),
+        (["test.qrels", "a.run", "nDCG(iou={[]:1})@10"], 2, "is no value"),
+        (["test.qrels", "a.run", "AxIoU@1000000000"], 2, "cutoff must be 1, 2, 3, ... 10000"),
         (["a.run", "test.qrels"], 1, "a.run"),
         (["test.qrels", "a.run", "--convention", "sh-eval", MEASURE], 2, "no measure of sh-eval"),
     ],
@@ -137,6 +151,89 @@ def test_a_malformed_line_is_named(files, capsys):
     assert "c.run, line 5" in told(capsys, "evaluate", "test.qrels", "c.run", code=1).err
 
 
+def test_per_query_rows_of_several_runs_are_those_that_count(files, capsys):
+    (files / "b.run").write_text(B)
+    out = told(capsys, "evaluate", "-q", "test.qrels", "a.run", "b.run", "R@1,0.5",
+               "--convention", "tvr-ranking").out  # fmt: skip
+    table = [line.split() for line in out.splitlines() if not line.startswith("#")]
+    assert table == [
+        ["measure", "a.run", "b.run"],
+        ["R(iou=0.5)@1", "q1", "1.0000", "*", "1.0000", "*"],
+        ["R(iou=0.5)@1", "q2", "1.0000", "*"],
+        ["R(iou=0.5)@1", "1.0000", "*", "1.0000", "*"],
+    ]
+
+
+def test_ids_are_one_field_and_a_query_may_be_called_all(files, capsys):
+    (files / "odd.qrels").write_text(
+        "all Q0 v 0 1 1\na%20b Q0 v 0 1 1\n#1 Q0 v 0 1 1\n# no query\n"
+    )
+    (files / "odd.run").write_text("a%20b Q0 v 0 1 1 1 t\n")
+    names = ["odd.qrels", "odd.run", "R@1,0.5"]
+    out = told(capsys, "evaluate", "-q", *names).out
+    assert [row[1:] for row in rows(out)[5:]] == [
+        ("all", "0.0000"), ("a%20b", "1.0000"), ("#1", "0.0000"), ("all", "0.3333")
+    ]  # fmt: skip
+    content = json.loads(told(capsys, "evaluate", "-q", "--json", *names).out)
+    assert set(content["odd.run"]["queries"]) == {"all", "a b", "#1"}
+    assert "v " in told(capsys, "explain", "odd.qrels", "odd.run", "a%20b").out
+
+
+def test_a_convention_that_is_overruled_is_another_measure(files, capsys):
+    out = told(capsys, "evaluate", "test.qrels", "a.run", MEASURE, "nDCG(iou=0.5,dcg='log2')@10",
+               "--convention", "tvr-ranking", "--no-judged").out  # fmt: skip
+    assert [row[0] for row in rows(out)[5:]] == [MEASURE, "nDCG(iou=0.5,dcg='log2')@10"]
+
+
+def test_one_segment_with_two_levels_is_told_and_both_count(files, capsys):
+    (files / "two.qrels").write_text("q1 Q0 v1 0 10 1\nq1 Q0 v1 0 10 3\n")
+    out = told(capsys, "evaluate", "two.qrels", "a.run", "NumRel")
+    assert "line 2: the same segment twice: level 3, but level 1 in line 1" in out.err
+    assert rows(out.out)[-1] == ("NumRel", "all", "2")
+
+
+def test_a_link_and_a_pipe_are_written_into_not_over(files, capsys):
+    target = files / "target.json"
+    target.write_text("")
+    (files / "link.json").symlink_to(target)
+    told(capsys, "convert", "a.run", "link.json", "--to", "tvr-ranking")
+    assert (files / "link.json").is_symlink()
+    assert target.read_text().startswith("[")
+
+
+def test_whatever_cannot_be_written_is_one_line(files):
+    command = f"{sys.executable} -m momentrank.cli.main"
+    for tail in (
+        "evaluate test.qrels a.run > /dev/full",
+        "explain test.qrels a.run q1 --html nowhere/x.html",
+        "evaluate test.qrels a.run --digits -1",
+        "compare test.qrels a.run b.run.gz 'R@1,0.5' --seed -1",
+    ):
+        done = subprocess.run(
+            ["bash", "-c", f"{command} {tail}"], capture_output=True, text=True, check=False
+        )
+        assert done.returncode in {1, 2}
+        assert "Traceback" not in done.stderr
+        assert done.stderr
+
+
+def test_any_terminal_can_show_any_id(files, capsys):
+    (files / "u.qrels").write_text("zo\u00eb Q0 v 0 1 1\n")
+    command = [
+        sys.executable,
+        "-m",
+        "momentrank.cli.main",
+        "explain",
+        "u.qrels",
+        "a.run",
+        "zo\u00eb",
+    ]
+    done = subprocess.run(
+        command, capture_output=True, check=False, env={"PYTHONIOENCODING": "ascii"}
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_an_unknown_option_is_a_usage_error(files, capsys):
     with pytest.raises(SystemExit) as caught:
         main(["evaluate", "test.qrels", "a.run", "--nothing"])
@@ -150,7 +247,8 @@ def test_compare_tells_difference_p_and_effect(files, capsys):
     assert second["wins"] == second["losses"] == 1
     assert second["difference"] == pytest.approx(0.2149, abs=1e-4)
     assert 0 < second["p"] <= second["p_holm"] <= 1
-    shown = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE).out
+    assert "Judged(iou=0.5)@10" in json.loads(out)
+    shown = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE, "--no-judged").out
     assert shown.splitlines()[-1].split()[:3] == ["b.run.gz", "0.6900", "+0.2149"]
 
 

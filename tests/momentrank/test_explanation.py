@@ -20,6 +20,7 @@ def test_every_result_is_shown_with_what_it_took():
     rows = [(r.rank, r.taken, round(r.iou, 3), r.level) for r in found.ranking]
     assert rows == [(1, 0, 0.909, 4), (2, 2, 1.0, 0), (3, 1, 0.9, 2), (4, None, 0.0, None)]
     assert [(k.level, k.rank) for k in found.truth] == [(4, 1), (2, 3), (0, 2)]
+    assert found.judged == 3
     assert found.ranking[0].gain == 4.0
     assert found.ranking[2].gain == 2 / 2.0
 

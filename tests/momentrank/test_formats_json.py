@@ -211,7 +211,6 @@ BAD_MOMENTS = [
     ({"video_name": 3}, ".video_name: must be a text, not 3"),
     ({"video_name": ""}, ".video_name: an id must be a text, not ''"),
     ({"video_name": "\ud800"}, ".video_name: an id must be UTF-8, not '\\ud800'"),
-    ({"timestamp": [5, 6], "relevance": 2}, ": the same segment twice: level 2, but level 1 in"),
 ]
 
 

@@ -153,12 +153,15 @@ def test_json_has_no_minutes(tmp_path):
         load_qrels(path, time="mm.ss")
 
 
-def test_one_segment_may_stand_twice_but_not_with_two_levels(tmp_path):
-    assert len(load_qrels(file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 v 0.0 1 1\n")).query) == 2
-    with pytest.raises(
-        FormatError, match="line 3: the same segment twice: level 2, but level 1 in line 1"
-    ):
-        load_qrels(file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 w 0 1 2\nq Q0 v 0.0 1 2\n"))
+def test_one_segment_may_stand_twice_and_two_levels_of_it_are_told(tmp_path):
+    said = []
+    alike = file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 v 0.0 1 1\n")
+    assert len(load_qrels(alike, warn=said.append).query) == 2
+    assert said == []
+    two = file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 w 0 1 2\nq Q0 v 0.0 1 2\n")
+    assert load_qrels(two, warn=said.append).value.tolist() == [1, 2, 2]
+    [told] = said
+    assert "line 3: the same segment twice: level 2, but level 1 in line 1; both count" in told
 
 
 BAD_QRELS = [

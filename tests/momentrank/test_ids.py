@@ -41,7 +41,7 @@ def test_what_cannot_be_seen_is_encoded(control):
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        ("friends_s01e03_seg02_clip_19", "friends_s01e03_seg02_clip_19"),
+        ("attic_s01e03_seg02_clip_19", "attic_s01e03_seg02_clip_19"),
         ("bP5KfdFJzC4_660.0_810.0", "bP5KfdFJzC4_660.0_810.0"),
         ("a/b.mp4", "a/b.mp4"),
         ("12090392@N02_13482799053.mov", "12090392@N02_13482799053.mov"),

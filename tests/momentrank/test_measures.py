@@ -69,9 +69,17 @@ def test_names_are_read(text, measure):
 
 
 def test_defaults_are_not_shown_and_the_order_is_always_the_same():
-    assert repr(nDCG(dcg="log2", strict=False, iou=0.5, cutoff=10)) == "nDCG(iou=0.5)@10"
-    assert repr(AP(tol=30, match="tol")) == "AP(match='tol',tol=30)"
-    assert nDCG(iou=0.5) @ 10 == nDCG(iou=0.5, dcg="log2") @ 10
+    assert repr(AP(tol=30.0, bin=300, match="tol")) == "AP(match='tol',tol=30)"
+    assert repr(nDCG(judged_only=False, iou=1.0, cutoff=10)) == "nDCG(iou=1)@10"
+    assert AP(match="tol") == AP(match="tol", tol=15)
+
+
+def test_what_a_convention_would_change_is_shown_where_it_is_set():
+    explicit = nDCG(strict=False, dcg="log2", iou=0.5, cutoff=10)
+    assert repr(explicit) == "nDCG(iou=0.5,dcg='log2',strict=False)@10"
+    assert explicit != nDCG(iou=0.5) @ 10
+    assert explicit.settings("tvr-ranking")["dcg"] == "log2"
+    assert (nDCG(iou=0.5) @ 10).settings("tvr-ranking")["dcg"] == "exp-log2"
 
 
 @pytest.mark.parametrize(
@@ -82,11 +90,16 @@ def test_defaults_are_not_shown_and_the_order_is_always_the_same():
         ("nDCG@10", r"nDCG@10 needs iou: nDCG\(iou=0.5\)@10"),
         ("P@10", r"P@10 needs iou: P\(iou=0.5\)@10"),
         ("AxIoU", "AxIoU needs a cutoff: AxIoU@10"),
-        ("nDCG(iuo=0.5)@10", "nDCG has no parameter 'iuo', only cutoff, iou"),
+        ("nDCG(iuo=0.5)@10", "nDCG has no parameter 'iuo'; did you mean iou?"),
+        ("NumQ(x=1)", "NumQ has no parameter 'x', only none"),
+        ("nDCG(iou=0.5,iou=0.7)@10", "a parameter stands twice"),
+        ("NCxIoU(stop='err',p=0.3)@5", "p belongs to stop='rbp'"),
+        ("DCG@10,IoU>=0.5", "is no measure"),
+        ("mesure", "there is no measure 'mesure'; there are nDCG, DCG"),
         ("nDCG(iou=1.5)@10", "iou must be a number from 0 to 1, not 1.5"),
         ("nDCG(iou=True)@10", "iou must be a number from 0 to 1, not True"),
-        ("nDCG(iou=0.5)@0", "cutoff must be 1, 2, 3, ..., not 0"),
-        ("nDCG(iou=0.5)@2.0", "cutoff must be 1, 2, 3, ..., not 2.0"),
+        ("nDCG(iou=0.5)@0", "cutoff must be 1, 2, 3, ... 10000, not 0"),
+        ("nDCG(iou=0.5)@2.0", "cutoff must be 1, 2, 3, ... 10000, not 2.0"),
         ("nDCG(iou=0.5,strict=1)@2", "strict must be False or True, not 1"),
         ("nDCG(iou=0.5,dcg='ln')@2", "dcg must be 'log2' or 'exp-log2', not 'ln'"),
         ("P(match='tol',bin=5)@10", "bin belongs to match='bin'"),

@@ -73,5 +73,12 @@ def test_the_same_seed_gives_the_same_numbers():
     assert compare(first, [other], **SETTINGS) == compare(first, [other], **SETTINGS)
 
 
-def test_one_query_is_no_error():
-    assert compare(np.array([0.0]), [np.array([1.0])], **SETTINGS)[0].effect == 0.0
+def test_differences_that_are_all_alike_have_no_effect_size():
+    first = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    assert compare(first, [first + 0.1], **SETTINGS)[0].effect is None
+    assert compare(np.array([0.0]), [np.array([1.0])], **SETTINGS)[0].effect is None
+
+
+def test_what_rounds_differently_is_a_tie():
+    found = compare(np.array([0.3, 0.3]), [np.array([0.1 + 0.2, 0.3])], **SETTINGS)[0]
+    assert (found.wins, found.ties, found.losses) == (0, 2, 0)

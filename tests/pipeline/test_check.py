@@ -99,11 +99,38 @@ def write(path: Path, text: str) -> Path:
             CheckError,
             r"line 3: no description \(2 such rows\)",
         ),
+        ("caption\na\n   \n", CheckError, "line 3: no caption"),
+        ("caption,description\na,b\nc,\u2003\n", CheckError, "line 3: no description"),
     ],
 )
 def test_a_file_that_cannot_be_checked_is_a_clear_error(tmp_path, text, error, said):
     with pytest.raises(error, match=said):
         table(write(tmp_path / "x.csv", text))
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("caption\na\nZoë waves.\n", 3),
+        ("clip,caption\n1,a\n2,b\nö,c\n", 4),
+        ("caption,Länge\na,1\n", 1),
+    ],
+)
+def test_a_file_in_another_encoding_is_a_clear_error(tmp_path, content, line):
+    path = tmp_path / "x.csv"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises((CheckError, FileError), match=rf"x\.csv, line {line}: not UTF-8"):
+        table(path)
+
+
+@pytest.mark.parametrize("out", ["folder", "x.csv/y.csv", "x.csv/a/b/y.csv"])
+def test_where_nothing_can_be_written_nothing_is_checked(tmp_path, monkeypatch, out):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    write(tmp_path / "x.csv", "caption\na\n")
+    monkeypatch.setattr(module, "checked", lambda *_, **__: pytest.fail("checked"))
+    with pytest.raises(CheckError, match="--out"):
+        module.main(options(out=Path(out)))
 
 
 @pytest.fixture

@@ -8,9 +8,12 @@ import torch
 from flair.data import Dictionary
 from flair.embeddings import TransformerWordEmbeddings
 from flair.models import SequenceTagger
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from pipeline import flair_tagger
 from pipeline.flair_tagger import TaggerError, load, locate
+from pipeline.tagging.sentences import sentence
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TEXTS = [
@@ -36,6 +39,27 @@ def test_names_are_found_with_their_places(tagger):
     for text, spans in zip(TEXTS, found, strict=True):
         assert all(text[span.start : span.end] == span.text for span in spans)
         assert all(0.0 < span.score <= 1.0 for span in spans)
+
+
+@pytest.mark.parametrize("before", ["\u200b", "\ufeff\u200c", "x\ufe0f\u2028\u2029", "\x81 \x8d"])
+def test_a_name_is_found_where_it_stands_behind_what_flair_takes_out(tagger, before):
+    text = f"{before * 3}Jennifer waves to {before}Michael."
+    [spans] = tagger.find([text])
+    assert [span.text for span in spans] == ["Jennifer", "Michael"]
+    assert [text[span.start : span.end] for span in spans] == ["Jennifer", "Michael"]
+
+
+@given(
+    st.text(
+        st.one_of(st.characters(), st.sampled_from("Aa .'-\u200b\ufeff\x81\x93\u2028")), max_size=40
+    )
+)
+@example("0-\r0")
+@example("a-\nb\x85c-\u2028d-\x0be")
+def test_every_word_stands_in_the_text_where_it_says(text):
+    for token in sentence(text):
+        shown = text[token.start_position : token.end_position]
+        assert shown == token.text or set(shown) & set(map(chr, range(0x80, 0x9A)))
 
 
 def test_a_text_is_tagged_alike_in_any_company(tagger):

@@ -11,6 +11,8 @@ from momentrank.errors import UsageError
 from pipeline import files, prompts
 from pipeline.prompts import PromptError, ids_of
 
+EXAMPLE = {"description": "Omar sits.", "caption": "A man sits."}
+
 
 @pytest.fixture
 def content(repository):
@@ -134,6 +136,20 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
         ),
         ({"system": "You {{descriptions}}"}, "system: unknown placeholder {{descriptions}}"),
         ({"system": ""}, "system: string should have at least 1 character"),
+        ({"system": " \n "}, "system: must not be blank"),
+        ({"system": "You {{x"}, "system: a {{ has no }} on its line"),
+        ({"user": "{{descriptions}} {{x"}, "user: a {{ has no }} on its line"),
+        ({"user": "{{descriptions}} {{x\ny}}"}, "user: a {{ has no }} on its line"),
+        ({"examples": [EXAMPLE, EXAMPLE]}, "examples: 'Omar sits.' stands twice"),
+        (
+            {"examples": [EXAMPLE | {"description": "{{descriptions}}"}]},
+            "examples.0.description: unknown placeholder {{descriptions}}",
+        ),
+        (
+            {"examples": [EXAMPLE | {"caption": "{{x"}]},
+            "examples.0.caption: a {{ has no }} on its line",
+        ),
+        ({"examples": [EXAMPLE | {"caption": " "}]}, "examples.0.caption: must not be blank"),
         ({"user": None}, "user: field required"),
         ({"sistem": "You"}, "sistem: extra inputs are not permitted"),
         ({"version": 0}, "version: input should be greater than or equal to 1"),
@@ -146,6 +162,21 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
 )
 def test_a_mistake_is_one_line(loaded, changes, complaint):
     assert complaints(loaded, **changes) == [complaint]
+
+
+@pytest.mark.parametrize("part", ["all", "items"])
+@pytest.mark.parametrize("change", [{"required": None}, {"properties": []}, {"properties": None}])
+def test_a_schema_of_odd_parts_is_one_line(loaded, content, part, change):
+    schema = json.loads(json.dumps(content["schema"]))
+    (schema if part == "all" else schema["properties"]["captions"]["items"]).update(change)
+    assert complaints(loaded, schema=schema) == ["schema: must ask for captions[].id, a string"]
+
+
+@pytest.mark.parametrize("kind", ["object", None, ["array"]])
+def test_captions_are_asked_for_as_an_array(loaded, content, kind):
+    schema = json.loads(json.dumps(content["schema"]))
+    schema["properties"]["captions"]["type"] = kind
+    assert complaints(loaded, schema=schema) == ["schema: must ask for captions, an array"]
 
 
 @pytest.mark.parametrize("name", ["id", "caption"])

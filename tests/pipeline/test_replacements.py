@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.rewriters.replacements import Replacement, extract, most_frequent, words_of
+from pipeline.rewriters.replacements import Replacement, extract, words_of
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,3 @@ def test_words_for_people_in_a_phrase(phrase, words):
 )
 def test_replacements_from_the_difference(description, caption, replaced):
     assert extract(description, caption) == [Replacement(*one) for one in replaced]
-
-
-def test_the_most_frequent_words_come_first_and_equal_ones_by_name():
-    words = [("man", "man"), ("woman", "woman"), ("doctor", "unknown"), ("man", "man")]
-    assert most_frequent(Replacement("Ada", *word) for word in words) == [
-        ("man", "man", 2),
-        ("doctor", "unknown", 1),
-        ("woman", "woman", 1),
-    ]

@@ -84,14 +84,44 @@ def test_failures_name_the_check_and_its_score(done):
     assert failed.loc["3", "check"] == "names"
     assert failed.loc["3", "score"] == 0.95
     assert failed.loc["4", "check"] == "refused"
+
+
+def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(done):
     assert done[1].figures[0] == {
         "round": 0,
-        "rewritten": 4,
+        "distinct_descriptions": 4,
         "passed": 1,
         "failed_names": 1,
         "failed_similarity": 1,
-        "without_draft": {"refused": 1},
+        "without_draft": 1,
+        "share_passed": 0.25,
+        "share_failed_names": 0.25,
+        "share_failed_similarity": 0.25,
+        "share_without_draft": 0.25,
+        "why_without_draft": {"refused": 1},
     }
+
+
+def test_a_caption_that_fails_both_checks_counts_in_both():
+    script = {"a": ["Ann, or else"], "b": ["Ann"], "c": ["fine"]}
+    items = [Item(text, text) for text in script]
+    done = rewrite_in_rounds(items, Scripted(script), check, repairs=0)
+    told = done.figures[0]
+    assert (told["passed"], told["failed_names"], told["failed_similarity"]) == (1, 2, 1)
+    assert (told["share_failed_names"], told["share_failed_similarity"]) == (0.6667, 0.3333)
+
+
+def test_where_a_repair_is_refused_the_caption_and_its_check_stay_together():
+    script = {"a": [refused("a"), "Ann", refused("a")], "b": [refused("b")] * 3}
+    items = [Item(text, text) for text in script]
+    done = rewrite_in_rounds(items, Scripted(script), check, repairs=2)
+    assert done.captions.set_index("moment_id").loc["a", ["caption", "rounds"]].tolist() == [
+        "Ann",
+        1,
+    ]
+    failed = done.failed.set_index("moment_id")
+    assert failed.loc["a"].tolist() == ["names", 0.95]
+    assert failed.loc["b", "check"] == "refused"
 
 
 @given(st.lists(st.lists(st.sampled_from(["fine", "Ann", "else"]), min_size=3, max_size=3)))
@@ -140,7 +170,17 @@ def test_a_text_that_occurs_twice_is_rewritten_once(rewritten):
 
 def decided(done, **decisions):
     frame = pd.DataFrame({"moment_id": decisions.keys(), "caption": decisions.values()})
-    return review.decide(done.captions, tables.REVIEW.check(frame.astype("str")))
+    checked = review.checked(tables.REVIEW.check(frame.astype("str")), done.captions["moment_id"])
+    return review.decide(done.captions, checked)
+
+
+def test_without_moments_there_are_no_captions():
+    done = rewrite.rewrite(tables.MOMENTS.empty(), Scripted({}), check, repairs=2)
+    captions = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
+    assert len(captions) == len(done.failed) == 0
+    assert rewrite.replacements(captions, tables.MOMENTS.empty()).empty
+    assert review.for_review(captions, tables.MOMENTS.empty(), done.failed).empty
+    assert decided(done).empty
 
 
 def test_decisions_win_and_a_drop_is_a_drop(rewritten):
@@ -156,8 +196,54 @@ def test_decisions_win_and_a_drop_is_a_drop(rewritten):
 
 
 def test_a_decision_about_no_moment_is_a_clear_error(rewritten):
-    with pytest.raises(review.ReviewError, match=r"review\.csv: there is no moment 'x'"):
+    with pytest.raises(review.ReviewError, match=r"line 0: there is no moment 'x'"):
         decided(rewritten[1], x="drop")
+
+
+@pytest.fixture
+def review_file(tmp_path, monkeypatch):
+    """Return a function that writes decisions where the stage looks for them."""
+    monkeypatch.chdir(tmp_path)
+    tables.REVIEW.path.parent.mkdir(parents=True)
+    return lambda *rows: tables.REVIEW.path.write_text("moment_id,caption\n" + "\n".join(rows))
+
+
+def test_a_decided_wording_is_trimmed_and_drop_is_any_drop(review_file):
+    review_file("a,  A woman waves. ", 'b," DROP "', "c,drop", "d,A drop falls.")
+    captions = review.read("abcd")["caption"].tolist()
+    assert captions == ["A woman waves.", "drop", "drop", "A drop falls."]
+
+
+def test_no_decisions_are_none(review_file):
+    review_file()
+    assert review.read("abcd").empty
+
+
+@pytest.mark.parametrize("wording", ["a\tb", "a\nb", "a\x07b", "a\u2028b", "a\x85b"])
+def test_a_wording_is_one_line(review_file, wording):
+    review_file("a,A man waves.", f'b,"{wording}"')
+    with pytest.raises(review.ReviewError, match=r"review\.csv, line 3: .* holds a line end"):
+        review.read("ab")
+
+
+@pytest.mark.parametrize(
+    "wording",
+    [
+        "Drop.",
+        "drop it",
+        "'drop'",
+        "dropped",
+        "Delete",
+        "remove this one",
+        "Please, drop",
+        "x",
+        "-",
+    ],
+)
+def test_what_may_be_meant_for_drop_is_no_caption(review_file, wording):
+    review_file("a,A man waves.", f'b,"{wording}"')
+    with pytest.raises(review.ReviewError, match=r"line 3: .* is no caption.* write 'drop' alone"):
+        review.read("ab")
 
 
 def test_repaired_and_failed_captions_are_listed_for_people(rewritten):
@@ -187,4 +273,21 @@ def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_
 def test_replacements_are_counted_with_their_gender(rewritten):
     captions = decided(rewritten[1])
     found = rewrite.replacements(captions, MOMENTS)
-    assert found.iloc[0].tolist() == ["woman", "woman", 3]
+    assert found.to_numpy().tolist() == [["woman", "woman", 3]]
+
+
+def test_what_takes_no_part_replaces_nothing(rewritten):
+    done = rewritten[1]
+    captions = decided(done, a="drop", c="A man reads.")
+    found = rewrite.replacements(captions.replace({"Ann runs.": "A guy runs."}), MOMENTS)
+    assert found.to_numpy().tolist() == [["woman", "woman", 2], ["man", "man", 1]]
+    told = rewrite.figures(done, captions, found, "openai")
+    assert told["moments_by_status"] == {
+        "dropped": 1,
+        "failed": 1,
+        "passed": 1,
+        "repaired": 1,
+        "reviewed": 1,
+    }
+    assert (told["moments"], told["moments_in_use"]) == (5, 3)
+    assert (told["words_replaced"], told["words_replaced_per_moment"]) == (3, 1.0)

@@ -1,6 +1,7 @@
 """The rules backend as a rewriter: what it learns, varies, repairs, and holds for any text."""
 
 import re
+import time
 from collections import Counter
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from pipeline.names import Span
 from pipeline.rewriters.port import Draft, Item, Rewriter
 from pipeline.rewriters.rules.gender import census
+from pipeline.rewriters.rules.parts import LONG, parts
 from pipeline.rewriters.rules.rewriter import RulesRewriter
 from pipeline.rewriters.rules.wording import Voice
 
@@ -190,6 +192,42 @@ def test_what_replaced_a_name_is_told_with_its_gender():
     one, two = rules.rewritten(["Dr. Okonkwo's cup.", "Mary and Linda see a man."])
     assert one.replacements == (("Dr. Okonkwo's", "doctor", "unknown"),)
     assert [(name, gender) for name, _, gender in two.replacements] == [("Mary and Linda", "woman")]
+
+
+# Long texts
+
+LONG_TEXT = "Zelda sits while Dr. Dmitri reads to Robin. " * 500
+
+
+def test_a_long_text_is_cut_after_sentences_and_each_part_keeps_its_names():
+    [spans] = finder_of(*NAMES)([LONG_TEXT])
+    cut = list(parts(LONG_TEXT, spans))
+    assert "".join(part.text for part in cut) == LONG_TEXT
+    assert len(cut) > 20
+    assert {part.text[-7:] for part in cut} == {"Robin. "}
+    names = [span.text for part in cut for span in part.spans]
+    assert names == [span.text for span in spans]
+    for text, inside in cut:
+        assert all(text[span.start : span.end] == span.text for span in inside)
+
+
+@given(st.text(st.sampled_from("abN. \u2028"), min_size=1, max_size=40), st.integers(0, 60))
+def test_any_long_text_is_cut_at_spaces_alone(text, times):
+    text = (text * times)[: 3 * LONG]
+    cut = [part.text for part in parts(text, [])]
+    assert "".join(cut) == text
+    assert all(one[-1].isspace() for one in cut[:-1])
+    assert all(len(one) <= LONG or len(one.split()) == 1 for one in cut)
+
+
+def test_a_very_long_text_takes_a_time_in_proportion():
+    start = time.monotonic()
+    rules = RulesRewriter.for_corpus([LONG_TEXT], finder_of(*NAMES))
+    once, again = (captions(rules, LONG_TEXT, attempt=attempt)[0] for attempt in (0, 2))
+    assert len(once.split()) > 500 * 5
+    assert time.monotonic() - start < 30  # some seconds; as one part it was minutes
+    for caption in (once, again):
+        assert not re.search("|".join(NAMES), caption)
 
 
 # Whatever the text

@@ -2,6 +2,7 @@
 
 import random
 import re
+import unicodedata
 
 import pytest
 import torch
@@ -101,7 +102,8 @@ def test_features_are_those_of_each_word_read_alone():
     features.embed(sentences)
     embed, rnn = features.char_embedding, features.char_rnn
     for token in [token for sentence in sentences for token in sentence]:
-        letters = [features.char_dictionary.get_idx_for_item(letter) for letter in token.text]
+        read = token.text.replace("\u00c4", "A")
+        letters = [features.char_dictionary.get_idx_for_item(letter) for letter in read]
         with torch.no_grad():
             _, (last, _) = rnn(embed(torch.tensor(letters))[:, None])
         expected = torch.cat([last[0, 0], last[1, 0]])
@@ -113,6 +115,36 @@ def test_a_capital_makes_another_word():
     sentence = Sentence("Will will")
     features.embed(sentence)
     assert not torch.equal(sentence[0].get_embedding(), sentence[1].get_embedding())
+
+
+@pytest.mark.parametrize(
+    ("word", "read"),
+    [
+        ("Łukasz", "Lukasz"),
+        ("ĐORĐE", "DORDE"),
+        ("Øyvind", "Oyvind"),
+        ("Þórdís", "Tordis"),
+        ("Æsaß", "Asas"),
+        ("O\u2019Brien", "O'Brien"),
+    ],
+)
+def test_a_latin_letter_is_read_as_its_plain_one(word, read):
+    assert characters.folded(word) == read
+    features = characters.untrained()
+    sentences = [Sentence([word]), Sentence([read])]
+    features.embed(sentences)
+    assert torch.equal(*(sentence[0].get_embedding() for sentence in sentences))
+
+
+@given(st.text())
+def test_a_word_is_read_as_long_as_it_is_and_with_its_own_capitals(word):
+    read = characters.folded(word)
+    assert len(read) == len(word)
+    assert all(
+        now.isupper() == letter.isupper()
+        for now, letter in zip(read, word, strict=True)
+        if unicodedata.category(letter) in ("Lu", "Ll")
+    )
 
 
 # --- training

@@ -6,6 +6,8 @@ from functools import cache
 from importlib import resources
 from types import MappingProxyType
 
+import pandas as pd
+
 from pipeline.rewriters.rules.lexicon import TITLES, Gender
 
 CLEAR = 0.9
@@ -71,6 +73,20 @@ class Genders:
         return census(names[0]) if names else "unknown"
 
 
+def cast_of(table: pd.DataFrame) -> dict[str, Gender]:
+    """Return the genders of the table `CAST` by name, as it is written there."""
+    genders: dict[str, Gender] = {"female": "woman", "male": "man"}
+    pairs = zip(table["name"], table["gender"], strict=True)
+    return {name: genders.get(gender, "unknown") for name, gender in pairs}
+
+
 def from_cast(cast: Mapping[str, Gender]) -> dict[str, Gender]:
-    """Return a cast list by name in lower case, without titles."""
-    return {" ".join(name_key(name)): gender for name, gender in cast.items()}
+    """Return a cast list by name in lower case, without titles.
+
+    What is left of Mr. Lee and Mrs. Lee is one name, of a man or a woman: `unknown`.
+    """
+    genders: dict[str, Gender] = {}
+    for name, gender in cast.items():
+        if key := " ".join(name_key(name)):
+            genders[key] = gender if genders.get(key, gender) == gender else "unknown"
+    return genders

@@ -5,7 +5,7 @@ at the caption itself, and takes every word for a name that could be one.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
 from pipeline.names import Span
@@ -13,6 +13,7 @@ from pipeline.rewriters.port import Draft, Item
 from pipeline.rewriters.rules import learning
 from pipeline.rewriters.rules.gender import Genders, first_names, from_cast
 from pipeline.rewriters.rules.lexicon import Gender
+from pipeline.rewriters.rules.parts import Part, parts
 from pipeline.rewriters.rules.rewriting import Rewritten, rewrite
 from pipeline.rewriters.rules.sightings import opening, sighting_of
 
@@ -47,7 +48,9 @@ class RulesRewriter:
         """
         given = from_cast(cast or {})
         spans = cls(find, Genders(cast=given))._names(texts)
-        return cls(find, learning.learn(texts, spans, given))
+        read = [part for pair in zip(texts, spans, strict=True) for part in parts(*pair)]
+        learned = learning.learn([part.text for part in read], [p.spans for p in read], given)
+        return cls(find, learned)
 
     def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
         """Yield a draft for every item, in order."""
@@ -71,7 +74,12 @@ class RulesRewriter:
         self, texts: Sequence[str], names: Sequence[Sequence[Span]], attempt: int
     ) -> list[Rewritten]:
         pairs = zip(texts, names, strict=True)
-        return [rewrite(text, spans, self._genders, attempt) for text, spans in pairs]
+        return [self._rewritten(parts(text, spans), attempt) for text, spans in pairs]
+
+    def _rewritten(self, read: Iterable[Part], attempt: int) -> Rewritten:
+        done = [rewrite(*part, self._genders, attempt) for part in read]
+        caption = " ".join(one.caption for one in done if one.caption)
+        return Rewritten(caption, tuple(found for one in done for found in one.replacements))
 
     def _names(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return what the finder marks, and what can be seen without it."""

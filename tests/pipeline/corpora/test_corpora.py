@@ -59,26 +59,26 @@ def ids_by_text(result) -> dict[str, str]:
 # TVR
 
 TVR = """\
-{"vid_name": "friends_s01e03_seg02_clip_19", "duration": 61.46, "ts": [16.48, 33.87], \
-"desc": "Phoebe puts one of her ponytails in her mouth.", "type": "v", "desc_id": 90200}
-{"vid_name": "friends_s01e03_seg02_clip_19", "duration": 61.46, "ts": [0, 2.29], \
-"desc": "Monica tells Ross never knew he did that.", "type": "vt", "desc_id": 94603}
+{"vid_name": "attic_s01e03_seg02_clip_19", "duration": 61.5, "ts": [16.25, 33.5], \
+"desc": "Nora ties a blue ribbon round the parcel.", "type": "v", "desc_id": 4711}
+{"vid_name": "attic_s01e03_seg02_clip_19", "duration": 61.5, "ts": [0, 2.29], \
+"desc": "Omar says that he never knew it.", "type": "vt", "desc_id": 4712}
 """
-PHOEBE = "Phoebe puts one of her ponytails in her mouth."
+NORA = "Nora ties a blue ribbon round the parcel."
 
 
 def test_tvr(tmp_path):
     path = tmp_path / "tvr_val_release.jsonl"
     path.write_text(TVR)
     result = taken("tvr", path)
-    friends = "friends_s01e03_seg02_clip_19"
-    assert moments_of(result) == [("90200", friends, 16.48, 33.87, PHOEBE, "v")]
+    attic = "attic_s01e03_seg02_clip_19"
+    assert moments_of(result) == [("4711", attic, 16.25, 33.5, NORA, "v")]
     assert result.metrics["other_modality"] == 1
-    assert list(result.videos["video_id"]) == [friends]
-    assert list(result.videos["duration"]) == [61.46]
+    assert list(result.videos["video_id"]) == [attic]
+    assert list(result.videos["duration"]) == [61.5]
     assert result.videos["path"].isna().all()
     both = taken("tvr", path, pool_modalities=["v", "vt"])
-    assert [row[0] for row in moments_of(both)] == ["90200", "94603"]
+    assert [row[0] for row in moments_of(both)] == ["4711", "4712"]
 
 
 def test_tvr_splits_in_a_folder_are_read_by_name(tmp_path):
@@ -86,7 +86,7 @@ def test_tvr_splits_in_a_folder_are_read_by_name(tmp_path):
     (tmp_path / "tvr_val_release.jsonl").write_text(second.replace('"vt"', '"v"'))
     (tmp_path / "tvr_train_release.jsonl").write_text(first)
     (tmp_path / "tvr_video2dur_idx.json").write_text("{}")
-    assert [row[0] for row in moments_of(taken("tvr", tmp_path))] == ["90200", "94603"]
+    assert [row[0] for row in moments_of(taken("tvr", tmp_path))] == ["4711", "4712"]
 
 
 def test_tvr_lines_that_are_none_are_rejected_with_their_number(tmp_path):
@@ -97,11 +97,11 @@ def test_tvr_lines_that_are_none_are_rejected_with_their_number(tmp_path):
         b"",
         b"not json",
         b"[1, 2]",
-        good.replace(b"Phoebe", b"Ph\xf6be"),
-        good.replace(b"Phoebe", b"\\ud800"),
-        good.replace(b"[16.48, 33.87]", b"[16.48]"),
-        good.replace(b"[16.48, 33.87]", b'{"start": 1}'),
-        good.replace(b'"desc_id": 90200', b'"desc_id": null'),
+        good.replace(b"Nora", b"N\xf6ra"),
+        good.replace(b"Nora", b"\\ud800"),
+        good.replace(b"[16.25, 33.5]", b"[16.25]"),
+        good.replace(b"[16.25, 33.5]", b'{"start": 1}'),
+        good.replace(b'"desc_id": 4711', b'"desc_id": null'),
         good.replace(b'"vid_name"', b'"video"'),
     ]
     path.write_bytes(b"\r\n".join(lines))

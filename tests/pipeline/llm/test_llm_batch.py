@@ -7,8 +7,10 @@ import pytest
 from benchmarks.fake_openai.answers import caption_of
 from pipeline.llm import results
 from pipeline.llm.answers import Answer
+from pipeline.llm.cache import CacheError
 from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError
+from pipeline.llm.retry import Policy
 from pipeline.rewriters.port import Draft
 
 
@@ -81,6 +83,21 @@ def test_batches_without_any_answer_are_given_up(serve, by_batch, items):
     assert len(batches(server)) == 5
 
 
+@pytest.mark.parametrize("batch_tokens", [1_000_000, 1])
+def test_what_batches_never_bring_fails_alone_and_in_every_rerun(
+    serve, by_batch, items, batch_tokens
+):
+    server = serve(poison="Nora27 ", spoilt="500")
+    expected = right(items(60))
+    expected[27] = Draft("m27", None, "server-error")
+    impatient = Policy(tries=2, first=0.01, longest=0.01)
+    for _ in range(2):
+        llm = by_batch(server, batch_tokens=batch_tokens, policy=impatient)
+        assert rewritten(llm, items(60)) == expected
+    assert rewritten(llm, items(1, start=27), 1) == [expected[27]]
+    assert set(server.stats.batched.values()) == {1}
+
+
 def test_a_failed_batch_is_one_clear_line(serve, by_batch, items):
     server = serve(batches=("failed",))
     with pytest.raises(LLMError, match=r"^batch batch_0 failed: token_limit.*batch_tokens") as told:
@@ -98,19 +115,48 @@ def test_a_cancelled_batch_stops_the_run_and_its_answers_are_kept(serve, by_batc
     assert set(server.stats.batched.values()) == {1}
 
 
-def test_an_account_without_money_stops_the_run(serve, by_batch, items, monkeypatch):
-    server = serve(batches=("no-output",))
-    body = {"error": {"message": "You exceeded your quota", "code": "insufficient_quota"}}
-    monkeypatch.setattr(
-        server.server.batches,
-        "_result",
-        lambda line, _: {
-            "custom_id": line["custom_id"],
-            "response": {"status_code": 429, "body": body},
-        },
-    )
-    with pytest.raises(LLMError, match=r"^insufficient-quota: You exceeded your quota"):
-        rewritten(by_batch(server), items(40))
+@pytest.mark.parametrize(
+    ("status", "code", "name"),
+    [(429, "insufficient_quota", "insufficient-quota"), (401, None, "unauthorized")],
+)
+@pytest.mark.parametrize("answered", [0, 3])
+def test_an_account_without_money_stops_the_run_until_it_is_topped_up(
+    serve, by_batch, items, monkeypatch, answered, status, code, name
+):
+    server = serve()
+    body = {"error": {"message": "You may not", "code": code}}
+    run = server.server.batches._run
+
+    def without_money(lines, end):
+        output, _ = run(lines[:answered], end)
+        response = {"status_code": status, "body": body}
+        ids = [line["custom_id"] for line in lines[answered:]]
+        refused = [{"custom_id": key, "response": response} for key in ids]
+        return refused[:1] + output, refused[1:]  # some servers put errors among the answers
+
+    with monkeypatch.context() as patch:
+        patch.setattr(server.server.batches, "_run", without_money)
+        with pytest.raises(LLMError, match=f"^{name}: You may not"):
+            rewritten(by_batch(server), items(200))
+    assert server.stats.batched.total() == answered
+    assert rewritten(by_batch(server), items(200)) == right(items(200))
+    assert set(server.stats.batched.values()) == {1}
+    assert len(batches(server)) == 2
+
+
+@pytest.mark.parametrize("gone", ["output_file_id", "error_file_id"])
+def test_a_result_file_that_is_gone_is_made_anew(serve, by_batch, items, monkeypatch, gone):
+    server = serve(batches=("partial",))
+    ended = server.server.batches._end
+
+    def lose(batch):
+        ended(batch)
+        if batch["id"] == "batch_0":
+            batch[gone] = "file-gone"
+
+    monkeypatch.setattr(server.server.batches, "_end", lose)
+    assert rewritten(by_batch(server), items(200)) == right(items(200))
+    assert len(batches(server)) == 2
 
 
 def test_more_than_the_queue_holds_goes_in_several_batches(serve, by_batch, items):
@@ -165,6 +211,12 @@ def test_a_spoilt_note_of_a_job_is_none(tmp_path, content):
     jobs(tmp_path).folder.mkdir(parents=True)
     (jobs(tmp_path).folder / "0.json").write_text(content)
     assert jobs(tmp_path).under_way() == []
+
+
+def test_a_job_that_cannot_be_noted_is_one_clear_line(tmp_path):
+    (tmp_path / "cache").write_text("")
+    with pytest.raises(CacheError, match="cache can't be used"):
+        jobs(tmp_path).save(Job.of([]))
 
 
 @pytest.mark.integration
@@ -236,6 +288,15 @@ def test_results_are_read_line_by_line():
         {"custom_id": "d", "response": {"status_code": 200, "body": {}}},
         {"custom_id": "e", "response": {"status_code": 503, "body": "busy"}},
         {"custom_id": "f"},
+        {"custom_id": "g", "error": {"code": 429, "message": {"text": "slow"}}},
+        {"custom_id": "h", "response": {"status_code": 400, "body": {"error": {"code": 400}}}},
+        {
+            "custom_id": "i",
+            "response": {
+                "status_code": 429,
+                "body": {"error": {"code": None, "type": "insufficient_quota"}},
+            },
+        },
     ]
     content = "\n".join(json.dumps(line) for line in lines).encode() + b"\n{\n\n\xff\n"
     found = {
@@ -251,4 +312,7 @@ def test_results_are_read_line_by_line():
         "d": "broken-response",
         "e": "server-error",
         "f": "server-error",
+        "g": "server-error",
+        "h": "rejected",
+        "i": "insufficient-quota",
     }

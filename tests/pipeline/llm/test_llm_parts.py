@@ -1,6 +1,7 @@
 """The parts of asking, each alone: outcomes, answers, cache, retries, what follows on what."""
 
 import asyncio
+import hashlib
 import json
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from momentrank.errors import MomentRankError, UsageError
 from pipeline.llm import answers, outcomes, plan, tokens
 from pipeline.llm.answers import Answer
-from pipeline.llm.cache import Cache
+from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint, retry_after
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
 from pipeline.llm.plan import ASKS, Chunk
@@ -60,7 +61,14 @@ def test_every_outcome_has_its_own_name_and_a_hint():
     ],
 )
 def test_a_status_has_its_outcome(status, code, outcome):
-    assert outcomes.of_status(status, code) is outcome
+    assert outcomes.of_status(status, code, None) is outcome
+    assert outcomes.of_status(status, None, code) is outcome
+
+
+@pytest.mark.parametrize("code", [429, 1.5, ["insufficient_quota"], {}])
+def test_a_code_may_be_anything(code):
+    assert outcomes.of_status(429, code, None) is outcomes.RATE_LIMITED
+    assert outcomes.of_status(429, code, "insufficient_quota") is outcomes.INSUFFICIENT_QUOTA
 
 
 def test_what_stops_a_run_is_a_users_error():
@@ -70,6 +78,26 @@ def test_what_stops_a_run_is_a_users_error():
 
 
 # --- answers
+
+
+@pytest.mark.parametrize(
+    ("usage", "counted"),
+    [
+        ({"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": "?"}, (3, 4)),
+        ({"prompt_tokens": 3.0, "completion_tokens": "4"}, (3, 4)),
+        ({"prompt_tokens": 3}, (None, None)),
+        ({"prompt_tokens": 3, "completion_tokens": None}, (None, None)),
+        ({"prompt_tokens": -1, "completion_tokens": 4}, (None, None)),
+        ({"prompt_tokens": 3.5, "completion_tokens": float("inf")}, (None, None)),
+        ({}, (None, None)),
+        (None, (None, None)),
+        ([], (None, None)),
+        (5, (None, None)),
+    ],
+)
+def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
+    body = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
+    assert answers.of_body(body) == Answer("x", None, "stop", *counted)
 
 
 def test_captions_are_joined_by_id_in_any_order():
@@ -163,7 +191,8 @@ def test_a_bad_answer_is_asked_for_again_before_it_is_halved():
     last = chunk._replace(ask=ASKS - 1)
     assert plan.after(last, outcomes.WRONG_IDS) == [Chunk(("a",)), Chunk(("b", "c"))]
     assert plan.after(chunk, outcomes.REFUSED) == [Chunk(("a",)), Chunk(("b", "c"))]
-    assert plan.after(chunk, outcomes.TIMEOUT) == []
+    assert plan.after(chunk, outcomes.TIMEOUT) == [Chunk(("a",)), Chunk(("b", "c"))]
+    assert plan.after(chunk, outcomes.UNAUTHORIZED) == []
     assert plan.after(Chunk(("a",)), outcomes.REFUSED) == []
 
 
@@ -214,12 +243,27 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
     cache.put(request, answer)
     assert cache.get(request) == answer
-    assert cache.known(recipe.name) == {"Omar sits.": "Il s'assoit à l'aise 👍"}
-    assert not cache.put_new(request.recipe, request.key, request.asked, answered())
+    assert cache.known(recipe.name) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
+    assert not cache.put_new(request.recipe, request.key, Entry(request.asked, answered()))
     assert cache.get(request) == answer
     again = Cache(tmp_path)
     assert again.get(request) == answer
     assert again.known(recipe.name) == cache.known(recipe.name)
+
+
+def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_whole(
+    tmp_path, recipe
+):
+    cache, halved, older = Cache(tmp_path), recipe.request(["b"]), recipe.request(["c"])
+    cache.put_new(recipe.name, halved.key, Entry(halved.asked, answered(), 0.5))
+    told = {"key": older.key, "asked": older.asked, "answer": answered()._asdict()}
+    text = json.dumps(told, sort_keys=True)
+    check = hashlib.sha256(text.encode()).hexdigest()
+    with (tmp_path / f"{recipe.name}.jsonl").open("a") as stream:
+        stream.write(f'\n{text[:-1]}, "check": "{check}"}}')
+    found = dict(Cache(tmp_path).entries(recipe.name, [halved.key, older.key]))
+    assert found[halved.key] == Entry(halved.asked, answered(), 0.5)
+    assert found[older.key] == Entry(older.asked, answered(), 1.0)
 
 
 @given(data=st.data())
@@ -351,6 +395,15 @@ def test_the_endpoint_is_the_environments(monkeypatch):
     ("name", "value"),
     [
         ("OPENAI_BASE_URL", "127.0.0.1:8000"),
+        ("OPENAI_BASE_URL", "http://host:port/v1"),
+        ("OPENAI_BASE_URL", "http://host:99999/v1"),
+        ("OPENAI_BASE_URL", "http://host/v1\x01"),
+        ("OPENAI_BASE_URL", "http://ho\tst/v1"),
+        ("OPENAI_BASE_URL", "http://ho st/v1"),
+        ("OPENAI_BASE_URL", "http://[::1/v1"),
+        ("OPENAI_BASE_URL", "http://[::1]],"),
+        ("OPENAI_BASE_URL", "http:///v1"),
+        ("OPENAI_BASE_URL", "http://"),
         ("OPENAI_API_KEY", "sec\nret"),
         ("OPENAI_API_KEY", "é"),
     ],
@@ -360,6 +413,20 @@ def test_an_impossible_endpoint_is_one_line_without_the_key(monkeypatch, name, v
     with pytest.raises(UsageError, match=f"^{name} ") as caught:
         Endpoint.from_environment()
     assert "ret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://localhost:8000/v1",
+        "https://me:pw@my_host.example-x.org/openai/v1?api-version=1",
+        "http://[::1]:8000",
+        DEFAULT_URL,
+    ],
+)
+def test_an_address_may_have_any_form(monkeypatch, url):
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    assert Client(Endpoint.from_environment(), 5.0).sdk.base_url.host
 
 
 def test_the_sdk_is_told_not_to_retry(monkeypatch):
@@ -377,6 +444,7 @@ def test_tokens_are_about_a_quarter_of_english_and_never_fewer_than_a_third_of_a
     assert tokens.of_text("A man sits.") == 3
     assert tokens.of_text("一个人坐着", tokens.FEWEST_BYTES) == 5
     assert tokens.of_text("") == 0
+    assert tokens.of_text("\ud800") == 1
 
 
 def test_what_the_server_does_not_count_is_estimated():

@@ -1,8 +1,11 @@
 """Rewriting against a real server with a bad day: every draft is right, nothing is bought twice."""
 
+import errno
 import json
 import logging
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -84,6 +87,8 @@ def test_each_fault_alone_is_overcome(serve, rewriter, items, fault):
         ("filtered", "filtered"),
         ("truncated", "truncated"),
         ("rejected", "rejected"),
+        ("500", "server-error"),
+        ("cut", "connection"),
     ],
 )
 def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items, spoilt, outcome):
@@ -102,11 +107,57 @@ def test_poison_alone_in_a_small_run_is_no_reason_to_stop(serve, rewriter, items
     assert "no captions: rejected: Error code: 400 - This can't be asked" in caplog.text
 
 
+@pytest.mark.parametrize("where", [0, 9, 10, 19])
+def test_what_a_server_always_fails_on_is_no_outage(serve, rewriter, items, where):
+    server = serve(poison=f"Nora{where} ", spoilt="500")
+    expected = right(items(20))
+    expected[where] = Draft(f"m{where}", None, "server-error")
+    impatient = Policy(tries=2, first=0.01, longest=0.01)
+    assert rewritten(rewriter(server, policy=impatient), items(20)) == expected
+
+
+@pytest.mark.parametrize(("number", "most"), [(20, 2 * 5), (2000, 2 * 4 * 8)])
+def test_an_outage_is_given_up_quickly(serve, rewriter, items, number, most):
+    server = serve(faults=1.0, kinds=("500",))
+    impatient = Policy(tries=2, first=0.01, longest=0.01)
+    with pytest.raises(LLMError, match=r"^server-error: "):
+        rewritten(rewriter(server, policy=impatient), items(number))
+    assert server.stats.requests <= most
+
+
 def test_a_server_that_takes_no_request_is_given_up(serve, rewriter, items):
     server = serve(poison="Nora", spoilt="rejected")
     with pytest.raises(LLMError, match=r"^rejected: Error code: 400 - This can't be asked \(the"):
         rewritten(rewriter(server), items(2000))
     assert server.stats.requests <= 50 + 8
+
+
+def test_a_run_in_which_nothing_was_answered_ends_with_the_commonest_reason(
+    serve, rewriter, items, monkeypatch
+):
+    server = serve(poison="Nora", spoilt="rejected")
+    said = r"^rejected: Error code: 400 - This can't be asked \(the .*nothing at all was answered$"
+    with pytest.raises(LLMError, match=said):
+        rewritten(rewriter(server), items(5))
+    # Where something was answered, now or long ago, the rest fails alone.
+    sung = [Item("new", "Tessa sings."), Item("new2", "Tessa sits.")]
+    assert rewritten(rewriter(server), sung) == right(sung)
+    for asked in (sung[:1], []):
+        llm = rewriter(server)
+        rewritten(llm, sung[:1])
+        drafts = rewritten(llm, [*asked, *items(5)])
+        assert {draft.outcome for draft in drafts[len(asked) :]} == {"rejected"}
+
+
+def test_why_there_are_no_captions_is_told_once_per_reason(serve, rewriter, items, caplog):
+    server = serve(poison="Omar3 ", spoilt="truncated")
+    llm = rewriter(server)
+    for attempt in (0, 1):
+        drafts = rewritten(llm, items(40), attempt)
+    assert [draft.outcome for draft in drafts].count("truncated") == 6
+    [told] = [record.message for record in caplog.records if "truncated" in record.message]
+    assert told.startswith("no captions: truncated (")
+    assert "lower rewrite.openai.per_request" in told
 
 
 def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewriter, items):
@@ -144,6 +195,21 @@ def test_a_description_in_other_company_is_not_paid_for_again(serve, rewriter, i
     assert rewritten(llm, more) == right(more)
     assert (llm.spent.requests, llm.spent.reused) == (1, 38)
     assert server.stats.requests == 3
+
+
+@pytest.mark.parametrize("spoilt", ["refused", "filtered", "broken-json", "missing", "empty"])
+def test_an_answer_without_a_caption_is_not_paid_for_again_in_other_company(
+    serve, rewriter, items, spoilt
+):
+    server = serve(poison="Nora8 ", spoilt=spoilt)
+    first = rewritten(rewriter(server, per_request=4), items(20))
+    assert [draft.moment_id for draft in first if draft.caption is None] == ["m8"]
+    asked = server.stats.answered.copy()
+    more = [Item("new", "Tessa sings."), *items(20)]
+    llm = rewriter(server, per_request=4)
+    assert llm.estimate(more).stored == 20
+    assert rewritten(llm, more) == [*right(more[:1]), *first]
+    assert (server.stats.answered - asked).total() == llm.spent.requests == 1
 
 
 def test_repairs_are_other_requests(serve, rewriter, items):
@@ -240,6 +306,46 @@ def test_a_wrong_key_or_model_stops_at_once(httpserver, rewriter, items, ending,
     assert caught.value.__cause__.__context__ is None
 
 
+def test_half_a_character_without_a_count_of_tokens_is_an_answer(httpserver, rewriter):
+    body = {"choices": [{"message": {"content": "Sorry \ud800"}}]}
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(body)
+    llm = rewriter(None)
+    llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
+    assert rewritten(llm, [Item("m0", "Omar sits.")]) == [Draft("m0", None, "broken-json")]
+    assert llm.spent.tokens_out == 3 * 3
+
+
+def test_an_answer_is_kept_before_it_is_counted(serve, rewriter, items, monkeypatch):
+    server = serve()
+    llm = rewriter(server)
+    monkeypatch.setattr(llm.spent, "paid", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        rewritten(llm, items(20))
+    assert rewritten(rewriter(server), items(20)) == right(items(20))
+    assert server.stats.requests == 1
+
+
+def _asked_once(httpserver, llm, error, status):
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(
+        {"error": error}, status=status
+    )
+    llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
+    with pytest.raises(LLMError) as caught:
+        rewritten(llm, [Item("m0", "Omar sits.")])
+    return str(caught.value)
+
+
+def test_a_key_that_stands_for_none_garbles_no_message(httpserver, rewriter):
+    said = _asked_once(httpserver, rewriter(None, key="e"), {"message": "No entrance"}, 403)
+    assert said.startswith("unauthorized: Error code: 403 - No entrance (")
+
+
+def test_an_empty_account_may_be_told_by_the_errors_type(httpserver, rewriter):
+    error = {"message": "No money", "type": "insufficient_quota", "code": None}
+    assert _asked_once(httpserver, rewriter(None), error, 429).startswith("insufficient-quota: ")
+    assert len(httpserver.log) == 1
+
+
 def _key():
     return "sk-secret-0123456789"
 
@@ -298,7 +404,43 @@ def test_tokens_and_cost_are_what_the_server_counted(serve, rewriter, items):
         "cache_hits": 0,
         "reused_captions": 0,
         "outcomes": {"ok": 1},
+        "result_tokens_in": spent.tokens_in,
+        "result_tokens_out": spent.tokens_out,
+        "result_cost_usd": round(spent.cost, 6),
     }
+
+
+@pytest.mark.parametrize("usage", [True, False])
+def test_what_the_result_cost_in_all_is_the_same_in_every_rerun(
+    serve, rewriter, items, monkeypatch, usage
+):
+    server = serve(poison="Nora7 ", spoilt="broken-json")
+    if not usage:
+        server.server._answer = partial(_uncounted, server.server._answer)
+    first = rewriter(server, mode="batch")
+    rewritten(first, items(60))
+    rewritten(first, items(5), 1)
+    paid = first.spent.metrics()
+    assert paid["outcomes"]["broken-json"] > 3  # half of it by batch, these one by one
+    again = rewriter(server)
+    rewritten(again, items(60))
+    rewritten(again, items(5), 1)
+    told = again.spent.metrics()
+    assert (told["requests"], told["cost_usd"]) == (0, 0)
+    for one, in_all in (("tokens_in", 0), ("tokens_out", 0), ("cost_usd", 2e-6)):
+        assert told[f"result_{one}"] == paid[f"result_{one}"]
+        assert told[f"result_{one}"] == pytest.approx(paid[one], abs=in_all)
+    # A caption from another company brings the whole answer that it came in.
+    reused = rewriter(server)
+    rewritten(reused, [Item("new", "Tessa sings."), *items(1)])
+    spent = reused.spent.metrics()
+    assert spent["result_tokens_in"] > spent["tokens_in"] > 0
+
+
+def _uncounted(answer, body, fault):
+    reply = answer(body, fault)
+    told = json.loads(reply.body)
+    return reply._replace(body=json.dumps({**told, "usage": None}).encode())
 
 
 def test_an_estimate_costs_nothing_and_is_near_the_truth(serve, rewriter, items):
@@ -323,6 +465,34 @@ def test_two_runs_at_once_are_refused(serve, rewriter, items):
     with llm._cache.lock(), pytest.raises(CacheError, match="another run is asking"):
         rewritten(llm, items(3))
     assert rewritten(llm, items(3)) == right(items(3))
+
+
+@pytest.mark.parametrize("inside", [".", "folder"])
+def test_a_file_where_the_cache_should_be_is_one_clear_line(rewriter, items, tmp_path, inside):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CacheError, match=r"file.*: rewrite.openai.cache can't be used: ") as told:
+        rewritten(rewriter(None, cache=str(tmp_path / "file" / inside)), items(3))
+    assert "\n" not in str(told.value)
+
+
+def test_a_file_system_without_locks_is_one_clear_line(rewriter, items, monkeypatch):
+    def flock(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.raises(CacheError, match="can't be used: No locks available"):
+        rewritten(rewriter(None), items(3))
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("mode", ["online", "batch"])
+def test_a_full_disk_is_one_clear_line(serve, rewriter, items, tmp_path, mode):
+    llm = rewriter(serve(), mode=mode)
+    recipe = llm._round(items(100), 0).missing()[0].recipe
+    (tmp_path / "cache").mkdir()
+    (tmp_path / "cache" / f"{recipe}.jsonl").symlink_to("/dev/full")
+    with pytest.raises(CacheError, match="can't be used: No space left on device"):
+        rewritten(llm, items(100))
 
 
 @pytest.mark.integration

@@ -14,6 +14,7 @@ from ir_measures.util import Metric
 from momentrank import conventions, segments
 from momentrank.matching.lists import Lists, align
 from momentrank.measures.base import Measure
+from momentrank.measures.parse import parse_measure
 from momentrank.segments import Floats, Segments
 
 if TYPE_CHECKING:
@@ -33,15 +34,16 @@ class Unmatched(NamedTuple):
 class Evaluator:
     """Scores runs against qrels that are read once."""
 
-    def __init__(self, measures: Iterable[Measure], qrels: "Qrels", convention: str) -> None:
+    def __init__(self, measures: Iterable[Measure | str], qrels: "Qrels", convention: str) -> None:
         """Look at measures and qrels.
 
         Raises:
-            MeasureError: a measure lacks a parameter.
+            MeasureError: a measure lacks a parameter, or a name is none.
             UsageError: the convention is none, or does not have a measure.
             SegmentError: the qrels can't be.
         """
-        self.measures, self.convention = list(measures), convention
+        self.measures = [parse_measure(one) if isinstance(one, str) else one for one in measures]
+        self.convention = convention
         for measure in self.measures:
             measure.validate_params()
             conventions.check(measure, convention)
@@ -119,8 +121,10 @@ def aggregated(measure: Measure, values: Floats) -> float:
     return float(of_measure.result())
 
 
-def evaluator(measures: Iterable[Measure], qrels: "Qrels", convention: str = "paper") -> Evaluator:
-    """Return what scores runs; qrels are looked at once.
+def evaluator(
+    measures: Iterable[Measure | str], qrels: "Qrels", convention: str = "paper"
+) -> Evaluator:
+    """Return what scores runs; qrels are looked at once. Measures may be given by name.
 
     Raises:
         MeasureError: a measure lacks a parameter.
@@ -131,21 +135,21 @@ def evaluator(measures: Iterable[Measure], qrels: "Qrels", convention: str = "pa
 
 
 def iter_calc(
-    measures: Iterable[Measure], qrels: "Qrels", run: "Run", convention: str = "paper"
+    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
 ) -> Iterator[Metric]:
     """Yield the value of every measure for every query that counts; see `evaluator`."""
     return evaluator(measures, qrels, convention).iter_calc(run)
 
 
 def calc_aggregate(
-    measures: Iterable[Measure], qrels: "Qrels", run: "Run", convention: str = "paper"
+    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
 ) -> dict[Measure, float]:
     """Return each measure over all queries that count; see `evaluator`."""
     return evaluator(measures, qrels, convention).calc_aggregate(run)
 
 
 def calc(
-    measures: Iterable[Measure], qrels: "Qrels", run: "Run", convention: str = "paper"
+    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
 ) -> CalcResults:
     """Return each measure over all queries, and for each query; see `evaluator`."""
     return evaluator(measures, qrels, convention).calc(run)

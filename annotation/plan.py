@@ -1,0 +1,92 @@
+"""Plan who should judge what next: a pure function (paper, section 3.2; design, section 3).
+
+Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
+by more than 1 go to two others; a vote without a level brings in one more. The second batch
+follows where the last ranks of the first are relevant. The plan says what should be open now;
+what it names and is open already stays as it is.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.planning import seats, state
+from annotation.planning.campaign import Campaign
+from annotation.planning.extension import extension, of_judged_queries
+from annotation.planning.people import Role, judges, refuse_too_few
+from annotation.planning.standing import Standing, standing
+from annotation.votes import PAIR, Ints
+from pipeline import tables
+
+
+class Plan(NamedTuple):
+    """What should be open now, and where the campaign stands."""
+
+    assignments: pd.DataFrame
+    state: dict[str, Any]
+
+
+def plan(campaign: Campaign) -> Plan:
+    """Return the assignments that the campaign wants now, sorted, and its state.
+
+    Whatever the order of rows, the result is the same; a plan of a campaign in which all that
+    was wanted is open wants the same again.
+
+    Raises:
+        PlanError: pairs wait and fewer than four people may judge, or a decision to extend
+            names a query that is not there.
+    """
+    known = standing(campaign)
+    decisions = of_judged_queries(campaign.extend, known.same)
+    further = extension(known, decisions, campaign.batch)
+    wanted = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
+    missing = np.where(wanted, known.missing, 0)
+    done = Counter(campaign.judgments["annotator"].tolist())
+    given = _ask(known, missing, judges(campaign.annotators), done)
+    unfilled = missing - _per_pair(known, given)
+    return Plan(
+        _assignments(known, given),
+        {
+            "pairs": state.pair_counts(known, wanted.to_numpy(), unfilled),
+            "queries": state.query_counts(known, further, campaign.candidates),
+            "annotators": state.people_counts(campaign.annotators, given, done),
+        },
+    )
+
+
+def _ask(
+    known: Standing, missing: Ints, asked: Mapping[int, Role], done: Mapping[int, int]
+) -> pd.DataFrame:
+    """Return who should have which pair open, as `pair, annotator, kind`."""
+    if missing.any():
+        refuse_too_few(asked)
+    stay = seats.kept(known.given, known.seen, missing, asked)
+    gaps = _gaps(known, missing - _per_pair(known, stay))
+    held = pd.concat([known.seen, stay])
+    held = held.assign(group=known.pairs["group"].to_numpy()[held["pair"]])
+    near = held[held["group"].isin([gap.group for gap in gaps])]
+    desk = seats.Desk(asked, Counter(stay["annotator"].tolist()), done)
+    added = desk.fill(gaps, near).astype(stay.dtypes.to_dict())
+    return pd.concat([stay, added], ignore_index=True)
+
+
+def _gaps(known: Standing, empty: Ints) -> list[seats.Gap]:
+    [pair] = empty.nonzero()
+    kind = np.where(known.escalated, "escalated", "first")[pair]
+    group = known.pairs["group"].to_numpy()[pair]
+    columns = (column.tolist() for column in (group, kind, pair, empty[pair]))
+    return [seats.Gap(*gap) for gap in zip(*columns, strict=True)]
+
+
+def _per_pair(known: Standing, given: pd.DataFrame) -> Ints:
+    return np.bincount(given["pair"], minlength=len(known.pairs))
+
+
+def _assignments(known: Standing, given: pd.DataFrame) -> pd.DataFrame:
+    pairs = known.pairs[PAIR].iloc[given["pair"]].reset_index(drop=True)
+    rows = pairs.assign(annotator=given["annotator"], kind=given["kind"])
+    key = tables.ASSIGNMENTS.columns
+    return tables.ASSIGNMENTS.check(rows[key].sort_values(key, ignore_index=True))

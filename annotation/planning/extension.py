@@ -1,0 +1,82 @@
+"""Which queries get their second batch judged (design, section 3, "Extension")."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pandas as pd
+
+from annotation.planning.people import PlanError
+from annotation.planning.standing import Standing
+from annotation.votes import NO_LEVEL
+from pipeline import tables
+
+LAST_RANKS = 5
+MEAN_LEVEL = 2
+
+
+class Extension(NamedTuple):
+    """Query_ids: those whose batch 2 is judged, and those that the lead has to decide on."""
+
+    extended: set[str]
+    for_the_lead: set[str]
+
+
+def extension(known: Standing, decisions: Mapping[str, bool], batch: int) -> Extension:
+    """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
+
+    The rule waits until no pair of batch 1 does. A second batch that was begun is gone on with,
+    whatever later answers make of the mean, unless the lead says no. `batch` is the number
+    of candidates in batch 1.
+    """
+    queries = _by_query(known, batch)
+    yes, no = (_named(queries, decisions, answer) for answer in (True, False))
+    told = yes | no | queries["begun"]
+    by_rule = ~queries["waits"] & queries["high"]
+    extended = queries["more"] & ~no & (told | by_rule)
+    unsure = queries["more"] & ~told & ~queries["waits"] & ~queries["levels"]
+    return Extension(_ids(extended), _ids(unsure))
+
+
+def _by_query(known: Standing, batch: int) -> pd.DataFrame:
+    """Return what the rule asks about each query, as columns of bool."""
+    pairs, level = known.pairs, known.verdicts.level
+    first = pairs["batch"] == 1
+    last = first & pairs["rank"].between(batch - LAST_RANKS + 1, batch) & (level != NO_LEVEL)
+    begun = pairs.index.isin(known.seen["pair"]) | pairs.index.isin(known.given["pair"])
+    queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
+        candidates=1,
+        more=~first,
+        waits=first & known.waiting,
+        begun=~first & begun,
+        levels=last,
+        surplus=(level - MEAN_LEVEL) * last,
+    )
+    figures = queries.groupby("query_id").sum()
+    return figures.assign(high=(figures["surplus"] >= 0) & (figures["levels"] > 0)).assign(
+        more=(figures["more"] > 0) & (figures["candidates"] >= batch),
+        **{name: figures[name] > 0 for name in ("waits", "begun", "levels")},
+    )
+
+
+def _named(queries: pd.DataFrame, decisions: Mapping[str, bool], answer: bool) -> pd.Series:
+    chosen = [query for query, decision in decisions.items() if decision == answer]
+    return pd.Series(queries.index.isin(chosen), index=queries.index)
+
+
+def _ids(marks: pd.Series) -> set[str]:
+    return set(marks.index[marks])
+
+
+def of_judged_queries(decisions: Mapping[str, bool], same: Mapping[str, str]) -> dict[str, bool]:
+    """Return the decisions by the query that is judged; of equal queries the smallest id's.
+
+    `same` names that query for every query of the campaign.
+
+    Raises:
+        PlanError: a decision is about a query that the campaign does not have.
+    """
+    unknown = sorted(decisions.keys() - same.keys())
+    if unknown:
+        path = tables.CAMPAIGN / "extend.csv"
+        raise PlanError(f"{path}: there is no query {unknown[0]!r}; remove the line")
+    return {same[query]: decisions[query] for query in sorted(decisions, reverse=True)}

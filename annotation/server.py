@@ -1,0 +1,245 @@
+"""A Label Studio of your own: on this machine, with an embedded database, for you alone.
+
+    python -m annotation.server start    (or: make label-studio)
+    python -m annotation.server stop
+    python -m annotation.server status
+
+It listens on 127.0.0.1, keeps its database, its media and its log under .label-studio/, makes a
+first user with a random password and token (in .env, which git ignores and only you can read),
+lets nobody sign up without a link, and phones nobody. Right for a demo, a rehearsal and a small
+campaign; docs/campaign.md tells what a large one runs on.
+"""
+
+import argparse
+import json
+import os
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from functools import partial
+from http import HTTPStatus
+from pathlib import Path
+from typing import NamedTuple
+
+from annotation import env
+from momentrank.errors import MomentRankError
+from pipeline import stage
+
+PROGRAM = Path(".venv-label-studio/bin/label-studio")
+HOME = Path(".label-studio")
+DATA, MEDIA = HOME / "data", HOME / "media"
+RUNNING, LOG = HOME / "server.json", HOME / "server.log"
+USUAL_PORT = 8080
+START_SECONDS, STOP_SECONDS = 180.0, 15.0
+NOT_RUNNING = 3
+USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
+QUIET = {
+    "SENTRY_DSN": "",
+    "FRONTEND_SENTRY_DSN": "",
+    "SENTRY_RATE": "0",
+    "COLLECT_ANALYTICS": "false",
+    "LATEST_VERSION_CHECK": "false",
+}
+
+
+class ServerError(MomentRankError):
+    """The server can't be started, or does not do as it is told."""
+
+
+class Running(NamedTuple):
+    """A server's process group, when that process began (ticks since boot), and its port."""
+
+    pid: int
+    began: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process is still that one: numbers of processes are used again."""
+        return _began(self.pid) == self.began
+
+
+def running() -> Running | None:
+    """Return the server that was started here, if it still runs."""
+    try:
+        found = Running(**json.loads(RUNNING.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+    return found if found.is_alive else None
+
+
+def start(port: int | None) -> Running:
+    """Start the server unless it runs, and wait until it answers with our token.
+
+    Raises:
+        ServerError: it is not installed, or did not come up; its log says why.
+    """
+    found = running()
+    if found is None:
+        if not PROGRAM.is_file():
+            raise ServerError("Label Studio is not installed here; type: make label-studio")
+        found = _launched(port or _free_port(), _credentials())
+    env.write({env.URL: found.url})
+    _wait(found)
+    return found
+
+
+def stop() -> bool:
+    """Stop the server and wait until it is gone; False if none ran.
+
+    Raises:
+        ServerError: it would not stop.
+    """
+    found = running()
+    if found is None:
+        RUNNING.unlink(missing_ok=True)
+        return False
+    for kind in (signal.SIGTERM, signal.SIGKILL):
+        os.killpg(found.pid, kind)
+        deadline = time.monotonic() + STOP_SECONDS
+        while found.is_alive and time.monotonic() < deadline:
+            time.sleep(0.05)
+        if not found.is_alive:
+            RUNNING.unlink(missing_ok=True)
+            return True
+    raise ServerError(f"process {found.pid} does not stop")
+
+
+def _credentials() -> dict[str, str]:
+    """Return the first user's name, password and token: those of .env, else new random ones."""
+    known = env.read()
+    values = {
+        USERNAME: known.get(USERNAME, "lead@example.org"),
+        PASSWORD: known.get(PASSWORD) or secrets.token_urlsafe(12),
+        env.TOKEN: known.get(env.TOKEN) or secrets.token_hex(20),
+    }
+    env.write(values)
+    return values
+
+
+def _launched(port: int, values: dict[str, str]) -> Running:
+    for folder in (DATA, MEDIA):
+        folder.mkdir(parents=True, exist_ok=True)
+    settings = {
+        **QUIET,
+        USERNAME: values[USERNAME],
+        PASSWORD: values[PASSWORD],
+        "LABEL_STUDIO_USER_TOKEN": values[env.TOKEN],
+        "LABEL_STUDIO_BASE_DATA_DIR": str(DATA.absolute()),
+        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
+        "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
+        "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
+        "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(MEDIA.absolute()),
+    }
+    where = ["--internal-host", "127.0.0.1", "-p", str(port), "--data-dir", str(DATA.absolute())]
+    with LOG.open("ab") as log:
+        process = subprocess.Popen(  # noqa: S603  (our own command line)
+            [str(PROGRAM.absolute()), "start", "--no-browser", *where],
+            env={**os.environ, **settings},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    process.returncode = 0  # it outlives this process, and Popen need not mind
+    found = Running(process.pid, _began(process.pid), port)
+    RUNNING.write_text(json.dumps(found._asdict()), encoding="utf-8")
+    return found
+
+
+def _wait(found: Running) -> None:
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if not found.is_alive:
+            raise ServerError(f"Label Studio ended as it started; {LOG} says why")
+        status = answer(found.url, env.read().get(env.TOKEN, ""))
+        if status == HTTPStatus.OK:
+            return
+        if status == HTTPStatus.UNAUTHORIZED:
+            raise ServerError(
+                f"{found.url} does not know the token in {env.ENV}: its database in {DATA} is of"
+                " another one; move one of them away, and start again"
+            )
+        time.sleep(0.25)
+    raise ServerError(f"{found.url} did not answer in {START_SECONDS:g} s; {LOG} may say why")
+
+
+def answer(url: str, token: str) -> int | None:
+    """Return the HTTP status of asking who we are, or None if nobody answers."""
+    request = urllib.request.Request(  # noqa: S310  (http, by construction)
+        f"{url}/api/current-user/whoami", headers={"Authorization": f"Token {token}"}
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310
+            return int(response.status)
+    except urllib.error.HTTPError as exc:
+        exc.close()
+        return exc.code
+    except OSError:
+        return None
+
+
+def _free_port() -> int:
+    """Return the usual port, or another where that is taken."""
+    for port in (USUAL_PORT, 0):
+        with socket.socket() as listener:
+            try:
+                listener.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return int(listener.getsockname()[1])
+    raise ServerError("no port is free")
+
+
+def _began(pid: int) -> str:
+    """Return when a process began, or nothing if it is gone or a zombie."""
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        fields = stat.read_text().rpartition(")")[2].split()
+    except OSError:
+        return "" if Path("/proc/self").exists() else _alive(pid)
+    return "" if fields[0] == "Z" else fields[19]
+
+
+def _alive(pid: int) -> str:
+    """Return something if a process lives, where there is no /proc (macOS)."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return ""
+    return "alive"
+
+
+def main(options: argparse.Namespace) -> None:
+    """Do what is asked, and say where the server is."""
+    if options.do == "start":
+        found = start(options.port)
+        stage.say(f"Label Studio runs at {found.url}; user and password stand in {env.ENV}")
+    elif options.do == "stop":
+        stage.say("stopped" if stop() else "it did not run")
+    elif found_ := running():
+        stage.say(f"Label Studio runs at {found_.url} (process {found_.pid})")
+    else:
+        stage.say("Label Studio does not run; type: make label-studio")
+        sys.exit(NOT_RUNNING)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Works in the current folder.")
+    parser.add_argument("do", choices=["start", "stop", "status"])
+    parser.add_argument("--port", type=int, help=f"listen there, not on {USUAL_PORT} or a free one")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))

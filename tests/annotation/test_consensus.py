@@ -1,0 +1,176 @@
+"""Consensus: the rule against its definition, and which judgments are votes at all."""
+
+from fractions import Fraction
+from itertools import product
+from math import ceil
+
+import numpy as np
+import pandas as pd
+import pytest
+from campaign_cases import judgments_of, ledger_of, told
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.consensus import consensus, decide
+from annotation.votes import NO_LEVEL
+from pipeline import tables
+
+LEVELS = range(5)
+PAIR = ("q", "m")
+votes_of_a_pair = st.lists(st.sampled_from([*LEVELS, None]), max_size=9)
+
+
+def by_definition(votes):
+    """Return outcome and level of a pair's votes, as the paper and the design say it."""
+    levels = sorted(vote for vote in votes if vote is not None)
+    if votes.count(None) >= 2:
+        return "unjudgeable", None
+    if len(levels) == 2 and levels[1] - levels[0] <= 1:
+        return "two", ceil(Fraction(sum(levels), 2))
+    if len(levels) == 4:
+        levels.remove(max(levels))
+        levels.remove(min(levels))
+        if max(levels) - min(levels) <= 1:
+            return "four", ceil(Fraction(sum(levels), 2))
+        return "discarded", None
+    return "waiting", None
+
+
+def in_time(votes):
+    """Return the votes up to and with the one that decides the pair."""
+    ends = range(len(votes) + 1)
+    return next((votes[:end] for end in ends if by_definition(votes[:end])[0] != "waiting"), votes)
+
+
+def decided(cases, closed=False):
+    pair = np.repeat(np.arange(len(cases)), [len(votes) for votes in cases])
+    level = [NO_LEVEL if vote is None else vote for votes in cases for vote in votes]
+    found = decide(pair, np.array(level, dtype=np.int64), len(cases), closed=closed)
+    levels = [None if level == NO_LEVEL else int(level) for level in found.level]
+    return list(zip(found.outcome.tolist(), levels, strict=True)), found
+
+
+def only(table):
+    """Return the one row of a table."""
+    [row] = table.to_dict("records")
+    return row
+
+
+def of_one(rows, closed=False):
+    return only(consensus(told(rows), ledger_of([PAIR]), closed=closed))
+
+
+def vote(annotator, level, **rest):
+    return {"query_id": "q", "moment_id": "m", "annotator": annotator, "level": level} | rest
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_every_combination_of_levels_is_decided_as_defined(number):
+    cases = [list(levels) for levels in product(LEVELS, repeat=number)]
+    found, _ = decided(cases)
+    assert found == [by_definition(votes) for votes in cases]
+
+
+@given(st.lists(votes_of_a_pair, max_size=8))
+def test_many_pairs_at_once_are_decided_as_each_alone(cases):
+    assert decided(cases)[0] == [by_definition(votes) for votes in cases]
+
+
+@settings(max_examples=30)
+@given(st.lists(votes_of_a_pair, min_size=1, max_size=8), st.randoms())
+def test_the_order_of_rows_does_not_matter(cases, random):
+    pairs = [("q", f"m{number}") for number in range(len(cases))]
+    rows = [
+        vote(person, level, moment_id=moment, query_id=query)
+        for (query, moment), votes in zip(pairs, cases, strict=True)
+        for person, level in enumerate(votes)
+    ]
+    judgments, ledger = told(rows), ledger_of(pairs)
+    order = random.sample(range(len(judgments)), len(judgments))
+    shuffled = consensus(judgments.iloc[order], ledger.iloc[::-1])
+    pd.testing.assert_frame_equal(shuffled, consensus(judgments, ledger))
+
+
+@given(votes_of_a_pair)
+def test_what_comes_after_the_decision_changes_nothing(votes):
+    row = of_one([vote(person, level) for person, level in enumerate(votes)])
+    counted = in_time(votes)
+    level = None if pd.isna(row["level"]) else row["level"]
+    assert (row["outcome"], level) == by_definition(counted)
+    assert row["scores"] == sorted(level for level in counted if level is not None)
+
+
+@pytest.mark.parametrize(
+    ("levels", "outcome", "level", "mean"),
+    [
+        ([3, 4], "two", 4, 3.5),
+        ([0, 1], "two", 1, 0.5),
+        ([2, 2], "two", 2, 2.0),
+        ([0, 4, 1, 2], "four", 2, 1.5),
+        ([4, 0, 4, 0], "discarded", None, None),
+        ([1, 3], "waiting", None, None),
+        ([1, 3, 2], "waiting", None, None),
+        ([3, None], "waiting", None, None),
+        ([3, None, 3], "two", 3, 3.0),
+        ([0, None, 4, 1, 1], "four", 1, 1.0),
+        ([None, 3, None], "unjudgeable", None, None),
+        ([], "waiting", None, None),
+    ],
+)
+def test_a_pairs_outcome(levels, outcome, level, mean):
+    row = of_one([vote(person, given) for person, given in enumerate(levels)])
+    assert row["outcome"] == outcome
+    assert (None if pd.isna(row["level"]) else row["level"]) == level
+    assert (None if pd.isna(row["mean"]) else row["mean"]) == mean
+
+
+def test_votes_count_in_the_order_of_time_whatever_the_annotators_numbers():
+    assert of_one([vote(9, 2), vote(8, 2), vote(1, 4), vote(2, 4)])["scores"] == [2, 2]
+
+
+def test_once_the_campaign_is_closed_what_waits_is_discarded_and_told_apart():
+    apart = of_one([vote(1, 0), vote(2, 4)], closed=True)
+    assert (apart["outcome"], apart["scores"]) == ("discarded", [0, 4])
+    assert of_one([], closed=True)["outcome"] == "discarded"
+    assert of_one([vote(1, 3), vote(2, 4)], closed=True)["outcome"] == "two"
+
+
+def test_a_stale_judgment_never_counts():
+    changed = [vote(1, 3), vote(2, 3, clip_sha="older clip"), vote(3, 3, query_sha="older text")]
+    assert of_one(changed)["scores"] == [3]
+
+
+def test_a_clip_that_was_shown_anew_makes_the_older_judgments_stale():
+    ledger = pd.concat([ledger_of([PAIR], "old"), ledger_of([PAIR], "new").assign(pair_id=7)])
+    rows = [vote(1, 0, clip_sha="old"), vote(2, 3, clip_sha="new"), vote(3, 4, clip_sha="new")]
+    for order in (ledger, ledger.iloc[::-1]):
+        assert only(consensus(told(rows), order))["scores"] == [3, 4]
+
+
+@pytest.mark.parametrize("kind", ["gold", "repeat"])
+def test_gold_and_repeated_pairs_never_count(kind):
+    assert of_one([vote(1, 3), vote(2, 3, kind=kind)])["scores"] == [3]
+
+
+def test_what_was_never_shown_has_no_consensus():
+    judgments = judgments_of([("q", "other", 1, 3), ("q", "other", 2, 3)])
+    assert only(consensus(judgments, ledger_of([PAIR])))["moment_id"] == "m"
+
+
+def test_a_person_has_one_vote_their_newest():
+    assert of_one([vote(1, 0), vote(1, 3, kind="escalated"), vote(2, 4)])["scores"] == [3, 4]
+
+
+def test_nothing_shown_is_an_empty_table():
+    table = consensus(tables.JUDGMENTS.empty(), ledger_of([]))
+    assert table.empty
+    assert list(table.columns) == tables.CONSENSUS.columns
+
+
+def test_the_table_can_be_written_and_read_again(tmp_path):
+    rows = [("q", "m1", 1, 2), ("q", "m1", 2, 3), ("q", "m2", 1, None), ("q", "m3", 1, 0)]
+    table = consensus(judgments_of(rows), ledger_of({row[:2] for row in rows}))
+    tables.CONSENSUS.write(table, tmp_path / "consensus.parquet")
+    again = tables.CONSENSUS.read(tmp_path / "consensus.parquet")
+    assert [list(scores) for scores in again["scores"]] == table["scores"].tolist()
+    pd.testing.assert_frame_equal(again.drop(columns="scores"), table.drop(columns="scores"))

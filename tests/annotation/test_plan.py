@@ -1,0 +1,477 @@
+"""The plan: who is asked, what stays, what is never asked, and campaigns from end to end."""
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pandas as pd
+import pytest
+from campaign_cases import ledger_of, told
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
+
+from annotation.consensus import consensus
+from annotation.plan import plan
+from annotation.planning.people import Annotator, PlanError
+from pipeline import tables
+
+OUTCOMES = ("two", "four", "discarded", "unjudgeable")
+seeds = st.integers(0, 10**6)
+PAIR = ["query_id", "moment_id"]
+SEAT = [*PAIR, "annotator"]
+ONE_QUERY = candidates_of(1, BATCH)
+TWO_BATCHES = candidates_of(1, 2 * BATCH)
+
+
+def who_has(made, **where):
+    """Return the people per pair among the assignments that have such values."""
+    rows = made.assignments
+    for name, value in where.items():
+        rows = rows[rows[name] == value]
+    return rows.groupby(PAIR)["annotator"].agg(frozenset)
+
+
+def loads(made):
+    return {number: who["open"] for number, who in made.state["annotators"].items()}
+
+
+def judged(campaign, tasks, level_of):
+    """Return the campaign with answers to `tasks` and none of them open."""
+    rows = campaign.judgments.to_dict("records") + answers(tasks, level_of)
+    keys = pd.MultiIndex.from_frame(tasks[SEAT])
+    left = campaign.open_tasks[~pd.MultiIndex.from_frame(campaign.open_tasks[SEAT]).isin(keys)]
+    return replace(campaign, judgments=told(rows), open_tasks=left)
+
+
+def opened(campaign):
+    """Return the campaign with all that the plan wants open."""
+    return replace(campaign, open_tasks=plan(campaign).assignments)
+
+
+def all_judged(campaign, level_of):
+    """Return the campaign as it is once everything open was answered."""
+    now = opened(campaign)
+    return judged(now, now.open_tasks, level_of)
+
+
+def by_rank(levels):
+    """Return the level of a task by its rank, from the last two digits of its moment."""
+    return lambda task: levels[int(task["moment_id"][-2:]) - 1]
+
+
+def without(annotators, number):
+    return [who._replace(active=who.active and who.number != number) for who in annotators]
+
+
+# First votes
+
+
+def test_two_people_judge_a_batch_the_same_two_all_its_pairs():
+    made = plan(campaign_of(candidates_of(7, BATCH), people(5)))
+    couples = who_has(made).groupby("query_id").agg(set)
+    assert all(len(couple) == 1 and len(next(iter(couple))) == 2 for couple in couples)
+    assert set(made.assignments["kind"]) == {"first"}
+    assert made.state["pairs"]["waiting"] == len(made.assignments) / 2 == 42
+
+
+@pytest.mark.parametrize("number", [4, 5, 6, 9])
+def test_loads_differ_by_a_batch_at_most(number):
+    made = plan(campaign_of(candidates_of(25, 20, batch=20), people(number), batch=20))
+    assert max(loads(made).values()) - min(loads(made).values()) <= 20
+
+
+def test_couples_change_from_query_to_query():
+    made = plan(campaign_of(candidates_of(40, BATCH), people(6)))
+    assert len(set(who_has(made))) > 10  # of 15
+
+
+def test_people_for_escalated_pairs_vote_first_only_where_annotators_are_too_few():
+    enough = plan(campaign_of(candidates_of(9, BATCH), people(2, escalation=3)))
+    assert set(enough.assignments["annotator"]) == {1, 2}
+    too_few = plan(campaign_of(candidates_of(9, BATCH), people(1, escalation=3)))
+    assert all(1 in couple for couple in who_has(too_few))
+
+
+def test_a_lead_and_who_is_not_active_are_never_asked():
+    rest = [Annotator(8, "lead", active=True), Annotator(9, "annotator", active=False)]
+    made = plan(campaign_of(candidates_of(9, BATCH), [*people(4), *rest]))
+    assert set(made.assignments["annotator"]) == {1, 2, 3, 4}
+
+
+def test_fewer_than_four_people_are_refused_while_pairs_wait():
+    three = [*people(2, escalation=1), Annotator(8, "lead", active=True)]
+    with pytest.raises(PlanError, match=r"annotators\.yaml: 3 active people can judge, but 4"):
+        plan(campaign_of(ONE_QUERY, three))
+    finished = all_judged(campaign_of(ONE_QUERY, people(4)), lambda _: 1)
+    assert plan(replace(finished, annotators=[])).assignments.empty
+
+
+def test_nothing_to_judge_is_an_empty_plan():
+    made = plan(campaign_of(tables.CANDIDATES.empty(), []))
+    assert made.assignments.empty
+    assert made.state["pairs"]["all"] == made.state["queries"]["all"] == 0
+
+
+def test_a_pair_without_a_clip_is_not_wanted_until_it_has_one():
+    campaign = campaign_of(ONE_QUERY, people(4))
+    missing = replace(campaign, clips=campaign.clips - {"m0-03"})
+    made = plan(missing)
+    assert "m0-03" not in set(made.assignments["moment_id"])
+    assert made.state["pairs"]["without_clip"] == 1
+    assert made.state["pairs"]["waiting"] == BATCH - 1
+    mended = plan(replace(campaign, open_tasks=made.assignments))
+    assert len(set(who_has(mended))) == 1
+
+
+def test_equal_queries_are_judged_once_as_that_of_the_smallest_id():
+    texts = pd.DataFrame(
+        {"query_id": ["q1", "q0", "q2"], "query": ["He waves.", " he WAVES. ", "x"]}
+    )
+    campaign = campaign_of(candidates_of(3, BATCH), people(4), queries=texts)
+    made = plan(campaign)
+    assert set(made.assignments["query_id"]) == {"q0", "q2"}
+    assert made.state["queries"]["left_out_as_equal"] == 1
+
+
+def test_a_judgment_of_an_equal_query_is_one_of_the_query_that_is_judged():
+    candidates = pd.concat([ONE_QUERY, ONE_QUERY.assign(query_id="q1")])
+    texts = pd.DataFrame({"query_id": ["q0", "q1"], "query": "He waves."})
+    rows = [
+        {"query_id": "q1", "moment_id": "m0-01", "annotator": who, "level": 2} for who in (1, 2)
+    ]
+    made = plan(campaign_of(candidates, people(4), queries=texts, judgments=told(rows)))
+    assert made.state["pairs"]["two"] == 1
+    assert "m0-01" not in set(made.assignments["moment_id"])
+
+
+# What stays
+
+
+def test_who_leaves_is_followed_by_one_who_takes_all_their_pairs():
+    campaign = opened(campaign_of(candidates_of(4, BATCH), people(5)))
+    gone = campaign.open_tasks["annotator"].iloc[0]
+    after = plan(replace(campaign, annotators=without(campaign.annotators, gone))).assignments
+    stayed = campaign.open_tasks[campaign.open_tasks["annotator"] != gone]
+    kept = stayed.merge(after)
+    assert len(kept) == len(stayed)
+    couples = after.groupby(PAIR)["annotator"].agg(frozenset).groupby("query_id").nunique()
+    assert (couples == 1).all()
+    assert gone not in set(after["annotator"])
+
+
+def test_judged_pairs_of_who_leaves_stay_judged():
+    campaign = opened(campaign_of(ONE_QUERY, people(5)))
+    one = campaign.open_tasks["annotator"].min()
+    half = campaign.open_tasks[campaign.open_tasks["annotator"] == one].iloc[:3]
+    left = judged(campaign, half, lambda _: 2)
+    left = replace(left, annotators=without(left.annotators, one))
+    made = plan(left)
+    assert (made.assignments.groupby(PAIR).size() == [1, 1, 1, 2, 2, 2]).all()
+    assert made.state["annotators"][str(one)] == {
+        "role": "annotator",
+        "active": False,
+        "open": 0,
+        "done": 3,
+    }
+
+
+def test_who_joins_takes_nothing_away():
+    campaign = opened(campaign_of(candidates_of(4, BATCH), people(4)))
+    made = plan(replace(campaign, annotators=people(8)))
+    pd.testing.assert_frame_equal(made.assignments, campaign.open_tasks)
+
+
+def test_what_was_open_twice_over_is_open_once_again():
+    campaign = opened(campaign_of(ONE_QUERY, people(5)))
+    idle = min({1, 2, 3, 4, 5} - set(campaign.open_tasks["annotator"]))
+    more = campaign.open_tasks.drop_duplicates(PAIR).assign(annotator=idle)
+    made = plan(replace(campaign, open_tasks=pd.concat([campaign.open_tasks, more])))
+    assert len(made.assignments) == 2 * BATCH
+
+
+def test_a_task_that_is_still_listed_after_its_answer_is_not_wanted_again():
+    campaign = opened(campaign_of(ONE_QUERY, people(5)))
+    one = campaign.open_tasks.iloc[:1]
+    stale = [row | {"clip_sha": "older"} for row in answers(one, lambda _: 2)]
+    made = plan(replace(campaign, judgments=told(stale)))
+    [(query, moment, person)] = one[SEAT].itertuples(index=False, name=None)
+    couple = who_has(made)[query, moment]
+    assert len(couple) == 2
+    assert person not in couple
+
+
+# Escalation, and votes without a level
+
+
+def disagreed(annotators, first=(0, 4), candidates=ONE_QUERY):
+    """Return a campaign in which the two first voters gave these levels everywhere."""
+    now = opened(campaign_of(candidates, annotators))
+    smaller = now.open_tasks["annotator"].min()
+    return judged(now, now.open_tasks, lambda task: first[int(task["annotator"] != smaller)])
+
+
+def test_levels_apart_go_to_two_others():
+    campaign = disagreed(people(6))
+    made = plan(campaign)
+    voted = set(campaign.judgments["annotator"])
+    assert all(len(couple) == 2 and not couple & voted for couple in who_has(made))
+    assert set(made.assignments["kind"]) == {"escalated"}
+    assert made.state["pairs"]["escalated"] == made.state["pairs"]["waiting"] == BATCH
+
+
+def test_somebody_new_for_escalated_pairs_comes_before_who_stood_in_for_them():
+    campaign = disagreed(people(9, escalation=1))
+    half = plan(campaign).assignments.iloc[: BATCH // 2 * 2]
+    joined = [*campaign.annotators, Annotator(11, "escalation", active=True)]
+    couples = who_has(plan(replace(campaign, annotators=joined, open_tasks=half)))
+    assert list(couples == {10, 11}) == [False] * (BATCH // 2) + [True] * (BATCH // 2)
+
+
+@pytest.mark.parametrize("first", [(2, 3), (0, 0), (4, 3)])
+def test_levels_near_each_other_are_agreed(first):
+    made = plan(disagreed(people(6), first))
+    assert made.assignments.empty
+    assert made.state["pairs"]["two"] == BATCH
+    assert made.state["pairs"]["escalated"] == 0
+
+
+def test_the_people_for_escalated_pairs_come_first():
+    made = plan(disagreed(people(9, escalation=2)))
+    assert set(who_has(made)) == {frozenset({10, 11})}
+    alone = plan(disagreed(people(9, escalation=1)))
+    assert all(10 in couple for couple in who_has(alone))
+
+
+def test_one_vote_without_a_level_asks_one_more():
+    campaign = disagreed(people(6), first=(3, None))
+    made = plan(campaign)
+    assert set(made.assignments["kind"]) == {"first"}
+    assert (made.assignments.groupby(PAIR).size() == 1).all()
+    assert len(set(made.assignments["annotator"])) == 1  # the same for the whole batch
+    assert not set(made.assignments["annotator"]) & set(campaign.judgments["annotator"])
+    agreed = all_judged(campaign, lambda _: 4)
+    assert plan(agreed).state["pairs"]["two"] == BATCH
+
+
+def test_two_votes_without_a_level_end_it():
+    made = plan(disagreed(people(6), first=(None, None)))
+    assert made.assignments.empty
+    assert made.state["pairs"]["unjudgeable"] == BATCH
+
+
+def test_a_pair_that_everybody_has_seen_waits_and_is_counted():
+    campaign = disagreed(people(4), first=(0, None))
+    campaign = all_judged(campaign, lambda _: 4)
+    made = plan(campaign)
+    assert (made.assignments.groupby(PAIR).size() == 1).all()
+    assert made.state["pairs"]["nobody_left"] == BATCH
+    joined = plan(replace(campaign, annotators=people(5), open_tasks=made.assignments))
+    assert joined.state["pairs"]["nobody_left"] == 0
+
+
+def test_stale_gold_and_repeated_judgments_count_for_nothing_but_nobody_judges_twice():
+    other = [{"clip_sha": "older"}, {"query_sha": "older"}, {"kind": "gold"}, {"kind": "repeat"}]
+    rows = [
+        {"query_id": "q0", "moment_id": "m0-01", "annotator": who, "level": 2} | rest
+        for who, rest in enumerate(other, start=1)
+    ]
+    made = plan(campaign_of(ONE_QUERY, people(6), judgments=told(rows)))
+    assert who_has(made)["q0", "m0-01"] == {5, 6}
+
+
+# Extension
+
+
+def last_ranks(levels, first=0):
+    """Return a campaign with agreed levels: `first` at rank 1, then `levels`."""
+    campaign = campaign_of(TWO_BATCHES, people(6))
+    return all_judged(campaign, by_rank([first, *levels]))
+
+
+def extended(campaign):
+    state = plan(campaign).state["queries"]
+    return bool(state["extended"]), bool(state["for_the_lead"])
+
+
+@pytest.mark.parametrize(
+    ("levels", "expected"),
+    [
+        ([2, 2, 2, 2, 2], True),
+        ([4, 4, 2, 0, 0], True),
+        ([4, 4, 1, 0, 0], False),
+        ([2, 2, 2, 2, 1], False),
+        ([None, None, None, None, 2], True),
+        ([None, 3, None, 2, 0], False),
+    ],
+)
+def test_a_query_is_extended_where_the_mean_level_of_the_last_ranks_is_two(levels, expected):
+    assert extended(last_ranks(levels, first=4)) == (expected, False)
+
+
+def test_without_any_level_at_the_last_ranks_the_lead_decides():
+    campaign = last_ranks([None] * 5, first=4)
+    assert extended(campaign) == (False, True)
+    assert extended(replace(campaign, extend={"q0": False})) == (False, False)
+    assert extended(replace(campaign, extend={"q0": True})) == (True, False)
+
+
+def test_a_decision_overrules_the_mean():
+    assert extended(replace(last_ranks([4] * 5), extend={"q0": False})) == (False, False)
+    assert extended(replace(last_ranks([0] * 5), extend={"q0": True})) == (True, False)
+
+
+def test_a_decision_on_an_unknown_query_is_refused():
+    campaign = campaign_of(ONE_QUERY, people(4), extend={"q7": True})
+    with pytest.raises(PlanError, match=r"extend\.csv: there is no query 'q7'; remove the line"):
+        plan(campaign)
+
+
+def test_the_second_batch_waits_for_the_first():
+    campaign = opened(campaign_of(TWO_BATCHES, people(6)))
+    assert set(campaign.open_tasks["moment_id"]) == set(ONE_QUERY["moment_id"])
+    nearly = judged(campaign, campaign.open_tasks.iloc[1:], lambda _: 4)
+    assert extended(nearly) == (False, False)
+    done = judged(nearly, nearly.open_tasks, lambda _: 4)
+    assert set(plan(done).assignments["moment_id"]) == {f"m0-{rank:02}" for rank in range(7, 13)}
+    assert plan(done).state["pairs"]["all"] == 2 * BATCH
+
+
+def test_a_second_batch_that_was_begun_is_gone_on_with():
+    begun = opened(last_ranks([2, 2, 2, 2, 2]))
+    changed = begun.judgments.assign(level=begun.judgments["level"].mask(lambda s: s == 2, 1))
+    changed = replace(begun, judgments=changed)
+    pd.testing.assert_frame_equal(plan(changed).assignments, begun.open_tasks)
+    assert plan(replace(changed, extend={"q0": False})).assignments.empty
+
+
+def test_too_few_candidates_are_never_extended():
+    campaign = all_judged(campaign_of(candidates_of(1, BATCH - 1), people(6)), lambda _: None)
+    assert extended(campaign) == (False, False)
+    assert extended(replace(campaign, extend={"q0": True})) == (False, False)
+
+
+# Whole campaigns
+
+
+def target(levels):
+    """Return how many votes with a level the pair has in the end, as far as can be seen."""
+    return 4 if len(levels) >= 2 and abs(levels[0] - levels[1]) > 1 else 2
+
+
+def check_plan(world, campaign, made):
+    """Check what must be true of every plan."""
+    tasks = made.assignments
+    assert set(tasks["annotator"]) <= {who.number for who in world.annotators if who.active}
+    assert not tasks.duplicated(SEAT).any()
+    assert not {tuple(row[name] for name in SEAT) for row in world.rows} & seats_of(tasks)
+    levels = {pair: [] for pair in tasks[PAIR].itertuples(index=False, name=None)}
+    for row in world.rows:
+        pair = row["query_id"], row["moment_id"]
+        if pair in levels and row["level"] is not None:
+            levels[pair].append(row["level"])
+    wanted = {pair: target(levels[pair]) - len(levels[pair]) for pair in levels}
+    assert Counter(tasks[PAIR].itertuples(index=False, name=None)) == wanted
+    again = plan(replace(campaign, open_tasks=tasks))
+    pd.testing.assert_frame_equal(again.assignments, tasks)
+    assert again.state == made.state
+
+
+def seats_of(tasks):
+    return set(tasks[SEAT].itertuples(index=False, name=None))
+
+
+def check_stable(campaign, made):
+    """Check that nobody new has a pair that was taken from somebody who could go on."""
+    active = {who.number for who in campaign.annotators if who.active}
+    before, after = seats_of(campaign.open_tasks), seats_of(made.assignments)
+    newly_asked = {seat[:2] for seat in after - before}
+    assert not [seat for seat in before - after if seat[2] in active and seat[:2] in newly_asked]
+
+
+@settings(max_examples=10)
+@given(seeds)
+def test_a_campaign_ends_with_every_pair_decided_by_two_or_four_people(seed):
+    random = Random(seed)
+    staff = people(random.randint(3, 6), escalation=random.randint(3, 4))
+    world = Simulated(candidates_of(2, 2 * BATCH), staff, random)
+    for _ in range(5):
+        campaign, made = world.plan()
+        check_plan(world, campaign, made)
+        check_stable(campaign, made)
+        if random.random() < 0.3:
+            world.late(campaign.open_tasks)
+        world.answer_some()
+        world.come_and_go()
+    counts = to_the_end(world)
+    assert counts["waiting"] == counts["nobody_left"] == 0
+    check_outcomes(world, counts)
+
+
+def to_the_end(world):
+    """Answer all that is wanted until nothing is; return the counts of pairs."""
+    for _ in range(20):
+        _, made = world.plan()
+        if made.assignments.empty:
+            return made.state["pairs"]
+        world.answer(world.tasks)
+    raise AssertionError("the campaign does not end")
+
+
+def check_outcomes(world, counts):
+    """Check the plan's counts, and how many people voted, against the consensus."""
+    judged_pairs = {(row["query_id"], row["moment_id"]) for row in world.rows}
+    table = consensus(told(world.rows), ledger_of(sorted(judged_pairs)))
+    found = Counter(table["outcome"])
+    assert {name: counts[name] for name in OUTCOMES} == {name: found[name] for name in OUTCOMES}
+    assert counts["all"] == len(table)
+    votes = {(row.outcome, len(row.scores)) for row in table.itertuples()}
+    assert {vote for vote in votes if vote[0] != "unjudgeable"} <= {
+        ("two", 2),
+        ("four", 4),
+        ("discarded", 4),
+    }
+
+
+@settings(max_examples=10)
+@given(seeds)
+def test_the_order_of_rows_does_not_matter(seed):
+    random = Random(seed)
+    world = Simulated(candidates_of(4, 2 * BATCH), people(4, escalation=3), random)
+    for _ in range(random.randint(0, 4)):
+        world.plan()
+        world.answer_some()
+    campaign = world.campaign
+
+    def shuffled(frame):
+        return frame.sample(frac=1, random_state=random.randrange(999))
+
+    other = replace(
+        campaign,
+        queries=shuffled(campaign.queries),
+        candidates=shuffled(campaign.candidates),
+        clips=sorted(campaign.clips, reverse=True),
+        shown=shuffled(campaign.shown),
+        judgments=shuffled(campaign.judgments),
+        open_tasks=shuffled(campaign.open_tasks),
+        annotators=campaign.annotators[::-1],
+    )
+    first, second = plan(campaign), plan(other)
+    pd.testing.assert_frame_equal(first.assignments, second.assignments)
+    assert first.state == second.state
+
+
+@settings(max_examples=10)
+@given(seeds)
+def test_extension_is_as_defined(seed):
+    world = Simulated(candidates_of(4, 2 * BATCH), people(5), Random(seed), levels=(1, 2, 2, 3))
+    while not world.plan()[1].assignments.empty:
+        first = world.tasks[world.tasks["moment_id"].str[-2:].astype(int) <= BATCH]
+        if first.empty:
+            break
+        world.answer(first)
+    pairs = [(row["query_id"], row["moment_id"]) for row in world.rows]
+    table = consensus(told(world.rows), ledger_of(sorted(set(pairs))))
+    last = table[table["moment_id"].str[-2:].astype(int) > BATCH - 5]
+    mean = last.dropna(subset="level").groupby("query_id")["level"].mean()
+    assert plan(world.campaign).state["queries"]["extended"] == sorted(mean.index[mean >= 2])

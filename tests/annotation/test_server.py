@@ -1,0 +1,96 @@
+"""The real Label Studio server: started, looked at as a stranger would, killed, stopped."""
+
+import os
+import signal
+import time
+import urllib.error
+import urllib.request
+from http import HTTPStatus
+
+import pytest
+
+from annotation import env, server
+from annotation.server import ServerError, answer, running, start, stop
+
+pytestmark = [pytest.mark.integration]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in (env.URL, env.TOKEN):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
+def installed(folder, repository):
+    """Return a folder in which the server is installed; it is stopped afterwards."""
+    program = repository / server.PROGRAM
+    if not program.is_file():
+        pytest.skip("Label Studio is not installed: make label-studio")
+    (folder / ".venv-label-studio").symlink_to(repository / ".venv-label-studio")
+    yield folder
+    stop()
+
+
+def asked(url, method="GET", token=""):
+    headers = {"Authorization": f"Token {token}"} if token else {}
+    request = urllib.request.Request(url, method=method, headers=headers)  # noqa: S310
+    try:
+        with urllib.request.urlopen(request, timeout=20) as response:  # noqa: S310
+            return response.status, response.read()
+    except urllib.error.HTTPError as exc:
+        return exc.code, exc.read()
+
+
+def test_without_a_server_the_command_to_type_is_said(folder):
+    with pytest.raises(ServerError, match="make label-studio"):
+        start(None)
+    assert running() is None
+    assert stop() is False
+
+
+def test_the_number_of_another_process_is_not_taken_for_ours(folder):
+    server.HOME.mkdir()
+    server.RUNNING.write_text(f'{{"pid": {os.getpid()}, "began": "1", "port": 1}}')
+    assert running() is None
+    server.RUNNING.write_text("{")
+    assert running() is None
+
+
+@pytest.mark.slow
+def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
+    found = start(None)
+    token = env.read()[env.TOKEN]
+    assert env.endpoint() == (found.url, token)
+    assert answer(found.url, token) == HTTPStatus.OK
+    assert answer(found.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
+    assert asked(f"{found.url}/api/projects/")[0] == HTTPStatus.UNAUTHORIZED
+    assert asked(f"{found.url}/user/signup/", "POST")[0] == HTTPStatus.FORBIDDEN
+    (server.MEDIA / "a.txt").write_text("mine")
+    status, content = asked(f"{found.url}/data/local-files/?d=a.txt")
+    assert status != HTTPStatus.OK
+    assert b"mine" not in content
+    assert start(None) == found, "it runs already"
+
+    os.killpg(found.pid, signal.SIGKILL)
+    while found.is_alive:
+        time.sleep(0.05)
+    again = start(None)
+    assert answer(again.url, token) == HTTPStatus.OK, "the same database, the same token"
+
+    assert stop() is True
+    assert answer(again.url, token) is None
+    log = server.LOG.read_text()
+    assert token not in log
+    assert env.read()[server.PASSWORD] not in log
+
+
+@pytest.mark.slow
+def test_a_database_of_another_env_is_said(installed):
+    start(None)
+    stop()
+    env.write({env.TOKEN: "f" * 40})
+    with pytest.raises(ServerError, match="does not know the token"):
+        start(None)

@@ -1,0 +1,128 @@
+"""The stage `rewrite` from the outside: what it wants before it begins, and whose cast it reads."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from benchmarks.rewrite import serving
+from momentrank.errors import UsageError
+from pipeline import params, review, rewrite, tables
+from pipeline.files import FileError
+from pipeline.rewriters.rules.gender import cast_of, from_cast
+from pipeline.schema import TableError
+from pipeline.similarity import unit_on_grid
+
+MOMENTS = pd.DataFrame(
+    {
+        "moment_id": ["a", "b"],
+        "video_id": "v",
+        "start": 0.0,
+        "end": 1.0,
+        "description": ["Okonkwo waves.", "Mary waves to Quill."],
+        "modality": "v",
+    }
+)
+
+
+@pytest.fixture
+def project(tmp_path, repository, monkeypatch):
+    """Go to a folder with two moments, where nothing that takes long may be loaded."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prompts").symlink_to(repository / "prompts")
+    (tmp_path / "params.yaml").write_text((repository / "params.yaml").read_text())
+    tables.MOMENTS.write(MOMENTS)
+    for table in (tables.REVIEW, tables.CAST):
+        table.write(table.empty())
+
+    def loaded(*_):
+        pytest.fail("nothing is loaded before what is written by hand is checked")
+
+    monkeypatch.setattr(rewrite, "finder_of", loaded)
+    monkeypatch.setattr(rewrite, "encoder_of", loaded)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    return tmp_path
+
+
+def change(project, old, new):
+    path = project / "params.yaml"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def test_a_bad_decision_is_told_before_anything_is_loaded(project):
+    tables.REVIEW.path.write_text("moment_id,caption\na,drop\nz,drop\n")
+    with pytest.raises(review.ReviewError, match="line 3: there is no moment 'z'"):
+        rewrite.main()
+
+
+@pytest.mark.parametrize("gender", ["f", "woman", "Male"])
+def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
+    tables.CAST.path.write_text(f"name,gender\nNora,female\nOmar,{gender}\n")
+    with pytest.raises(TableError, match=f"line 3, gender: '{gender}' is not one of female, male"):
+        rewrite.main()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "url", "error", "said"),
+    [
+        ("rounds: 2", "rounds: 2", "", UsageError, "OPENAI_API_KEY is not set"),
+        ("rounds: 2", "rounds: 2", "here", UsageError, "OPENAI_BASE_URL must start with"),
+        ("rewrite-v1.yaml", "none.yaml", "", FileError, "prompts/none.yaml: no such file"),
+    ],
+)
+def test_what_the_llm_wants_is_told_before_anything_is_loaded(
+    project, monkeypatch, old, new, url, error, said
+):
+    change(project, "backend: rules", "backend: openai")
+    change(project, old, new)
+    monkeypatch.setenv("OPENAI_BASE_URL", url)
+    with pytest.raises(error, match=said):
+        rewrite.main()
+
+
+def test_no_key_is_wanted_where_nothing_is_asked(project, repository, monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", str(repository))  # for the server
+    change(project, "backend: rules", "backend: openai")
+    items = rewrite.items_of(MOMENTS)
+    with serving(latency=0.0) as url:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
+        with pytest.raises(UsageError):
+            rewrite.llm_of(params.load()).ready(items)
+        monkeypatch.setenv("OPENAI_API_KEY", "a-key")
+        drafts = list(rewrite.llm_of(params.load()).rewrite(items, 0))
+        monkeypatch.delenv("OPENAI_API_KEY")
+        again = rewrite.llm_of(params.load())
+        again.ready(items)
+        assert list(again.rewrite(items, 0)) == drafts
+
+
+class Nobody:
+    """A finder that finds nobody, and an encoder to which all is alike."""
+
+    def find(self, texts):
+        return [[] for _ in texts]
+
+    def encode(self, texts):
+        return unit_on_grid(np.ones((len(texts), 4), dtype=np.float32))
+
+
+def test_the_cast_of_the_corpus_is_found_and_tells_genders(project, monkeypatch):
+    monkeypatch.setattr(rewrite, "finder_of", lambda *_: Nobody())
+    monkeypatch.setattr(rewrite, "encoder_of", lambda *_: Nobody())
+    tables.CAST.path.write_text("name,gender\nDr. Okonkwo,female\nMary,\n")
+    rewrite.main()
+    first, second = tables.CAPTIONS.read()["caption"]
+    assert first in {"A woman waves.", "A lady waves.", "She waves."}
+    assert second in {"Someone waves to Quill.", "A person waves to Quill."}
+
+
+def test_two_of_one_name_and_of_two_genders_are_of_none():
+    table = pd.DataFrame(
+        {
+            "name": ["Mr. Lee", "Mrs. Lee", "Dr.", "Ann", "Quill"],
+            "gender": ["male", "female", None, "female", None],
+        }
+    )
+    assert from_cast(cast_of(table)) == {"lee": "unknown", "ann": "woman", "quill": "unknown"}
