@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandera.pandas as pa
 
+from pipeline import schema
 from pipeline.schema import INSTANT, Table
 
 MODALITIES = ("v", "t", "vt")
 SPLITS = ("val", "test", "train")
-WORK = Path("datasets/work")
+WORK = schema.WORK
 CAMPAIGN = Path("datasets/campaign")
 
 
