@@ -173,7 +173,7 @@ class Clips(Section):
     format: Literal["mp4", "gif"]
     height: Annotated[int, Field(ge=16)]
     padding: Annotated[float, Field(ge=0)]
-    url: Annotated[str, Field(pattern=r"^(label-studio|s3://[a-z0-9.-]+(/.*)?|https?://\S+)$")]
+    url: Annotated[str, Field(pattern=r"^(label-studio|s3://[a-z0-9.-]+(/.*)?|https?://[^\s?#]+)$")]
     workers: Natural
 
 
