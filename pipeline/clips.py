@@ -20,9 +20,10 @@ import pandas as pd
 
 from pipeline import clip_store, stage, tables
 from pipeline.clipping import cutter, shelf
-from pipeline.clipping.cutter import Reason, Style
+from pipeline.clipping.cutter import Reason
 from pipeline.clipping.hashes import Hashes
 from pipeline.clipping.plan import Job, planned, wanted
+from pipeline.clipping.recipe import Style
 from pipeline.clipping.together import together
 from pipeline.cores import cores
 from pipeline.params import Clips, Params, load
@@ -40,18 +41,21 @@ class Outcome(NamedTuple):
 
 
 def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
-    """Cut what is missing of the moments' clips; those in the folder that nobody wants go."""
+    """Cut what is missing of the moments' clips; those in the folder that nobody wants go.
+
+    Clips of a video that is not there now stay, unused: its disk may come back.
+    """
     FOLDER.mkdir(parents=True, exist_ok=True)
+    if params.ingest.videos is None:
+        return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
     workers = params.clips.workers or cores()
-    contents, failed = _videos(moments, params, hashes, workers)
+    contents, absent = _videos(moments, hashes, workers)
+    hashes.save()
     jobs = planned(moments, contents, params.clips, params.ingest.end_slack)
-    missing = {job for job in jobs.values() if not shelf.holds(FOLDER, job.clip)}
-    verdicts = together(partial(_cut, params.clips), sorted(missing), workers, "clips")
-    lacking = {job: reason for job, reason in verdicts.items() if reason}
-    failed |= {moment: lacking[job] for moment, job in jobs.items() if job in lacking}
-    found = {moment: job.clip for moment, job in jobs.items() if job not in lacking}
-    shelf.keep_only(FOLDER, set(found.values()))
-    return Outcome(found, failed, {job.clip for job in missing - {*lacking}})
+    possible = {moment: job for moment, job in jobs.items() if moment not in absent}
+    outcome = _cut_missing(possible, params.clips, workers)
+    shelf.keep_only(FOLDER, {job.clip for job in jobs.values()})
+    return outcome._replace(failed=absent | outcome.failed)
 
 
 class _Seen(NamedTuple):
@@ -60,11 +64,9 @@ class _Seen(NamedTuple):
 
 
 def _videos(
-    moments: pd.DataFrame, params: Params, hashes: Hashes, workers: int
+    moments: pd.DataFrame, hashes: Hashes, workers: int
 ) -> tuple[dict[str, str], dict[str, Reason]]:
-    """Return what the videos hold (hash by path), and the moments of those that hold nothing."""
-    if params.ingest.videos is None:
-        return {}, dict.fromkeys(moments["moment_id"], "no-videos")
+    """Return what the videos hold (hash by path), and the moments of those not there now."""
     paths = list(map(str, moments["path"].dropna().unique()))
     seen = together(partial(_look, hashes), paths, workers, "videos")
     nowhere = _Seen("", "missing")  # its name leads out of the folder of videos
@@ -74,29 +76,41 @@ def _videos(
     return contents, {moment: video.reason for moment, video in found.items() if video.reason}
 
 
-def _look(hashes: Hashes, path: str) -> _Seen:
-    if not Path(path).is_file():
-        return _Seen("", "missing")
+def _look(hashes: Hashes, name: str) -> _Seen:
+    path = Path(name)
+    if not path.is_file():
+        return _Seen(hashes.last(path), "missing")
     try:
-        return _Seen(hashes.of(Path(path)), None)
+        return _Seen(hashes.of(path), None)
     except OSError:
-        return _Seen("", "unreadable")
+        return _Seen(hashes.last(path), "unreadable")
+
+
+def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
+    missing = {job.clip: job for job in jobs.values() if not shelf.holds(FOLDER, job.clip)}
+    verdicts = together(partial(_cut, params), missing.values(), workers, "clips")
+    lacking = {job.clip: reason for job, reason in verdicts.items() if reason}
+    return Outcome(
+        {moment: job.clip for moment, job in jobs.items() if job.clip not in lacking},
+        {moment: lacking[job.clip] for moment, job in jobs.items() if job.clip in lacking},
+        missing.keys() - lacking.keys(),
+    )
 
 
 def _cut(params: Clips, job: Job) -> Reason | None:
     style = Style(params.format, params.height)
-    return cutter.cut(job.video, job.stretch, style, FOLDER / job.clip)
+    return cutter.cut(job.video, job.stretch, job.needed, style, FOLDER / job.clip)
 
 
-def clip_table(moments: pd.DataFrame, outcome: Outcome, hashes: Mapping[str, str]) -> pd.DataFrame:
-    """Return the table of clips; `hashes` are those of their content by name."""
+def clip_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
+    """Return the table of clips; `clip_sha` is the clip's name, and so what it shows."""
     have = moments[moments["moment_id"].isin(list(outcome.clips))]
     names = have["moment_id"].map(outcome.clips)
     return pd.DataFrame(
         {
             "moment_id": have["moment_id"],
             "clip": names,
-            "clip_sha": names.map(hashes),
+            "clip_sha": names.map(lambda name: Path(name).stem),
             "seconds": (have["last"] - have["first"]).round(3),
         }
     )
@@ -142,17 +156,11 @@ def main() -> None:
     """Cut what is missing, hand it to where browsers get it, and say what failed."""
     params = load()
     store = clip_store.store_of(params.clips.url)
-    hashes = Hashes(HASHES)
     candidates, moments = tables.CANDIDATES.read(), tables.MOMENTS.read()
     moments = wanted(candidates, moments, tables.VIDEOS.read(), params.clips.padding)
-    outcome = clips(moments, params, hashes)
-    names = sorted({*outcome.clips.values()})
-    paths = [FOLDER / name for name in names]
-    shas = together(hashes.of, paths, params.clips.workers or cores(), "hashes")
-    hashes.save()
-    store.upload(paths)
-    by_name = {path.name: sha for path, sha in shas.items()}
-    tables.CLIPS.write(clip_table(moments, outcome, by_name))
+    outcome = clips(moments, params, Hashes(HASHES))
+    store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
+    tables.CLIPS.write(clip_table(moments, outcome))
     tables.FAILED_CLIPS.write(failed_table(moments, outcome))
     stage.write_metrics("clips", figures(outcome))
     stage.say(remark(outcome))

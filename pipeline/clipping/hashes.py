@@ -32,6 +32,12 @@ class Hashes:
         self._used[str(path)] = (stat.st_size, stat.st_mtime_ns, sha)
         return sha
 
+    def last(self, path: Path) -> str:
+        """Return what `of` said when the file could last be read, or "" if it never could."""
+        if known := self._known.get(str(path)):
+            self._used[str(path)] = known
+        return known[2] if known else ""
+
     def save(self) -> None:
         """Remember the files that were asked for, and no others."""
         files.write_json(self._cache, dict(sorted(self._used.items())))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline import tables
-from pipeline.clipping.cutter import Stretch, Style
+from pipeline.clipping.recipe import Stretch, Style
 from pipeline.clipping.shelf import name_of
 from pipeline.params import Clips
 
@@ -24,6 +24,8 @@ class Job(NamedTuple):
     clip: str
     video: Path
     stretch: Stretch
+    needed: float
+    """Seconds that the video must reach, or it is too short."""
 
 
 def wanted(
@@ -56,15 +58,14 @@ def planned(
     """Return the clip of each moment, by moment_id; moments that show the same share it.
 
     `contents` are the hashes of videos by their paths: a moment of any other has no clip.
-    `slack`: the seconds by which a video may end before its moment does.
+    `slack`: the seconds by which a video may end before the last moment of a clip does.
     """
-    style = Style(params.format, params.height)
     have = moments[moments["path"].isin(list(contents))]
-    columns = (have[name].tolist() for name in ("moment_id", "video_id", "path"))
-    needed = (have["end"] - slack).tolist()
-    stretches = map(Stretch, have["first"].tolist(), have["last"].tolist(), needed)
-    jobs: dict[str, Job] = {}
-    for moment, video, path, stretch in zip(*columns, stretches, strict=True):
-        name = name_of(video, contents[path], stretch, params.padding, style)
-        jobs[moment] = Job(name, Path(path), stretch)
-    return jobs
+    style = Style(params.format, params.height)
+    bounds = zip(have["first"].tolist(), have["last"].tolist(), strict=True)
+    stretches = list(map(Stretch._make, bounds))
+    shas = have["path"].map(contents)
+    names = [name_of(sha, shown, style) for sha, shown in zip(shas, stretches, strict=True)]
+    ends = have.assign(clip=names).groupby("clip")["end"].transform("max")
+    parts = (names, map(Path, have["path"]), stretches, (ends - slack).tolist())
+    return dict(zip(have["moment_id"], map(Job, *parts), strict=True))

@@ -5,23 +5,24 @@ import json
 from collections.abc import Collection
 from pathlib import Path
 
-from pipeline.clipping.cutter import RECIPE, Stretch, Style
+from pipeline.clipping.recipe import RECIPE, Stretch, Style
 
 
-def name_of(video_id: str, video_sha: str, stretch: Stretch, padding: float, style: Style) -> str:
-    """Return a clip's file name: a hash of all that makes it what it is.
+def name_of(video_sha: str, stretch: Stretch, style: Style) -> str:
+    """Return a clip's file name: a hash of what it shows, and of nothing else.
 
-    So it is the same for whoever wants the clip, holds no name of a video and leads out of
-    no folder; and a clip that is there under its name need not be cut again.
+    So it is the same for whoever wants the clip and whichever ffmpeg cuts it, holds no name
+    of a video and leads out of no folder; and a clip that is there need not be cut again.
     """
-    facts = [RECIPE, video_id, video_sha, *stretch, padding, style.format, style.height]
+    facts = [RECIPE, video_sha, stretch.start, stretch.end, style.format, style.height]
     digest = hashlib.sha256(json.dumps(facts).encode())
     return f"{digest.hexdigest()[:32]}.{style.format}"
 
 
 def holds(folder: Path, clip: str) -> bool:
-    """Tell whether a clip is there; what is there under its name is whole."""
-    return (folder / clip).is_file()
+    """Tell whether a clip is there: cut by us it is whole, but a disk may have emptied it."""
+    path = folder / clip
+    return path.is_file() and path.stat().st_size > 0
 
 
 def keep_only(folder: Path, clips: Collection[str]) -> None:
