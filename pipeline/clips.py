@@ -4,10 +4,11 @@ reads   datasets/work/{candidates,moments,videos}.parquet, and the videos that a
 writes  datasets/work/clips/ (H.264 or GIF, without sound), clips.csv, failed_clips.csv
 
 A clip shows the frames of [start - clips.padding, end + clips.padding), within the video. Its
-name is a hash of that and of the video's content, so that only what is missing or changed is
-cut; a killed run goes on where it was. A moment whose video is missing, unreadable or ends
-more than ingest.end_slack before it is in failed_clips.csv with the reason. DVC does not see
-the videos: after one is mended or changed, type `dvc repro -sf clips`, then `dvc repro`.
+name is a hash of what it shows (the video's content, the stretch, format and height), so that
+only what is missing or changed is cut; a killed run goes on where it was. A moment whose video
+is missing, unreadable or ends more than ingest.end_slack before it is in failed_clips.csv with
+the reason; a clip that was cut under a larger end_slack stays. DVC does not see the videos:
+after one is mended or changed, type `dvc repro -sf clips`, then `dvc repro`.
 """
 
 from collections import Counter

@@ -191,6 +191,15 @@ def test_a_video_that_ends_before_is_too_short(reason, numbered, start, end, nee
     assert reason(numbered, start, end, needed) == "too-short"
 
 
+def test_a_download_that_broke_off_gives_what_is_there(reason, numbered, tmp_path):
+    """Its header still promises 8 s."""
+    torn = tmp_path / "torn.mp4"
+    content = numbered.read_bytes()
+    torn.write_bytes(content[: len(content) * 3 // 4])
+    assert numbers(clip_of(torn, 1.0, 2.0, MP4, tmp_path)) == shown(1.0, 2.0, ALL)
+    assert reason(torn, 7.0, 7.9) == "too-short"
+
+
 def test_an_end_past_the_videos_shows_what_there_is(numbered, tmp_path):
     assert numbers(clip_of(numbered, 7.5, 8.6, MP4, tmp_path, needed=8.0)) == [*range(90, 96)]
 
