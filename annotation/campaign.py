@@ -19,6 +19,7 @@ import sys
 import uuid
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from annotation import git, keys, opened, page, roster
@@ -27,7 +28,7 @@ from annotation.opened import CampaignError, Opened
 from annotation.plan import campaign_of, plan
 from annotation.push import push
 from annotation.simulating.people import rehearsing
-from pipeline import files, stage, tables
+from pipeline import stage, tables
 from pipeline.params import load
 
 FROZEN = ("rewrite", "pull", "push")
@@ -127,7 +128,7 @@ def main(options: argparse.Namespace) -> None:
     _freeze()
     outs = [tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.FROZEN_QUERIES]
     lists = [opened.FILE, roster.PUBLIC, tables.EXTEND.path, *(table.path for table in outs)]
-    git.commit([*lists, files.Path("dvc.yaml"), files.Path("dvc.lock")], f"Close {campaign.name}")
+    git.commit([*lists, Path("dvc.yaml"), Path("dvc.lock")], f"Close {campaign.name}")
     pairs = state["pairs"]
     stage.say(
         f"closed: {pairs['two']} pairs agreed by two, {pairs['four']} by four,"

@@ -86,8 +86,8 @@ def _guideline(connection: Connection) -> Guideline:
 def _keys(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
     rows = pairs.assign(guideline=guideline)[KEY]
     return {
-        int(annotator): [Key(*row) for row in own.astype(object).itertuples(index=False)]
-        for annotator, own in rows.groupby("annotator")
+        annotator: [Key(*row) for row in rows[rows["annotator"] == annotator].to_numpy().tolist()]
+        for annotator in sorted(set(rows["annotator"].tolist()))
     }
 
 

@@ -25,6 +25,7 @@ from annotation.simulating.answers import result, said
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio, Project
 from pipeline import files, sample, stage
+from pipeline.sitcom.screenplay import load_screenplay
 
 TOGETHER = 8
 
@@ -45,7 +46,7 @@ def truth() -> Truth:
     Raises:
         CampaignError: the campaign's moments are not the sample's.
     """
-    script = sample.load_screenplay()
+    script = load_screenplay()
     records = files.read_json_lines(sample.OUT / "annotations.jsonl")
     scenes = {str(one.fields["desc_id"]): sample.scene_of(one.fields) for one in records}
 

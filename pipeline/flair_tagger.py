@@ -19,10 +19,11 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntry
 from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
+from pipeline.cores import cores
 from pipeline.names import BUILTIN, Span
 from pipeline.tagging import characters as _characters  # noqa: F401  (Flair must know the class)
 from pipeline.tagging.sentences import sentence
-from pipeline.threads import cores, one_thread
+from pipeline.threads import one_thread
 
 FILE_NAMES = ("model.pt", "pytorch_model.bin", "final-model.pt", "best-model.pt")
 HUB_FILE = "pytorch_model.bin"

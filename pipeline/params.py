@@ -167,6 +167,19 @@ class Candidates(Section):
         return top
 
 
+class Clips(Section):
+    """What annotators are shown of a moment, and where their browsers get it.
+
+    `padding` in seconds on both sides; `height` in pixels, at most; `workers` 0: every core.
+    """
+
+    format: Literal["mp4", "gif"]
+    height: Annotated[int, Field(ge=16)]
+    padding: Annotated[float, Field(ge=0)]
+    url: Annotated[str, Field(pattern=r"^(label-studio|s3://[a-z0-9.-]+(/.*)?|https?://[^\s?#]+)$")]
+    workers: Natural
+
+
 class Pull(Section):
     """How answers are fetched: tasks in one request."""
 
@@ -213,6 +226,7 @@ class Params(Section):
     split: Split
     embed: Embed
     candidates: Candidates
+    clips: Clips
     pull: Pull
     plan: Plan
     push: Push

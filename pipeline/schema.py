@@ -17,6 +17,8 @@ from pipeline import csv_files, files
 
 SHOWN_PROBLEMS = 5
 INSTANT = "datetime64[us, UTC]"
+WORK = Path("datasets/work")
+"""What stages make on the way lies below it."""
 
 
 class TableError(MomentRankError):
@@ -90,7 +92,9 @@ class Table:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     if not path.is_file():
-        raise files.FileError(f"{path}: no such file; `git restore {path}` brings it back")
+        made = WORK.absolute() in path.absolute().parents
+        remedy = "`dvc repro` makes it" if made else f"`git restore {path}` brings it back"
+        raise files.FileError(f"{path}: no such file; {remedy}")
     frame = csv_files.read_csv(path)
     for name in frame:
         for line, cell in frame[name].items():

@@ -1,7 +1,7 @@
 """The tables that stages hand to each other: one schema each, checked on read and write.
 
-A table is Parquet under `datasets/work/`, or CSV where people edit
-or commit it. Times are seconds; a moment is the half-open interval [start, end).
+A table is Parquet under `datasets/work/`, or CSV where people edit,
+commit or read it. Times are seconds; a moment is the half-open interval [start, end).
 """
 
 from pathlib import Path
@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 import pandera.pandas as pa
 
+from pipeline import schema
 from pipeline.schema import INSTANT, Table
 
 MODALITIES = ("v", "t", "vt")
 SPLITS = ("val", "test", "train")
-WORK = Path("datasets/work")
+WORK = schema.WORK
 CAMPAIGN = Path("datasets/campaign")
 
 
@@ -123,6 +124,21 @@ CANDIDATES = _table(
     rank=_number("int64", 1),
     similarity=_similarity("float64"),
     batch=_number("int64", 1, 2),
+)
+CLIPS = _table(
+    WORK / "clips.csv",
+    ["moment_id"],
+    moment_id=_id(),
+    clip=_id(),
+    clip_sha=_id(),
+    seconds=_time(),
+)
+FAILED_CLIPS = _table(
+    WORK / "failed_clips.csv",
+    ["moment_id"],
+    moment_id=_id(),
+    video_id=_id(),
+    reason=_one_of("no-videos", "missing", "unreadable", "too-short", "no-frame"),
 )
 PAIRS = _table(
     CAMPAIGN / "pairs.csv",

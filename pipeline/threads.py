@@ -5,7 +5,6 @@ tagger found names in 35 texts a second with two threads, in 206 with one, and i
 one in each of two workers; its training took 244 s with two threads and 45 s with one.
 """
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -21,10 +20,3 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
-
-
-def cores() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

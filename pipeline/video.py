@@ -1,5 +1,7 @@
-"""The port to ffmpeg: the only module that knows where it is and how it is called."""
+"""The port to ffmpeg: where it is, and whole videos written and read. `clipping` cuts with it."""
 
+import os
+import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -35,6 +37,11 @@ def ffmpeg() -> str:
         return str(imageio_ffmpeg.get_ffmpeg_exe())
     except RuntimeError as exc:
         raise VideoError("no ffmpeg found; type: pip install imageio-ffmpeg") from exc
+
+
+def system_ffmpeg() -> str | None:
+    """Return the path of the system's ffmpeg, unless there is none or another is asked for."""
+    return None if os.environ.get("IMAGEIO_FFMPEG_EXE") else shutil.which("ffmpeg")
 
 
 def write_video(path: Path, frames: Iterable[Frame], size: tuple[int, int], fps: int) -> None:

@@ -102,6 +102,7 @@ def project(tmp_path_factory, repository):
 def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
     assert sorted(project.first_run) == [
         "candidates",
+        "clips",
         "embed",
         "ingest",
         "pseudo",
@@ -114,6 +115,9 @@ def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
     candidates = pd.read_parquet(folder / "work" / "candidates.parquet")
     assert candidates.groupby("query_id")["rank"].apply(list).tolist() == [list(range(1, 9))] * 8
     assert (candidates.loc[candidates["rank"] == 1, "similarity"] == 1.0).all()
+    clips = pd.read_csv(folder / "work" / "clips.csv")
+    assert set(clips["moment_id"].astype(str)) == set(candidates["moment_id"])
+    assert {path.name for path in (folder / "work" / "clips").iterdir()} == set(clips["clip"])
     trained = json.loads((folder / "release" / "train_top20.json").read_text())
     assert {len(query["relevant_moment"]) for query in trained} == {20}
 
@@ -134,6 +138,7 @@ def test_metrics_and_plots_are_where_dvc_looks(project):
             "split",
             "embed",
             "candidates",
+            "clips",
             "pseudo",
         )
     }
@@ -147,9 +152,11 @@ def test_a_second_run_does_nothing(project):
 @pytest.mark.parametrize(
     ("name", "pattern", "text", "stages"),
     [
-        ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates"]),
+        ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates", "clips"]),
+        ("params.yaml", r"padding: 0.0 ", "padding: 0.5 ", ["clips"]),
         ("params.yaml", r"top: \[1, 20, 40\]", "top: [40, 20, 1]", ["pseudo"]),
         ("pipeline/blas.py", r"\Z", "# changed\n", ["candidates", "pseudo"]),
+        ("pipeline/clipping/recipe.py", r"\Z", "# changed\n", ["clips"]),
         ("README.md", r"\Z", "changed\n", []),
     ],
 )
@@ -167,11 +174,19 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     own = moments["moment_id"].iloc[0]
     with (project.folder / "datasets/campaign/queries.csv").open("a") as stream:
         stream.write(f"{own},Somebody does what nobody described.,val\n")
-    assert project.repro() == ["split", "embed", "candidates", "pseudo"]
-    # DVC would have emptied the folder before the run, were it not for `persist`.
+    assert sorted(project.repro()) == ["candidates", "clips", "embed", "pseudo", "split"]
+    # DVC would have emptied the folders before the run, were it not for `persist`.
     assert re.search(r"embed: 1 of \d+ texts encoded", project.told + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
     assert set(candidates["query_id"]) == {own}
+    project.run("git", "checkout", "-q", ".")
+    project.repro()
+
+
+def test_clips_that_are_there_are_not_cut_again(project):
+    project.change("params.yaml", r"top: 8 ", "top: 7 ")
+    project.repro()
+    assert re.search(r"clips: 0 of \d+ clips cut", project.told + project.errors)
     project.run("git", "checkout", "-q", ".")
     project.repro()
 

@@ -4,7 +4,7 @@ import secrets
 
 from annotation import env
 from annotation.opened import CampaignError
-from annotation.planning.people import NEEDED
+from annotation.planning.people import NEEDED, Role
 from annotation.roster import Account, Person
 
 ESCALATION = 2
@@ -23,7 +23,7 @@ def rehearsing(number: int) -> tuple[dict[int, Person], dict[int, Account]]:
     escalation = min(ESCALATION, number - NEEDED)
     people, accounts = {}, {}
     for one in range(1, number + 1):
-        role = "escalation" if one > number - escalation else "annotator"
+        role: Role = "escalation" if one > number - escalation else "annotator"
         people[one] = Person(role=role, active=True)
         accounts[one] = Account(
             email=f"annotator{one}@example.org", name=None, password=secrets.token_urlsafe(12)

@@ -54,6 +54,7 @@ def test_the_papers_settings_load(repository):
     assert (paper.split.val, paper.split.test) == (500, 2781)
     assert (paper.candidates.top, paper.candidates.batch) == (40, 20)
     assert paper.pseudo.top == [1, 20, 40]
+    assert (paper.clips.format, paper.clips.padding) == ("gif", 0)
     assert paper.embed.model == "princeton-nlp/sup-simcse-roberta-large"
     assert paper.embed.pooling == "pooler"
     assert paper.ingest.corpus == "tvr"
@@ -91,6 +92,13 @@ def test_params_cannot_be_changed_after_they_are_read(repository):
         ("split.val", 0),
         ("candidates.top", 1),
         ("candidates.top", 40),
+        ("clips.format", "gif"),
+        ("clips.height", 16),
+        ("clips.padding", 0),
+        ("clips.workers", 0),
+        ("clips.url", "s3://bucket"),
+        ("clips.url", "s3://bucket/a prefix/"),
+        ("clips.url", "https://example.org/clips/"),
         ("embed.device", "cuda:1"),
         ("embed.revision", "0123abc"),
         ("names.revision", "0123abc"),
@@ -145,6 +153,10 @@ NAN, INF = float("nan"), float("inf")
         ("embed.batch_size", 0, f"{LOW} 1 (it is 0)"),
         ("candidates.top", 41, "must be at most two batches of 20 (it is 41)"),
         ("candidates.batch", 0, f"{LOW} 1 (it is 0)"),
+        ("clips.format", "avi", "input should be 'mp4' or 'gif' (it is 'avi')"),
+        ("clips.height", 0, f"{LOW} 16 (it is 0)"),
+        ("clips.padding", -0.5, f"{LOW} 0 (it is -0.5)"),
+        ("clips.workers", -1, f"{LOW} 0 (it is -1)"),
         ("pseudo.top", [], NO_ITEM),
         ("pseudo.top", [20, 20], "holds a size twice"),
         ("sample.height", 181, "input should be a multiple of 2 (it is 181)"),

@@ -24,6 +24,8 @@ ROWS = {
     "QUERIES": [("m1", "She waves.", "val"), ("m2", "=1+1", "train")],
     "FROZEN_QUERIES": [("m1", "She waves.", "val"), ("m2", "-1, \"so\"\nto say", "test")],
     "CANDIDATES": [("q1", "m1", 1, 1.0, 1), ("q1", "m2", 21, -0.123456, 2)],
+    "CLIPS": [("m1", "ab.mp4", "ab", 2.5), ("m2", "cd.gif", "cd", 0.0)],
+    "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
     "PAIRS": [
         (0, "q1", "m1", "v1", 0.1, 2.5, 61.46, "She waves.", 0.987654, 1, "ab", "cd"),
         (1, "q1", "m2", "v2", 0.0, 1.0, 2.0, "'=x", -1.0, 40, "ab", "ef"),
@@ -44,6 +46,8 @@ DTYPES = {
     "QUERIES": "str str str",
     "FROZEN_QUERIES": "str str str",
     "CANDIDATES": "str str int64 float64 int64",
+    "CLIPS": "str str str float64",
+    "FAILED_CLIPS": "str str str",
     "PAIRS": "int64 str str str float64 float64 float64 str float64 int64 str str",
     "JUDGMENTS": "str str int64 Int64 str datetime64[us, UTC] float64 str str str str str",
     "ASSIGNMENTS": "str str int64 str",
@@ -183,6 +187,14 @@ MISTAKES = [
     ("CANDIDATES", "rank", 0, "0 is not 1 or more"),
     ("CANDIDATES", "batch", 3, "3 is not between 1 and 2"),
     ("CANDIDATES", "similarity", -1.5, "-1.5 is not between -1 and 1"),
+    ("CLIPS", "clip_sha", None, "empty"),
+    ("CLIPS", "seconds", -1.0, "-1.0 is not a time of 0 s or more"),
+    (
+        "FAILED_CLIPS",
+        "reason",
+        "bad",
+        "'bad' is not one of no-videos, missing, unreadable, too-short, no-frame",
+    ),
     ("PAIRS", "pair_id", "x", "'x' is not a whole number"),
     ("PAIRS", "pair_id", None, "empty"),
     ("PAIRS", "clip_sha", None, "empty"),
@@ -313,6 +325,8 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
         ("QUERIES", ["query_id"]),
         ("FROZEN_QUERIES", ["query_id"]),
         ("CANDIDATES", ["query_id", "moment_id"]),
+        ("CLIPS", ["moment_id"]),
+        ("FAILED_CLIPS", ["moment_id"]),
         ("PAIRS", ["pair_id"]),
         ("JUDGMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("ASSIGNMENTS", ["query_id", "moment_id", "annotator", "kind"]),
@@ -345,6 +359,19 @@ def test_a_missing_table_says_what_to_do(tmp_path):
     assert str(caught.value) == f"{path}: no such file; `git restore {path}` brings it back"
 
 
+@pytest.mark.parametrize("folder", ["work", "work/datasets", "datasets/work/x/datasets/campaign"])
+def test_what_git_restores_is_told_by_its_place_not_by_a_word(tmp_path, monkeypatch, folder):
+    (tmp_path / folder).mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / folder)
+    with pytest.raises(
+        FileError, match=r"`git restore datasets/campaign/cast\.csv` brings it back"
+    ):
+        tables.CAST.read()
+    for path in (tables.CLIPS.path, tables.CLIPS.path.absolute()):
+        with pytest.raises(FileError, match=r"clips\.csv: no such file; `dvc repro` makes it"):
+            tables.CLIPS.read(path)
+
+
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"moment_id,video_id\n", b"PAR1" * 99])
 def test_what_is_no_parquet_is_told(tmp_path, content):
     path = tmp_path / "moments.parquet"
@@ -372,6 +399,8 @@ def test_every_table_lies_where_the_design_says():
         "QUERIES": "datasets/work/queries.parquet",
         "FROZEN_QUERIES": "datasets/campaign/queries.csv",
         "CANDIDATES": "datasets/work/candidates.parquet",
+        "CLIPS": "datasets/work/clips.csv",
+        "FAILED_CLIPS": "datasets/work/failed_clips.csv",
         "PAIRS": "datasets/campaign/pairs.csv",
         "JUDGMENTS": "datasets/campaign/judgments.csv",
         "ASSIGNMENTS": "datasets/work/assignments.parquet",

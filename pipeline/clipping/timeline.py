@@ -1,0 +1,59 @@
+"""When a video shows what: the frames that ffmpeg's `showinfo` told of, in exact arithmetic."""
+
+import re
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import pairwise
+from typing import NamedTuple
+
+HALF_A_MICROSECOND = Fraction(1, 2_000_000)
+"""A frame that comes so little before a time is at that time: 13/12 s is 1.083333 s."""
+
+_CLOCK = re.compile(r"config in time_base: (\d+)/(\d+)")
+_FRAME = re.compile(r" n: *\d+ pts: *(-?\d+) (?:.*? duration: *(\d+) )?")
+
+
+class Frame(NamedTuple):
+    """One picture: when it appears, and for how long it stands (0: not told); seconds."""
+
+    time: Fraction
+    duration: Fraction
+
+
+class Timeline:
+    """The frames of a stretch of video, from before a moment until after it."""
+
+    def __init__(self, told: str) -> None:
+        """Read what `showinfo` told."""
+        self.frames = sorted(_frames(told))
+
+    def begins_by(self, start: float) -> bool:
+        """Tell whether nothing at or after `start` can be missing."""
+        return bool(self.frames) and self.frames[0].time <= _exact(start)
+
+    def shows(self, start: float, end: float) -> bool:
+        """Tell whether a frame appears in [start, end)."""
+        return any(_exact(start) <= frame.time + HALF_A_MICROSECOND < _exact(end)
+                   for frame in self.frames)  # fmt: skip
+
+    def reaches(self, time: float) -> bool:
+        """Tell whether the video is still there at `time`."""
+        return bool(self.frames) and self._end() + HALF_A_MICROSECOND >= _exact(time)
+
+    def _end(self) -> Fraction:
+        last = self.frames[-1]
+        usual = min((b.time - a.time for a, b in pairwise(self.frames)), default=Fraction(0))
+        return last.time + (last.duration or usual)
+
+
+def _frames(told: str) -> Iterator[Frame]:
+    tick = Fraction(0)
+    for line in told.splitlines():
+        if clock := _CLOCK.search(line):
+            tick = Fraction(int(clock[1]), int(clock[2]))
+        elif frame := _FRAME.search(line):
+            yield Frame(int(frame[1]) * tick, int(frame[2] or 0) * tick)
+
+
+def _exact(seconds: float) -> Fraction:
+    return Fraction(seconds)

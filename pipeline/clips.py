@@ -1,0 +1,171 @@
+"""Cut every candidate moment out of its video, once, for the annotators to see.
+
+reads   datasets/work/{candidates,moments,videos}.parquet, and the videos that are named there
+writes  datasets/work/clips/ (H.264 or GIF, without sound), clips.csv, failed_clips.csv
+
+A clip shows the frames of [start - clips.padding, end + clips.padding), within the video. Its
+name is a hash of what it shows (the video's content, the stretch, format and height), so that
+only what is missing or changed is cut; a killed run goes on where it was. A moment whose video
+is missing, unreadable or ends more than ingest.end_slack before it is in failed_clips.csv with
+the reason; a clip that was cut under a larger end_slack stays. DVC does not see the videos:
+after one is mended or changed, type `dvc repro -sf clips`, then `dvc repro`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline import clip_store, stage, tables
+from pipeline.clipping import cutter, shelf
+from pipeline.clipping.cutter import Reason
+from pipeline.clipping.hashes import Hashes
+from pipeline.clipping.plan import Job, planned, wanted
+from pipeline.clipping.recipe import Style
+from pipeline.clipping.together import together
+from pipeline.cores import cores
+from pipeline.params import Clips, Params, load
+
+FOLDER = tables.WORK / "clips"
+HASHES = Path(".cache/clips/hashes.json")
+
+
+class Outcome(NamedTuple):
+    """Each moment's clip, or the reason why it has none; and the clips that were cut now."""
+
+    clips: dict[str, str]
+    failed: dict[str, Reason]
+    cut: set[str]
+
+
+def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
+    """Cut what is missing of the moments' clips; those in the folder that nobody wants go.
+
+    Clips of a video that is not there now stay, unused: its disk may come back.
+    """
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    if params.ingest.videos is None:
+        return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
+    workers = params.clips.workers or cores()
+    contents, absent = _videos(moments, hashes, workers)
+    hashes.save()
+    jobs = planned(moments, contents, params.clips, params.ingest.end_slack)
+    possible = {moment: job for moment, job in jobs.items() if moment not in absent}
+    outcome = _cut_missing(possible, params.clips, workers)
+    shelf.keep_only(FOLDER, {job.clip for job in jobs.values()})
+    return outcome._replace(failed=absent | outcome.failed)
+
+
+class _Seen(NamedTuple):
+    sha: str
+    reason: Reason | None
+
+
+def _videos(
+    moments: pd.DataFrame, hashes: Hashes, workers: int
+) -> tuple[dict[str, str], dict[str, Reason]]:
+    """Return what the videos hold (hash by path), and the moments of those not there now."""
+    paths = list(map(str, moments["path"].dropna().unique()))
+    seen = together(partial(_look, hashes), paths, workers, "videos")
+    nowhere = _Seen("", "missing")  # its name leads out of the folder of videos
+    pairs = zip(moments["moment_id"].tolist(), moments["path"].tolist(), strict=True)
+    found = {moment: seen.get(path, nowhere) for moment, path in pairs}
+    contents = {path: video.sha for path, video in seen.items() if video.sha}
+    return contents, {moment: video.reason for moment, video in found.items() if video.reason}
+
+
+def _look(hashes: Hashes, name: str) -> _Seen:
+    path = Path(name)
+    if not path.is_file():
+        return _Seen(hashes.last(path), "missing")
+    try:
+        return _Seen(hashes.of(path), None)
+    except OSError:
+        return _Seen(hashes.last(path), "unreadable")
+
+
+def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
+    missing = {job.clip: job for job in jobs.values() if not shelf.holds(FOLDER, job.clip)}
+    verdicts = together(partial(_cut, params), missing.values(), workers, "clips")
+    lacking = {job.clip: reason for job, reason in verdicts.items() if reason}
+    return Outcome(
+        {moment: job.clip for moment, job in jobs.items() if job.clip not in lacking},
+        {moment: lacking[job.clip] for moment, job in jobs.items() if job.clip in lacking},
+        missing.keys() - lacking.keys(),
+    )
+
+
+def _cut(params: Clips, job: Job) -> Reason | None:
+    style = Style(params.format, params.height)
+    return cutter.cut(job.video, job.stretch, job.needed, style, FOLDER / job.clip)
+
+
+def clip_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
+    """Return the table of clips; `clip_sha` is the clip's name, and so what it shows."""
+    have = moments[moments["moment_id"].isin(list(outcome.clips))]
+    names = have["moment_id"].map(outcome.clips)
+    return pd.DataFrame(
+        {
+            "moment_id": have["moment_id"],
+            "clip": names,
+            "clip_sha": names.map(lambda name: Path(name).stem),
+            "seconds": (have["last"] - have["first"]).round(3),
+        }
+    )
+
+
+def failed_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
+    """Return the table of moments without a clip."""
+    lack = moments[moments["moment_id"].isin(list(outcome.failed))]
+    return lack[["moment_id", "video_id"]].assign(reason=lack["moment_id"].map(outcome.failed))
+
+
+def figures(outcome: Outcome) -> dict[str, object]:
+    """Return the metrics: clips are files, which several moments may share."""
+    names = {*outcome.clips.values()}
+    return {
+        "moments": len(outcome.clips) + len(outcome.failed),
+        "clips": len(names),
+        "cut": len(outcome.cut),
+        "reused": len(names - outcome.cut),
+        "failed": len(outcome.failed),
+        "failed_by_reason": dict(sorted(Counter(outcome.failed.values()).items())),
+        "bytes": sum((FOLDER / name).stat().st_size for name in names),
+    }
+
+
+def remark(outcome: Outcome) -> str:
+    """Return what was done, what failed, and what to type then."""
+    failed = Counter(outcome.failed.values())
+    if "no-videos" in failed:
+        return "clips: ingest.videos is null, so there are no clips, and nobody can judge a pair"
+    names = {*outcome.clips.values()}
+    told = f"clips: {len(outcome.cut)} of {len(names)} clips cut, the others were there"
+    if not failed:
+        return told
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(failed.items()))
+    return (
+        f"{told}; no clip of {failed.total()} moments ({reasons}): see"
+        f" {tables.FAILED_CLIPS.path}, mend the videos, then: dvc repro -sf clips && dvc repro"
+    )
+
+
+def main() -> None:
+    """Cut what is missing, hand it to where browsers get it, and say what failed."""
+    params = load()
+    store = clip_store.store_of(params.clips.url)
+    candidates, moments = tables.CANDIDATES.read(), tables.MOMENTS.read()
+    moments = wanted(candidates, moments, tables.VIDEOS.read(), params.clips.padding)
+    outcome = clips(moments, params, Hashes(HASHES))
+    store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
+    tables.CLIPS.write(clip_table(moments, outcome))
+    tables.FAILED_CLIPS.write(failed_table(moments, outcome))
+    stage.write_metrics("clips", figures(outcome))
+    stage.say(remark(outcome))
+
+
+if __name__ == "__main__":
+    stage.run(main)

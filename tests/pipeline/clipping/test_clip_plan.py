@@ -1,0 +1,91 @@
+"""Which clips there should be: one for all that shows the same, within the video."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pipeline.clipping.plan import ClipsError, planned, wanted
+from pipeline.clipping.recipe import Stretch
+from pipeline.params import Clips
+
+SHAS = {"v.mp4": "ab", "w.mp4": "cd", "copy.mp4": "ab"}
+VIDEOS = [("v", 10.0, "v.mp4"), ("w", 20.0, "w.mp4"), ("copy", 10.0, "copy.mp4"),
+          ("../x", 5.0, None)]  # fmt: skip
+
+
+def table(rows, *names):
+    return pd.DataFrame(rows, columns=list(names))
+
+
+def moments_of(*rows, padding=0.0, candidates=None):
+    moments = table(rows, "moment_id", "video_id", "start", "end")
+    ids = candidates or [(f"q{n}", row[0]) for n, row in enumerate(rows)]
+    videos = table(VIDEOS, "video_id", "duration", "path")
+    return wanted(table(ids, "query_id", "moment_id"), moments, videos, padding)
+
+
+def jobs_of(*rows, padding=0.0, slack=1.0, **clips):
+    params = {"format": "mp4", "height": 480, "url": "label-studio", "workers": 1} | clips
+    moments = moments_of(*rows, padding=padding)
+    return planned(moments, SHAS, Clips(padding=padding, **params), slack)
+
+
+def test_a_moment_that_many_queries_want_is_wanted_once():
+    many = [("q1", "m"), ("q2", "m"), ("q2", "a"), ("q3", "m")]
+    rows = [("m", "v", 1.0, 2.0), ("never", "v", 3.0, 4.0), ("a", "w", 0.0, 1.0)]
+    found = moments_of(*rows, candidates=many)
+    assert found["moment_id"].tolist() == ["a", "m"]
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "padding", "expected"),
+    [
+        (3.0, 4.0, 0.0, (3.0, 4.0)),
+        (3.0, 4.0, 1.5, (1.5, 5.5)),
+        (1.0, 9.5, 2.0, (0.0, 10.0)),  # not before the video, nor after it
+        (9.0, 10.4, 0.0, (9.0, 10.4)),  # an end past the video's is no padding
+        (9.0, 10.4, 2.0, (7.0, 10.4)),
+    ],
+)
+def test_padding_stays_within_the_video(start, end, padding, expected):
+    [row] = moments_of(("m", "v", start, end), padding=padding).itertuples()
+    assert (row.first, row.last) == expected
+
+
+def test_moments_that_show_the_same_share_a_clip():
+    rows = [("a", "v", 1.0, 2.0), ("b", "v", 1.0, 2.0), ("c", "copy", 1.0, 2.0)]
+    jobs = jobs_of(*rows, ("d", "v", 1.0, 2.5), ("e", "w", 1.0, 2.0))
+    assert jobs["a"].clip == jobs["b"].clip == jobs["c"].clip
+    assert len({job.clip for job in jobs.values()}) == 3
+    assert jobs["e"][1:] == (Path("w.mp4"), Stretch(1.0, 2.0), 1.0)
+
+
+def test_a_clip_is_long_enough_for_each_of_its_moments():
+    rows = [("a", "v", 1.0, 5.1), ("b", "v", 4.0, 9.9)]
+    jobs = jobs_of(*rows, padding=5.0, slack=0.5)
+    assert jobs["a"].clip == jobs["b"].clip
+    assert {job.needed for job in jobs.values()} == {9.9 - 0.5}
+
+
+def test_only_what_is_shown_makes_another_clip():
+    row = ("m", "v", 1.0, 2.0)
+    [usual] = {job.clip for job in jobs_of(row).values()}
+    for same in ({"slack": 0.1}, {"workers": 7}, {"url": "s3://bucket"}):
+        assert jobs_of(row, **same)["m"].clip == usual
+    for other in ({"height": 240}, {"format": "gif"}, {"padding": 0.5}):
+        assert jobs_of(row, **other)["m"].clip != usual
+
+
+def test_what_has_no_content_has_no_clip():
+    assert jobs_of(("m", "../x", 1.0, 2.0)) == {}
+    empty = moments_of()
+    assert planned(empty, {}, Clips(format="mp4", height=480, padding=0.0, url="label-studio",
+                                    workers=1), 1.0) == {}  # fmt: skip
+
+
+def test_tables_that_do_not_belong_together_are_refused():
+    with pytest.raises(ClipsError, match=r"candidates\.parquet: the moment 'x' .*`dvc repro`"):
+        moments_of(("m", "v", 1.0, 2.0), candidates=[("q", "m"), ("q", "x")])
+    with pytest.raises(ClipsError, match="the moment 'm' or its video is not in"):
+        moments_of(("m", "unheard-of", 1.0, 2.0))

@@ -1,0 +1,244 @@
+"""Clips by ffmpeg: the right frames at both ends, small and silent; and why there is none."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numbered import FPS, convert, numbers, shown, size_of, streams, thinned, times, write_numbered
+
+from pipeline.clipping import cutter
+from pipeline.clipping.cutter import cut
+from pipeline.clipping.recipe import Stretch, Style
+from pipeline.video import VideoError
+
+pytestmark = pytest.mark.integration
+
+ALL = range(96)
+MP4 = Style("mp4", 480)
+GIF = Style("gif", 480)
+STRETCHES = [
+    (0.0, 1.0),
+    (0.5, 1.5),  # on the grid of frames
+    (1.01, 2.02),  # beside it
+    (1.083333, 1.25),  # frame 13 appears at 1.08333333..., which is meant
+    (3.99, 4.01),  # around a keyframe, which is all that is seen
+    (4.0, 4.5),  # from a keyframe on
+    (5.37, 7.99),
+    (7.9, 8.0),  # the very last frame
+    (0.0, 8.0),
+]
+
+
+def clip_of(video, start, end, style, folder, needed=None):
+    target = folder / f"clip.{style.format}"
+    assert cut(video, Stretch(start, end), needed or end, style, target) is None
+    return target
+
+
+@pytest.mark.parametrize(("start", "end"), STRETCHES)
+def test_a_clip_shows_the_frames_of_its_stretch_and_no_others(numbered, tmp_path, start, end):
+    clip = clip_of(numbered, start, end, MP4, tmp_path)
+    expected = shown(start, end, ALL)
+    assert numbers(clip) == expected
+    said = [float(time) for time in times(clip)]
+    own = [(number - expected[0]) / FPS for number in expected]
+    assert said == pytest.approx(own, abs=2e-4)  # they play as fast as in the video
+
+
+@pytest.mark.parametrize(("start", "end"), STRETCHES)
+def test_a_gif_shows_three_pictures_a_second(numbered, tmp_path, start, end):
+    clip = clip_of(numbered, start, end, GIF, tmp_path)
+    assert numbers(clip) == thinned(start, end, ALL)
+    said = [float(time) for time in times(clip)]
+    assert said == pytest.approx([k / 3 for k in range(len(said))], abs=0.011)  # GIF: 1/100 s
+
+
+@pytest.mark.slow
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@given(st.floats(0, 7.8), st.floats(0.09, 2))
+def test_any_stretch_is_accurate_at_both_ends(numbered, tmp_path, start, length):
+    end = min(start + length, 8.0)
+    if expected := shown(start, end, ALL):
+        assert numbers(clip_of(numbered, start, end, MP4, tmp_path)) == expected
+
+
+SOURCES = {
+    "late.mkv": ((), ("-c", "copy", "-output_ts_offset", "7")),  # starts at 7 s
+    "broadcast.ts": ((), ("-c:v", "libx264", "-bf", "3", "-g", "30", "-x264-params", "open-gop=1")),
+    "one-keyframe.mp4": ((), ("-c:v", "libx264", "-bf", "3", "-g", "999")),
+    "old.avi": ((), ("-c:v", "mpeg4", "-q:v", "2")),
+}
+
+
+@pytest.fixture(scope="module")
+def sources(numbered, tmp_path_factory):
+    """Return the numbered video in other containers and codecs, in a folder."""
+    folder = tmp_path_factory.mktemp("sources")
+    for name, (before, options) in SOURCES.items():
+        convert(numbered, folder / name, *options, before=before)
+    return folder
+
+
+@pytest.mark.parametrize("name", SOURCES)
+@pytest.mark.parametrize(("start", "end"), [(0.0, 0.3), (2.55, 4.2), (6.01, 8.0)])
+def test_the_container_makes_no_difference(sources, tmp_path, name, start, end):
+    assert numbers(clip_of(sources / name, start, end, MP4, tmp_path)) == shown(start, end, ALL)
+
+
+@pytest.mark.parametrize(("start", "end"), [(0.0, 1.0), (2.3, 5.1), (4.6, 7.7)])
+def test_frames_at_uneven_times_keep_them(numbered, tmp_path, start, end):
+    there = [number for number in ALL if number % 7 not in {2, 3, 4}]
+    uneven = tmp_path / "uneven.mp4"
+    convert(numbered, uneven, "-vf", "select=not(between(mod(n\\,7)\\,2\\,4))",
+            "-fps_mode", "passthrough")  # fmt: skip
+    clip = clip_of(uneven, start, end, MP4, tmp_path)
+    expected = shown(start, end, there)
+    assert numbers(clip) == expected
+    own = [(number - expected[0]) / FPS for number in expected]
+    assert [float(time) for time in times(clip)] == pytest.approx(own, abs=2e-4)
+    assert numbers(clip_of(uneven, start, end, GIF, tmp_path)) == thinned(start, end, there)
+
+
+# What a clip is like
+
+
+@pytest.mark.parametrize(
+    ("size", "height", "expected"),
+    [
+        ((320, 180), 480, (320, 180)),  # never enlarged
+        ((640, 360), 120, (214, 120)),
+        ((640, 360), 121, (214, 120)),  # H.264 wants even sizes
+        ((180, 320), 100, (56, 100)),
+    ],
+)
+@pytest.mark.parametrize("kind", ["mp4", "gif"])
+def test_a_clip_is_no_higher_than_wanted_and_even(tmp_path, size, height, expected, kind):
+    video = tmp_path / "video.mp4"
+    write_numbered(video, 4, size)
+    assert size_of(clip_of(video, 0.0, 0.3, Style(kind, height), tmp_path)) == expected
+
+
+def test_pixels_that_are_not_square_become_square(numbered, tmp_path):
+    wide = tmp_path / "wide.mp4"
+    convert(numbered, wide, "-vf", "setsar=2", "-t", "0.5")
+    assert size_of(clip_of(wide, 0.0, 0.5, MP4, tmp_path)) == (640, 180)
+
+
+@pytest.mark.parametrize("style", [MP4, GIF])
+def test_a_clip_is_silent_and_nothing_but_pictures(numbered, tmp_path, style):
+    loud = tmp_path / "loud.mp4"
+    tone = ("-f", "lavfi", "-i", "sine=d=8")
+    convert(numbered, loud, "-metadata", "title=secret", "-shortest", before=tone)
+    assert sorted(streams(loud)) == ["Audio", "Video"]
+    clip = clip_of(loud, 1.0, 2.0, style, tmp_path)
+    assert streams(clip) == ["Video"]
+    assert b"secret" not in clip.read_bytes()
+    assert numbers(clip) == (shown if style is MP4 else thinned)(1.0, 2.0, ALL)
+
+
+def test_a_browser_can_play_the_file_before_it_has_all_of_it(numbered, tmp_path):
+    content = clip_of(numbered, 1.0, 2.0, MP4, tmp_path).read_bytes()
+    assert content.index(b"moov") < content.index(b"mdat")
+    assert b"avc1" in content
+
+
+def test_a_clip_is_the_same_again_and_readable_by_all(numbered, tmp_path):
+    first = clip_of(numbered, 1.0, 2.0, MP4, tmp_path)
+    content, mode = first.read_bytes(), first.stat().st_mode
+    assert clip_of(numbered, 1.0, 2.0, MP4, tmp_path).read_bytes() == content
+    assert mode & 0o777 == 0o644
+    assert list(tmp_path.iterdir()) == [first]
+
+
+# No clip
+
+
+@pytest.fixture
+def reason(tmp_path):
+    """Return a function that cuts what can't be cut: nothing may be left."""
+
+    def _reason(video, start=0.0, end=1.0, needed=None):
+        folder = tmp_path / "clips"
+        folder.mkdir(exist_ok=True)
+        why = cut(video, Stretch(start, end), needed or end, MP4, folder / "clip.mp4")
+        assert list(folder.iterdir()) == []
+        return why
+
+    return _reason
+
+
+@pytest.mark.parametrize("content", [b"", b"This is no video.\n" * 99, b"\0" * 4096])
+def test_what_is_no_video_is_unreadable(reason, tmp_path, content):
+    video = tmp_path / "v.mp4"
+    video.write_bytes(content)
+    assert reason(video) == "unreadable"
+
+
+def test_a_torn_video_and_sound_alone_are_unreadable(reason, numbered, tmp_path):
+    torn, sound = tmp_path / "torn.mp4", tmp_path / "sound.mp4"
+    torn.write_bytes(numbered.read_bytes()[:3000])
+    convert(numbered, sound, "-map", "1:a", before=("-f", "lavfi", "-i", "sine=d=3"))
+    assert [reason(torn), reason(sound), reason(tmp_path / "none.mp4")] == ["unreadable"] * 3
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "needed"), [(7.0, 8.6, 8.1), (7.0, 30.0, 29.0), (9.0, 9.5, 9.4), (0, 9, 8.01)]
+)
+def test_a_video_that_ends_before_is_too_short(reason, numbered, start, end, needed):
+    assert reason(numbered, start, end, needed) == "too-short"
+
+
+def test_a_download_that_broke_off_gives_what_is_there(reason, numbered, tmp_path):
+    """Its header still promises 8 s."""
+    torn = tmp_path / "torn.mp4"
+    content = numbered.read_bytes()
+    torn.write_bytes(content[: len(content) * 3 // 4])
+    assert numbers(clip_of(torn, 1.0, 2.0, MP4, tmp_path)) == shown(1.0, 2.0, ALL)
+    assert reason(torn, 7.0, 7.9) == "too-short"
+
+
+def test_an_end_past_the_videos_shows_what_there_is(numbered, tmp_path):
+    assert numbers(clip_of(numbered, 7.5, 8.6, MP4, tmp_path, needed=8.0)) == [*range(90, 96)]
+
+
+def test_between_two_frames_there_is_nothing_to_see(reason, numbered):
+    assert reason(numbered, 1.01, 1.07) == "no-frame"
+
+
+def test_no_playlist_leads_ffmpeg_to_another_file(reason, numbered, tmp_path):
+    convert(numbered, tmp_path / "part.ts", "-c", "copy")
+    joined, listed = tmp_path / "joined.mp4", tmp_path / "listed.m3u8"
+    joined.write_text("ffconcat version 1.0\nfile part.ts\n")
+    listed.write_text("#EXTM3U\n#EXT-X-TARGETDURATION:8\n#EXTINF:8,\npart.ts\n#EXT-X-ENDLIST\n")
+    assert [reason(joined), reason(listed)] == ["unreadable", "unreadable"]
+    assert reason(tmp_path / "part.ts", 1.01, 1.07) == "no-frame"  # which itself can be read
+
+
+@pytest.mark.parametrize("name", ["-i.mp4", "a b.mp4", "it's \"q\".mp4", "50%d.mp4", "%03d.mp4",
+                                  "a:b.mp4", "x\ny.mp4", "file:z.mp4", "[0];null.mp4"])  # fmt: skip
+def test_any_name_of_a_video_is_only_a_name(numbered, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    os.link(numbered, name)
+    assert numbers(clip_of(Path(name), 1.0, 1.3, MP4, tmp_path)) == shown(1.0, 1.3, ALL)
+
+
+# When the video is not to blame
+
+
+def test_a_clip_that_cannot_be_written_is_an_error_not_a_bad_video(numbered, tmp_path, monkeypatch):
+    monkeypatch.setattr(Style, "codec", lambda _: ("-c:v", "no-such-codec"))
+    target = tmp_path / "clip.mp4"
+    with pytest.raises(VideoError, match=r"clip\.mp4: ffmpeg could not write it: .*ncoder"):
+        cut(numbered, Stretch(0, 1), 1, MP4, target)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_ffmpeg_that_hangs_is_given_up(numbered, tmp_path, monkeypatch):
+    def hang(*args, timeout, **kwargs):
+        raise subprocess.TimeoutExpired("ffmpeg", timeout)
+
+    monkeypatch.setattr(cutter.subprocess, "run", hang)
+    assert cut(numbered, Stretch(0, 1), 1, MP4, tmp_path / "clip.mp4") == "unreadable"

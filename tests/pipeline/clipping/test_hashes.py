@@ -1,0 +1,86 @@
+"""Hashes of videos: by content, read once for each change, and kept while a disk is away."""
+
+import hashlib
+import os
+
+import pytest
+
+from pipeline import files
+from pipeline.clipping.hashes import Hashes
+
+
+def sha(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+@pytest.fixture
+def video(tmp_path):
+    path = tmp_path / "videos" / "v.mp4"
+    path.parent.mkdir()
+    path.write_bytes(b"pictures")
+    return path
+
+
+@pytest.fixture
+def cache(tmp_path):
+    return tmp_path / "deep" / "hashes.json"
+
+
+@pytest.fixture
+def read(monkeypatch):
+    """Return the list of files that were read."""
+    paths = []
+    whole = files.file_sha256
+    monkeypatch.setattr(files, "file_sha256", lambda path: paths.append(path) or whole(path))
+    return paths
+
+
+def saved(cache, video):
+    hashes = Hashes(cache)
+    assert hashes.of(video) == sha(video.read_bytes())
+    hashes.save()
+
+
+def test_a_file_is_read_once(cache, video, read):
+    saved(cache, video)
+    saved(cache, video)
+    assert read == [video]
+
+
+def test_a_changed_file_is_read_again(cache, video, read):
+    saved(cache, video)
+    video.write_bytes(b"Pictures")
+    os.utime(video, ns=(1, 1))
+    saved(cache, video)
+    assert read == [video, video]
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", '{"a": 1}', '{"a": [1, 2]}', "null"])
+def test_a_broken_memory_is_none(cache, video, content):
+    cache.parent.mkdir()
+    cache.write_text(content)
+    saved(cache, video)
+
+
+def test_a_file_that_is_away_held_what_it_held(cache, video):
+    saved(cache, video)
+    content = video.read_bytes()
+    video.unlink()
+    for _ in range(2):  # and is not forgotten
+        hashes = Hashes(cache)
+        assert hashes.last(video) == sha(content)
+        hashes.save()
+    assert Hashes(cache).last(video.with_name("never.mp4")) == ""
+
+
+def test_files_that_nobody_asks_for_are_forgotten(cache, video):
+    saved(cache, video)
+    other = video.with_name("other.mp4")
+    other.write_bytes(b"x")
+    saved(cache, other)
+    assert Hashes(cache).last(video) == ""
+
+
+def test_what_is_not_there_is_an_error_of_the_system(cache, tmp_path):
+    with pytest.raises(FileNotFoundError):
+        Hashes(cache).of(tmp_path / "none.mp4")

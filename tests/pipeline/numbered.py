@@ -1,0 +1,74 @@
+"""Videos of which every frame shows its number, and what a clip of them shows."""
+
+import re
+import subprocess
+from fractions import Fraction
+
+import imageio_ffmpeg
+import numpy as np
+from PIL import Image
+
+from pipeline.sitcom.drawing.strip import paint_strip, read_frame_number
+from pipeline.video import ffmpeg, read_video, write_video
+
+FPS = 12
+SIZE = (320, 180)
+
+
+def frame(number, size=SIZE):
+    image = Image.new("RGB", size, (40, 80, 120))
+    paint_strip(image, number, FPS)
+    return np.asarray(image)
+
+
+def write_numbered(path, frames, size=SIZE, first=0):
+    write_video(path, (frame(first + number, size) for number in range(frames)), size, FPS)
+
+
+def convert(source, target, *options, before=()):
+    """Make another video of one, with options of ffmpeg's."""
+    quiet = [ffmpeg(), "-nostdin", "-v", "error", "-y"]
+    subprocess.run([*quiet, "-i", str(source), *before, *options, str(target)], check=True)
+
+
+def size_of(clip):
+    return next(imageio_ffmpeg.read_frames(str(clip)))["size"]
+
+
+def numbers(clip):
+    """Return the numbers of the frames that a clip shows."""
+    return [read_frame_number(picture) for picture in read_video(clip, size_of(clip))]
+
+
+def times(clip):
+    """Return when each frame of a clip appears, in seconds."""
+    command = [ffmpeg(), "-v", "error", "-i", str(clip), "-map", "0:v:0"]
+    command += ["-fps_mode", "passthrough", "-enc_time_base", "demux", "-f", "framecrc", "-"]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    tick = Fraction(re.search(r"#tb 0: (\S+)", told)[1])
+    rows = [line.split(",") for line in told.splitlines() if not line.startswith("#")]
+    return [int(row[2]) * tick for row in rows]
+
+
+def streams(clip):
+    """Return the kinds of a clip's streams, as ffmpeg tells them."""
+    told = subprocess.run([ffmpeg(), "-i", str(clip)], capture_output=True, text=True, check=False)
+    return re.findall(r"Stream #.*?: (\w+):", told.stderr)
+
+
+def shown(start, end, there):
+    """Return those of the frames `there` that appear in [start, end), to half a microsecond."""
+    half = Fraction(1, 2_000_000)
+    low, high = Fraction(start), Fraction(end)
+    return [number for number in there if low <= Fraction(number, FPS) + half < high]
+
+
+def thinned(start, end, there):
+    """Return what three pictures a second show: at each k/3 s the last frame until then."""
+    chosen = shown(start, end, there)
+    pictures = -int(-(Fraction(end) - Fraction(start) - Fraction(1, 10**6)) * 3 // 1)
+    half = Fraction(1, 10**6)
+    until = (Fraction(start) + Fraction(k, 3) + half for k in range(max(pictures, 1)))
+    return [
+        max((n for n in chosen if Fraction(n, FPS) <= time), default=chosen[0]) for time in until
+    ]
