@@ -14,8 +14,8 @@ MP4 = (
 )
 """What every browser plays, each frame at its own time; subtitles in the pictures are left out."""
 NOTHING_BUT_PICTURES = (
-    *("-an", "-sn", "-dn", "-map_chapters", "-1", "-map_metadata", "-1"),
-    *("-map_metadata:s:v", "-1", "-fflags", "+bitexact", "-flags:v", "+bitexact"),
+    *("-map_chapters", "-1", "-map_metadata", "-1", "-map_metadata:s:v", "-1"),
+    *("-fflags", "+bitexact", "-flags:v", "+bitexact"),
 )
 PALETTES = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"
 """One for each picture: one for all of them would hold the whole clip in memory."""

@@ -24,6 +24,7 @@ STRETCHES = [
     (0.5, 1.5),  # on the grid of frames
     (1.01, 2.02),  # beside it
     (1.083333, 1.25),  # frame 13 appears at 1.08333333..., which is meant
+    (1.666667, 1.916667),  # and so are frames 20 and 23, written with six digits
     (3.99, 4.01),  # around a keyframe, which is all that is seen
     (4.0, 4.5),  # from a keyframe on
     (5.37, 7.99),
