@@ -101,7 +101,9 @@ def project(tmp_path_factory, repository):
 
 def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
     assert sorted(project.first_run) == [
+        "agreement",
         "candidates",
+        "consensus",
         "embed",
         "ingest",
         "pseudo",
@@ -135,6 +137,8 @@ def test_metrics_and_plots_are_where_dvc_looks(project):
             "embed",
             "candidates",
             "pseudo",
+            "consensus",
+            "agreement",
         )
     }
     assert "similarity_by_rank" in project.run("dvc", "plots", "show", "--json", "-o", ".git/plots")
