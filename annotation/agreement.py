@@ -62,7 +62,8 @@ def agreement(
     """Return agreement of scores on pairs, whose final `level` and `similarity` are given.
 
     Both have a row for each pair; a pair without a final level has none there. No figure
-    depends on the order of rows or on the annotators' numbers.
+    depends on the order of rows; the annotators' numbers matter to one thing alone, which of
+    the scores of one pair that came at the very same time were its first two.
     """
     persons = people(scores, params)
     by_two = kappa.by_annotators(of_two_people(couples(scores)))

@@ -28,6 +28,8 @@ def _lines(found: Mapping[str, Any]) -> Iterator[str]:
         f"{row['level']}: {row['pairs']:,}" for row in found["final_levels"]
     )
     yield from _alike(found["similarity_1"])
+    if found["flagged"]:
+        yield "Some annotators' figures are worth a look: --lead FOLDER writes them and why."
     yield found["selection"]
 
 
