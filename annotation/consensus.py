@@ -1,49 +1,54 @@
-"""Find what the votes on a pair come to (paper, section 3.3; design, section 3, "Votes").
+"""Find what the votes on each pair come to (paper, section 3.3; design, section 3, "Votes").
 
-Two levels that differ by at most 1: their mean, rounded up. Else two others are asked; of the
-four levels one highest and one lowest are dropped, and where the rest differ by at most 1 it is
-their mean, rounded up; else the pair is discarded. Two votes without a level: unjudgeable.
+    python -m annotation.consensus
+    python -m annotation.consensus --raw raw_annotation.csv --out levels.csv
+
+Without options it is the stage:
+
+reads   datasets/campaign/judgments.csv, pairs.csv, campaign.yaml
+writes  datasets/work/consensus.parquet
+
+With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
+kept, discarded and the count of each level; --out gets a row for each pair. The rule is in
+annotation/rule.py: two levels within 1, or the middle two of four, and their mean rounded up.
 """
 
-from typing import NamedTuple
+import argparse
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, get_args
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from annotation import opened, raw, raw_consensus
+from annotation.rule import LEVELS, Rounding, Verdicts, decide
 from annotation.votes import (
     ALL_VOTES,
-    ENOUGH_WITHOUT_LEVEL,
-    FIRST_VOTES,
-    NEAR,
     NO_LEVEL,
     PAIR,
-    Ints,
+    VOTING,
     fresh,
     last_shown,
     votes,
 )
-from pipeline import tables
+from momentrank.errors import UsageError
+from pipeline import stage, tables
+from pipeline.params import load
 
-LEVELS = 5
+__all__ = ["LEVELS", "Verdicts", "consensus", "decide", "figures"]
 
-
-class Verdicts(NamedTuple):
-    """What was found, an entry for each pair.
-
-    `level` is NO_LEVEL, and `mean` NaN, unless the outcome is `two` or `four`. `scores` counts a
-    pair's levels; `levels` holds them all, pair after pair, each pair's in rising order.
-    """
-
-    outcome: npt.NDArray[np.str_]
-    level: Ints
-    mean: npt.NDArray[np.float64]
-    scores: Ints
-    levels: Ints
+OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
 
 
 def consensus(
-    judgments: pd.DataFrame, ledger: pd.DataFrame, *, closed: bool = False
+    judgments: pd.DataFrame,
+    ledger: pd.DataFrame,
+    *,
+    closed: bool = False,
+    rounding: Rounding = "up",
 ) -> pd.DataFrame:
     """Return the consensus of every pair of the ledger, sorted by query_id and moment_id.
 
@@ -53,55 +58,104 @@ def consensus(
     shown = last_shown(ledger)
     pairs = shown[PAIR].sort_values(PAIR, ignore_index=True)
     found = votes(fresh(judgments, shown), pairs)
-    verdicts = decide(found.pair, found.level, len(pairs), closed=closed)
+    verdicts = decide(found.pair, found.level, len(pairs), closed=closed, rounding=rounding)
     undecided = verdicts.level == NO_LEVEL
     rows = pairs.assign(
         level=pd.array(np.where(undecided, 0, verdicts.level), "Int64"),
         mean=verdicts.mean,
-        scores=pd.Series(_scores(verdicts), dtype=object),
+        scores=pd.Series(verdicts.lists(), dtype=object),
         outcome=verdicts.outcome,
     )
     rows.loc[undecided, "level"] = pd.NA
     return tables.CONSENSUS.check(rows)
 
 
-def decide(pair: Ints, level: Ints, pairs: int, *, closed: bool = False) -> Verdicts:
-    """Apply the rule to votes on the pairs 0 to `pairs` - 1, in any order.
+def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) -> dict[str, Any]:
+    """Return where the pairs stand, and which judgments count, in numbers.
 
-    A pair with another number of levels than 2 or 4 waits: nothing is guessed.
+    `stale` judgments are of another text or clip than was last shown. `late` ones came after
+    their pair was decided, or were replaced by the same person's newer one.
     """
-    judged = level != NO_LEVEL
-    scores = np.bincount(pair[judged], minlength=pairs)
-    without = np.bincount(pair[~judged], minlength=pairs)
-    levels = np.sort(pair[judged] * LEVELS + level[judged]) % LEVELS
-    low, high = _middle(levels, scores)
-    two, four = scores == FIRST_VOTES, scores == ALL_VOTES
-    unjudgeable = without >= ENOUGH_WITHOUT_LEVEL
-    found = (two | four) & (high - low <= NEAR) & ~unjudgeable
-    return Verdicts(
-        np.select(
-            [unjudgeable, found & two, found, four | closed],
-            ["unjudgeable", "two", "four", "discarded"],
-            "waiting",
-        ),
-        level=np.where(found, (low + high + 1) // 2, NO_LEVEL),
-        mean=np.where(found, (low + high) / 2, np.nan),
-        scores=scores,
-        levels=levels,
+    voting = judgments[judgments["kind"].isin(VOTING)]
+    usable = fresh(judgments, last_shown(ledger))
+    counted = votes(usable, table[PAIR])
+    outcome, scores = table["outcome"], table["scores"].map(len)
+    short = (outcome == "discarded") & (scores != ALL_VOTES)
+    return {
+        "pairs": len(table),
+        "decided": int(table["level"].notna().sum()),
+        "complete": bool(len(table)) and not (outcome == "waiting").any(),
+        "outcomes": {name: int((outcome == name).sum()) for name in OUTCOMES},
+        "discarded_for_want_of_votes": int(short.sum()),
+        "levels": {str(level): int((table["level"] == level).sum()) for level in range(LEVELS)},
+        "judgments": {
+            "all": len(judgments),
+            "counted": len(counted.pair),
+            "without_level": int((counted.level == NO_LEVEL).sum()),
+            "late": len(usable) - len(counted.pair),
+            "stale": len(voting) - len(usable),
+            "gold_or_repeat": len(judgments) - len(voting),
+        },
+    }
+
+
+def main() -> None:
+    """Find the consensus of the campaign's judgments."""
+    params, campaign = load().consensus, opened.current()
+    closed = campaign is not None and campaign.closed
+    judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
+    table = consensus(judgments, ledger, closed=closed, rounding=params.rounding)
+    tables.CONSENSUS.write(table)
+    found = {"closed": closed, **figures(judgments, ledger, table)}
+    stage.write_metrics("consensus", found)
+    waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
+    stage.say(f"consensus: {found['decided']:,} of {len(table):,} pairs have a level; {waiting}")
+
+
+def command(options: argparse.Namespace) -> None:
+    """Run the stage, or find the levels of a raw file.
+
+    Raises:
+        UsageError: the options don't go together.
+    """
+    asked = {name: value for name, value in vars(options).items() if value not in {None, False}}
+    as_json = asked.pop("json", False)
+    if "source" not in asked:
+        if asked or as_json:
+            raise UsageError("these options need --raw FILE; without it this is the stage")
+        return main()
+    if "rounding" in asked and asked.get("method", "paper") != "paper":
+        raise UsageError(f"--rounding is the paper's method's; {asked['method']} rounds nothing")
+    found = raw_consensus.run(raw_consensus.Options(**asked))
+    sys.stdout.write(f"{json.dumps(found, indent=2)}\n" if as_json else raw_consensus.text(found))
+    return None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = stage.parser("Without --raw it reads params.yaml in the current folder (`dvc repro`).")
+    add = parser.add_argument
+    add("--raw", dest="source", type=Path, metavar="FILE", help="raw judgments of any collection")
+    add("--out", type=Path, metavar="FILE", help="pair_id, level, mean, scores, outcome as CSV")
+    add(
+        "--rounding",
+        choices=get_args(raw_consensus.Rounded),
+        help="of a mean between two levels: up (default, the paper's), nearest (to the even"
+        " level), exact (the mean is the level); the column `mean` is exact always",
     )
+    add(
+        "--repeated",
+        choices=get_args(raw.Repeated),
+        help="one person's two answers on a pair: both count (default, the paper's), or distinct:"
+        " the newer by `submitted_at`, else the last in the file",
+    )
+    add(
+        "--method",
+        choices=raw_consensus.METHODS,
+        help="paper (default), or for comparison crowd-kit's, which need the extra `crowd`",
+    )
+    add("--json", action="store_true", help="print JSON")
+    return parser
 
 
-def _middle(levels: Ints, scores: Ints) -> tuple[Ints, Ints]:
-    """Return the two levels that are left of each pair's two or four; 0 and 0 of any other."""
-    begin = np.cumsum(scores) - scores
-    at = begin + (scores == ALL_VOTES)
-    whole = (scores == FIRST_VOTES) | (scores == ALL_VOTES)
-    low, high = np.zeros_like(begin), np.zeros_like(begin)
-    low[whole], high[whole] = levels[at[whole]], levels[at[whole] + 1]
-    return low, high
-
-
-def _scores(verdicts: Verdicts) -> list[list[int]]:
-    ends = np.cumsum(verdicts.scores)
-    levels, begins = verdicts.levels.tolist(), (ends - verdicts.scores).tolist()
-    return [levels[begin:end] for begin, end in zip(begins, ends.tolist(), strict=True)]
+if __name__ == "__main__":
+    stage.report(partial(command, _parser().parse_args()))

@@ -26,16 +26,18 @@ NEAR = 1
 class Votes(NamedTuple):
     """Votes as columns, sorted by pair (its row in a table of pairs) and time.
 
-    `level` is 0 to 4, or NO_LEVEL where the annotator can't judge.
+    `level` is 0 to 4, or NO_LEVEL where the annotator can't judge. `row` is the place of the
+    judgment among those that were given.
     """
 
     pair: Ints
     annotator: Ints
     level: Ints
+    row: Ints
 
     def of(self, kept: Bools) -> "Votes":
         """Return the votes that `kept` marks."""
-        return Votes(self.pair[kept], self.annotator[kept], self.level[kept])
+        return Votes(*(column[kept] for column in self))
 
 
 def rows_of(frame: pd.DataFrame, pairs: pd.DataFrame) -> Ints:
@@ -61,11 +63,12 @@ def fresh(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
 
 def votes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> Votes:
     """Return the votes on `pairs` among fresh judgments: the ones that decide."""
-    own = judgments.assign(pair=rows_of(judgments, pairs))
+    own = judgments.assign(pair=rows_of(judgments, pairs), row=np.arange(len(judgments)))
     newest = _newest(own[own["pair"] >= 0])
     ordered = newest.sort_values(["pair", "submitted_at", "annotator"])
     levels = ordered["level"].fillna(NO_LEVEL).to_numpy("int64")
-    found = Votes(ordered["pair"].to_numpy(), ordered["annotator"].to_numpy(), levels)
+    pair, annotator, row = (ordered[name].to_numpy() for name in ("pair", "annotator", "row"))
+    found = Votes(pair, annotator, levels, row)
     return found.of(_before_decision(found))
 
 

@@ -215,6 +215,28 @@ class Pseudo(Section):
         return top
 
 
+class Consensus(Section):
+    """What becomes of a mean between two levels (`annotation.rule.Rounding`)."""
+
+    rounding: Literal["up", "nearest"]
+
+
+class Agreement(Section):
+    """The bootstrap of agreement, and when an annotator's figures are worth a look.
+
+    `min_seconds` is of the median judgment, `max_same` the share of one level among a
+    person's, `min_correlation` of their levels with the others' mean.
+    """
+
+    seed: Natural
+    resamples: Positive
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+    min_judgments: Positive
+    min_seconds: Annotated[float, Field(ge=0)]
+    max_same: Share
+    min_correlation: Annotated[float, Field(ge=-1, le=1)]
+
+
 class Params(Section):
     """The whole of `params.yaml`."""
 
@@ -231,6 +253,8 @@ class Params(Section):
     plan: Plan
     push: Push
     pseudo: Pseudo
+    consensus: Consensus
+    agreement: Agreement
 
 
 def load(path: Path = PARAMS) -> Params:

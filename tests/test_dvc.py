@@ -101,8 +101,10 @@ def project(tmp_path_factory, repository):
 
 def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
     assert sorted(project.first_run) == [
+        "agreement",
         "candidates",
         "clips",
+        "consensus",
         "embed",
         "ingest",
         "pseudo",
@@ -140,6 +142,9 @@ def test_metrics_and_plots_are_where_dvc_looks(project):
             "candidates",
             "clips",
             "pseudo",
+            "pull",
+            "consensus",
+            "agreement",
         )
     }
     assert "similarity_by_rank" in project.run("dvc", "plots", "show", "--json", "-o", ".git/plots")

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 
 from annotation import votes
-from annotation.consensus import Verdicts, decide
 from annotation.planning.campaign import Campaign
+from annotation.rule import Verdicts, decide
 from annotation.votes import ALL_VOTES, FIRST_VOTES, PAIR, VOTING, Bools, Ints
 from pipeline import pool, tables
 

@@ -174,3 +174,13 @@ def test_the_table_can_be_written_and_read_again(tmp_path):
     again = tables.CONSENSUS.read(tmp_path / "consensus.parquet")
     assert [list(scores) for scores in again["scores"]] == table["scores"].tolist()
     pd.testing.assert_frame_equal(again.drop(columns="scores"), table.drop(columns="scores"))
+
+
+def test_a_mean_between_two_levels_may_go_to_the_nearest_even_one():
+    judgments = judgments_of([("q", "m", 1, 2), ("q", "m", 2, 3)])
+    up, nearest = (
+        only(consensus(judgments, ledger_of([PAIR]), rounding=rounding))
+        for rounding in ("up", "nearest")
+    )
+    assert (up["level"], nearest["level"]) == (3, 2)
+    assert up["mean"] == nearest["mean"] == 2.5

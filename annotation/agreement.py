@@ -1,0 +1,187 @@
+"""Tell how far annotators agree (paper, section 3.4 and Appendix B.5; Figure 5).
+
+    python -m annotation.agreement
+    python -m annotation.agreement --raw raw_annotation.csv [--json] [--lead FOLDER]
+
+Without options it is the stage:
+
+reads   datasets/campaign/judgments.csv, pairs.csv, datasets/work/consensus.parquet
+writes  datasets/work/plots/min_max.csv, final_levels.csv, and for the lead alone
+        datasets/work/lead/annotators.csv, annotator_pairs.csv
+
+With --raw it reads the judgments of any collection (pair_id,worker,relevance; where they are
+there, submitted_at and seconds) and prints the same figures. Figures of a person stand under
+lead/ only, in files that neither git nor DVC's cache takes.
+"""
+
+import argparse
+import json
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, get_args
+
+import pandas as pd
+
+from annotation import raw
+from annotation.reliability import figures, kappa
+from annotation.reliability.people import people
+from annotation.reliability.scores import Scores, couples, in_order, of_two_people
+from annotation.reliability.text import text
+from annotation.rule import decide
+from annotation.votes import NO_LEVEL, PAIR, fresh, last_shown, votes
+from momentrank.errors import UsageError
+from pipeline import csv_files, stage, tables
+from pipeline.files import FileError
+from pipeline.params import Agreement, load
+
+PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
+USUAL = Agreement(
+    seed=2024,
+    resamples=1000,
+    confidence=0.95,
+    min_judgments=50,
+    min_seconds=2.0,
+    max_same=0.9,
+    min_correlation=0.2,
+)
+"""What params.yaml says too; a raw file is read outside of any project."""
+
+
+class Found(NamedTuple):
+    """Agreement in figures, and the tables for plots and for the lead by file name."""
+
+    figures: dict[str, Any]
+    plots: dict[str, pd.DataFrame]
+    lead: dict[str, pd.DataFrame]
+
+
+def agreement(
+    scores: Scores, level: pd.Series, similarity: pd.Series | None, params: Agreement
+) -> Found:
+    """Return agreement of scores on pairs, whose final `level` and `similarity` are given.
+
+    Both have a row for each pair; a pair without a final level has none there. No figure
+    depends on the order of rows; the annotators' numbers matter to one thing alone, which of
+    the scores of one pair that came at the very same time were its first two.
+    """
+    persons = people(scores, params)
+    by_two = kappa.by_annotators(of_two_people(couples(scores)))
+    named = {name: scores.annotators[by_two[name]] for name in ("annotator", "other")}
+    levels, span = figures.final_levels(level), figures.min_max(scores)
+    return Found(
+        {
+            **figures.agreement(scores, params),
+            "flagged": persons.flagged,
+            "similarity_1": None
+            if similarity is None
+            else figures.alike_below_top(similarity, level),
+            "min_max": span.drop(columns="range").to_dict("records"),
+            "final_levels": levels.drop(columns="share").to_dict("records"),
+        },
+        plots={"min_max.csv": span, "final_levels.csv": levels},
+        lead={
+            "annotators.csv": persons.table,
+            "annotator_pairs.csv": by_two.assign(**named).round(6),
+        },
+    )
+
+
+def of_campaign(
+    judgments: pd.DataFrame, ledger: pd.DataFrame, consensus: pd.DataFrame, params: Agreement
+) -> Found:
+    """Return agreement of the votes that count, over the pairs of the consensus."""
+    usable = fresh(judgments, last_shown(ledger))
+    found = votes(usable, consensus[PAIR])
+    found = found.of(found.level != NO_LEVEL)
+    annotator, annotators = pd.factorize(found.annotator, sort=True)
+    times, seconds = (usable[name].to_numpy()[found.row] for name in ("submitted_at", "seconds"))
+    scores = Scores(
+        found.pair,
+        annotator,
+        found.level,
+        len(consensus),
+        pd.Index(annotators),
+        pd.to_datetime(times, utc=True).tz_localize(None).to_numpy(),
+        seconds,
+    )
+    newest = ledger.sort_values("pair_id").drop_duplicates(PAIR, keep="last")
+    similarity = consensus[PAIR].merge(newest[[*PAIR, "similarity"]], how="left")["similarity"]
+    return agreement(in_order(scores), consensus["level"], similarity, params)
+
+
+def of_raw(judgments: raw.Raw, params: Agreement = USUAL) -> Found:
+    """Return agreement of raw judgments; final levels are the paper's rule's."""
+    verdicts = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
+    level = pd.Series(verdicts.level, dtype="Int64").mask(verdicts.level == NO_LEVEL)
+    judged = judgments.level != NO_LEVEL
+    scores = Scores(
+        judgments.pair,
+        judgments.annotator,
+        judgments.level,
+        len(judgments.pairs),
+        judgments.annotators,
+        judgments.time,
+        judgments.seconds,
+    )
+    return agreement(in_order(scores.of(judged)), level, None, params)
+
+
+def main() -> None:
+    """Tell how far the campaign's annotators agree."""
+    params = load().agreement
+    consensus = tables.CONSENSUS.read()
+    found = of_campaign(tables.JUDGMENTS.read(), tables.PAIRS.read(), consensus, params)
+    _write(PLOTS, found.plots)
+    _write(LEAD, found.lead)
+    stage.write_metrics("agreement", found.figures)
+    shown, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
+    judged, flagged = found.figures["pairs"], found.figures["flagged"]
+    stage.say(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
+    if flagged:
+        stage.say(f"agreement: {flagged} annotators are worth a look: {LEAD / 'annotators.csv'}")
+
+
+def _write(folder: Path, found: dict[str, pd.DataFrame]) -> None:
+    for name, table in found.items():
+        csv_files.write_csv(folder / name, table)
+
+
+def command(options: argparse.Namespace) -> None:
+    """Run the stage, or tell how far the annotators of a raw file agree.
+
+    Raises:
+        FileError: the file can't be read, or the folder for the lead not be written.
+        UsageError: the options don't go together.
+    """
+    if options.raw is None:
+        if options.json or options.repeated or options.lead:
+            raise UsageError("these options need --raw FILE; without it this is the stage")
+        return main()
+    found = of_raw(raw.read(options.raw, options.repeated or "both"))
+    if options.lead:
+        try:
+            _write(options.lead, found.lead)
+        except OSError as exc:
+            raise FileError(f"{options.lead}: {(exc.strerror or str(exc)).lower()}") from exc
+    shown = json.dumps(found.figures, indent=2, allow_nan=False) + "\n"
+    sys.stdout.write(shown if options.json else text(found.figures))
+    return None
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = stage.parser("Without --raw it reads params.yaml in the current folder (`dvc repro`).")
+    add = parser.add_argument
+    add("--raw", type=Path, metavar="FILE", help="raw judgments of any collection")
+    add("--json", action="store_true", help="print JSON; what is not defined is null")
+    add(
+        "--repeated",
+        choices=get_args(raw.Repeated),
+        help="one person's two answers on a pair: both count (default), or distinct: one does",
+    )
+    add("--lead", type=Path, metavar="FOLDER", help="write the figures of each person there")
+    return parser
+
+
+if __name__ == "__main__":
+    stage.report(partial(command, _parser().parse_args()))

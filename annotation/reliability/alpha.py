@@ -1,0 +1,111 @@
+"""Krippendorff's alpha over graded levels, with a bootstrap interval over pairs.
+
+Krippendorff, Content Analysis (2004), chapter 11; the distances are nominal, ordinal and
+interval. A pair matters only by how often it has each level, and few such combinations occur:
+drawing pairs with replacement is drawing their numbers, so that a resample costs nothing.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from annotation.reliability.scores import Floats, number
+from annotation.rule import LEVELS
+from annotation.votes import Ints
+
+COMPARABLE = 2
+Distance = Callable[[Floats], Floats]
+
+
+class Bootstrap(NamedTuple):
+    """How often pairs are drawn anew, and which share of the results the interval holds."""
+
+    resamples: int
+    confidence: float
+    seed: int
+
+
+def alphas(counts: Ints, bootstrap: Bootstrap) -> dict[str, dict[str, float | None]]:
+    """Return `alpha`, `low` and `high` by distance; null where there is nothing to compare.
+
+    `counts` holds how often each pair has each level, a row of five for a pair; a pair with
+    fewer than two scores has no say. Alpha is undefined where all levels are equal. The
+    interval is of percentiles, and supposes that pairs are independent.
+    """
+    comparable = counts[counts.sum(axis=1) >= COMPARABLE]
+    kinds, times = np.unique(comparable, axis=0, return_counts=True)
+    tables = _coincidences(kinds)
+    drawn = _drawn(times, bootstrap)
+    found = {}
+    for name, distance in DISTANCES.items():
+        [whole] = _alpha(_sums(times[None].astype(np.float64), tables), distance)
+        again = _alpha(_sums(drawn, tables), distance)
+        low, high = _interval(again, bootstrap.confidence)
+        found[name] = {"alpha": number(whole), "low": number(low), "high": number(high)}
+    return found
+
+
+def _drawn(times: Ints, bootstrap: Bootstrap) -> Floats:
+    """Return how often each kind of pair occurs in each resample."""
+    pairs = int(times.sum())
+    if pairs < COMPARABLE:
+        return np.zeros((0, len(times)))
+    random = np.random.default_rng(bootstrap.seed)
+    return random.multinomial(pairs, times / pairs, bootstrap.resamples).astype(np.float64)
+
+
+def _sums(times: Floats, tables: Floats) -> Floats:
+    return np.tensordot(times, tables, 1).astype(np.float64)
+
+
+def _coincidences(kinds: Ints) -> Floats:
+    """Return what a pair of each kind adds to the matrix of coincidences."""
+    scores = kinds.sum(axis=1)[:, None, None]
+    own = kinds[:, :, None] * np.eye(LEVELS)
+    tables: Floats = (kinds[:, :, None] * kinds[:, None, :] - own) / (scores - 1)
+    return tables
+
+
+def _alpha(coincidences: Floats, distance: Distance) -> Floats:
+    """Return alpha of each matrix (shape n, 5, 5), NaN where nothing could differ."""
+    totals = coincidences.sum(axis=2)
+    away = distance(totals)
+    size = totals.sum(axis=1)
+    observed = (coincidences * away).sum(axis=(1, 2)) * (size - 1)
+    expected = (totals[:, :, None] * totals[:, None, :] * away).sum(axis=(1, 2))
+    undefined = expected == 0
+    return np.where(undefined, np.nan, 1 - observed / np.where(undefined, 1, expected))
+
+
+def _interval(values: Floats, confidence: float) -> tuple[float, float]:
+    defined = values[~np.isnan(values)]
+    if not len(defined):
+        return np.nan, np.nan
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(defined, [tail, 1 - tail])
+    return low, high
+
+
+def _squares(places: Floats) -> Floats:
+    return (places[:, :, None] - places[:, None, :]) ** 2
+
+
+def _nominal(totals: Floats) -> Floats:
+    return np.broadcast_to(1 - np.eye(LEVELS), (len(totals), LEVELS, LEVELS))
+
+
+def _ordinal(totals: Floats) -> Floats:
+    # The sum of totals from c to k, less half of both ends, is a difference of middle ranks.
+    return _squares(totals.cumsum(axis=1) - totals / 2)
+
+
+def _interval_distance(totals: Floats) -> Floats:
+    return _squares(np.broadcast_to(np.arange(LEVELS, dtype=np.float64), totals.shape))
+
+
+DISTANCES: dict[str, Distance] = {
+    "nominal": _nominal,
+    "ordinal": _ordinal,
+    "interval": _interval_distance,
+}

@@ -1,0 +1,116 @@
+"""Agreement in figures: the numbers of a whole collection, no person among them.
+
+Paper, section 3.4 and Appendix B.5: the matrix of lowest and highest level (Figure 5a), the
+distribution of final levels (5b), and what becomes of moments that read just like the query.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from annotation.reliability import kappa
+from annotation.reliability.alpha import Bootstrap, alphas
+from annotation.reliability.scores import (
+    Couples,
+    Scores,
+    couples,
+    nearness,
+    number,
+    of_one_person,
+    of_two_people,
+)
+from annotation.rule import LEVELS
+from annotation.votes import ALL_VOTES, FIRST_VOTES
+from pipeline.params import Agreement
+
+ALIKE = 1.0
+TOP_LEVEL = LEVELS - 1
+SELECTION = (
+    "Pairs got four scores because their first two lay apart, and two because they did not:"
+    " agreement is high in `two` and low in `four` by that selection, and `all` counts disputed"
+    " pairs by more couples. `first_two`, the first two scores of every pair, is free of it; it"
+    " is null where the order of scores is not known."
+)
+
+
+def agreement(scores: Scores, params: Agreement) -> dict[str, Any]:
+    """Return how far annotators agree, for JSON: what is not defined is null.
+
+    Couples of scores are of two people on one pair. Alpha takes all scores of a pair.
+    """
+    found = couples(scores)
+    between = of_two_people(found)
+    return {
+        "pairs": int((scores.per_pair > 0).sum()),
+        "scores": len(scores.pair),
+        "annotators": len(np.unique(scores.annotator)),
+        **nearness(between),
+        "one_person_twice": nearness(of_one_person(found)),
+        "kappa": kappa.summary(between),
+        "groups": _groups(scores, params),
+        "selection": SELECTION,
+    }
+
+
+def _groups(scores: Scores, params: Agreement) -> dict[str, Any]:
+    """Return the figures of all scores, of pairs with two and with four, and of first votes."""
+    per_pair = scores.per_pair[scores.pair]
+    opening = scores.first
+    groups = {
+        "all": scores,
+        "two": scores.of(per_pair == FIRST_VOTES),
+        "four": scores.of(per_pair == ALL_VOTES),
+        "first_two": None if opening is None else scores.of(opening),
+    }
+    bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
+    return {
+        name: None if group is None else _group(group, bootstrap) for name, group in groups.items()
+    }
+
+
+def _group(scores: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
+    between: Couples = of_two_people(couples(scores))
+    return {
+        "pairs": int((scores.per_pair > 1).sum()),
+        **nearness(between),
+        "alpha": alphas(scores.counts, bootstrap),
+    }
+
+
+def min_max(scores: Scores) -> pd.DataFrame:
+    """Return how many pairs have which lowest and highest level: `min, max, range, pairs`.
+
+    Of pairs with two scores or more (paper, Figure 5a); combinations that none has are there.
+    """
+    has = scores.counts[scores.per_pair > 1] > 0
+    low, high = has.argmax(axis=1), TOP_LEVEL - has[:, ::-1].argmax(axis=1)
+    number_of = np.bincount(low * LEVELS + high, minlength=LEVELS**2)
+    lows, highs = np.triu_indices(LEVELS)
+    return pd.DataFrame(
+        {
+            "min": lows,
+            "max": highs,
+            "range": [f"{low} to {high}" for low, high in zip(lows, highs, strict=True)],
+            "pairs": number_of[lows * LEVELS + highs],
+        }
+    )
+
+
+def final_levels(level: pd.Series) -> pd.DataFrame:
+    """Return how many pairs have which final level: `level, pairs, share` (Figure 5b).
+
+    Where no pair has a level, shares are empty.
+    """
+    kept = level.dropna().astype("int64")
+    pairs = np.bincount(kept, minlength=LEVELS)
+    share = (pairs / len(kept)).round(6) if len(kept) else np.nan
+    return pd.DataFrame({"level": range(LEVELS), "pairs": pairs, "share": share})
+
+
+def alike_below_top(similarity: pd.Series, level: pd.Series) -> dict[str, float | int | None]:
+    """Return how many pairs of similarity 1.0 have a level, and how many one below 4 (B.5)."""
+    alike = level[(similarity == ALIKE) & level.notna()]
+    below = int((alike < TOP_LEVEL).sum())
+    share = number(below / len(alike)) if len(alike) else None
+    return {"pairs": len(alike), "below_top": below, "share": share}

@@ -1,0 +1,114 @@
+"""Scores on pairs as columns, and the couples of scores that stand on the same pair."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from annotation.rule import LEVELS
+from annotation.votes import FIRST_VOTES, NEAR, Bools, Ints
+
+Floats = npt.NDArray[np.float64]
+
+
+class Scores(NamedTuple):
+    """Levels 0 to 4, sorted by pair, and by time within a pair where `time` is known.
+
+    `pair` is 0 to `pairs` - 1, `annotator` a place in `annotators`; `seconds` is what the
+    judgment took.
+    """
+
+    pair: Ints
+    annotator: Ints
+    level: Ints
+    pairs: int
+    annotators: pd.Index
+    time: npt.NDArray[np.datetime64] | None = None
+    seconds: Floats | None = None
+
+    def of(self, rows: Bools | Ints) -> "Scores":
+        """Return these scores, by marks or places; pairs and annotators keep their numbers."""
+        return self._replace(
+            pair=self.pair[rows],
+            annotator=self.annotator[rows],
+            level=self.level[rows],
+            time=None if self.time is None else self.time[rows],
+            seconds=None if self.seconds is None else self.seconds[rows],
+        )
+
+    @property
+    def per_pair(self) -> Ints:
+        """How many scores each pair has."""
+        return np.bincount(self.pair, minlength=self.pairs)
+
+    @property
+    def counts(self) -> Ints:
+        """How often each pair has each level, a row of five for a pair."""
+        found = np.bincount(self.pair * LEVELS + self.level, minlength=self.pairs * LEVELS)
+        return found.reshape(-1, LEVELS)
+
+    @property
+    def first(self) -> Bools | None:
+        """Tell the first two scores of each pair; None where times are not known."""
+        if self.time is None:
+            return None
+        begin = np.cumsum(self.per_pair) - self.per_pair
+        opening: Bools = np.arange(len(self.pair)) - begin[self.pair] < FIRST_VOTES
+        return opening
+
+
+def in_order(scores: Scores) -> Scores:
+    """Return scores in the order that `Scores` promises; at one time by annotator."""
+    when = [] if scores.time is None else [scores.time.astype(np.int64)]
+    return scores.of(np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
+
+
+class Couples(NamedTuple):
+    """Two scores on one pair: whose they are, the smaller annotator first, and the levels."""
+
+    annotator: Ints
+    other: Ints
+    level: Ints
+    other_level: Ints
+
+    def of(self, kept: Bools) -> "Couples":
+        """Return the couples that `kept` marks."""
+        return Couples(*(column[kept] for column in self))
+
+
+def couples(scores: Scores) -> Couples:
+    """Return all couples of scores on a pair: six of a pair that has four."""
+    parts = [np.empty((2, 0), dtype=np.int64)]
+    for lag in range(1, int(scores.per_pair.max(initial=0))):
+        [begin] = (scores.pair[lag:] == scores.pair[:-lag]).nonzero()
+        parts.append(np.stack([begin, begin + lag]))
+    one, two = np.concatenate(parts, axis=1)
+    swapped = scores.annotator[one] > scores.annotator[two]
+    one, two = np.where(swapped, two, one), np.where(swapped, one, two)
+    return Couples(*(column[rows] for column in scores[1:3] for rows in (one, two)))
+
+
+def of_two_people(found: Couples) -> Couples:
+    """Return the couples of two annotators; the rest is one person who answered twice."""
+    return found.of(found.annotator != found.other)
+
+
+def of_one_person(found: Couples) -> Couples:
+    """Return the couples of an annotator with themselves."""
+    return found.of(found.annotator == found.other)
+
+
+def nearness(found: Couples) -> dict[str, float | int | None]:
+    """Return the number of couples, and the share of equal levels and of those within 1."""
+    distance = abs(found.level - found.other_level)
+    return {
+        "couples": len(distance),
+        "exact": number((distance == 0).mean()) if len(distance) else None,
+        "within_1": number((distance <= NEAR).mean()) if len(distance) else None,
+    }
+
+
+def number(value: float) -> float | None:
+    """Return a figure for JSON, with six decimals: what is not defined is null, never NaN."""
+    return round(float(value), 6) if np.isfinite(value) else None

@@ -1,0 +1,105 @@
+"""Consensus and agreement at the paper's size: times of one run, against the definition.
+
+    python -m benchmarks.consensus [--raw raw_annotation.csv] [--repeat 5] [--pairs 96483]
+
+Without --raw it draws judgments: two of each pair, four where these lie apart. `groupby.apply`
+is the rule written down pair by pair. Times are the best of the repeats, beyond the imports.
+With --raw the counts are printed too; of the paper's file they are 96,483 pairs, 94,442 kept.
+"""
+
+import argparse
+import time
+from collections.abc import Callable
+from math import ceil
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from annotation import agreement, raw, raw_consensus
+from annotation.reliability.text import text
+from annotation.rule import decide
+from annotation.votes import ALL_VOTES, FIRST_VOTES, NEAR, NO_LEVEL
+
+T = TypeVar("T")
+PEOPLE = 21
+
+
+def drawn(pairs: int) -> pd.DataFrame:
+    """Return random raw judgments: two levels of each pair, four where these lie apart."""
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 5, pairs)
+    given = np.clip(truth[:, None] + random.normal(0, 0.9, (pairs, ALL_VOTES)).round(), 0, 4)
+    apart = abs(given[:, 0] - given[:, 1]) > NEAR
+    people = random.permuted(np.tile(np.arange(PEOPLE), (pairs, 1)), axis=1)[:, :ALL_VOTES]
+    number = np.where(apart, ALL_VOTES, FIRST_VOTES)
+    kept = np.arange(ALL_VOTES) < number[:, None]
+    return pd.DataFrame(
+        {
+            "pair_id": np.repeat(np.arange(pairs), number),
+            "worker": people[kept],
+            "relevance": given[kept].astype("int64"),
+        }
+    )
+
+
+def by_definition(levels: pd.Series) -> int:
+    """Return the level of one pair, or NO_LEVEL."""
+    middle: list[int] = sorted(levels.tolist())
+    if len(middle) == ALL_VOTES:
+        middle = middle[1:-1]
+    if len(middle) == FIRST_VOTES and middle[1] - middle[0] <= NEAR:
+        return ceil((middle[0] + middle[1]) / FIRST_VOTES)
+    return NO_LEVEL
+
+
+def best(name: str, work: Callable[[], T], repeat: int) -> tuple[float, T]:
+    """Print and return the shortest time of some runs, and the last one's result."""
+    seconds = []
+    for _ in range(repeat):
+        start = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - start)
+    print(f"{name:34} {min(seconds) * 1e3:9,.1f} ms")
+    return min(seconds), result
+
+
+def measure(source: Path, out: Path, repeat: int) -> None:
+    """Print what each part takes, and the figures."""
+    judgments = raw.read(source)
+    given = judgments.pair, judgments.level, len(judgments.pairs)
+    print(f"{len(judgments.pair):,} judgments of {len(judgments.pairs):,} pairs")
+    rule, verdicts = best("the rule", lambda: decide(*given, closed=True), repeat)
+    frame = pd.DataFrame({"pair": judgments.pair, "level": judgments.level})
+    slow, levels = best(
+        "groupby.apply", lambda: frame.groupby("pair")["level"].apply(by_definition), 1
+    )
+    print(f"{'':34} {slow / rule:9,.0f} times the rule")
+    if not np.array_equal(levels.to_numpy(), verdicts.level):
+        raise SystemExit("the rule and its definition differ")
+    options = raw_consensus.Options(source, out)
+    _, found = best("consensus, file to file", lambda: raw_consensus.run(options), repeat)
+    _, agreed = best("agreement, from a file", lambda: agreement.of_raw(raw.read(source)), repeat)
+    print(raw_consensus.text(found), text(agreed.figures), sep="\n")
+
+
+def main() -> None:
+    """Measure on a file, or on judgments that are drawn."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--raw", type=Path, metavar="FILE")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--pairs", type=int, default=96_483)
+    options = parser.parse_args()
+    with TemporaryDirectory() as folder:
+        source = options.raw or Path(folder) / "raw.csv"
+        if options.raw is None:
+            drawn(options.pairs).to_csv(source, index=False)
+        measure(source, Path(folder) / "levels.csv", options.repeat)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,285 @@
+"""The stages consensus and agreement in a folder, and agreement as a command."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from campaign_cases import START, judgments_of, ledger_of, told
+
+from annotation import agreement, consensus, raw
+from pipeline import files, params, tables
+from pipeline.files import FileError
+
+SELECTED = "agreement is high in `two` and low in `four` by that selection"
+
+
+def full_ledger(pairs, similarity=0.5):
+    """Return a whole ledger of `(query_id, moment_id)`."""
+    rows = ledger_of(pairs)
+    rest = {"video_id": "v", "start": 0.0, "end": 2.0, "duration": 9.0, "caption": "Words."}
+    rows = rows.assign(**rest, similarity=similarity, rank=1)
+    return tables.PAIRS.check(rows[tables.PAIRS.columns])
+
+
+@pytest.fixture
+def project(tmp_path, repository, monkeypatch):
+    """Return a function that puts a campaign into a folder and runs both stages there."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "params.yaml").write_text((repository / "params.yaml").read_text())
+
+    def _project(judgments, ledger, campaign="null"):
+        (tmp_path / "datasets/campaign").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "datasets/campaign/campaign.yaml").write_text(campaign)
+        tables.JUDGMENTS.write(judgments)
+        tables.PAIRS.write(ledger)
+        consensus.main()
+        agreement.main()
+        names = ("consensus", "agreement")
+        return [files.read_json(tmp_path / f"datasets/work/metrics/{name}.json") for name in names]
+
+    return _project
+
+
+def some_campaign():
+    """Return a campaign in which something of every kind has happened."""
+    pairs = [("q", name) for name in "abcdefg"]
+    rows = [
+        *(("a", 1, 3), ("a", 2, 4), ("b", 1, 0), ("b", 2, 4), ("b", 3, 1), ("b", 4, 1)),
+        *(("c", 1, 0), ("c", 2, 4), ("c", 3, 0), ("c", 4, 4), ("d", 1, 1), ("d", 2, 4)),
+        *(("e", 1, None), ("e", 2, None), ("f", 1, 2)),
+    ]
+    votes = judgments_of([("q", *row) for row in rows])
+    others = told(
+        [
+            {"query_id": "q", "moment_id": "a", "annotator": 8, "level": 0, "kind": "gold"},
+            {"query_id": "q", "moment_id": "a", "annotator": 9, "level": 0, "clip_sha": "older"},
+            {"query_id": "q", "moment_id": "a", "annotator": 7, "level": 0}
+            | {"submitted_at": START + pd.Timedelta(days=1)},
+        ]
+    )
+    return pd.concat([votes, others], ignore_index=True), full_ledger(pairs)
+
+
+def test_the_stages_count_what_became_of_every_pair_and_judgment(project):
+    found, agreed = project(*some_campaign())
+    assert found["outcomes"] == {
+        "two": 1,
+        "four": 1,
+        "adjudicated": 0,
+        "discarded": 1,
+        "unjudgeable": 1,
+        "waiting": 3,
+    }
+    assert (found["pairs"], found["decided"], found["complete"]) == (7, 2, False)
+    assert found["levels"] == {"0": 0, "1": 1, "2": 0, "3": 0, "4": 1}
+    assert found["judgments"] == {
+        "all": 18,
+        "counted": 15,
+        "without_level": 2,
+        "late": 1,
+        "stale": 1,
+        "gold_or_repeat": 1,
+    }
+    assert (agreed["pairs"], agreed["scores"], agreed["annotators"]) == (5, 13, 4)
+    assert {name: group["pairs"] for name, group in agreed["groups"].items()} == {
+        "all": 4,
+        "two": 2,
+        "four": 2,
+        "first_two": 4,
+    }
+    assert SELECTED in agreed["selection"]
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_once_the_campaign_is_closed_what_waits_is_discarded(project, closed):
+    campaign = "name: one\nclosed_at: 2024-06-01T08:00:00Z\n" if closed else "name: one\n"
+    found, _ = project(*some_campaign(), campaign=campaign)
+    assert (found["closed"], found["complete"]) == (closed, closed)
+    assert found["outcomes"]["waiting"] == (0 if closed else 3)
+    assert found["discarded_for_want_of_votes"] == (3 if closed else 0)
+
+
+def test_figures_of_persons_are_written_for_the_lead_alone(project, tmp_path):
+    project(*some_campaign())
+    work = tmp_path / "datasets/work"
+    persons = pd.read_csv(work / "lead/annotators.csv")
+    assert persons["annotator"].tolist() == [1, 2, 3, 4]
+    assert persons["seconds"].tolist() == [4.0] * 4
+    assert {"number", "mean", "bias", "spread", "drift", "escalated", "flags"} <= set(persons)
+    couples = pd.read_csv(work / "lead/annotator_pairs.csv")
+    assert couples[["annotator", "other"]].to_numpy().tolist()[0] == [1, 2]
+    shared = (work / "metrics/agreement.json").read_text()
+    assert "bias" not in shared
+    assert "drift" not in shared
+
+
+def test_the_data_of_figure_5(project, tmp_path):
+    project(*some_campaign())
+    plots = tmp_path / "datasets/work/plots"
+    span = pd.read_csv(plots / "min_max.csv").query("pairs > 0")
+    assert span["range"].tolist() == ["0 to 4", "1 to 4", "3 to 4"]
+    assert span["pairs"].tolist() == [2, 1, 1]
+    assert pd.read_csv(plots / "final_levels.csv")["pairs"].tolist() == [0, 1, 0, 0, 1]
+
+
+def test_pairs_that_read_just_like_the_query(project):
+    pairs = [("q", name) for name in "abc"]
+    ledger = full_ledger(pairs, similarity=[1.0, 1.0, 0.9])
+    rows = [
+        ("q", name, who, level)
+        for name, level in zip("abc", (4, 3, 0), strict=True)
+        for who in (1, 2)
+    ]
+    _, agreed = project(judgments_of(rows), ledger)
+    assert agreed["similarity_1"] == {"pairs": 2, "below_top": 1, "share": 0.5}
+
+
+NOBODY = judgments_of([])
+ONE = judgments_of([("q", "a", 1, 3)])
+CONSTANT = judgments_of([("q", name, who, 2) for name in "ab" for who in (1, 2)])
+
+
+@pytest.mark.parametrize(
+    ("judgments", "pairs"),
+    [(NOBODY, []), (NOBODY, [("q", "a")]), (ONE, [("q", "a"), ("q", "b")])],
+)
+def test_an_empty_or_partial_campaign_is_a_normal_state(project, capsys, judgments, pairs):
+    found, agreed = project(judgments, full_ledger(pairs))
+    assert (found["pairs"], found["decided"], found["complete"]) == (len(pairs), 0, False)
+    assert agreed["exact"] is None
+    assert agreed["groups"]["all"]["alpha"]["ordinal"]["alpha"] is None
+    assert agreed["kappa"]["mean_over_annotator_pairs"] == {"plain": None, "quadratic": None}
+    said = capsys.readouterr().err
+    assert ("nothing was shown yet" if not pairs else f"{len(pairs)} wait") in said
+
+
+def test_what_is_not_defined_is_null_and_never_nan(project):
+    _, agreed = project(CONSTANT, full_ledger([("q", "a"), ("q", "b")]))
+    assert agreed["exact"] == 1.0
+    assert agreed["kappa"]["undefined"] == 1
+    assert agreed["groups"]["all"]["alpha"]["nominal"] == {"alpha": None, "low": None, "high": None}
+    assert "NaN" not in json.dumps(agreed)
+
+
+def test_flagged_annotators_are_counted_and_the_lead_is_told_where(project, capsys):
+    pairs = [("q", f"m{number}") for number in range(60)]
+    rows = [
+        (*pair, who, 3 if who == 1 else at % 5) for at, pair in enumerate(pairs) for who in (1, 2)
+    ]
+    _, agreed = project(judgments_of(rows), full_ledger(pairs))
+    assert agreed["flagged"] == 1
+    assert (
+        "1 annotators are worth a look: datasets/work/lead/annotators.csv"
+        in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("text", ["[]", "opened", "3"])
+def test_a_campaign_file_that_is_none(tmp_path, text):
+    (tmp_path / "campaign.yaml").write_text(text)
+    with pytest.raises(FileError, match=r"campaign.yaml: must hold keys"):
+        consensus.is_closed(tmp_path / "campaign.yaml")
+
+
+def test_a_raw_file_is_read_with_the_thresholds_of_params_yaml(repository):
+    for name in ("params.yaml", "params.paper.yaml"):
+        assert params.load(repository / name).agreement == agreement.USUAL
+    assert params.load(repository / "params.yaml").consensus.rounding == "up"
+
+
+def test_the_campaign_and_its_raw_file_agree(tmp_path):
+    judgments, ledger = some_campaign()
+    table = consensus.consensus(judgments, ledger, closed=True)
+    votes = judgments[judgments["annotator"] < 7]
+    votes = votes.rename(
+        columns={"moment_id": "pair_id", "annotator": "worker", "level": "relevance"}
+    )
+    path = tmp_path / "raw.csv"
+    votes[[*raw.REQUIRED, "submitted_at", "seconds"]].to_csv(path, index=False)
+    ours = agreement.of_campaign(judgments, ledger, table, agreement.USUAL)
+    theirs = agreement.of_raw(raw.read(path))
+    same = ours.figures.keys() - {"similarity_1"}
+    assert {name: ours.figures[name] for name in same} == {
+        name: theirs.figures[name] for name in same
+    }
+    pd.testing.assert_frame_equal(ours.lead["annotators.csv"], theirs.lead["annotators.csv"])
+
+
+def run(repository, folder, *arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "annotation.agreement", *map(str, arguments)],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(repository)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.fixture
+def raw_file(tmp_path):
+    """Return a raw file of three annotators."""
+    random = np.random.default_rng(0)
+    lines = [
+        f"{pair},{who},{np.clip(pair % 5 + random.integers(-1, 2), 0, 4)}"
+        for pair in range(40)
+        for who in (f"w{pair % 2}", "w2")
+    ]
+    path = tmp_path / "raw.csv"
+    path.write_text("\n".join(["pair_id,worker,relevance", *lines]))
+    return path
+
+
+def test_the_command_tells_it_as_text(repository, tmp_path, raw_file):
+    done = run(repository, tmp_path, "--raw", raw_file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("pairs 40   scores 80   annotators 3   flagged 0\n")
+    assert "alpha ordinal" in done.stdout
+    assert SELECTED in done.stdout
+    assert "pairs with four scores          0   exact undefined" in done.stdout
+    assert [path.name for path in tmp_path.iterdir()] == ["raw.csv"]
+
+
+def test_the_command_tells_it_as_json_and_persons_in_a_folder(repository, tmp_path, raw_file):
+    done = run(repository, tmp_path, "--raw", raw_file, "--json", "--lead", tmp_path / "lead")
+    found = json.loads(done.stdout)
+    assert found["groups"]["four"]["alpha"]["nominal"]["alpha"] is None
+    assert found["similarity_1"] is None
+    assert "w1" not in done.stdout
+    persons = pd.read_csv(tmp_path / "lead/annotators.csv")
+    assert persons["annotator"].tolist() == ["w0", "w1", "w2"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "problem"),
+    [
+        (["--json"], 2, "error: these options need --raw FILE"),
+        (["--raw", "no.csv"], 1, "error: no.csv: no such file or directory"),
+        (["--raw", "raw.csv", "--lead", "raw.csv"], 1, "error: raw.csv: "),
+        ([], 1, "error: params.yaml: no such file"),
+    ],
+)
+def test_mistakes_are_one_line(repository, tmp_path, raw_file, arguments, code, problem):
+    done = run(repository, tmp_path, *arguments)
+    assert done.returncode == code
+    assert done.stderr.startswith(problem)
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", ["consensus", "agreement"])
+def test_help_says_what_the_stage_reads_and_writes(repository, tmp_path, name):
+    done = subprocess.run(
+        [sys.executable, "-m", f"annotation.{name}", "--help"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(repository)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith(f"usage: python -m annotation.{name}")
+    assert "reads " in done.stdout
+    assert "writes " in done.stdout

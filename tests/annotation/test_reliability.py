@@ -1,0 +1,349 @@
+"""Couples, kappa, alpha and people's figures: against their definitions."""
+
+from itertools import combinations, permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import cohen_kappa_score
+
+from annotation.agreement import USUAL
+from annotation.reliability import figures, kappa
+from annotation.reliability.alpha import Bootstrap, alphas
+from annotation.reliability.people import people
+from annotation.reliability.scores import (
+    Scores,
+    couples,
+    in_order,
+    nearness,
+    of_one_person,
+    of_two_people,
+)
+
+BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
+START = np.datetime64("2024-05-01T08:00:00")
+rows_of_scores = st.lists(
+    st.tuples(st.integers(0, 6), st.integers(0, 3), st.integers(0, 4)), max_size=30
+)
+
+# Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), example C: four observers,
+# twelve units, values 1 to 5.
+PUBLISHED = """
+1 2 3 3 2 1 4 1 2 . . .
+1 2 3 3 2 2 4 1 2 5 . 3
+. 3 3 3 2 3 4 2 2 5 1 .
+1 2 3 3 2 4 4 1 2 5 1 .
+"""
+
+
+def scores_of(rows, pairs=None, timed=False):
+    """Return scores of `(pair, annotator, level)`, a minute apart where `timed`."""
+    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return in_order(
+        Scores(
+            *table.T,
+            pairs=int(table[:, 0].max(initial=-1)) + 1 if pairs is None else pairs,
+            annotators=pd.Index(range(10)),
+            time=START + np.arange(len(table)) * np.timedelta64(1, "m") if timed else None,
+            seconds=np.full(len(table), 4.0) if timed else None,
+        )
+    )
+
+
+def by_pair(rows):
+    found = {}
+    for pair, annotator, level in rows:
+        found.setdefault(pair, []).append((annotator, level))
+    return found
+
+
+def distances(values):
+    """Return the squared distance of two levels, by name, as Krippendorff writes it."""
+    times = [values.count(level) for level in range(5)]
+
+    def _ordinal(one, two):
+        low, high = sorted((one, two))
+        return (sum(times[low : high + 1]) - (times[low] + times[high]) / 2) ** 2
+
+    return {
+        "nominal": lambda one, two: float(one != two),
+        "ordinal": _ordinal,
+        "interval": lambda one, two: float((one - two) ** 2),
+    }
+
+
+def alpha_by_definition(rows):
+    """Return alpha by name: observed over expected disagreement of pairable values."""
+    units = [[level for _, level in unit] for unit in by_pair(rows).values() if len(unit) > 1]
+    values = [level for unit in units for level in unit]
+    found = {}
+    for name, distance in distances(values).items():
+        observed = sum(
+            sum(distance(*couple) for couple in permutations(unit, 2)) / (len(unit) - 1)
+            for unit in units
+        )
+        expected = sum(distance(*couple) for couple in permutations(values, 2))
+        found[name] = 1 - observed * (len(values) - 1) / expected if expected else None
+    return found
+
+
+def found_alpha(rows):
+    found = alphas(scores_of(rows).counts, BOOTSTRAP)
+    return {name: figures_["alpha"] for name, figures_ in found.items()}
+
+
+def test_alpha_of_the_published_example():
+    observers = [line.split() for line in PUBLISHED.strip().splitlines()]
+    rows = [
+        (unit, observer, int(value) - 1)
+        for observer, values in enumerate(observers)
+        for unit, value in enumerate(values)
+        if value != "."
+    ]
+    found = found_alpha(rows)
+    assert found == {
+        name: pytest.approx(value, abs=1e-6) for name, value in alpha_by_definition(rows).items()
+    }
+    assert {name: round(value, 3) for name, value in found.items()} == {
+        "nominal": 0.743,
+        "ordinal": 0.815,
+        "interval": 0.849,
+    }
+
+
+@given(rows_of_scores)
+def test_alpha_is_as_defined(rows):
+    expected = alpha_by_definition(rows)
+    for name, value in found_alpha(rows).items():
+        assert value == (
+            None if expected[name] is None else pytest.approx(expected[name], abs=1e-6)
+        )
+
+
+def test_the_interval_is_that_of_drawing_pairs_with_replacement():
+    random = np.random.default_rng(3)
+    truth = random.integers(0, 5, 150)
+    rows = [
+        (pair, person, int(np.clip(truth[pair] + random.integers(-1, 2), 0, 4)))
+        for pair in range(150)
+        for person in range(2)
+    ]
+    counts = scores_of(rows).counts
+    found = alphas(counts, Bootstrap(resamples=2000, confidence=0.9, seed=1))
+    drawn = [
+        alphas(counts[random.integers(0, 150, 150)], Bootstrap(1, 0.9, 1)) for _ in range(1000)
+    ]
+    for name, interval in found.items():
+        low, high = np.quantile([each[name]["alpha"] for each in drawn], [0.05, 0.95])
+        assert interval["low"] == pytest.approx(low, abs=0.01)
+        assert interval["high"] == pytest.approx(high, abs=0.01)
+        assert interval["low"] < interval["alpha"] < interval["high"]
+
+
+def test_the_interval_depends_on_the_seed_alone():
+    rows = [(pair, person, (pair * (person + 1)) % 5) for pair in range(20) for person in (0, 1)]
+    counts = scores_of(rows).counts
+    assert alphas(counts, BOOTSTRAP) == alphas(counts[::-1], BOOTSTRAP)
+    assert alphas(counts, BOOTSTRAP) != alphas(counts, BOOTSTRAP._replace(seed=2))
+
+
+@pytest.mark.parametrize(
+    "rows", [[], [(0, 0, 3)], [(0, 0, 3), (1, 1, 2)], [(0, 0, 3), (0, 1, 3), (1, 0, 3), (1, 2, 3)]]
+)
+def test_alpha_of_nothing_comparable_or_of_one_level_is_null(rows):
+    nothing = {"alpha": None, "low": None, "high": None}
+    assert set(map(str, alphas(scores_of(rows).counts, BOOTSTRAP).values())) == {str(nothing)}
+
+
+@given(rows_of_scores)
+def test_couples_are_all_of_two_scores_on_a_pair(rows):
+    expected = sorted(
+        (*sorted(couple, key=lambda score: score[0]),) if couple[0][0] != couple[1][0] else couple
+        for unit in by_pair(rows).values()
+        for couple in combinations(sorted(unit), 2)
+    )
+    found = couples(scores_of(rows))
+    columns = zip(*(column.tolist() for column in found), strict=True)
+    assert sorted(((a, x), (b, y)) for a, b, x, y in columns) == expected
+    two, one = of_two_people(found), of_one_person(found)
+    assert len(two.level) + len(one.level) == len(expected)
+    assert (one.annotator == one.other).all()
+
+
+def test_nearness():
+    found = couples(scores_of([(0, 0, 3), (0, 1, 3), (1, 0, 1), (1, 1, 2), (2, 0, 0), (2, 1, 4)]))
+    assert nearness(found) == {"couples": 3, "exact": 0.333333, "within_1": 0.666667}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore:A single label:UserWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+@settings(max_examples=60)
+@given(rows_of_scores)
+def test_kappa_of_each_two_annotators_is_as_scikit_learn_has_it(rows):
+    found = of_two_people(couples(scores_of(rows)))
+    for row in kappa.by_annotators(found).itertuples():
+        theirs = (found.annotator == row.annotator) & (found.other == row.other)
+        one, two = found.level[theirs], found.other_level[theirs]
+        assert row.couples == len(one)
+        assert row.exact == pytest.approx((one == two).mean())
+        for name, weights in (("plain", None), ("quadratic", "quadratic")):
+            if len({*one, *two}) == 1:
+                assert np.isnan(getattr(row, name))
+            else:
+                expected = cohen_kappa_score(one, two, labels=range(5), weights=weights)
+                assert getattr(row, name) == pytest.approx(expected)
+
+
+def test_the_mean_of_kappa_is_over_annotator_pairs_not_over_couples():
+    agree = [(pair, person, pair % 5) for pair in range(50) for person in (0, 1)]
+    apart = [(50, 1, 0), (50, 2, 4), (51, 1, 4), (51, 2, 0)]
+    constant = [(60, 2, 3), (60, 3, 3)]
+    found = kappa.summary(of_two_people(couples(scores_of(agree + apart + constant))))
+    assert (found["annotator_pairs"], found["undefined"]) == (3, 1)
+    assert found["mean_over_annotator_pairs"] == {"plain": 0.0, "quadratic": 0.0}
+    assert found["all_couples"]["plain"] > 0.9
+
+
+@given(rows_of_scores, st.permutations(range(4)), st.randoms(use_true_random=False))
+def test_no_figure_depends_on_the_order_of_rows_or_on_annotators_numbers(rows, other, random):
+    renamed = random.sample([(pair, other[who], level) for pair, who, level in rows], len(rows))
+    quick = USUAL.model_copy(update={"resamples": 20})
+    one, two = (figures.agreement(scores_of(each, pairs=7), quick) for each in (rows, renamed))
+    assert one == two
+
+
+def test_groups_are_of_pairs_with_two_and_with_four_scores():
+    rows = [(0, 0, 1), (0, 1, 1), *((1, who, who) for who in range(4)), (2, 0, 3)]
+    groups = figures.agreement(scores_of(rows), USUAL)["groups"]
+    assert {name: group and group["pairs"] for name, group in groups.items()} == {
+        "all": 2,
+        "two": 1,
+        "four": 1,
+        "first_two": None,
+    }
+    assert groups["two"]["exact"] == 1.0
+
+
+def test_the_first_two_scores_of_a_pair_are_free_of_selection():
+    rows = [(0, 5, 0), (0, 4, 4), (0, 1, 2), (0, 2, 2), (1, 0, 3), (1, 1, 3)]
+    groups = figures.agreement(scores_of(rows, timed=True), USUAL)["groups"]
+    assert (groups["first_two"]["couples"], groups["first_two"]["exact"]) == (2, 0.5)
+
+
+def test_min_and_max_of_each_pair():
+    rows = [(0, 0, 1), (0, 1, 2), (1, 0, 4), (1, 1, 0), (1, 2, 2), (1, 3, 2), (2, 0, 3)]
+    found = figures.min_max(scores_of(rows))
+    assert len(found) == 15
+    some = found[found["pairs"] > 0]
+    assert some[["min", "max", "pairs"]].to_numpy().tolist() == [[0, 4, 1], [1, 2, 1]]
+
+
+def test_final_levels_and_moments_that_read_like_the_query():
+    level = pd.Series([4, 4, None, 2, 0], dtype="Int64")
+    assert figures.final_levels(level)["pairs"].tolist() == [1, 0, 1, 0, 2]
+    assert figures.final_levels(level)["share"].tolist() == [0.25, 0, 0.25, 0, 0.5]
+    similarity = pd.Series([1.0, 0.999999, 1.0, 1.0, 1.0])
+    found = figures.alike_below_top(similarity, level)
+    assert found == {"pairs": 3, "below_top": 2, "share": 0.666667}
+    nothing = figures.alike_below_top(similarity, level.mask(level.notna()))
+    assert nothing == {"pairs": 0, "below_top": 0, "share": None}
+
+
+def of_people(rows, **changes):
+    timed = changes.pop("timed", False)
+    seconds = changes.pop("seconds", None)
+    scores = scores_of(rows, timed=timed)
+    if seconds is not None:
+        scores = scores._replace(seconds=np.array(seconds, dtype=float))
+    params = USUAL.model_copy(update={"min_judgments": 1, **changes})
+    return people(scores, params).table.set_index("annotator")
+
+
+@given(rows_of_scores)
+def test_bias_is_against_the_mean_of_the_others(rows):
+    table = of_people(rows)
+    units = by_pair(rows)
+    for person, row in table.iterrows():
+        off = []
+        for unit in units.values():
+            others = [level for who, level in unit if who != person]
+            own = [level for who, level in unit if who == person]
+            off += [level - np.mean(others) for level in own if others]
+        if off:
+            assert row["bias"] == pytest.approx(np.mean(off), abs=1e-6)
+        else:
+            assert np.isnan(row["bias"])
+        own = [level for _, who, level in rows if who == person]
+        assert row["number"] == len(own)
+        assert row["mean"] == pytest.approx(np.mean(own), abs=1e-6)
+        assert row["spread"] == pytest.approx(np.std(own), abs=1e-6)
+        shares = [own.count(level) / len(own) for level in range(5)]
+        assert row["most_frequent"] == pytest.approx(max(shares), abs=1e-6)
+        assert row["escalated"] == pytest.approx(
+            np.mean([len(units[pair]) > 2 for pair, who, _ in rows if who == person]), abs=1e-6
+        )
+
+
+@given(rows_of_scores)
+def test_correlation_is_pearsons_with_the_mean_of_the_others(rows):
+    table = of_people(rows)
+    units = by_pair(rows)
+    for person, row in table.iterrows():
+        points = []
+        for unit in units.values():
+            others = [level for who, level in unit if who != person]
+            points += [(level, np.mean(others)) for who, level in unit if who == person and others]
+        own, theirs = np.array(points).reshape(-1, 2).T
+        if len(points) < 2 or np.ptp(own) < 1e-9 or np.ptp(theirs) < 1e-9:
+            assert np.isnan(row["correlation"])
+        else:
+            assert row["correlation"] == pytest.approx(np.corrcoef(own, theirs)[0, 1], abs=1e-5)
+
+
+def test_drift_is_how_much_higher_the_later_half_is():
+    rows = [(pair, 0, 2) for pair in range(8)] + [(pair, 1, 2 + pair // 4) for pair in range(8)]
+    table = of_people(rows, timed=True)
+    assert table["drift"].tolist() == [-1.0, 1.0]
+    assert of_people(rows)["drift"].isna().all()
+
+
+def test_escalated_is_of_the_pairs_that_one_was_asked_about_first():
+    rows = [(0, 0, 0), (0, 1, 4), (0, 2, 2), (0, 3, 2), (1, 0, 1), (1, 1, 1)]
+    table = of_people(rows, timed=True)
+    assert table["escalated"].tolist()[:2] == [0.5, 0.5]
+    assert table["escalated"].isna().tolist()[2:] == [True, True]
+    assert of_people(rows)["escalated"].tolist() == [0.5, 0.5, 1.0, 1.0]
+
+
+HONEST = [(pair, 0, pair % 5) for pair in range(20)]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "seconds", "flag"),
+    [
+        (lambda pair: pair % 5, 1.0, "too fast: the median judgment took 1.0 s"),
+        (lambda pair: 3, 9.0, "constant: 100% are one level"),
+        (lambda pair: 4 - pair % 5, 9.0, "contrary: correlation with the others is -1.00"),
+        (lambda pair: pair % 5, 9.0, ""),
+    ],
+)
+def test_flags_say_why(theirs, seconds, flag):
+    rows = HONEST + [(pair, 1, theirs(pair)) for pair in range(20)]
+    person = scores_of(rows).annotator
+    table = of_people(rows, seconds=np.where(person == 1, seconds, 9.0))
+    assert table["flags"][1] == flag
+
+
+def test_nobody_is_flagged_by_a_few_judgments():
+    rows = HONEST + [(pair, 1, 4 - pair % 5) for pair in range(20)]
+    assert (of_people(rows)["flags"] != "").all()
+    assert (of_people(rows, min_judgments=21)["flags"] == "").all()
+
+
+def test_one_annotator_alone_and_nobody_at_all():
+    alone = of_people([(0, 3, 1), (1, 3, 2)])
+    assert alone.index.tolist() == [3]
+    assert alone[["bias", "correlation", "drift", "seconds"]].isna().all(axis=None)
+    assert of_people([]).empty
