@@ -97,7 +97,7 @@ def _project(
     """Return an annotator's project as it should be; make it if there is none."""
     campaign, studio = connection.campaign, connection.studio
     settings = {
-        **page.SETTINGS,
+        **page.OPTIONS,
         "title": projects.title(campaign.name, annotator),
         "label_config": page.label_config(guideline),
         "expert_instruction": guideline.html,

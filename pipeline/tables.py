@@ -13,6 +13,8 @@ from pipeline import schema
 from pipeline.schema import INSTANT, Table
 
 MODALITIES = ("v", "t", "vt")
+ANSWER_PROBLEMS = ("empty", "malformed", "foreign", "twice", "bad-level", "bad-reason",
+                   "no-reason", "reason-alone", "both")  # fmt: skip
 SPLITS = ("val", "test", "train")
 WORK = schema.WORK
 CAMPAIGN = Path("datasets/campaign")
@@ -39,9 +41,9 @@ def _one_of(*values: str, nullable: bool = False) -> pa.Column:
     return _column("str", known, nullable=nullable)
 
 
-def _time() -> pa.Column:
+def _time(nullable: bool = False) -> pa.Column:
     finite = pa.Check.in_range(0, np.finfo("float64").max, error="a time of 0 s or more")
-    return _column("float64", finite)
+    return _column("float64", finite, nullable=nullable)
 
 
 def _instant() -> pa.Column:
@@ -164,7 +166,7 @@ _JUDGED = {
     "level": _number("Int64", 0, 4, nullable=True),
     "reason": _one_of("broken-clip", "senseless-query", nullable=True),
     "submitted_at": _instant(),
-    "seconds": _number("float64", 0, nullable=True),
+    "seconds": _time(nullable=True),
     "origin": _id(),
     "guideline": _id(),
     "kind": _one_of(*_KINDS),
@@ -195,8 +197,7 @@ REJECTED_JUDGMENTS = _table(
         "changed-by-another",
         "skipped",
         "draft",
-        "empty",
-        "bad-level",
+        *ANSWER_PROBLEMS,
     ),
     origin=_id(),
     submitted_at=_instant(),

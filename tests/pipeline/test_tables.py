@@ -32,9 +32,19 @@ ROWS = {
     ],
     "JUDGMENTS": [
         ("q1", "m1", 3, 4, None, NOON, 7.5, "ls:1", "1", "first", "ab", "cd"),
-        ("q1", "m2", 3, None, "broken-clip", NOON, 0.0, "ls:2", "1", "first", "ab", "ef"),
+        ("q1", "m2", 3, None, "broken-clip", NOON, None, "ls:2", "1", "first", "ab", "ef"),
+    ],
+    "JUDGMENT_HISTORY": [
+        ("q1", "m1", 3, 4, None, NOON, 7.5, "1@a", "1", "first", "ab", "cd", NOON, "stands"),
+        ("q1", "m1", 3, None, "broken-clip", NOON, None, "2@b", "1", "first", "a", "c", NOON, "lost"),
+    ],
+    "REJECTED_JUDGMENTS": [
+        ("q1", "m1", 3, "skipped", "1@a", NOON),
+        (None, None, 4, "bad-key", "2@b", NOON),
     ],
     "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
+    "OPEN_TASKS": [("q1", "m1", 3, "first", "ab", "cd"), ("q1", "m1", 3, "first", "ab", "ef")],
+    "EXTEND": [("q1", "yes"), ("q2", "no")],
     "CONSENSUS": [("q1", "m1", 4, 3.5, [3, 4], "two"), ("q1", "m2", None, None, [], "waiting")],
 }  # fmt: skip
 DTYPES = {
@@ -50,7 +60,12 @@ DTYPES = {
     "FAILED_CLIPS": "str str str",
     "PAIRS": "int64 str str str float64 float64 float64 str float64 int64 str str",
     "JUDGMENTS": "str str int64 Int64 str datetime64[us, UTC] float64 str str str str str",
+    "JUDGMENT_HISTORY": "str str int64 Int64 str datetime64[us, UTC] float64 str str str str str"
+    " datetime64[us, UTC] str",
+    "REJECTED_JUDGMENTS": "str str int64 str str datetime64[us, UTC]",
     "ASSIGNMENTS": "str str int64 str",
+    "OPEN_TASKS": "str str int64 str str str",
+    "EXTEND": "str str",
     "CONSENSUS": "str str Int64 float64 object str",
 }
 every_table = pytest.mark.parametrize("name", ROWS)
@@ -130,7 +145,7 @@ def test_judgments_are_committed_as_this_text(tmp_path):
         "query_id,moment_id,annotator,level,reason,submitted_at,seconds,origin,guideline,kind,"
         "query_sha,clip_sha\n"
         "q1,m1,3,4,,2024-05-01 12:00:00+00:00,7.5,ls:1,1,first,ab,cd\n"
-        "q1,m2,3,,broken-clip,2024-05-01 12:00:00+00:00,0.0,ls:2,1,first,ab,ef\n"
+        "q1,m2,3,,broken-clip,2024-05-01 12:00:00+00:00,,ls:2,1,first,ab,ef\n"
     )
 
 
@@ -403,7 +418,11 @@ def test_every_table_lies_where_the_design_says():
         "FAILED_CLIPS": "datasets/work/failed_clips.csv",
         "PAIRS": "datasets/campaign/pairs.csv",
         "JUDGMENTS": "datasets/campaign/judgments.csv",
+        "JUDGMENT_HISTORY": "datasets/campaign/judgment_history.csv",
+        "REJECTED_JUDGMENTS": "datasets/work/rejected_judgments.csv",
         "ASSIGNMENTS": "datasets/work/assignments.parquet",
+        "OPEN_TASKS": "datasets/work/open_tasks.parquet",
+        "EXTEND": "datasets/campaign/extend.csv",
         "CONSENSUS": "datasets/work/consensus.parquet",
     }
 
