@@ -1,11 +1,12 @@
 """All that a plan is made from."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import pandas as pd
 
 from annotation.planning.people import Annotator
+from pipeline import tables
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,8 @@ class Campaign:
     id. `clips` are the moments that have one. `shown` holds the hashes of what was last shown
     of each pair (`votes.last_shown` of the ledger): judgments of anything else don't count.
     `open_tasks` are given out and not answered. `extend` holds the lead's decisions by query_id,
-    `batch` is the number of candidates in batch 1.
+    `batch` is the number of candidates in batch 1. `extra` (as `tables.WANTED`) are the pairs
+    of audit and top-up: wanted at once, whatever their rank, and never asked by the extension.
     """
 
     queries: pd.DataFrame
@@ -28,3 +30,4 @@ class Campaign:
     annotators: Sequence[Annotator]
     extend: Mapping[str, bool]
     batch: int = 20
+    extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)

@@ -10,6 +10,7 @@ from annotation.planning.standing import Standing
 from annotation.votes import NO_LEVEL
 from pipeline import tables
 
+SECOND = 2
 LAST_RANKS = 5
 MEAN_LEVEL = 2
 
@@ -25,8 +26,8 @@ def extension(known: Standing, decisions: Mapping[str, bool], batch: int) -> Ext
     """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
 
     The rule waits until no pair of batch 1 does. A second batch that was begun is gone on with,
-    whatever later answers make of the mean, unless the lead says no. `batch` is the number
-    of candidates in batch 1.
+    whatever later answers make of the mean, unless the lead says no: what was asked of it for
+    the audit or a top-up does not begin it. `batch` is the number of candidates in batch 1.
     """
     queries = _by_query(known, batch)
     yes, no = (_named(queries, decisions, answer) for answer in (True, False))
@@ -40,14 +41,14 @@ def extension(known: Standing, decisions: Mapping[str, bool], batch: int) -> Ext
 def _by_query(known: Standing, batch: int) -> pd.DataFrame:
     """Return what the rule asks about each query, as columns of bool."""
     pairs, level = known.pairs, known.verdicts.level
-    first = pairs["batch"] == 1
+    first, second = pairs["batch"] == 1, pairs["batch"] == SECOND
     last = first & pairs["rank"].between(batch - LAST_RANKS + 1, batch) & (level != NO_LEVEL)
     begun = pairs.index.isin(known.seen["pair"]) | pairs.index.isin(known.given["pair"])
     queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
-        candidates=1,
-        more=~first,
+        candidates=first | second,
+        more=second,
         waits=first & known.waiting,
-        begun=~first & begun,
+        begun=second & ~pairs["extra"] & begun,
         levels=last,
         surplus=(level - MEAN_LEVEL) * last,
     )
