@@ -101,22 +101,26 @@ def beyond(counts: Counts, strata: int, population: int) -> Beyond:
     mean = below.mean(-1)
     variance = _variance(below, noise_below, population)
     per_query = skewed_interval(mean, variance, step, queries)
-    # The share follows from the odds, below to above: like the mean, of no upper end.
+    noise = noise_above, noise_below
+    share = _share(above, below, noise, step, population)
+    return Beyond(per_query, share, counts.relevant[..., -1].sum(-1))
+
+
+def _share(
+    above: Floats, below: Floats, noise: tuple[Floats, Floats], step: Floats, population: int
+) -> Interval:
+    """Return the share from the odds, below to above: like the mean, these have no upper end."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        level = above.mean(-1)
+        level, mean = above.mean(-1), below.mean(-1)
         odds = mean / level
         rest = (below - odds[..., None] * above) / level[..., None]
-        noise = (noise_below + odds[..., None] ** 2 * noise_above) / level[..., None] ** 2
-        bounds = skewed_interval(odds, _variance(rest, noise, population), step / level, queries)
+        blur = (noise[1] + odds[..., None] ** 2 * noise[0]) / level[..., None] ** 2
+        variance = _variance(rest, blur, population)
+        bounds = skewed_interval(odds, variance, step / level, above.shape[-1])
         value, low, high = (bound / (1 + bound) for bound in bounds)
-        none_above = (level == 0) & (mean > 0)
-        share = Interval(
-            *(
-                np.where(none_above, end, bound)
-                for end, bound in ((1.0, value), (0.0, low), (1.0, high))
-            )
-        )
-    return Beyond(per_query, share, counts.relevant[..., -1].sum(-1))
+    unknown = (level == 0) & (mean > 0)
+    ends = ((1.0, value), (0.0, low), (1.0, high))
+    return Interval(*(np.where(unknown, end, bound) for end, bound in ends))
 
 
 def skewed_interval(mean: Floats, variance: Floats, step: Floats, queries: int) -> Interval:
