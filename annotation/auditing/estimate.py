@@ -7,7 +7,7 @@ Techniques, 3rd ed., 11.23), with both finite population corrections.
 
 **The interval.** Relevant moments far down are rare: one that is found stands for hundreds.
 The estimate is then a small count times a large weight, right-skewed, and low exactly where
-its variance is estimated too low, so that mean +- t SE misses the truth in 6 to 10 % of pools,
+its variance is estimated too low, so that mean +- t SE misses the truth in 5 to 10 % of pools,
 nearly always from below. Instead the estimate is taken for a gamma variable with the variance
 of the design, as for weighted sums of Poisson counts (Fay and Feuer, Statistics in Medicine
 16, 1997): the upper bound is that of one find more, which is what makes it hold for few
@@ -16,8 +16,8 @@ Journal 59, 2017), because a whole one is conservative. Both are widened by t / 
 variance was estimated from n queries. `python -m benchmarks.audit` measures the coverage.
 
 **Where it fails.** Below about five finds in the random samples it covers more than it says (96
-to 99 %). With few queries (15), or where a few queries hold most of what is relevant, it covers
-less (90 to 94 %): a sample that has not met them cannot know. With no find at all the upper
+to 99 %), and its lower bound tells little. Where a few queries hold most of what is relevant, it
+covers less (91 %): a sample that has not met them cannot know. With no find at all the upper
 bound rests on the one find that might have been; `most_unseen` gives the exact one.
 """
 
