@@ -3,7 +3,7 @@
 The design has two stages: n of N queries are drawn, and within each the ranks just below the cut
 are judged one and all, the rest of the pool by a simple random sample. A query's total is
 estimated stratum by stratum; the mean over queries has the variance of Cochran (Sampling
-Techniques, 3rd ed., 11.23), with both finite population corrections.
+Techniques, 3rd ed., chapter 10), with both finite population corrections.
 
 **The interval.** Relevant moments far down are rare: one that is found stands for hundreds.
 The estimate is then a small count times a large weight, right-skewed, and low exactly where
