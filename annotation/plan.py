@@ -7,7 +7,8 @@ writes  datasets/work/assignments.parquet, campaign_state.json
 
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
 by more than 1 go to two others; a vote without a level brings in one more. The second batch
-follows where the last ranks of the first are relevant. The plan says what should be open now;
+follows where the last ranks of the first are relevant; what audit and top-up ask for is judged
+at once, in batches too, and does not touch that rule. The plan says what should be open now;
 what it names and is open already stays as it is.
 """
 
@@ -52,7 +53,8 @@ def plan(campaign: Campaign) -> Plan:
     known = standing(campaign)
     decisions = of_judged_queries(campaign.extend, known.same)
     further = extension(known, decisions, campaign.rule)
-    wanted = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
+    by_rule = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
+    wanted = by_rule | known.pairs["extra"]
     missing = np.where(wanted, known.missing, 0)
     done = Counter(campaign.judgments["annotator"].tolist())
     given = _ask(known, missing, judges(campaign.annotators), done)

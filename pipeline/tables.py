@@ -142,6 +142,33 @@ FAILED_CLIPS = _table(
     video_id=_id(),
     reason=_one_of("no-videos", "missing", "unreadable", "too-short", "no-frame"),
 )
+AUDIT = _table(
+    CAMPAIGN / "audit.csv",
+    ["query_id", "moment_id"],
+    query_id=_id(),
+    moment_id=_id(),
+    rank=_number("int64", 1),
+    similarity=_similarity("float64"),
+    origin=_one_of("top", "random"),
+)
+TOPUP = _table(
+    CAMPAIGN / "topup.csv",
+    ["query_id", "moment_id"],
+    query_id=_id(),
+    moment_id=_id(),
+    rank=_number("int64", 1),
+    similarity=_similarity("float64"),
+    origin=_id(),
+)
+WANTED = _table(
+    WORK / "wanted.parquet",
+    ["query_id", "moment_id"],
+    query_id=_id(),
+    moment_id=_id(),
+    rank=_number("int64", 1),
+    similarity=_similarity("float64"),
+    batch=_number("int64", 2),
+)
 PAIRS = _table(
     CAMPAIGN / "pairs.csv",
     ["pair_id"],
