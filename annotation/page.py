@@ -153,7 +153,8 @@ def label_config(guide: Guideline) -> str:
         ),
         "guideline": f'<HyperText name="guideline" inline="true" value={quoteattr(guide.html)}/>',
     }
-    return _PLACE.sub(lambda place: parts[place[1]], CONFIG.read_text(encoding="utf-8"))
+    text = CONFIG.read_text(encoding="utf-8").strip()  # as Label Studio keeps it
+    return _PLACE.sub(lambda place: parts[place[1]], text)
 
 
 def _choice(text: str, alias: str, key: str, hint: str = "") -> str:

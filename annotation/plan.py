@@ -2,7 +2,7 @@
 
 reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
-        rejected_judgments.csv
+        rejected_judgments.csv; datasets/campaign/{audit,topup}.csv
 writes  datasets/work/assignments.parquet, campaign_state.json
 
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
@@ -25,7 +25,7 @@ from annotation.planning.campaign import Campaign, Rule
 from annotation.planning.extension import extension, of_judged_queries
 from annotation.planning.people import Annotator, Role, judges, refuse_too_few
 from annotation.planning.standing import Standing, standing
-from annotation.showing import showing
+from annotation.showing import showing, to_judge
 from annotation.votes import PAIR, SHOWN, Ints, fresh
 from pipeline import files, stage, tables
 from pipeline.params import Params, load
@@ -110,10 +110,11 @@ def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
     Raises:
         MomentRankError: a table is missing or wrong.
     """
-    candidates, queries = tables.CANDIDATES.read(), tables.QUERIES.read()
+    candidates, extra = to_judge(params.candidates.batch)
+    queries = tables.QUERIES.read()
     judged = queries[queries["query_id"].isin(candidates["query_id"])]
     clips = tables.CLIPS.read()
-    shown = showing(candidates, judged, clips)[SHOWN]
+    shown = showing(candidates, extra, judged, clips)[SHOWN]
     rejected = tables.REJECTED_JUDGMENTS.read()
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     decisions = tables.EXTEND.read()
@@ -128,6 +129,7 @@ def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
         extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
         rule=Rule(params.candidates.batch, params.plan.last_ranks, params.plan.min_mean),
         spent=answered.assign(kind="first"),
+        extra=extra,
     )
 
 

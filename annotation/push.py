@@ -26,7 +26,7 @@ from annotation.pushing import journal, ledger
 from annotation.pushing.changes import Changes, changes
 from annotation.pushing.media import serve
 from annotation.pushing.order import shuffled
-from annotation.showing import details, showing
+from annotation.showing import details, showing, to_judge
 from annotation.studio import projects
 from annotation.studio.client import Project
 from pipeline import clip_store, files, stage, tables
@@ -161,10 +161,11 @@ def _figures(desks: Sequence[Desk]) -> dict[str, Any]:
     }
 
 
-def _wanted() -> pd.DataFrame:
+def _wanted(params: Params) -> pd.DataFrame:
     """Return the assignments with what is shown of each."""
     assignments = tables.ASSIGNMENTS.read()
-    pairs = showing(tables.CANDIDATES.read(), tables.QUERIES.read(), tables.CLIPS.read())
+    judged = to_judge(params.candidates.batch)
+    pairs = showing(*judged, tables.QUERIES.read(), tables.CLIPS.read())
     return details(assignments.merge(pairs, on=["query_id", "moment_id"], validate="m:1"))
 
 
@@ -176,7 +177,7 @@ def main(options: argparse.Namespace) -> None:
         tables.PAIRS.write(tables.PAIRS.read())
         return _receive({"server": None})
     with alone("push"):
-        figures = push(connection, _wanted(), params, beside_others=options.beside_others)
+        figures = push(connection, _wanted(params), params, beside_others=options.beside_others)
     stage.say(
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
         f" {figures['reopened']} given out again, in {figures['projects']} projects"
