@@ -25,7 +25,7 @@ from typing import Any
 from annotation import git, keys, opened, page, roster
 from annotation.connection import alone, connect
 from annotation.opened import CampaignError, Opened
-from annotation.plan import campaign_of, plan
+from annotation.plan import campaign_of, plan, pulled
 from annotation.push import push
 from annotation.simulating.people import rehearsing
 from pipeline import stage, tables
@@ -71,7 +71,7 @@ def end(campaign: Opened, *, give_up: bool) -> dict[str, Any]:
         CampaignError: pairs wait, and nobody said to give them up.
     """
     params = load()
-    made = plan(campaign_of(roster.people(), params))
+    made = plan(campaign_of(roster.people(), params, pulled()))
     waiting = _waiting(made.state)
     if waiting and not give_up:
         raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")

@@ -89,6 +89,14 @@ def refuse_loss(known: History) -> None:
         )
 
 
+def other_tables(found: Sorted) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of open tasks and of answers that are no judgments."""
+    return (
+        _table(tables.OPEN_TASKS, found.open_tasks),
+        _table(tables.REJECTED_JUDGMENTS, found.rejected),
+    )
+
+
 def _table(table: Table, rows: Sequence[Row]) -> pd.DataFrame:
     frame = table.check(pd.DataFrame(rows, columns=table.columns))
     return frame.sort_values(table.columns, ignore_index=True)
@@ -128,8 +136,9 @@ def main(options: argparse.Namespace) -> None:
             refuse_loss(known)
         tables.JUDGMENT_HISTORY.write(known.versions)
         tables.JUDGMENTS.write(known.judgments)
-        tables.OPEN_TASKS.write(_table(tables.OPEN_TASKS, found.open_tasks))
-        tables.REJECTED_JUDGMENTS.write(_table(tables.REJECTED_JUDGMENTS, found.rejected))
+        open_tasks, rejected = other_tables(found)
+        tables.OPEN_TASKS.write(open_tasks)
+        tables.REJECTED_JUDGMENTS.write(rejected)
     stage.write_metrics("pull", figures(found, known))
     stage.say(
         f"pull: {len(known.judgments)} judgments, {len(found.open_tasks)} tasks open,"
