@@ -161,9 +161,8 @@ def _figures(desks: Sequence[Desk]) -> dict[str, Any]:
     }
 
 
-def _wanted(params: Params) -> pd.DataFrame:
-    """Return the assignments with what is shown of each."""
-    assignments = tables.ASSIGNMENTS.read()
+def with_showing(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Return assignments with what is shown of each."""
     judged = to_judge(params.candidates.batch)
     pairs = showing(*judged, tables.QUERIES.read(), tables.CLIPS.read())
     return details(assignments.merge(pairs, on=["query_id", "moment_id"], validate="m:1"))
@@ -176,8 +175,9 @@ def main(options: argparse.Namespace) -> None:
     if connection is None:
         tables.PAIRS.write(tables.PAIRS.read())
         return _receive({"server": None})
+    pairs = with_showing(tables.ASSIGNMENTS.read(), params)
     with alone("push"):
-        figures = push(connection, _wanted(params), params, beside_others=options.beside_others)
+        figures = push(connection, pairs, params, beside_others=options.beside_others)
     stage.say(
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
         f" {figures['reopened']} given out again, in {figures['projects']} projects"
