@@ -83,6 +83,7 @@ def _guideline(connection: Connection) -> Guideline:
 
 
 def keys_of(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
+    """Return the keys of assignments by annotator."""
     rows = pairs.assign(guideline=guideline)[KEY]
     return {
         annotator: [Key(*row) for row in rows[rows["annotator"] == annotator].to_numpy().tolist()]

@@ -44,7 +44,7 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         Path(server.PROGRAM.parts[0]).symlink_to(checkout / server.PROGRAM.parts[0])
         try:
-            server.start(None)
+            server.start(0)
             endpoint = _endpoint()
             yield LabelStudio(endpoint), params
         finally:
