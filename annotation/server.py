@@ -172,7 +172,7 @@ def _wait(found: Running) -> None:
         if status == HTTPStatus.UNAUTHORIZED:
             raise ServerError(
                 f"{found.url} does not know the token in {env.ENV}: its database in {DATA} is of"
-                " another one, or another server has just taken this port; see to it, and start again"
+                " another one, or another server has just taken this port; mend it, and start again"
             )
         time.sleep(0.25)
     raise ServerError(f"{found.url} did not answer in {START_SECONDS:g} s; {LOG} may say why")
