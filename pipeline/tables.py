@@ -236,3 +236,11 @@ CONSENSUS = _table(
     scores=_column("object"),
     outcome=_one_of("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting"),
 )
+COUNTED_VOTES = _table(
+    WORK / "counted_votes.parquet",
+    ["pair_id", "annotator"],
+    pair_id=_number("int64", 0),
+    annotator=_number("int64", 0),
+    level=_number("Int64", 0, 4, nullable=True),
+    reason=_one_of("broken-clip", "senseless-query", nullable=True),
+)

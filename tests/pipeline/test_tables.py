@@ -45,6 +45,7 @@ ROWS = {
     "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
     "OPEN_TASKS": [("q1", "m1", 3, "first", "ab", "cd"), ("q1", "m1", 3, "first", "ab", "ef")],
     "EXTEND": [("q1", "yes"), ("q2", "no")],
+    "COUNTED_VOTES": [(0, 3, 4, None), (0, 4, None, "broken-clip")],
     "CONSENSUS": [("q1", "m1", 4, 3.5, [3, 4], "two"), ("q1", "m2", None, None, [], "waiting")],
 }  # fmt: skip
 DTYPES = {
@@ -66,6 +67,7 @@ DTYPES = {
     "ASSIGNMENTS": "str str int64 str",
     "OPEN_TASKS": "str str int64 str str str",
     "EXTEND": "str str",
+    "COUNTED_VOTES": "int64 int64 Int64 str",
     "CONSENSUS": "str str Int64 float64 object str",
 }
 every_table = pytest.mark.parametrize("name", ROWS)
@@ -346,6 +348,7 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
         ("JUDGMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("ASSIGNMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("CONSENSUS", ["query_id", "moment_id"]),
+        ("COUNTED_VOTES", ["pair_id", "annotator"]),
     ],
 )
 def test_a_key_twice_names_both_rows(name, key):
@@ -424,6 +427,7 @@ def test_every_table_lies_where_the_design_says():
         "OPEN_TASKS": "datasets/work/open_tasks.parquet",
         "EXTEND": "datasets/campaign/extend.csv",
         "CONSENSUS": "datasets/work/consensus.parquet",
+        "COUNTED_VOTES": "datasets/work/counted_votes.parquet",
     }
 
 
