@@ -1,4 +1,4 @@
-"""The campaign that is open in this checkout: `pipeline.opened`, and what only people's work needs."""
+"""The campaign of this checkout (`pipeline.opened`), and whether people are asked in it."""
 
 import json
 from pathlib import Path

@@ -18,6 +18,7 @@ ANSWER_PROBLEMS = ("empty", "malformed", "foreign", "twice", "bad-level", "bad-r
 SPLITS = ("val", "test", "train")
 WORK = schema.WORK
 CAMPAIGN = Path("datasets/campaign")
+RELEASE = Path("datasets/release")
 
 
 def _column(dtype: str, *checks: pa.Check, nullable: bool = False) -> pa.Column:

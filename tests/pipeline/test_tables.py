@@ -36,7 +36,7 @@ ROWS = {
     ],
     "JUDGMENT_HISTORY": [
         ("q1", "m1", 3, 4, None, NOON, 7.5, "1@a", "1", "first", "ab", "cd", NOON, "stands"),
-        ("q1", "m1", 3, None, "broken-clip", NOON, None, "2@b", "1", "first", "a", "c", NOON, "lost"),
+        ("q1", "m1", 3, None, "broken-clip", NOON, None, "b", "1", "first", "a", "c", NOON, "lost"),
     ],
     "REJECTED_JUDGMENTS": [
         ("q1", "m1", 3, "skipped", "1@a", NOON),
