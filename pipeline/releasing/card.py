@@ -4,6 +4,7 @@ import io
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
 from pipeline.params import Params
 from pipeline.releasing import figures
@@ -64,6 +65,7 @@ def card(found: Collection, meanings: dict[str, Any], params: Params) -> Part:
         ABOUT,
         "## The collection\n",
         _table(figures.collection_table(found)),
+        _outcomes(found),
         "## Levels\n",
         _meanings(meanings),
         _table(figures.level_table(found, names)),
@@ -80,10 +82,11 @@ def card(found: Collection, meanings: dict[str, Any], params: Params) -> Part:
 
 def _head(found: Collection, params: Params) -> str:
     release = params.release
+    name = f"{release.name} (rehearsal)" if found.rehearsal else release.name
     head = {
-        "pretty_name": f"{release.name} (rehearsal)" if found.rehearsal else release.name,
-        "license": release.license,
-        "language": [release.language],
+        "pretty_name": DoubleQuotedScalarString(name),
+        "license": DoubleQuotedScalarString(release.license),
+        "language": [DoubleQuotedScalarString(release.language)],  # `no` is no truth value
         "task_categories": ["text-retrieval"],
         "tags": [
             "video-moment-retrieval",
@@ -113,6 +116,17 @@ def configs(sizes: list[int]) -> list[dict[str, Any]]:
         *(config(name, {one: f"{name}/{one}.parquet" for one in SPLITS}) for name in tables),
         *(config(f"train_top{n:02}", {"train": f"train_top{n:02}.json"}) for n in sorted(sizes)),
     ]
+
+
+def _outcomes(found: Collection) -> str:
+    now = found.standing
+    return (
+        f"People were shown {now['pairs']:,} pairs; {now['votes']:,} votes count. Agreed by two"
+        f" {now['pairs_two']:,}, by four {now['pairs_four']:,}, adjudicated"
+        f" {now['pairs_adjudicated']:,}, discarded {now['pairs_discarded']:,} (for want of votes"
+        f" {now['pairs_given_up']:,}), unjudgeable {now['pairs_unjudgeable']:,}, waiting"
+        f" {now['pairs_waiting']:,}.\n"
+    )
 
 
 def _meanings(meanings: dict[str, Any]) -> str:

@@ -2,8 +2,8 @@
 
 E-mail addresses, and the names of `annotators.private.yaml`, are looked for in what comes from
 people: judgments.csv (but in ids and hashes) and campaign.yaml. The addresses and passwords of
-that file are looked for in the texts of the corpus too, which may hold the names of others.
-An error tells where something stands, and not what.
+that file are looked for in the texts of the corpus too, which may hold the names of others, and in
+params.yaml, where a citation may. An error tells where something stands, and not what.
 """
 
 import re
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from pipeline import csv_files, files, tables
 from pipeline.opened import FILE, Opened
+from pipeline.params import PARAMS
 from pipeline.releasing.collection import ReleaseError
 
 PRIVATE = tables.CAMPAIGN / "annotators.private.yaml"
@@ -24,7 +25,7 @@ OF_THE_CORPUS = {
     tables.PAIRS.path: tuple(tables.PAIRS.columns),
 }
 ONE_OF_A_FEW = ("kind", "reason")
-SHORTEST_PART, SHORTEST_SECRET = 3, 4
+SHORTEST_PART, SHORTEST_SECRET = 3, 6
 
 
 class Private(NamedTuple):
@@ -105,8 +106,10 @@ def _cells() -> Iterator[Cell]:
             first = table[name].dropna().drop_duplicates()
             for line, text in zip(first.index.tolist(), first, strict=True):
                 yield Cell(text, path, line, str(name), typed)
-    for line in files.read_lines(FILE):
-        yield Cell(line.text, FILE, line.number, line.text.partition(":")[0], typed=True)
+    for path, typed in ((FILE, True), (PARAMS, False)):
+        for line in files.read_lines(path):
+            field = line.text.partition(":")[0].strip()
+            yield Cell(line.text, path, line.number, field, typed)
 
 
 def _told(cell: Cell, known: Private) -> str | None:

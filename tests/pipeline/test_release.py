@@ -70,7 +70,8 @@ def judgment(**said) -> pd.DataFrame:
     usual = {
         "query_id": "q1", "moment_id": "m1", "annotator": 1, "level": 4, "reason": None,
         "submitted_at": "2024-05-03T12:00:00Z", "seconds": 3.0,
-        "origin": "878@2024-05-03T12:00:00Z", "guideline": "1", "kind": "first", "query_sha": "t", "clip_sha": "new",
+        "origin": "878@2024-05-03T12:00:00Z", "guideline": "1", "kind": "first",
+        "query_sha": "t", "clip_sha": "new",
     }  # fmt: skip
     return pd.DataFrame([usual | said])
 
@@ -295,6 +296,12 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
     assert corpus.loc[moment, "title"] == video
 
 
+def test_a_language_is_text_to_readers_of_older_yaml(checkout):
+    path = checkout.folder / "params.yaml"
+    path.write_text(path.read_text().replace("language: en", "language: 'no'"))
+    assert 'language:\n- "no"\n' in (checkout.release() / "README.md").read_text()
+
+
 def test_a_hostile_name_stays_text_in_the_card(checkout):
     params = files.read_yaml(checkout.folder / "params.yaml")
     name = "x: [1]\n---\n# Two | three"
@@ -347,6 +354,18 @@ def test_texts_of_the_corpus_may_hold_names_but_no_annotators_address(checkout):
     shutil.rmtree(checkout.folder / tables.RELEASE)
     checkout.write(queries=[("q1", "Anna writes to Two@Example.org.", "val"), *QUERIES[1:]])
     assert checkout.refusal().startswith("datasets/campaign/queries.csv: line 2, query: holds an")
+
+
+def test_settings_may_hold_an_authors_name_but_no_annotators_address(checkout):
+    checkout.private()
+    path = checkout.folder / "params.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("citation: null", "citation: Anna Berg, anna@example.org"))
+    checkout.release()
+    shutil.rmtree(checkout.folder / tables.RELEASE)
+    path.write_text(text.replace("citation: null", "citation: Berg (lead@localhost)"))
+    line = text[: text.index("citation: null")].count("\n") + 1
+    assert checkout.refusal().startswith(f"params.yaml: line {line}, citation: holds an address")
 
 
 @pytest.mark.parametrize("name", ["Bergamot kitchens", "Susanna's Kitchen", "Kitchen 878@2024"])
