@@ -74,7 +74,7 @@ class Collection:
         `given_up` are discarded pairs that never got their four levels.
         """
         outcome = self.pairs["outcome"]
-        given_up = (outcome == "discarded") & (self.pairs["scores"] != ALL_VOTES)
+        given_up = (outcome == "discarded") & (self.pairs["scores"] < 2)
         never = ~self.frozen["query_id"].isin(self.pairs["query_id"])
         return {
             "campaign": self.status,
