@@ -41,6 +41,7 @@ def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
         "ingest",
         "plan",
         "pseudo",
+        "release",
         "rewrite",
         "sample",
         "split",
@@ -78,6 +79,7 @@ def test_metrics_and_plots_are_where_dvc_looks(project):
             "pull",
             "consensus",
             "agreement",
+            "release",
         )
     }
     assert "similarity_by_rank" in project.run("dvc", "plots", "show", "--json", "-o", ".git/plots")
@@ -90,9 +92,10 @@ def test_a_second_run_does_nothing(project):
 @pytest.mark.parametrize(
     ("name", "pattern", "text", "stages"),
     [
-        ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates", "clips"]),
-        ("params.yaml", r"padding: 0.0 ", "padding: 0.5 ", ["clips"]),
-        ("params.yaml", r"top: \[1, 20, 40\]", "top: [40, 20, 1]", ["pseudo"]),
+        ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates", "clips", "release"]),
+        ("params.yaml", r"padding: 0.0 ", "padding: 0.5 ", ["clips", "release"]),
+        ("params.yaml", r"top: \[1, 20, 40\]", "top: [40, 20, 1]", ["pseudo", "release"]),
+        ("params.yaml", r"version: 0.1.0 ", "version: 0.1.1 ", ["release"]),
         ("pipeline/blas.py", r"\Z", "# changed\n", ["candidates", "pseudo"]),
         ("pipeline/clipping/recipe.py", r"\Z", "# changed\n", ["clips"]),
         ("README.md", r"\Z", "changed\n", []),
@@ -112,7 +115,14 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     own = moments["moment_id"].iloc[0]
     with (project.folder / "datasets/campaign/queries.csv").open("a") as stream:
         stream.write(f"{own},Somebody does what nobody described.,val\n")
-    assert sorted(project.repro()) == ["candidates", "clips", "embed", "pseudo", "split"]
+    assert sorted(project.repro()) == [
+        "candidates",
+        "clips",
+        "embed",
+        "pseudo",
+        "release",
+        "split",
+    ]
     # DVC would have emptied the folders before the run, were it not for `persist`.
     assert re.search(r"embed: 1 of \d+ texts encoded", project.told + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
