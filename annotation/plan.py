@@ -2,12 +2,13 @@
 
 reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
-        rejected_judgments.csv
+        rejected_judgments.csv; datasets/campaign/{audit,topup}.csv
 writes  datasets/work/assignments.parquet, campaign_state.json
 
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
 by more than 1 go to two others; a vote without a level brings in one more. The second batch
-follows where the last ranks of the first are relevant. The plan says what should be open now;
+follows where the last ranks of the first are relevant; what audit and top-up ask for is judged
+at once, in batches too, and does not touch that rule. The plan says what should be open now;
 what it names and is open already stays as it is.
 """
 
@@ -24,7 +25,7 @@ from annotation.planning.campaign import Campaign, Rule
 from annotation.planning.extension import extension, of_judged_queries
 from annotation.planning.people import Annotator, Role, judges, refuse_too_few
 from annotation.planning.standing import Standing, standing
-from annotation.showing import showing
+from annotation.showing import showing, to_judge
 from annotation.votes import PAIR, SHOWN, Ints, fresh
 from pipeline import files, stage, tables
 from pipeline.params import Params, load
@@ -52,7 +53,8 @@ def plan(campaign: Campaign) -> Plan:
     known = standing(campaign)
     decisions = of_judged_queries(campaign.extend, known.same)
     further = extension(known, decisions, campaign.rule)
-    wanted = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
+    by_rule = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
+    wanted = by_rule | known.pairs["extra"]
     missing = np.where(wanted, known.missing, 0)
     done = Counter(campaign.judgments["annotator"].tolist())
     given = _ask(known, missing, judges(campaign.annotators), done)
@@ -102,17 +104,33 @@ def _assignments(known: Standing, given: pd.DataFrame) -> pd.DataFrame:
     return tables.ASSIGNMENTS.check(rows[key].sort_values(key, ignore_index=True))
 
 
-def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
-    """Return what the tables of this checkout say of the campaign.
+class Answers(NamedTuple):
+    """What people have done: judgments, open tasks, and answers that are no judgments."""
+
+    judgments: pd.DataFrame
+    open_tasks: pd.DataFrame
+    rejected: pd.DataFrame
+
+
+def pulled() -> Answers:
+    """Return what was pulled last."""
+    return Answers(
+        tables.JUDGMENTS.read(), tables.OPEN_TASKS.read(), tables.REJECTED_JUDGMENTS.read()
+    )
+
+
+def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answers) -> Campaign:
+    """Return the campaign as the tables of this checkout and people's answers say.
 
     Raises:
         MomentRankError: a table is missing or wrong.
     """
-    candidates, queries = tables.CANDIDATES.read(), tables.QUERIES.read()
+    candidates, extra = to_judge(params.candidates.batch)
+    queries = tables.QUERIES.read()
     judged = queries[queries["query_id"].isin(candidates["query_id"])]
     clips = tables.CLIPS.read()
-    shown = showing(candidates, judged, clips)[SHOWN]
-    rejected = tables.REJECTED_JUDGMENTS.read()
+    shown = showing(candidates, extra, judged, clips)[SHOWN]
+    rejected = answers.rejected
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     decisions = tables.EXTEND.read()
     return Campaign(
@@ -120,12 +138,13 @@ def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
         candidates=candidates,
         clips=set(clips["moment_id"]),
         shown=shown,
-        judgments=tables.JUDGMENTS.read(),
-        open_tasks=tables.OPEN_TASKS.read().merge(shown, on=SHOWN),
+        judgments=answers.judgments,
+        open_tasks=answers.open_tasks.merge(shown, on=SHOWN),
         annotators=annotators,
         extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
         rule=Rule(params.candidates.batch, params.plan.last_ranks, params.plan.min_mean),
         spent=answered.assign(kind="first"),
+        extra=extra,
     )
 
 
@@ -137,7 +156,7 @@ def main() -> None:
         files.write_json(STATE, {"campaign": None})
         stage.say("plan: no campaign is open, so nobody is asked")
         return
-    campaign = campaign_of(roster.people(), load())
+    campaign = campaign_of(roster.people(), load(), pulled())
     made = plan(campaign)
     stale = len(campaign.judgments) - len(fresh(campaign.judgments, campaign.shown))
     tables.ASSIGNMENTS.write(made.assignments)

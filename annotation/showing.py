@@ -4,18 +4,28 @@ import hashlib
 
 import pandas as pd
 
+from annotation.auditing.extra import with_extra
 from annotation.votes import PAIR
 from pipeline import tables
 
 HASH_DIGITS = 32
 
 
-def showing(candidates: pd.DataFrame, queries: pd.DataFrame, clips: pd.DataFrame) -> pd.DataFrame:
-    """Return every candidate that has a clip, with what is shown of it.
+def to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the candidates, and what audit and top-up ask for besides (`tables.WANTED`)."""
+    candidates = tables.CANDIDATES.read()
+    return candidates, with_extra(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
+
+
+def showing(
+    candidates: pd.DataFrame, extra: pd.DataFrame, queries: pd.DataFrame, clips: pd.DataFrame
+) -> pd.DataFrame:
+    """Return every pair to judge that has a clip, with what is shown of it.
 
     To the columns of `candidates` come `query, clip, query_sha, clip_sha`.
     """
-    pairs = candidates.merge(queries[["query_id", "query"]], on="query_id")
+    pairs = pd.concat([candidates, extra]).drop_duplicates(PAIR)
+    pairs = pairs.merge(queries[["query_id", "query"]], on="query_id")
     pairs = pairs.merge(clips[["moment_id", "clip", "clip_sha"]], on="moment_id")
     return pairs.assign(query_sha=pairs["query"].map(query_sha))
 

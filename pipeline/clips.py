@@ -1,6 +1,7 @@
 """Cut every candidate moment out of its video, once, for the annotators to see.
 
-reads   datasets/work/{candidates,moments,videos}.parquet, and the videos that are named there
+reads   datasets/work/{candidates,moments,videos}.parquet, and the videos that are named there;
+        datasets/campaign/{audit,topup}.csv
 writes  datasets/work/clips/ (H.264 or GIF, without sound), clips.csv, failed_clips.csv
 
 A clip shows the frames of [start - clips.padding, end + clips.padding), within the video. Its
@@ -157,8 +158,8 @@ def main() -> None:
     """Cut what is missing, hand it to where browsers get it, and say what failed."""
     params = load()
     store = clip_store.store_of(params.clips.url)
-    candidates, moments = tables.CANDIDATES.read(), tables.MOMENTS.read()
-    moments = wanted(candidates, moments, tables.VIDEOS.read(), params.clips.padding)
+    judged = pd.concat([table.read() for table in (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)])
+    moments = wanted(judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding)
     outcome = clips(moments, params, Hashes(HASHES))
     store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))

@@ -18,6 +18,7 @@ ANSWER_PROBLEMS = ("empty", "malformed", "foreign", "twice", "bad-level", "bad-r
 SPLITS = ("val", "test", "train")
 WORK = schema.WORK
 CAMPAIGN = Path("datasets/campaign")
+RELEASE = Path("datasets/release")
 
 
 def _column(dtype: str, *checks: pa.Check, nullable: bool = False) -> pa.Column:
@@ -142,6 +143,33 @@ FAILED_CLIPS = _table(
     video_id=_id(),
     reason=_one_of("no-videos", "missing", "unreadable", "too-short", "no-frame"),
 )
+AUDIT = _table(
+    CAMPAIGN / "audit.csv",
+    ["query_id", "moment_id"],
+    query_id=_id(),
+    moment_id=_id(),
+    rank=_number("int64", 1),
+    similarity=_similarity("float64"),
+    origin=_one_of("top", "random"),
+)
+TOPUP = _table(
+    CAMPAIGN / "topup.csv",
+    ["query_id", "moment_id"],
+    query_id=_id(),
+    moment_id=_id(),
+    rank=_number("int64", 1),
+    similarity=_similarity("float64"),
+    origin=_id(),
+)
+WANTED = _table(
+    WORK / "wanted.parquet",
+    ["query_id", "moment_id"],
+    query_id=_id(),
+    moment_id=_id(),
+    rank=_number("int64", 1),
+    similarity=_similarity("float64"),
+    batch=_number("int64", 2),
+)
 PAIRS = _table(
     CAMPAIGN / "pairs.csv",
     ["pair_id"],
@@ -235,4 +263,12 @@ CONSENSUS = _table(
     mean=_number("float64", 0, 4, nullable=True),
     scores=_column("object"),
     outcome=_one_of("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting"),
+)
+COUNTED_VOTES = _table(
+    WORK / "counted_votes.parquet",
+    ["pair_id", "annotator"],
+    pair_id=_number("int64", 0),
+    annotator=_number("int64", 0),
+    level=_number("Int64", 0, 4, nullable=True),
+    reason=_one_of("broken-clip", "senseless-query", nullable=True),
 )

@@ -30,6 +30,8 @@ class Campaign:
     of each pair: judgments of anything else don't count. `open_tasks` are given out and not
     answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in a way that is no
     judgment, and go to somebody else. `extend` holds the lead's decisions by query_id.
+    `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted at once, whatever their
+    rank, and never asked by the extension.
     """
 
     queries: pd.DataFrame
@@ -42,3 +44,4 @@ class Campaign:
     extend: Mapping[str, bool]
     rule: Rule = field(default_factory=Rule)
     spent: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
+    extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)

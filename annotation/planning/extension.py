@@ -11,6 +11,8 @@ from annotation.planning.standing import Standing
 from annotation.votes import NO_LEVEL
 from pipeline import tables
 
+SECOND = 2
+
 
 class Extension(NamedTuple):
     """Query_ids: those whose batch 2 is judged, and those that the lead has to decide on."""
@@ -23,7 +25,8 @@ def extension(known: Standing, decisions: Mapping[str, bool], rule: Rule) -> Ext
     """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
 
     The rule waits until no pair of batch 1 does. A second batch that was begun is gone on with,
-    whatever later answers make of the mean, unless the lead says no.
+    whatever later answers make of the mean, unless the lead says no: what was asked of it for
+    the audit or a top-up does not begin it.
     """
     queries = _by_query(known, rule)
     yes, no = (_named(queries, decisions, answer) for answer in (True, False))
@@ -37,15 +40,15 @@ def extension(known: Standing, decisions: Mapping[str, bool], rule: Rule) -> Ext
 def _by_query(known: Standing, rule: Rule) -> pd.DataFrame:
     """Return what the rule asks about each query, as columns of bool."""
     pairs, level = known.pairs, known.verdicts.level
-    first = pairs["batch"] == 1
+    first, second = pairs["batch"] == 1, pairs["batch"] == SECOND
     ranks = pairs["rank"].between(rule.batch - rule.last_ranks + 1, rule.batch)
     last = first & ranks & (level != NO_LEVEL)
     begun = pairs.index.isin(known.seen["pair"]) | pairs.index.isin(known.given["pair"])
     queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
-        candidates=1,
-        more=~first,
+        candidates=first | second,
+        more=second,
         waits=first & known.waiting,
-        begun=~first & begun,
+        begun=second & ~pairs["extra"] & begun,
         levels=last,
         surplus=(level - rule.min_mean) * last,
     )

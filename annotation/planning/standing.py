@@ -19,7 +19,8 @@ class Standing(NamedTuple):
     """The pairs of distinct queries in order, and what is known of each, row by row.
 
     `same` names for every query the one that is judged for it. `group` in `pairs` numbers the
-    batches of all queries: their pairs are judged by the same people. `seen` and `given` are
+    batches of all queries: their pairs are judged by the same people. `extra` there marks what
+    audit and top-up want, candidates of batch 2 among it. `seen` and `given` are
     the judgments and the open tasks as `pair, annotator, kind`: a row of `pairs` and a person.
     `seen` holds every answer, also those that don't count.
     """
@@ -62,7 +63,7 @@ def canonical(queries: pd.DataFrame) -> dict[str, str]:
 def standing(campaign: Campaign) -> Standing:
     """Return where each pair stands."""
     same = canonical(campaign.queries)
-    pairs = _pairs(campaign.candidates, same)
+    pairs = _pairs(campaign.candidates, campaign.extra, same)
     fresh = votes.fresh(campaign.judgments, campaign.shown)
     counting = votes.votes(_one_query(fresh, same), pairs)
     given = campaign.open_tasks[campaign.open_tasks["kind"].isin(VOTING)]
@@ -82,10 +83,14 @@ def _answered(campaign: Campaign) -> pd.DataFrame:
     return pd.concat(both).drop_duplicates([*PAIR, "annotator"])
 
 
-def _pairs(candidates: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
-    judged = candidates["query_id"] == _one_query(candidates, same)["query_id"]
-    pairs = candidates[judged].sort_values(["query_id", "batch", "moment_id"], ignore_index=True)
-    return pairs.assign(group=pairs.groupby(["query_id", "batch"]).ngroup())
+def _pairs(candidates: pd.DataFrame, extra: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
+    wanted = pd.concat([candidates, extra]).drop_duplicates(PAIR)
+    judged = wanted["query_id"] == _one_query(wanted, same)["query_id"]
+    pairs = wanted[judged].sort_values(["query_id", "batch", "moment_id"], ignore_index=True)
+    return pairs.assign(
+        group=pairs.groupby(["query_id", "batch"]).ngroup(),
+        extra=votes.rows_of(pairs, extra) >= 0,
+    )
 
 
 def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:

@@ -49,6 +49,8 @@ class Workplace:
         pairs = pd.DataFrame([(f"q{q}", m[0]) for q in range(queries) for m in moments],
                              columns=["query_id", "moment_id"])  # fmt: skip
         tables.CANDIDATES.write(pairs.assign(rank=1, similarity=0.5, batch=1))
+        for table in (tables.AUDIT, tables.TOPUP):
+            table.write(table.empty())
 
     def table(self) -> pd.DataFrame:
         return tables.CLIPS.read().set_index("moment_id")

@@ -26,6 +26,9 @@ ROWS = {
     "CANDIDATES": [("q1", "m1", 1, 1.0, 1), ("q1", "m2", 21, -0.123456, 2)],
     "CLIPS": [("m1", "ab.mp4", "ab", 2.5), ("m2", "cd.gif", "cd", 0.0)],
     "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
+    "AUDIT": [("q1", "m1", 1, 1.0, "top"), ("q1", "m2", 321, -0.123456, "random")],
+    "TOPUP": [("q1", "m1", 61, 0.5, "splade"), ("q1", "m2", 70, 0.25, "=clip")],
+    "WANTED": [("q1", "m1", 21, 0.5, 2), ("q1", "m2", 321, -0.123456, 5)],
     "PAIRS": [
         (0, "q1", "m1", "v1", 0.1, 2.5, 61.46, "She waves.", 0.987654, 1, "ab", "cd"),
         (1, "q1", "m2", "v2", 0.0, 1.0, 2.0, "'=x", -1.0, 40, "ab", "ef"),
@@ -36,7 +39,7 @@ ROWS = {
     ],
     "JUDGMENT_HISTORY": [
         ("q1", "m1", 3, 4, None, NOON, 7.5, "1@a", "1", "first", "ab", "cd", NOON, "stands"),
-        ("q1", "m1", 3, None, "broken-clip", NOON, None, "2@b", "1", "first", "a", "c", NOON, "lost"),
+        ("q1", "m1", 3, None, "broken-clip", NOON, None, "b", "1", "first", "a", "c", NOON, "lost"),
     ],
     "REJECTED_JUDGMENTS": [
         ("q1", "m1", 3, "skipped", "1@a", NOON),
@@ -45,6 +48,7 @@ ROWS = {
     "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
     "OPEN_TASKS": [("q1", "m1", 3, "first", "ab", "cd"), ("q1", "m1", 3, "first", "ab", "ef")],
     "EXTEND": [("q1", "yes"), ("q2", "no")],
+    "COUNTED_VOTES": [(0, 3, 4, None), (0, 4, None, "broken-clip")],
     "CONSENSUS": [("q1", "m1", 4, 3.5, [3, 4], "two"), ("q1", "m2", None, None, [], "waiting")],
 }  # fmt: skip
 DTYPES = {
@@ -58,6 +62,9 @@ DTYPES = {
     "CANDIDATES": "str str int64 float64 int64",
     "CLIPS": "str str str float64",
     "FAILED_CLIPS": "str str str",
+    "AUDIT": "str str int64 float64 str",
+    "TOPUP": "str str int64 float64 str",
+    "WANTED": "str str int64 float64 int64",
     "PAIRS": "int64 str str str float64 float64 float64 str float64 int64 str str",
     "JUDGMENTS": "str str int64 Int64 str datetime64[us, UTC] float64 str str str str str",
     "JUDGMENT_HISTORY": "str str int64 Int64 str datetime64[us, UTC] float64 str str str str str"
@@ -66,6 +73,7 @@ DTYPES = {
     "ASSIGNMENTS": "str str int64 str",
     "OPEN_TASKS": "str str int64 str str str",
     "EXTEND": "str str",
+    "COUNTED_VOTES": "int64 int64 Int64 str",
     "CONSENSUS": "str str Int64 float64 object str",
 }
 every_table = pytest.mark.parametrize("name", ROWS)
@@ -346,6 +354,7 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
         ("JUDGMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("ASSIGNMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("CONSENSUS", ["query_id", "moment_id"]),
+        ("COUNTED_VOTES", ["pair_id", "annotator"]),
     ],
 )
 def test_a_key_twice_names_both_rows(name, key):
@@ -416,6 +425,9 @@ def test_every_table_lies_where_the_design_says():
         "CANDIDATES": "datasets/work/candidates.parquet",
         "CLIPS": "datasets/work/clips.csv",
         "FAILED_CLIPS": "datasets/work/failed_clips.csv",
+        "AUDIT": "datasets/campaign/audit.csv",
+        "TOPUP": "datasets/campaign/topup.csv",
+        "WANTED": "datasets/work/wanted.parquet",
         "PAIRS": "datasets/campaign/pairs.csv",
         "JUDGMENTS": "datasets/campaign/judgments.csv",
         "JUDGMENT_HISTORY": "datasets/campaign/judgment_history.csv",
@@ -424,6 +436,7 @@ def test_every_table_lies_where_the_design_says():
         "OPEN_TASKS": "datasets/work/open_tasks.parquet",
         "EXTEND": "datasets/campaign/extend.csv",
         "CONSENSUS": "datasets/work/consensus.parquet",
+        "COUNTED_VOTES": "datasets/work/counted_votes.parquet",
     }
 
 

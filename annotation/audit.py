@@ -1,0 +1,170 @@
+"""Audit the candidates: is what lies beyond the judged ranks relevant? Paper, Appendix B.3.
+
+    python -m annotation.audit plan --queries N [--seed S]
+    python -m annotation.audit report [--json] [--out DIR]
+    python -m annotation.audit top-up RUN... --depth K
+
+plan    draws N queries, of each the 60 most similar moments and 60 random others, for people
+        to judge besides the candidates (datasets/campaign/audit.csv and audit.json)
+report  prints relevance against similarity and rank, and estimates with a 95 % interval how
+        many relevant moments lie beyond the ranks of batch 1 and 2
+top-up  adds the first K results of systems' runs that nobody has judged (topup.csv)
+
+`dvc repro` hands the pairs to people.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from annotation.auditing import design, draw, topup
+from annotation.auditing.design import AuditError
+from annotation.auditing.report import report
+from annotation.auditing.shown import as_json, as_text
+from momentrank import formats
+from momentrank.errors import UsageError
+from pipeline import csv_files, pool, stage, tables
+from pipeline.embeddings import Embeddings
+from pipeline.params import Params, load
+
+RESERVED = ("candidates", "audit", "top", "random")
+SEED = 2024
+
+
+def main(options: argparse.Namespace) -> None:
+    """Do what is asked."""
+    {"plan": plan, "report": tell, "top-up": top_up}[options.do](options)
+
+
+def plan(options: argparse.Namespace) -> None:
+    """Draw the audit, and say what it costs."""
+    refuse_begun(options.replace)
+    found = _pool(load())
+    drawn = draw.draw(*found, draw.Sizes(options.seed, options.queries))
+    cost = draw.cost(drawn.table, tables.CANDIDATES.read())
+    tables.AUDIT.write(drawn.table)
+    design.write(drawn.design)
+    stage.say(
+        f"{drawn.design.drawn} of {drawn.design.queries} queries, {cost['pairs']:,} pairs;"
+        f" {cost['in_batch_1']:,} of them are judged anyway (batch 1), and"
+        f" {cost['in_batch_2']:,} where their query is extended (batch 2).\n"
+        f"This costs {cost['votes_at_least']:,} to {cost['votes_at_most']:,} further judgments,"
+        " and two more of each pair on which two people disagree.\n"
+        f"Commit {tables.AUDIT.path} and {design.PATH}; `dvc repro` gives the pairs out."
+    )
+
+
+def refuse_begun(replace: bool) -> None:
+    """Stop where an audit stands already.
+
+    Raises:
+        AuditError: it would be overwritten, and nobody said `--replace`.
+    """
+    path = tables.AUDIT.path
+    if not replace and (design.PATH.exists() or (path.exists() and len(tables.AUDIT.read()))):
+        raise AuditError(
+            f"{path}: an audit is drawn already; go on with it, or give it up for another with"
+            " --replace (what was judged of it stays judged)"
+        )
+
+
+def _pool(params: Params) -> topup.Pool:
+    queries = tables.QUERIES.read()
+    modalities = params.ingest.pool_modalities
+    moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    judged = queries.loc[queries["split"] != "train", ["query_id", "query"]]
+    return topup.Pool(judged.reset_index(drop=True), moments, Embeddings.open())
+
+
+def tell(options: argparse.Namespace) -> None:
+    """Print the report, and write its tables where that is asked for."""
+    drawn, params = design.read(), load().candidates
+    found = report(tables.AUDIT.read(), _consensus(), drawn, [params.batch, params.top])
+    if options.out:
+        for name in ("by_similarity", "by_rank", "beyond"):
+            csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(found, name))
+    text = json.dumps(as_json(found, drawn), indent=2) if options.json else as_text(found, drawn)
+    sys.stdout.write(f"{text}\n")
+
+
+def top_up(options: argparse.Namespace) -> None:
+    """Append what the runs found, and say of each what became of its results."""
+    asked = {"corpus": options.corpus, "depth": options.depth, "warn": stage.say}
+    runs = {name: formats.read_run(path, **asked) for name, path in named(options.runs).items()}
+    path = tables.TOPUP.path
+    before = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
+    audit = tables.AUDIT.read() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
+    known = topup.taken(tables.CANDIDATES.read(), audit, before, _consensus())
+    found = topup.top_up(runs, _pool(load()), known, depth=options.depth, min_iou=options.iou)
+    if len(found.table):
+        tables.TOPUP.write(pd.concat([before, found.table], ignore_index=True))
+    stage.say(str(found.counts.to_string(index=False)))
+    stage.say(f"{len(found.table):,} pairs are new in {path}: {2 * len(found.table):,} judgments")
+
+
+def _consensus() -> pd.DataFrame:
+    path = tables.CONSENSUS.path
+    return tables.CONSENSUS.read() if path.exists() else tables.CONSENSUS.empty()
+
+
+def named(paths: Sequence[Path]) -> dict[str, Path]:
+    """Return runs by name: that of the file, up to its first dot.
+
+    Raises:
+        UsageError: two runs have one name, or a name means something else.
+    """
+    runs: dict[str, Path] = {}
+    for path in paths:
+        name = path.name.partition(".")[0]
+        if not name or name in RESERVED:
+            raise UsageError(f"{path}: a run can't be called {name!r}: rename the file")
+        if name in runs:
+            raise UsageError(f"{path}: {runs[name]} is called {name!r} too: rename one of them")
+        runs[name] = path
+    return runs
+
+
+def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+    """Read the command line, or the words that are given."""
+    parser = stage.parser("Reads params.yaml and datasets/ in the current folder.")
+    verbs = parser.add_subparsers(dest="do", required=True, metavar="plan | report | top-up")
+    one = verbs.add_parser("plan", help="draw an audit")
+    one.add_argument("--queries", type=int, required=True, help="how many are drawn")
+    one.add_argument("--seed", type=natural, default=SEED)
+    one.add_argument("--replace", action="store_true", help="give up the audit that was drawn")
+    two = verbs.add_parser("report", help="say what it comes to")
+    two.add_argument("--json", action="store_true")
+    two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")
+    three = verbs.add_parser("top-up", help="add what systems found")
+    three.add_argument("runs", nargs="+", type=Path, metavar="RUN")
+    three.add_argument("--depth", type=natural, required=True, help="results per query")
+    three.add_argument("--iou", type=share, default=topup.MIN_IOU,
+                       help="of a result and the moment it stands for, at least")  # fmt: skip
+    three.add_argument("--corpus", type=Path, metavar="FILE",
+                       help="video_corpus.json, for runs that name videos by index")  # fmt: skip
+    return parser.parse_args(words)
+
+
+def natural(text: str) -> int:
+    """Read a whole number of 0 or more, for argparse."""
+    number = int(text)
+    if number < 0:
+        raise ValueError
+    return number
+
+
+def share(text: str) -> float:
+    """Read a number above 0 and up to 1, for argparse."""
+    number = float(text)
+    if not 0 < number <= 1:
+        raise ValueError
+    return number
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, arguments()))

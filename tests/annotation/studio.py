@@ -1,0 +1,121 @@
+"""A real Label Studio in a folder of its own, for tests: people in it, projects, tasks.
+
+with studio(folder, repository) as lead:
+    project = lead.project("page", config)
+    ann = lead.sign_up("ann@example.org", "a-good-password")
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from annotation import env, server
+
+FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
+
+
+class Studio:
+    """A server as one person sees it: its address, and that person's token."""
+
+    def __init__(self, url: str, token: str, media: Path) -> None:
+        self.url, self.token, self.media = url, token, media
+        self.http = httpx.Client(
+            base_url=url, headers={"Authorization": f"Token {token}"}, timeout=60
+        )
+
+    def api(self, method: str, path: str, body: object = None) -> Any:
+        """Return what the API answers, as JSON."""
+        response = self.http.request(method, path, json=body)
+        assert response.is_success, f"{method} {path}: {response.status_code} {response.text}"
+        return response.json() if response.content else None
+
+    def invite(self) -> str:
+        """Return the address at which somebody new signs up."""
+        return f"{self.url}{self.api('GET', '/api/invite')['invite_url']}"
+
+    def sign_up(self, email: str, password: str) -> "Studio":
+        """Make an account at the invite link, as a browser does; return what they see."""
+        with self._visitor() as visitor:
+            _submit(visitor, self.invite(), {"email": email, "password": password})
+            return Studio(self.url, _token(visitor), self.media)
+
+    def token_of(self, email: str, password: str) -> str:
+        """Return the token of an account, by logging in as a browser does."""
+        with self._visitor() as visitor:
+            _submit(visitor, "/user/login/", {"email": email, "password": password})
+            return _token(visitor)
+
+    def project(self, title: str, config: str, **options: object) -> int:
+        """Make a project; return its number."""
+        made = self.api(
+            "POST", "/api/projects/", {"title": title, "label_config": config, **options}
+        )
+        return int(made["id"])
+
+    def storage(self, project: int, folder: Path) -> int:
+        """Let a project's people see the files of a folder inside the media folder."""
+        body = {
+            "project": project,
+            "title": folder.name,
+            "path": str(folder),
+            "use_blob_urls": False,
+        }
+        return int(self.api("POST", "/api/storages/localfiles/", body)["id"])
+
+    def add(self, project: int, tasks: list[dict[str, str]]) -> list[int]:
+        """Import tasks; return their numbers."""
+        path = f"/api/projects/{project}/import?return_task_ids=true"
+        done = self.api("POST", path, [{"data": data} for data in tasks])
+        return [int(number) for number in done["task_ids"]]
+
+    def tasks(self, project: int) -> list[dict[str, Any]]:
+        """Return all tasks of a project, with their annotations."""
+        path = f"/api/tasks/?project={project}&fields=all&page_size=1000"
+        return list(self.api("GET", path)["tasks"])
+
+    def annotate(self, task: int, result: list[dict[str, Any]]) -> dict[str, Any]:
+        """Answer a task as this person."""
+        return dict(self.api("POST", f"/api/tasks/{task}/annotations/", {"result": result}))
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self.http.close()
+
+    def _visitor(self) -> httpx.Client:
+        return httpx.Client(base_url=self.url, follow_redirects=True, timeout=60)
+
+
+def _submit(visitor: httpx.Client, path: str, values: dict[str, str]) -> None:
+    """Fill in a form of Django's and send it; who stays on the page was refused."""
+    page = visitor.get(path).raise_for_status()
+    found = FORM_TOKEN.search(page.text)
+    assert found, f"{path} shows no form"
+    form = {**values, "csrfmiddlewaretoken": found[1]}
+    sent = visitor.post(path, data=form, headers={"Referer": str(page.url)}).raise_for_status()
+    assert sent.url.path != page.url.path, f"{page.url.path} took nobody in"
+
+
+def _token(visitor: httpx.Client) -> str:
+    return str(visitor.get("/api/current-user/token").raise_for_status().json()["token"])
+
+
+@contextlib.contextmanager
+def studio(folder: Path, repository: Path) -> Iterator[Studio]:
+    """Start a server in a folder and stop it afterwards; what its first user sees of it."""
+    if not (repository / server.PROGRAM).is_file():
+        pytest.skip("Label Studio is not installed: make label-studio")
+    environment = server.PROGRAM.parts[0]
+    (folder / environment).symlink_to(repository / environment)
+    with contextlib.chdir(folder):
+        try:
+            found = server.start(0)
+            lead = Studio(found.url, env.read()[env.TOKEN], folder / server.MEDIA)
+            with contextlib.closing(lead):
+                yield lead
+        finally:
+            server.stop()

@@ -1,0 +1,321 @@
+"""The audit's report, and its commands from the tables of a pool to what they print."""
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from annotation import audit
+from annotation.auditing.design import AuditError, Design
+from annotation.auditing.estimate import beyond
+from annotation.auditing.report import by_rank, by_similarity, counts, edges_of, in_strata, report
+from momentrank.errors import UsageError
+from pipeline import embeddings, files, tables
+from pipeline.candidates import candidates
+from pipeline.params import Candidates
+from pipeline.schema import TableError
+from pipeline.similarity import unit_on_grid
+
+SMALL = Design(seed=1, queries=10, drawn=2, pool=20, top=6, random=4)
+DEPTHS = (2, 4)
+OTHERS = (8, 11, 15, 20)
+
+
+def drawn_by(design=SMALL, others=OTHERS):
+    """Return the pairs of an audit; a moment is called by its rank."""
+    rows = [
+        (f"q{query}", f"m{rank:02}", rank, 1 - rank / 20, "top" if rank <= design.top else "random")
+        for query in range(design.drawn)
+        for rank in (*range(1, design.top + 1), *others)
+    ]
+    return tables.AUDIT.check(pd.DataFrame(rows, columns=tables.AUDIT.columns))
+
+
+def voted(pairs, level_of):
+    """Return a consensus: `level_of(query, rank)` is a level or an outcome without one."""
+    said = [level_of(row.query_id, row.rank) for row in pairs.itertuples()]
+    levels = [None if isinstance(one, str) else one for one in said]
+    frame = pairs[["query_id", "moment_id"]].assign(
+        level=pd.array(levels, "Int64"),
+        mean=[np.nan if one is None else float(one) for one in levels],
+        scores=[[] for _ in said],
+        outcome=[one if isinstance(one, str) else "two" for one in said],
+    )
+    return tables.CONSENSUS.check(frame)
+
+
+def told(level_of, design=SMALL, depths=DEPTHS):
+    pairs = drawn_by(design)
+    return report(pairs, voted(pairs, level_of), design, depths)
+
+
+def row(found, level, rank):
+    frame = found.beyond
+    [one] = frame[(frame["level"] == level) & (frame["rank"] == rank)].to_dict("records")
+    return one
+
+
+def test_totals_are_those_of_the_sample_blown_up():
+    found = told(lambda query, rank: 3 if rank in {1, 5, 8} else 0)
+    assert found.progress == {
+        "pairs": 20,
+        "decided": 20,
+        "without_level": 0,
+        "queries": 2,
+        "queries_done": 2,
+        "queries_used": 2,
+    }
+    one = row(found, level=3, rank=4)
+    assert one["per_query"] == 1 + 14 / 4  # rank 5, and one of four for the 14 beyond rank 6
+    assert one["share"] == pytest.approx(4.5 / 5.5, abs=1e-4)
+    assert one["finds"] == 2
+    assert row(found, level=4, rank=4)["per_query"] == 0
+    assert sorted(set(found.beyond["rank"])) == [2, 4]
+
+
+def test_a_pair_without_consensus_is_no_zero():
+    found = told(
+        lambda query, rank: {1: 3, 5: "discarded", 6: 3, 8: "unjudgeable", 11: 3}.get(rank, 0)
+    )
+    assert found.progress["without_level"] == 4
+    one = row(found, level=3, rank=4)
+    assert one["per_query"] == pytest.approx(2 * 1 + 14 / 3, abs=1e-4)
+
+
+def test_a_query_that_waits_or_has_a_stratum_without_a_level_is_left_out():
+    waits = told(lambda query, rank: "waiting" if (query, rank) == ("q1", 3) else 1)
+    assert waits.progress["decided"] == 19
+    assert waits.progress["queries_done"] == waits.progress["queries_used"] == 1
+    assert waits.beyond.empty
+    assert waits.by_rank["pairs"].sum() == 19
+    unseen = told(lambda query, rank: "discarded" if query == "q1" and rank in {3, 4} else 1)
+    assert unseen.progress["queries_done"] == 2
+    assert unseen.progress["queries_used"] == 1
+
+
+def test_a_pair_that_was_never_shown_waits():
+    pairs = drawn_by()
+    found = report(pairs, tables.CONSENSUS.empty(), SMALL, DEPTHS)
+    assert found.progress["decided"] == 0
+    assert found.beyond.empty
+    assert found.by_rank.empty
+    assert found.by_similarity.empty
+
+
+def test_without_a_find_the_exact_bound_is_told():
+    found = told(lambda query, rank: 3 if rank == 1 else 0)
+    # 4 of 14 are judged in two queries: 4 + 3 relevant ones are missed with a chance of 0.069,
+    # 4 + 4 with one of 0.044.
+    assert row(found, level=3, rank=4)["unseen_at_most"] == 7 / 2
+    assert pd.isna(row(told(lambda query, rank: 3), level=3, rank=4)["unseen_at_most"])
+
+
+@pytest.mark.parametrize(
+    ("top", "pool", "depths", "edges"),
+    [
+        (60, 900, (20, 40), [0, 20, 40, 60, 900]),
+        (60, 900, (40, 80), [0, 40, 60, 900]),
+        (60, 50, (20, 40), [0, 20, 40, 50]),
+        (60, 30, (20, 40), [0, 20, 30]),
+        (60, 60, (20, 20), [0, 20, 60]),
+    ],
+)
+def test_strata_end_where_the_pool_does(top, pool, depths, edges):
+    design = SMALL.model_copy(update={"top": top, "pool": pool})
+    assert edges_of(depths, design) == edges
+
+
+def test_a_pool_that_was_judged_whole_leaves_no_doubt():
+    design = Design(seed=1, queries=2, drawn=2, pool=6, top=6, random=4)
+    pairs = drawn_by(design, others=())
+    found = report(pairs, voted(pairs, lambda query, rank: int(rank < 6)), design, DEPTHS)
+    one = row(found, level=1, rank=4)
+    assert one["per_query"] == one["per_query_low"] == one["per_query_high"] == 1
+    assert one["unseen_at_most"] is None
+
+
+def test_the_counts_are_those_of_the_table():
+    random = np.random.default_rng(5)
+    pairs = drawn_by()
+    pairs["level"] = pd.array(random.integers(0, 5, len(pairs)), "Int64")
+    pairs.loc[random.random(len(pairs)) < 0.1, "level"] = pd.NA
+    edges = edges_of(DEPTHS, SMALL)
+    inside = in_strata(pairs, edges)
+    found = counts(inside, edges, 2)
+    for query, name in enumerate(sorted(set(inside["query_id"]))):
+        for stratum, (low, high) in enumerate(pairwise(edges)):
+            own = inside[(inside["query_id"] == name) & inside["rank"].between(low + 1, high)]
+            assert found.size[query, stratum] == high - low
+            assert found.judged[query, stratum] == own["level"].notna().sum()
+            assert found.relevant[query, stratum] == (own["level"].dropna() >= 2).sum()
+    assert beyond(found, 1, SMALL.queries).per_query.value >= 0
+
+
+def test_levels_by_similarity_and_by_rank():
+    levels = pd.DataFrame(
+        {
+            "similarity": [1.0, 0.9, 0.89, 0.1, -0.05, 0.0],
+            "rank": [1, 10, 11, 60, 61, 300],
+            "level": pd.array([4, 3, 2, 0, 0, 1], "Int64"),
+        }
+    )
+    found = by_similarity(levels)
+    assert found[["low", "high", "pairs", "mean"]].values.tolist() == [
+        [-0.1, 0.0, 1, 0.0],
+        [0.0, 0.1, 1, 1.0],
+        [0.1, 0.2, 1, 0.0],
+        [0.8, 0.9, 1, 2.0],
+        [0.9, 1.0, 2, 3.5],
+    ]
+    assert found["at_least_4"].tolist() == [0, 0, 0, 0, 0.5]
+    design = Design(seed=1, queries=2, drawn=2, pool=300, top=60, random=60)
+    ranks = by_rank(levels, design)
+    assert ranks[["low", "high", "pairs"]].values.tolist() == [
+        [1, 10, 2],
+        [11, 20, 1],
+        [51, 60, 1],
+        [61, 100, 1],
+        [201, 300, 1],
+    ]
+
+
+# The commands
+
+POOL, QUERIES = 90, 8
+PARAMS = {"batch": 5, "top": 10}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, repository):
+    """Return a folder with a pool of 90 moments and 8 queries, and its candidates."""
+    monkeypatch.chdir(tmp_path)
+    text = (repository / "params.yaml").read_text()
+    text = text.replace("  top: 40  ", "  top: 10  ").replace("  batch: 20  ", "  batch: 5  ")
+    (tmp_path / "params.yaml").write_text(text)
+    ids = [f"m{number:02}" for number in range(POOL)]
+    texts = [f"Somebody does {number}." for number in range(POOL)]
+    moments = pd.DataFrame({"moment_id": ids, "video_id": "v", "description": texts})
+    moments = moments.assign(
+        start=np.arange(POOL) * 4.0, end=np.arange(POOL) * 4.0 + 3, modality="v"
+    )
+    tables.MOMENTS.write(moments[tables.MOMENTS.columns])
+    captions = pd.DataFrame({"moment_id": ids, "caption": texts}).assign(
+        source="none",
+        model=None,
+        prompt=None,
+        rounds=0,
+        similarity=1.0,
+        name_score=0.0,
+        status="passed",
+    )
+    tables.CAPTIONS.write(captions)
+    queries = pd.DataFrame({"query_id": ids, "query": texts, "split": "train"})
+    queries.loc[: QUERIES - 1, "split"] = "test"
+    tables.QUERIES.write(queries)
+    store = embeddings.Store(embeddings.FOLDER, "random")
+    keys, distinct = embeddings.distinct(texts)
+    vectors = unit_on_grid(np.random.default_rng(1).standard_normal((len(distinct), 8)))
+    store.keep(keys, vectors)
+    store.finish(keys)
+    described = captions[["moment_id", "caption"]].merge(moments)
+    opened = embeddings.Embeddings.open()
+    tables.CANDIDATES.write(candidates(queries[:QUERIES], described, opened, Candidates(**PARAMS)))
+    return tmp_path
+
+
+def run(capsys, *words):
+    """Run a command; return what it prints and what it says."""
+    audit.main(audit.arguments(words))
+    return capsys.readouterr()
+
+
+def judge(level_of):
+    tables.CONSENSUS.write(voted(tables.AUDIT.read(), level_of))
+
+
+def test_an_audit_from_its_plan_to_its_report(folder, capsys):
+    said = run(capsys, "plan", "--queries", "4").err
+    assert "4 of 8 queries, 360 pairs; 20 of them are judged anyway (batch 1), and 20" in said
+    assert "costs 640 to 680 further judgments" in said
+    first = tables.AUDIT.path.read_bytes()
+    assert "INCOMPLETE: 0 of 360 pairs" in run(capsys, "report").out
+
+    judge(lambda query, rank: 4 if rank <= 3 or rank == 70 else 0)
+    text = run(capsys, "report", "--out", "figures").out
+    assert ", complete: 360 of 360 pairs" in text
+    assert sorted(path.name for path in (folder / "figures").iterdir()) == [
+        "audit_beyond.csv",
+        "audit_by_rank.csv",
+        "audit_by_similarity.csv",
+    ]
+    found = json.loads(run(capsys, "report", "--json").out)
+    assert found["complete"] is True
+    assert found["design"]["pool"] == POOL
+    assert {entry["rank"] for entry in found["beyond"]} == {5, 10}
+    assert [entry["per_query"] for entry in found["beyond"]] == [1.0] * 8  # rank 70, all are judged
+    assert [entry["per_query_high"] for entry in found["beyond"]] != [1.0] * 8  # 4 of 8 queries
+
+    with pytest.raises(AuditError, match=r"audit\.csv: an audit is drawn already.*--replace"):
+        run(capsys, "plan", "--queries", "3")
+    assert tables.AUDIT.path.read_bytes() == first
+    run(capsys, "plan", "--queries", "4", "--replace")
+    assert tables.AUDIT.path.read_bytes() == first
+    run(capsys, "plan", "--queries", "4", "--replace", "--seed", "5")
+    assert tables.AUDIT.path.read_bytes() != first
+
+
+def test_a_report_without_an_audit_says_what_to_type(folder, capsys):
+    with pytest.raises(files.FileError, match=r"`python -m annotation\.audit plan` draws one"):
+        run(capsys, "report")
+
+
+def test_an_audit_that_was_edited_is_refused_by_its_line(folder, capsys):
+    run(capsys, "plan", "--queries", "2")
+    text = tables.AUDIT.path.read_text().replace(",top\n", ",best\n", 1)
+    tables.AUDIT.path.write_text(text)
+    with pytest.raises(TableError, match=r"audit\.csv: line 2, origin: 'best' is not one of"):
+        run(capsys, "report")
+
+
+def test_a_top_up_is_appended_once(folder, capsys):
+    lines = [f"m00 Q0 v {4 * number}.0 {4 * number + 3}.0 {number + 1} 1 x" for number in range(40)]
+    (folder / "splade.txt").write_text("\n".join(lines) + "\n")
+    before = tables.CANDIDATES.read()
+    judged = before[(before["query_id"] == "m00") & (before["batch"] == 1)]["moment_id"]
+    said = run(capsys, "top-up", "splade.txt", "--depth", "30").err
+    table = tables.TOPUP.read()
+    assert set(table["moment_id"]) == {f"m{number:02}" for number in range(30)} - set(judged)
+    assert set(table["origin"]) == {"splade"}
+    assert f"{len(table)} pairs are new" in said
+    stood = tables.TOPUP.path.read_bytes()
+    assert "0 pairs are new" in run(capsys, "top-up", "splade.txt", "--depth", "30").err
+    assert tables.TOPUP.path.read_bytes() == stood
+    run(capsys, "top-up", "splade.txt", "--depth", "40")
+    assert tables.TOPUP.path.read_bytes().startswith(stood)
+    assert len(tables.TOPUP.read()) > len(table)
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["audit.txt"], "can't be called 'audit': rename the file"),
+        (["a/x.txt", "b/x.json.gz"], "a/x.txt is called 'x' too"),
+        ([".txt"], "can't be called ''"),
+    ],
+)
+def test_runs_need_names_of_their_own(names, message):
+    with pytest.raises(UsageError, match=message):
+        audit.named([Path(name) for name in names])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["plan"], ["top-up", "x", "--depth", "-1"], ["top-up", "x", "--depth", "1", "--iou", "0"]],
+)
+def test_impossible_options_are_refused(words, capsys):
+    with pytest.raises(SystemExit) as exc:
+        audit.arguments(words)
+    assert exc.value.code == 2

@@ -1,0 +1,244 @@
+"""Drawing an audit and topping up: which pairs, against the definition, and the same always."""
+
+import hashlib
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.auditing import design, draw, topup
+from annotation.auditing.design import AuditError
+from annotation.auditing.draw import Sizes
+from annotation.auditing.topup import NOWHERE, Pool, matched, taken, top_up
+from pipeline import embeddings, tables
+from pipeline.candidates import candidates
+from pipeline.files import FileError
+from pipeline.params import Candidates
+from pipeline.similarity import unit_on_grid
+
+MOMENTS, QUERIES = 30, 6
+
+
+@pytest.fixture(scope="module")
+def world() -> Pool:
+    """Return a pool of 30 moments at 28 places, and the captions of the first six as queries."""
+    random = np.random.default_rng(3)
+    texts = [f"Somebody does {number}." for number in range(MOMENTS)]
+    ids, distinct = embeddings.distinct(texts)
+    vectors = unit_on_grid(random.standard_normal((len(distinct), 8)))
+    place = [*range(MOMENTS - 2), 0, 1]
+    moments = pd.DataFrame(
+        {
+            "moment_id": [f"m{number:02}" for number in range(MOMENTS)],
+            "caption": texts,
+            "video_id": [f"v{number % 4}" for number in place],
+            "start": [number * 10.0 for number in place],
+            "end": [number * 10.0 + 5 for number in place],
+        }
+    )
+    names = [f"q{number}" for number in range(QUERIES)]
+    queries = pd.DataFrame({"query_id": names, "query": texts[:QUERIES]}, dtype="str")
+    return Pool(queries, moments, embeddings.Embeddings(ids, vectors))
+
+
+def all_ranked(world):
+    """Return all ranks as the stage `candidates` gives them."""
+    everything = Candidates(top=2 * MOMENTS, batch=MOMENTS)
+    return candidates(*world, everything).drop(columns="batch")
+
+
+def digest(*parts):
+    return hashlib.sha256("\n".join(map(str, parts)).encode()).hexdigest()
+
+
+def test_an_audit_is_the_top_and_others_as_they_are_drawn(world):
+    drawn = draw.draw(*world, Sizes(7, queries=3, top=5, random=4))
+    ranked = all_ranked(world)
+    chosen = sorted(world.queries["query_id"], key=lambda query: digest(7, "", query))[:3]
+    rows = []
+    for query, own in ranked[ranked["query_id"].isin(chosen)].groupby("query_id"):
+        rest = sorted(own["moment_id"][5:], key=lambda moment: digest(7, query, moment))[:4]
+        rows += own[:5].assign(origin="top").values.tolist()
+        rows += own[own["moment_id"].isin(rest)].assign(origin="random").values.tolist()
+    assert drawn.table.values.tolist() == rows
+    told = drawn.design.model_dump()
+    assert told == {"seed": 7, "queries": 6, "drawn": 3, "pool": 28, "top": 5, "random": 4}
+
+
+def test_ranks_and_similarities_are_the_candidates_own(world):
+    ranked = all_ranked(world)
+    drawn = draw.draw(*world, Sizes(1, queries=6, top=5, random=40)).table
+    both = drawn.merge(ranked, on=["query_id", "moment_id", "rank", "similarity"])
+    assert len(both) == len(drawn) == len(ranked) == 6 * 28
+
+
+def test_the_order_of_queries_does_not_matter(world):
+    sizes = Sizes(1, queries=4, top=5, random=5)
+    turned = world._replace(queries=world.queries[::-1].reset_index(drop=True))
+    pd.testing.assert_frame_equal(draw.draw(*turned, sizes).table, draw.draw(*world, sizes).table)
+
+
+@pytest.mark.parametrize("number", [1, 7])
+def test_fewer_than_two_queries_or_more_than_there_are_cannot_be_drawn(world, number):
+    with pytest.raises(AuditError, match=f"6 are judged: --queries can't be {number}"):
+        draw.draw(*world, Sizes(1, queries=number))
+
+
+def test_the_cost_counts_what_is_not_judged_anyway(world):
+    table = draw.draw(*world, Sizes(1, queries=2, top=6, random=4)).table
+    known = candidates(*world, Candidates(top=4, batch=2))
+    assert draw.cost(table, known) == {
+        "pairs": 20,
+        "in_batch_1": 4,
+        "in_batch_2": 4,
+        "votes_at_least": 24,
+        "votes_at_most": 32,
+    }
+
+
+def test_the_design_is_read_as_it_was_written_and_refused_otherwise(tmp_path, world):
+    drawn = draw.draw(*world, Sizes(1, queries=2)).design
+    path = tmp_path / "audit.json"
+    with pytest.raises(FileError, match=r"`python -m annotation\.audit plan` draws one"):
+        design.read(path)
+    design.write(drawn, path)
+    assert design.read(path) == drawn
+    path.write_text(path.read_text().replace('"pool": 28', '"pool": "28"'))
+    with pytest.raises(AuditError, match=r"audit\.json: pool: input should be a valid integer"):
+        design.read(path)
+
+
+# Top-up
+
+
+def run_of(*rows):
+    """Return a run of `(query_id, video_id, start, end)`, ranked as they come."""
+    frame = pd.DataFrame(rows, columns=["query_id", "video_id", "start", "end"])
+    return frame.assign(rank=frame.groupby("query_id").cumcount() + 1, score=0.0)
+
+
+def moment(world, number, query="q0", shift=0.0):
+    """Return the result that is a moment of the pool, later by `shift` seconds."""
+    video, start, end = world.moments.loc[number, ["video_id", "start", "end"]]
+    return query, video, start + shift, end + shift
+
+
+NOTHING = pd.DataFrame({"query_id": [], "moment_id": []}, dtype="str")
+
+
+def topped(world, known=NOTHING, depth=10, min_iou=0.5, **runs):
+    return top_up(runs, world, known, depth=depth, min_iou=min_iou)
+
+
+def test_the_first_results_of_a_run_become_pairs_with_their_rank_in_the_pool(world):
+    run = run_of(moment(world, 5), moment(world, 9, "q1"), moment(world, 7), moment(world, 8))
+    found = topped(world, depth=2, splade=run)
+    ranked = all_ranked(world)
+    expected = found.table.merge(ranked)
+    assert len(expected) == len(found.table) == 3
+    assert sorted(zip(found.table["query_id"], found.table["moment_id"], strict=True)) == [
+        ("q0", "m05"),
+        ("q0", "m07"),
+        ("q1", "m09"),
+    ]
+    assert set(found.table["origin"]) == {"splade"}
+
+
+def test_a_result_is_the_moment_that_it_meets_best_and_what_meets_none_is_counted(world):
+    run = run_of(
+        moment(world, 5, shift=1e-7),
+        moment(world, 6, shift=1.0),
+        moment(world, 7, shift=2.0),
+        ("q0", "elsewhere", 70.0, 75.0),
+        moment(world, 8, query="q9"),
+        moment(world, 5),
+    )
+    found = topped(world, a=run)
+    assert set(found.table["moment_id"]) == {"m05", "m06"}
+    assert found.counts.to_dict("records") == [
+        {
+            "run": "a",
+            "results": 6,
+            "of_other_queries": 1,
+            "unmatched": 2,
+            "judged_or_wanted": 0,
+            "new": 2,
+            "repeated": 1,
+        }
+    ]
+    assert set(topped(world, min_iou=0.4, a=run).table["moment_id"]) == {"m05", "m06", "m07"}
+
+
+def test_a_place_that_two_moments_share_is_told_by_the_candidates_one(world):
+    found = topped(world, a=run_of(moment(world, 28), moment(world, 29, "q3")))
+    assert len(found.table.merge(all_ranked(world))) == 2
+
+
+def test_a_second_top_up_adds_nothing_and_a_deeper_one_the_rest(world):
+    run = run_of(moment(world, 5), moment(world, 7), moment(world, 28))
+    first = topped(world, depth=1, a=run).table
+    again = topped(world, known=first[["query_id", "moment_id"]], depth=1, a=run)
+    assert again.table.empty
+    assert again.counts.to_dict("records")[0]["judged_or_wanted"] == 1
+    deeper = topped(world, known=first[["query_id", "moment_id"]], depth=3, a=run).table
+    assert len(deeper) == 2
+
+
+def test_what_two_runs_bring_is_named_by_the_first_name(world):
+    run = run_of(moment(world, 5))
+    found = topped(world, b=run, a=run)
+    assert found.table["origin"].tolist() == ["a"]
+    assert found.counts[["run", "new", "repeated"]].values.tolist() == [["a", 1, 0], ["b", 0, 1]]
+
+
+def test_a_run_without_results_is_told_with_zeros(world):
+    found = topped(world, a=run_of())
+    assert found.table.empty
+    assert found.counts["results"].tolist() == [0]
+
+
+def test_taken_are_batch_1_audit_top_ups_and_what_is_decided():
+    rows = [("q", moment, 1, 0.5, batch) for moment, batch in (("a", 1), ("b", 2), ("c", 2))]
+    known = pd.DataFrame(rows, columns=tables.CANDIDATES.columns)
+    audit = pd.DataFrame({"query_id": ["q"], "moment_id": ["x"]})
+    voted = pd.DataFrame(
+        {"query_id": "q", "moment_id": ["b", "c", "d"], "outcome": ["two", "waiting", "discarded"]}
+    )
+    found = taken(known, audit, audit, voted)
+    assert sorted(found["moment_id"]) == ["a", "b", "d", "x"]
+
+
+times = st.tuples(st.integers(0, 12), st.integers(0, 6)).map(
+    lambda t: (t[0] / 2, (t[0] + t[1]) / 2)
+)
+segments = st.lists(st.tuples(st.sampled_from("ab"), times), min_size=1, max_size=6)
+
+
+def by_definition(result, moments, min_iou):
+    """Return the id of the moment that a result stands for, or None."""
+    best = []
+    for name, (video, (start, end)) in moments:
+        shared = max(0, min(end, result[1][1]) - max(start, result[1][0]))
+        union = end - start + result[1][1] - result[1][0] - shared
+        iou = shared / union if union else 0
+        same = (start, end) == result[1]
+        if video == result[0] and (same or iou >= min_iou):
+            best.append((not same, -iou, name))
+    return min(best)[2] if best else None
+
+
+@settings(max_examples=60)
+@given(segments, segments, st.sampled_from([0.1, 0.5, 1.0]))
+def test_matching_is_as_defined(found, there, min_iou):
+    named = [(f"m{number}", segment) for number, segment in enumerate(there)]
+    rows = [(name, video, start, end) for name, (video, (start, end)) in named]
+    moments = pd.DataFrame(rows, columns=["moment_id", "video_id", "start", "end"])
+    results = run_of(*(("q", video, *segment) for video, segment in found))
+    place = moments.groupby(["video_id", "start", "end"], sort=False).ngroup()
+    first = dict(zip(place[::-1], moments["moment_id"][::-1], strict=True))
+    got = [first.get(number) for number in matched(results, moments, min_iou)]
+    assert got == [by_definition(result, named, min_iou) for result in found]
+    assert NOWHERE not in first
+    assert topup.SAME < 0.5

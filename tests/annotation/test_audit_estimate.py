@@ -1,0 +1,126 @@
+"""The audit's estimate: against its definition, its bounds, and how often they cover the truth."""
+
+from itertools import product
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.auditing.estimate import Counts, beyond, most_unseen
+from benchmarks.audit import OUTSIDE, SETTINGS, misses, plain, simulate, true_share
+
+POOLS, SEED = 1000, 1
+PROMISED = [name for name in SETTINGS if name not in OUTSIDE]
+
+
+def counts_of(size, judged, relevant):
+    return Counts(*np.broadcast_arrays(np.array(size), np.array(judged), np.array(relevant)))
+
+
+@pytest.mark.parametrize("name", PROMISED)
+def test_the_interval_covers_the_truth_as_often_as_it_says(name):
+    setting = SETTINGS[name]
+    pools = simulate(setting, POOLS, SEED)
+    for strata in (1, 2):
+        found = beyond(pools.audit, strata, setting.queries)
+        per_query = pools.truth[..., strata:].sum(-1).mean(-1)
+        for interval, truth in (
+            (found.per_query, per_query),
+            (found.share, true_share(pools.truth, strata)),
+        ):
+            above, below = misses(interval, truth)
+            assert 0.93 <= 1 - above - below <= 0.97
+            assert max(above, below) <= 0.05
+
+
+@pytest.mark.parametrize("name", ["narrow queries", "the paper's pool"])
+def test_mean_and_t_would_not(name):
+    pools = simulate(SETTINGS[name], POOLS, SEED)
+    truth = pools.truth[..., 2:].sum(-1).mean(-1)
+    assert sum(misses(plain(pools.audit, 2, SETTINGS[name].queries), truth)) > 0.07
+
+
+def test_the_estimate_is_unbiased():
+    setting = SETTINGS["small pool"]
+    pools = simulate(setting, 4000, SEED)
+    found = beyond(pools.audit, 2, setting.queries).per_query.value
+    error = found - pools.truth[..., 2:].sum(-1).mean(-1)
+    assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))
+
+
+def test_its_variance_is_that_of_the_design():
+    """Every sample of a small campaign: the mean of the estimated variances is the true one."""
+    pools = [np.array([1, 1, 0, 0]), np.array([1, 0, 0, 0]), np.array([1, 1, 1, 0])]
+    samples = [(a, b) for a in range(4) for b in range(a)]
+    estimates, variances = [], []
+    for queries in [(0, 1), (0, 2), (1, 2)]:
+        for draws in product(samples, repeat=2):
+            found = [
+                pools[query][list(draw)].sum() for query, draw in zip(queries, draws, strict=True)
+            ]
+            counts = counts_of(4, 2, np.array(found)[:, None])
+            total, noise = counts.total.sum(-1), counts.variance.sum(-1)
+            estimates.append(total.mean())
+            variances.append((1 - 2 / 3) * total.var(ddof=1) / 2 + noise.sum() / (2 * 3))
+    assert np.mean(estimates) == pytest.approx(np.mean([pool.sum() for pool in pools]))
+    assert np.mean(variances) == pytest.approx(np.var(estimates))
+
+
+def test_where_all_is_judged_nothing_is_in_doubt():
+    counts = counts_of([20, 20, 30], [20, 20, 30], [[9, 3, 1], [8, 0, 0], [7, 1, 0]])
+    found = beyond(counts, 1, 3)
+    for interval, truth in ((found.per_query, 5 / 3), (found.share, 5 / 29)):
+        assert [float(bound) for bound in interval] == pytest.approx([truth] * 3)
+
+
+def test_nothing_relevant_below_has_an_upper_bound_and_nothing_at_all_no_share():
+    found = beyond(counts_of([20, 600], [20, 60], [[9, 0], [8, 0]]), 1, 50)
+    assert found.per_query.value == found.per_query.low == 0 < found.per_query.high
+    assert found.share.value == found.share.low == 0 < found.share.high < 1
+    assert found.finds == 0
+    none = beyond(counts_of([20, 600], [20, 60], [[0, 0], [0, 0]]), 1, 50)
+    assert np.isnan(none.share.value)
+
+
+def test_nothing_relevant_above_is_a_share_of_one_of_which_no_more_is_known():
+    found = beyond(counts_of([20, 600], [20, 60], [[0, 3], [0, 1]]), 1, 50)
+    assert [float(bound) for bound in found.share] == [1, 0, 1]
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.integers(2, 40))
+def test_the_bounds_enclose_the_estimate_and_are_no_less_than_zero(seed, queries):
+    random = np.random.default_rng(seed)
+    size, judged = np.array([20, 500]), np.array([20, 60])
+    relevant = random.binomial(judged, random.choice([0, 0.01, 0.3, 1], (queries, 2)))
+    found = beyond(counts_of(size, judged, relevant), 1, random.integers(queries, 500))
+    low, high = float(found.per_query.low), float(found.per_query.high)
+    assert 0 <= low <= found.per_query.value <= high < np.inf
+    if relevant[:, 0].any():
+        assert 0 <= found.share.low <= found.share.value <= found.share.high <= 1
+
+
+def unseen(size, judged, relevant):
+    """Return the chance that a sample meets none of the relevant ones."""
+    return comb(size - relevant, judged) / comb(size, judged)
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(1, 12), st.integers(1, 6)), min_size=1, max_size=3))
+def test_the_bound_without_a_find_is_the_largest_total_that_5_percent_miss(shapes):
+    shapes = [(size, min(size, judged)) for size, judged in shapes]
+    totals = [
+        sum(relevant)
+        for relevant in product(*(range(size + 1) for size, _ in shapes))
+        if np.prod([unseen(*shape, some) for shape, some in zip(shapes, relevant, strict=True)])
+        >= 0.05 * (1 - 1e-12)
+    ]
+    size, judged = np.array(shapes).T
+    assert most_unseen(size, judged) == max(totals)
+
+
+def test_the_bound_without_a_find_is_about_three_finds():
+    size, judged = np.full(50, 10_000), np.full(50, 60)
+    assert most_unseen(size, judged) == pytest.approx(3 * 10_000 / 60, rel=0.01)

@@ -1,0 +1,232 @@
+"""The page without a server: guideline, configuration, a task's data, and what an answer says."""
+
+import html
+import json
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.page import (
+    GUIDELINE,
+    Answer,
+    PageError,
+    clip_html,
+    guideline,
+    label_config,
+    read_answer,
+    read_guideline,
+    task_data,
+)
+
+TEXT = GUIDELINE.read_text(encoding="utf-8")
+
+
+def choice(name, *chosen, to="clip"):
+    return {
+        "from_name": name,
+        "to_name": to,
+        "type": "choices",
+        "id": "abc",
+        "value": {"choices": list(chosen)},
+    }
+
+
+# The guideline
+
+
+def test_it_has_a_version_five_levels_and_two_reasons():
+    guide = guideline()
+    assert guide.version == "1"
+    assert sorted(guide.levels) == [0, 1, 2, 3, 4]
+    assert set(guide.reasons) == {"broken-clip", "senseless-query"}
+    assert all(html.escape(level.meaning) in guide.html for level in guide.levels.values())
+
+
+def test_it_is_read_in_two_minutes():
+    assert len(TEXT.split()) < 2 * 300
+
+
+def test_markup_in_it_is_shown_and_not_run():
+    guide = read_guideline(TEXT + "\n<script>alert(1)</script>\n")
+    assert "<script" not in guide.html
+    assert "&lt;script" in guide.html
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("---\n", "", "must begin with a head"),
+        ('version: "1"', "version: 1", "version"),
+        ("  4: {", "  5: {", "levels"),
+        ("  4: {", "  3: {", "duplicate key"),
+        ("broken-clip:", "broken:", "reasons"),
+        ("key: b", "key: x", "key"),
+        ("key: b", "key: s", "two reasons have the same key"),
+        ("{{ levels }}", "", "must stand in it once"),
+        ('version: "1"', 'version: "1', "guideline.md"),
+    ],
+)
+def test_a_wrong_guideline_is_refused(old, new, message):
+    with pytest.raises(PageError, match=message):
+        read_guideline(TEXT.replace(old, new, 1))
+
+
+def test_a_level_left_out_is_refused():
+    lines = [line for line in TEXT.splitlines(keepends=True) if not line.startswith("  2: ")]
+    with pytest.raises(PageError, match="levels: must be 0 to 4"):
+        read_guideline("".join(lines))
+
+
+# The configuration
+
+
+def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
+    guide = guideline()
+    text = label_config(guide)
+    root = ElementTree.fromstring(text)  # noqa: S314  (our own)
+    keys = {item.get("hotkey"): item.get("alias") for item in root.iter("Choice")}
+    assert keys == {
+        **{str(level): str(level) for level in guide.levels},
+        "x": "cant-judge",
+        "b": "broken-clip",
+        "s": "senseless-query",
+    }
+    assert len(list(root.iter("Choice"))) == len(keys)
+    for place in ("levels", "reasons", "guideline"):
+        assert f"<!-- {place} -->" not in text
+    [shown] = [item.get("value") for item in root.iter("HyperText") if item.get("name") != "clip"]
+    assert shown.split() == guide.html.split()
+
+
+def test_a_task_shows_query_and_clip_alone():
+    root = ElementTree.fromstring(label_config(guideline()))  # noqa: S314  (our own)
+    shown = {value for item in root.iter() if (value := item.get("value", "")).startswith("$")}
+    assert shown == {"$query", "$clip_html"}
+    assert task_data("a man sits", "/c.mp4", "k").keys() == {"query", "clip_html", "pair"}
+
+
+# The clip
+
+
+class Tags(HTMLParser):
+    def __init__(self, text):
+        super().__init__()
+        self.found, self.text = [], ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+# A carriage return or NUL is no part of a URL, and HTML can't carry it.
+urls = st.text(st.characters(codec="utf-8", exclude_characters="\r\0"))
+
+
+@given(urls)
+def test_a_url_is_an_attribute_whatever_it_holds(url):
+    tags = Tags(clip_html(url))
+    [(tag, attributes)] = tags.found
+    assert attributes["src"] == url
+    assert not tags.text
+    allowed = {"src", "autoplay", "loop", "muted", "playsinline", "controls"}
+    assert set(attributes) == allowed if tag == "video" else {"src", "alt"}
+
+
+@pytest.mark.parametrize(
+    ("url", "tag"),
+    [
+        ("/data/local-files/?d=clips/a.mp4", "video"),
+        ("/data/local-files/?d=clips/a.gif", "img"),
+        ("https://example.org/a.GIF?signature=1#t", "img"),
+        ("https://example.org/a.mp4?name=b.gif", "video"),
+    ],
+)
+def test_a_gif_is_a_picture_and_all_else_a_video(url, tag):
+    assert Tags(clip_html(url)).found[0][0] == tag
+
+
+@given(st.text(), urls, st.text())
+def test_no_text_but_the_url_gets_into_the_html(query, url, key):
+    data = task_data(query, url, key)
+    assert data == {"query": query, "clip_html": clip_html(url), "pair": key}
+
+
+# The answer
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_a_level_is_read(level):
+    assert read_answer([choice("level", str(level))]) == Answer(level=level)
+
+
+@pytest.mark.parametrize("reason", ["broken-clip", "senseless-query"])
+def test_a_reason_is_read_in_any_order(reason):
+    both = [choice("level", "cant-judge"), choice("reason", reason)]
+    assert read_answer(both) == read_answer(both[::-1]) == Answer(reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("result", "problem"),
+    [
+        ([], "empty"),
+        (None, "malformed"),
+        ({"level": 3}, "malformed"),
+        ([choice("level", "3"), choice("level", "3")], "twice"),
+        ([choice("level", "3", "4")], "malformed"),
+        ([choice("level")], "malformed"),
+        ([choice("level", 3)], "malformed"),
+        ([choice("level", "3", to="query")], "malformed"),
+        ([choice("level", "3") | {"type": "rating"}], "malformed"),
+        ([choice("other", "3")], "foreign"),
+        ([choice("level", "3"), choice("other", "3")], "foreign"),
+        (["3"], "foreign"),
+        ([choice("level", "5")], "bad-level"),
+        ([choice("level", "-1")], "bad-level"),
+        ([choice("level", "03")], "bad-level"),
+        ([choice("level", "³")], "bad-level"),
+        ([choice("level", "True")], "bad-level"),
+        ([choice("level", "3 ")], "bad-level"),
+        ([choice("level", "cant-judge")], "no-reason"),
+        ([choice("level", "cant-judge"), choice("reason", "tired")], "bad-reason"),
+        ([choice("level", "3"), choice("reason", "broken-clip")], "both"),
+        ([choice("reason", "broken-clip")], "reason-alone"),
+    ],
+)
+def test_anything_else_is_a_named_problem(result, problem):
+    assert read_answer(result) == Answer(problem=problem)
+
+
+words = st.sampled_from(["level", "reason", "clip", "choices", "0", "4", "5", "cant-judge"])
+words |= st.sampled_from(["broken-clip", "senseless-query"]) | st.text()
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | words,
+    lambda inner: st.lists(inner) | st.dictionaries(words, inner),
+    max_leaves=5,
+)
+regions = st.fixed_dictionaries(
+    {
+        "from_name": words,
+        "to_name": st.just("clip") | words,
+        "type": st.just("choices") | words,
+        "value": st.fixed_dictionaries({"choices": st.lists(words, max_size=2)}) | values,
+    }
+)
+
+
+@given(values | st.lists(regions | values, max_size=3))
+def test_whatever_comes_there_is_one_answer_and_a_level_only_where_one_was_given(result):
+    answer = read_answer(result)
+    assert sum(part is not None for part in answer) == 1
+    if answer.level is not None:
+        [region] = result
+        assert region["value"]["choices"] == [str(answer.level)]
+    if answer.reason is not None:
+        assert len(result) == 2
+        assert f'"{answer.reason}"' in json.dumps(result)
