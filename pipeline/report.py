@@ -16,7 +16,7 @@ import pandas as pd
 
 from pipeline import csv_files, files, stage
 from pipeline.params import Report, load
-from pipeline.reporting import collection, lead, losses, relevance, scores, sources
+from pipeline.reporting import besides, collection, lead, losses, relevance, scores, sources
 from pipeline.reporting.checks import MOST, checks, standing
 from pipeline.reporting.cost import cost
 from pipeline.reporting.figures import figures
@@ -32,6 +32,7 @@ def data(found: Sources) -> dict[str, pd.DataFrame]:
     rejected = losses.rejected(found)
     return {
         **relevance.tables(found),
+        "judged_besides": besides.besides(found),
         "reference_scores": scores.table(found.metrics["reference_runs"]),
         "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
     }
@@ -43,11 +44,12 @@ def report_page(found: Sources, own: dict[str, Any], params: Report) -> str:
     shown = figures(relevance.tables(found), agreement)
     return render(
         "report.html.j2",
-        campaign=found.campaign,
+        campaign=found.collection.campaign,
         standing=standing(found),
         checks=checks(found, params)[:MOST],
         tables=[collection.table_1(own), *collection.table_4(own)],
         figures={figure.name: figure for figure in shown},
+        besides=besides.besides_grid(besides.besides(found)),
         agreement=scores.agreement_grids(agreement),
         alike_text=scores.alike_text(agreement["similarity_1"]),
         rewriting=[losses.rounds_grid(found), losses.statuses_grid(found)],
@@ -63,7 +65,7 @@ def lead_page(found: Sources) -> str:
     disputed = lead.disputed(found)
     return render(
         "lead.html.j2",
-        campaign=found.campaign,
+        campaign=found.collection.campaign,
         standing=standing(found),
         flags=lead.flags(found.annotators),
         people=lead.people(found.annotators),

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from pipeline import words
 from pipeline.releasing.collection import SPLITS, Collection
 
 Row = list[str]
@@ -43,7 +44,7 @@ def collection_table(found: Collection) -> list[Row]:
             "judged pairs": lambda part: f"{len(part.pairs):,}",
             "moments": lambda part: f"{len(part.moments):,}",
             "videos": lambda part: f"{part.pairs['video_id'].nunique():,}",
-            "words in a query (mean)": lambda part: _mean(_words(part)),
+            "words in a query (mean)": lambda part: _mean(words.lengths(part.queries["query"])),
             "distinct words of queries": lambda part: f"{_vocabulary(part):,}",
             "seconds of a moment (mean)": lambda part: _mean(part.moments["length"]),
             "seconds of a video (mean)": lambda part: _mean(_videos(part)["duration"]),
@@ -80,13 +81,8 @@ def _by_split(found: Collection, figures: Figures) -> list[Row]:
     return [["", "validation", "test", "both"], *rows]
 
 
-def _words(part: Judged) -> pd.Series:
-    return pd.Series([len(text.split()) for text in part.queries["query"]])
-
-
 def _vocabulary(part: Judged) -> int:
-    words = part.queries["query"].str.casefold().str.findall(r"[^\W\d_]+(?:'[^\W\d_]+)?")
-    return int(words.explode().nunique())
+    return len(words.vocabulary(part.queries["query"]))
 
 
 def _videos(part: Judged) -> pd.DataFrame:

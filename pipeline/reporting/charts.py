@@ -15,7 +15,8 @@ from markupsafe import Markup
 WIDTH, HEIGHT = 640, 260
 LEFT, RIGHT, TOP, BOTTOM = 52, 46, 20, 44
 INNER, DEPTH = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-MOST_TICKS = 14
+CHARACTER, SPACE = 6.5, 8
+"""How wide a character of a label is, and the room between two."""
 GAP = 0.16
 BASE = TOP + DEPTH
 SIDE, STEP, EDGE = 40, 44, 60
@@ -166,7 +167,8 @@ def _mean_axis() -> Markup:
 
 
 def _labels(labels: Sequence[str], step: float) -> list[Markup]:
-    every = -(-len(labels) // MOST_TICKS)
+    widest = max(map(len, labels), default=0) * CHARACTER + SPACE
+    every = math.ceil(widest / step)
     text = Markup('<text class="tick mid" x="{:.1f}" y="{}">{}</text>')
     return [
         text.format(LEFT + (place + 0.5) * step, BASE + 16, label)

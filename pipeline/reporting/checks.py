@@ -38,20 +38,19 @@ class Check(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """How far judging is: pairs that are wanted, decided (also without a level) and waiting."""
+    """How far judging is: pairs that are wanted and decided (also without a level).
+
+    `left` says what keeps the release from being complete.
+    """
 
     wanted: int
     decided: int
-
-    @property
-    def waiting(self) -> int:
-        """How many pairs are not decided."""
-        return self.wanted - self.decided
+    left: list[str]
 
     @property
     def complete(self) -> bool:
-        """Whether everything that is wanted was judged."""
-        return self.wanted > 0 and self.waiting == 0
+        """Whether people are done, as the release has it."""
+        return not self.left
 
     @property
     def text(self) -> str:
@@ -59,9 +58,9 @@ class Standing(NamedTuple):
         if not self.decided:
             return "Incomplete: nothing is judged yet."
         told = f"{self.decided:,} of {self.wanted:,} pairs are decided"
-        return (
-            f"Complete: {told}." if self.complete else f"Incomplete: {told}, {self.waiting:,} wait."
-        )
+        if self.complete:
+            return f"Complete: {told}."
+        return f"Incomplete: {told}; {', '.join(self.left)}."
 
 
 def standing(sources: Sources) -> Standing:
@@ -70,12 +69,19 @@ def standing(sources: Sources) -> Standing:
     While the campaign runs the plan says what is wanted, also what nobody was shown yet; else
     the ledger does.
     """
-    outcomes = sources.consensus["outcome"]
-    decided = int((outcomes != "waiting").sum())
+    found, now = sources.collection, sources.collection.standing
+    shown, waiting = now["pairs"], now["pairs_waiting"]
     planned = sources.state.get("pairs")
-    if sources.campaign.closed or not planned:
-        return Standing(len(outcomes), decided)
-    return Standing(max(planned["all"], len(outcomes)), decided)
+    wanted = shown if found.status != "open" or not planned else max(planned["all"], shown)
+    decided = shown - waiting
+    left = {
+        "waiting": wanted - decided,
+        "given up for want of votes": now["pairs_given_up"],
+        "queries never shown": now["queries_never_shown"],
+    }
+    told = [f"{number:,} {what}" for what, number in left.items() if number]
+    ended = [] if found.status == "closed" else [f"the campaign is {found.status}"]
+    return Standing(wanted, decided, [*told, *ended])
 
 
 def checks(sources: Sources, params: Report) -> list[Check]:
@@ -93,8 +99,9 @@ def checks(sources: Sources, params: Report) -> list[Check]:
 def _judged(found: Standing) -> Check:
     value = f"{found.decided:,} / {found.wanted:,}"
     verdict: Verdict = "pass" if found.complete else "look" if found.decided else "open"
-    detail = "pairs decided" if found.decided else "nothing is judged yet"
-    return Check("Judged", value, "all", verdict, detail)
+    left = found.left or ["pairs, with a level or without"]
+    detail = ", ".join(left) if found.decided else "nothing is judged yet"
+    return Check("Judged", value, "all pairs, campaign closed", verdict, detail)
 
 
 def _agreement(found: Figures, least: float) -> Check:
@@ -113,16 +120,19 @@ def _agreement(found: Figures, least: float) -> Check:
 
 
 def _discarded(sources: Sources, most: float) -> Check:
-    outcomes = sources.consensus["outcome"]
-    without = int(outcomes.isin(("discarded", "unjudgeable")).sum())
-    decided = int((outcomes != "waiting").sum())
+    now = sources.collection.standing
+    without = now["pairs_discarded"] + now["pairs_unjudgeable"]
+    decided = now["pairs"] - now["pairs_waiting"]
     detail = f"{without:,} of {decided:,} decided pairs have no level"
     return _at_most("No consensus", share(without, decided), most, detail)
 
 
 def _alike(found: Figures | None, most: float) -> Check:
     known = found or {"pairs": 0, "below_top": 0, "share": None}
-    detail = f"{known['below_top']:,} of {known['pairs']:,} with the query\u2019s words are below 4"
+    detail = (
+        f"{known['below_top']:,} of {known['pairs']:,} moments in the query\u2019s own words"
+        " got less than level 4"
+    )
     return _at_most("Same words, lower level", known["share"], most, detail)
 
 

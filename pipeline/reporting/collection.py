@@ -5,13 +5,16 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.reporting import words
+from pipeline import words
+from pipeline.releasing import collection as release
+from pipeline.reporting import verbs
 from pipeline.reporting.grid import Cell, Grid, count, decimal, percent, share
 from pipeline.reporting.sources import Sources
 
 SPLITS = {"val": "Validation", "test": "Test", "train": "Training"}
 RELEVANT = 1
 JUDGED = (20, 40)
+JUDGED_FIGURES = ("judged_queries", "shown", "with_level", "relevant", "moments", "videos")
 SPREAD = ("mean", "median", "min", "max")
 
 Spread = dict[str, float | None]
@@ -21,23 +24,24 @@ def figures(sources: Sources) -> dict[str, Any]:
     """Return what Tables 1 and 4 say, for JSON; what is not defined is null.
 
     A moment is relevant from level 1 on. `judged_share` is of the queries shown to people:
-    those with 20 and with 40 pairs. `ratio` is moment length over video length.
+    those of which 20 and 40 candidates were shown. `ratio` is moment length over video length.
     """
-    moments, videos, levels = sources.moments, sources.videos, sources.levels
+    moments, videos, levels = sources.moments, sources.videos, sources.collection.judged
     judged = sources.queries[sources.queries["split"] != "train"]
     lengths = moments["end"] - moments["start"]
     whole = moments["video_id"].map(videos.set_index("video_id")["duration"])
-    per_query = sources.shown.groupby("query_id").size()
+    shown = sources.collection.pairs
+    per_query = shown[shown["rank"] <= sources.deepest].groupby("query_id").size()
     return {
         "splits": {split: _split(sources, split) for split in SPLITS},
         "pool": len(moments),
         "videos": len(videos),
-        "query_words": spread(judged["query"].map(lambda text: len(words.words(text)))),
+        "query_words": spread(words.lengths(judged["query"])),
         "vocabulary": len(words.vocabulary(judged["query"])),
-        "verbs": len(words.verbs(judged["query"])),
+        "verbs": len(verbs.verbs(judged["query"])),
         "pool_vocabulary": len(words.vocabulary(moments["caption"])),
-        "pool_verbs": len(words.verbs(moments["caption"])),
-        "caption_words": spread(moments["caption"].map(lambda text: len(words.words(text)))),
+        "pool_verbs": len(verbs.verbs(moments["caption"])),
+        "caption_words": spread(words.lengths(moments["caption"])),
         "moment_seconds": spread(lengths),
         "video_seconds": spread(videos["duration"]),
         "ratio": spread(lengths / whole),
@@ -49,14 +53,17 @@ def figures(sources: Sources) -> dict[str, Any]:
     }
 
 
-def _split(sources: Sources, split: str) -> dict[str, int]:
-    own = sources.queries[sources.queries["split"] == split]
-    levels = sources.levels[lambda pairs: pairs["split"] == split]
+def _split(sources: Sources, split: str) -> dict[str, int | None]:
+    queries = int((sources.queries["split"] == split).sum())
+    if split not in release.SPLITS:
+        return {"queries": queries, **dict.fromkeys(JUDGED_FIGURES)}
+    shown, judged = sources.collection.pairs, sources.collection.judged
+    levels = judged[judged["split"] == split]
     relevant = levels[levels["level"] >= RELEVANT]
     return {
-        "queries": len(own),
+        "queries": queries,
         "judged_queries": levels["query_id"].nunique(),
-        "shown": int(sources.shown["query_id"].isin(own["query_id"]).sum()),
+        "shown": int((shown["split"] == split).sum()),
         "with_level": len(levels),
         "relevant": len(relevant),
         "moments": len(levels[["video_id", "start", "end"]].drop_duplicates()),
@@ -86,8 +93,9 @@ def table_1(found: dict[str, Any]) -> Grid:
         "Table 1. The collection",
         head,
         rows,
-        "Relevant: level 1 or higher. Moments and videos: different ones among the pairs with a"
-        " level. Training queries are not judged: their moments are found by similarity.",
+        "Judged: queries of which a pair has a level. Relevant: pairs of level 1 or higher. Moments"
+        " and videos: different ones among the pairs with a level. Nobody judges training queries:"
+        " their moments are found by similarity.",
     )
 
 
@@ -102,25 +110,31 @@ def table_4(found: dict[str, Any]) -> Sequence[Grid]:
         ("Moments in the pool", count(found["pool"])),
         ("Videos", count(found["videos"])),
         ("Moments per video", decimal(found["moments_per_video"])),
-        *((f"Queries with {size} pairs", percent(judged[str(size)])) for size in JUDGED),
+        *((f"Queries with {size} candidates shown", percent(judged[str(size)])) for size in JUDGED),
     ]
     lengths: list[tuple[Cell, ...]] = [
-        ("Words of a query", *_spread(found["query_words"])),
-        ("Words of a caption", *_spread(found["caption_words"])),
+        ("Words of a query", *_counts(found["query_words"])),
+        ("Words of a caption", *_counts(found["caption_words"])),
         ("Seconds of a moment", *_spread(found["moment_seconds"])),
         ("Seconds of a video", *_spread(found["video_seconds"])),
         ("Moment-to-video ratio", *_spread(found["ratio"], 3)),
-        ("Relevant moments of a query", *_spread(found["relevant_per_query"])),
+        ("Relevant moments of a query", *_counts(found["relevant_per_query"])),
     ]
-    verbs = (
+    note = (
         f"Queries: validation and test. Verbs by the English word list of the package"
-        f" {words.LEXICON} ({words.lexicon_size()} verbs) and their regular forms: verbs that it"
+        f" {verbs.LEXICON} ({verbs.lexicon_size()} verbs) and their regular forms: verbs that it"
         " lacks are not counted."
     )
     return (
-        Grid("Table 4a. Vocabulary and size", ("Figure", "Value"), counts, verbs),
+        Grid("Table 4a. Vocabulary and size", ("Figure", "Value"), counts, note),
         Grid("Table 4b. Lengths", ("Figure", "Mean", "Median", "Lowest", "Highest"), lengths),
     )
+
+
+def _counts(found: Spread) -> list[Cell]:
+    """Write a spread of whole numbers: the lowest and the highest have no decimals."""
+    mean, median, *ends = (found[name] for name in SPREAD)
+    return [decimal(mean), decimal(median, 1), *map(count, ends)]
 
 
 def _spread(found: Spread, digits: int = 2) -> list[Cell]:

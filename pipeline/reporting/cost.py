@@ -23,8 +23,8 @@ def cost(sources: Sources) -> Grid:
         *_rewriting(sources),
     ]
     backend = sources.metrics["rewrite"]["backend"]
-    free = "" if "llm" in sources.metrics["rewrite"] else " costs nothing"
-    note = f"Judging as the server timed it. Rewriting by the backend {backend}{free}."
+    free = "" if "llm" in sources.metrics["rewrite"] else ", without a language model: free"
+    note = f"Judging as the server timed it. Rewriting by the backend \u201c{backend}\u201d{free}."
     return Grid("Cost", ("What", "Amount"), rows, note)
 
 

@@ -36,7 +36,8 @@ def figures(tables: Mapping[str, pd.DataFrame], agreement: Figures) -> list[Figu
             "rank",
             "{:.0f}",
             "Shares of levels among the candidates of each rank, and their mean level (line)."
-            " Ranks of the second batch are of extended queries only, which are the richer ones.",
+            " Ranks beyond the first batch are of extended queries only, which are the richer"
+            " ones: the line may jump there.",
         ),
         _relevance(
             "figure-4b",
@@ -68,7 +69,7 @@ def figures(tables: Mapping[str, pd.DataFrame], agreement: Figures) -> list[Figu
             "Figure 6b. Lengths of moments",
             tables["moment_seconds"],
             ("seconds", "Moments"),
-            "Moments of the pool by their length.",
+            "Moments of the pool by their length in whole seconds, rounded down.",
         ),
     ]
 

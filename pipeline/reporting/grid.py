@@ -18,12 +18,16 @@ Cell = str | Num
 
 
 class Grid(NamedTuple):
-    """A table: the first cell of a row is its header. `note` stands below."""
+    """A table: the first cell of a row is its header. `note` stands below.
+
+    `groups` are headers above the columns but the first: each with how many it spans.
+    """
 
     title: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     note: str = ""
+    groups: Sequence[tuple[str, int]] = ()
 
     @property
     def numeric(self) -> list[bool]:

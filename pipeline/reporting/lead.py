@@ -9,15 +9,24 @@ from urllib.parse import quote
 
 import pandas as pd
 
+from pipeline.releasing.collection import PAIR
 from pipeline.reporting.grid import Cell, Grid, count, decimal, percent
-from pipeline.reporting.sources import PAIR, Sources
+from pipeline.reporting.sources import Sources
 
 CLIPS = "../clips/"
 """From where the page lies to the clips."""
 PLACE = "{video_id}, {start:.1f} to {end:.1f} s, rank {rank}"
 APART = 2
 SHOWN = 300
-ORDER = {"discarded": 0, "unjudgeable": 1, "waiting": 2, "adjudicated": 3, "four": 4, "two": 5}
+OUTCOMES = {
+    "discarded": "discarded",
+    "unjudgeable": "can\u2019t be judged",
+    "waiting": "waiting",
+    "adjudicated": "level {level}, by the lead",
+    "four": "level {level}, by four",
+    "two": "level {level}, by two",
+}
+ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 COUNTS, SHARES = ("number", "couples"), ("most_frequent", "escalated", "exact")
 PERSON = {
     "number": "Judgments",
@@ -69,9 +78,9 @@ def people(annotators: pd.DataFrame) -> Grid:
     """Return the figures of each person as a table."""
     rows = [[str(row["annotator"]), *_cells(row, PERSON)] for row in annotators.to_dict("records")]
     note = (
-        "Bias: against the mean of the others on the same pairs. Drift: how much higher it is in"
-        " the later half. Escalated: share of pairs whose first two votes lay apart. A flag is a"
-        " reason to look, not a verdict."
+        "Mean and spread (standard deviation) of the levels. Bias: how far above the mean of the"
+        " others on the same pairs; correlation with it. Drift: how much higher the bias is in the"
+        " later half. Escalated: share of pairs whose first two votes lay apart."
     )
     return Grid("Annotators", ("Annotator", *PERSON.values()), rows, note)
 
@@ -109,7 +118,7 @@ def disputed(sources: Sources) -> list[Disputed]:
             query=str(queries.get(row["query_id"], row["query_id"])),
             caption=row["caption"],
             place=PLACE.format_map(row),
-            outcome=row["outcome"],
+            outcome=OUTCOMES[row["outcome"]].format(level=row["level"]),
             answers=answers.get((row["query_id"], row["moment_id"]), []),
             clip=_link(clips.get(row["moment_id"])),
         )
@@ -118,7 +127,8 @@ def disputed(sources: Sources) -> list[Disputed]:
 
 
 def _disputed(sources: Sources) -> pd.DataFrame:
-    pairs = sources.consensus.merge(sources.shown, on=PAIR)
+    scores = sources.consensus[[*PAIR, "scores"]]
+    pairs = sources.collection.pairs.drop(columns="scores").merge(scores, on=PAIR)
     pairs = pairs.assign(apart=[max(s) - min(s) if len(s) else 0 for s in pairs["scores"]])
     kept = pairs[(pairs["apart"] >= APART) | (pairs["outcome"] == "unjudgeable")]
     kept = kept.assign(order=kept["outcome"].map(ORDER))

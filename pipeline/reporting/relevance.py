@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from pipeline.reporting import words
+from pipeline import words
 from pipeline.reporting.collection import relevant_per_query
 from pipeline.reporting.sources import Sources
 
@@ -61,7 +61,7 @@ def relevant_moments(levels: pd.DataFrame) -> pd.DataFrame:
 def query_words(queries: pd.DataFrame) -> pd.DataFrame:
     """Return how many validation and test queries have how many words, as `histogram`."""
     judged = queries.loc[queries["split"] != "train", "query"]
-    return histogram(judged.map(lambda text: len(words.words(text))), WORD_STEP)
+    return histogram(words.lengths(judged), WORD_STEP)
 
 
 def moment_seconds(moments: pd.DataFrame) -> pd.DataFrame:
@@ -71,9 +71,10 @@ def moment_seconds(moments: pd.DataFrame) -> pd.DataFrame:
 
 def tables(sources: Sources) -> dict[str, pd.DataFrame]:
     """Return the data of Figures 4 and 6 by name."""
-    levels = sources.levels
+    levels = sources.collection.judged
+    candidates = levels[levels["rank"] <= sources.deepest]  # an audit goes further down
     return {
-        "relevance_by_rank": by_rank(levels),
+        "relevance_by_rank": by_rank(candidates),
         "relevance_by_similarity": by_similarity(levels),
         "relevant_per_query": relevant_moments(levels),
         "query_words": query_words(sources.queries),

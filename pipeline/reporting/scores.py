@@ -1,6 +1,7 @@
 """Agreement, and the scores of the reference runs, as tables."""
 
 import re
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -21,13 +22,20 @@ RUNS = {
     "jittered": "Ideal order, jittered boundaries",
 }
 SPLITS = {"test": "test", "val": "validation"}
-NAMES = {"nDCG": "nDCG by IoU and cutoff", "R": "R by IoU and cutoff", "AxIoU": "AxIoU by cutoff"}
-SHORT = re.compile(r"\w+(?:\(iou=(.*)\))?@(\d+)")
+MEANING = {
+    "nDCG": "The gain of the first results, by level and place, as a share of the most there could be."
+    " A result counts where its overlap with a judged moment (IoU) is at least the one given.",
+    "R": "Share of queries with a relevant moment among the first results.",
+    "AxIoU": "The best overlap (IoU) with a relevant moment so far, averaged over the first"
+    " results.",
+}
+SHORT = re.compile(r"\w+(?:\(iou=(?P<iou>.*)\))?@(?P<cutoff>\d+)")
 SELECTION = (
     "Pairs got four votes because their first two lay apart, and two because they did not:"
     " agreement is high in the one and low in the other by that selection. The first two votes"
     " of every pair are free of it. A couple is two people\u2019s votes on one pair."
 )
+BY_IOU = ("nDCG", "R")
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
@@ -100,14 +108,19 @@ class ScoreGrids(NamedTuple):
 def score_grids(found: Figures) -> ScoreGrids:
     """Return a table of each split and family of measures; none where nothing was scored."""
     scored = [split for split in SPLITS if found[split]["runs"]["ideal"]]
-    wide = [_grid(split, name, found[split]) for name in ("nDCG", "R") for split in scored]
+    wide = [_grid(split, name, found[split]) for name in BY_IOU for split in scored]
     return ScoreGrids(wide, [_grid(split, "AxIoU", found[split]) for split in scored])
 
 
 def _grid(split: str, family: str, found: Any) -> Grid:  # noqa: ANN401  (JSON)
     runs = found["runs"]
     measures = [name for name in runs["ideal"] if name.startswith((f"{family}(", f"{family}@"))]
-    heads = [SHORT.sub(r"\1 @\2", name) for name in measures]
+    parts = [match for match in map(SHORT.fullmatch, measures) if match]
+    cutoffs = [f"First {part['cutoff']}" for part in parts]
     rows = [(RUNS[run], *(_three(runs[run][name]) for name in measures)) for run in RUNS]
-    title = f"{NAMES[family]}, {SPLITS[split]} ({found['judged_queries']:,} queries)"
-    return Grid(title, ("Run", *heads), rows)
+    title = f"{family}, {SPLITS[split]} ({found['judged_queries']:,} queries)"
+    if family not in BY_IOU:
+        return Grid(title, ("Run", *cutoffs), rows, MEANING[family])
+    heads = [f"IoU {part['iou']}" for part in parts]
+    groups = [(name, len(list(same))) for name, same in groupby(cutoffs)]
+    return Grid(title, ("Run", *heads), rows, MEANING[family], groups)

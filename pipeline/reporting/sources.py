@@ -8,17 +8,17 @@ from typing import Any
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline import csv_files, files, pool, stage, tables
+from pipeline import csv_files, files, opened, pool, stage, tables
 from pipeline.params import Params
+from pipeline.releasing import collection as release
+from pipeline.releasing.collection import Collection
 
-CAMPAIGN_FILE = tables.CAMPAIGN / "campaign.yaml"
 STATE = tables.WORK / "campaign_state.json"
 REPLACEMENTS = tables.WORK / "replacements.csv"
 REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
 REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
 LEAD = tables.WORK / "lead"
 STAGES = ("ingest", "rewrite", "agreement", "reference_runs")
-PAIR = ["query_id", "moment_id"]
 
 Figures = Mapping[str, Any]
 
@@ -28,28 +28,21 @@ class ReportError(MomentRankError):
 
 
 @dataclass(frozen=True)
-class Campaign:
-    """What the report says of a campaign; `name` is None before one is opened."""
-
-    name: str | None = None
-    guideline: str | None = None
-    rehearsal: bool = False
-    closed: bool = False
-
-
-@dataclass(frozen=True)
 class Sources:
     """Tables and metrics as the stages left them.
 
-    `moments` are those of the pool that take part (`pool.described`); `shown` is the newest
-    row of each pair in the ledger; `state` is the plan's, where a campaign is open.
+    `collection` is what the release is made of: the campaign, the pairs that were shown, with
+    their levels, and how complete they are. `moments` are those of the pool that take part
+    (`pool.described`); `state` is the plan's, where a campaign is open. Candidates have ranks up
+    to `deepest`; `audit` and `topup` are what is judged besides.
     """
 
-    campaign: Campaign
+    collection: Collection
     moments: pd.DataFrame
     videos: pd.DataFrame
     queries: pd.DataFrame
-    shown: pd.DataFrame
+    audit: pd.DataFrame
+    topup: pd.DataFrame
     judgments: pd.DataFrame
     consensus: pd.DataFrame
     clips: pd.DataFrame
@@ -62,14 +55,7 @@ class Sources:
     annotator_pairs: pd.DataFrame
     state: Figures
     metrics: Mapping[str, Figures]
-
-    @property
-    def levels(self) -> pd.DataFrame:
-        """The pairs with a final level: the ledger's columns with `split, level, mean`."""
-        kept = self.consensus[self.consensus["level"].notna()]
-        pairs = self.shown.merge(kept[[*PAIR, "level", "mean"]], on=PAIR)
-        pairs = pairs.merge(self.queries[["query_id", "split"]], on="query_id")
-        return pairs.astype({"level": "int64"}).sort_values("pair_id", ignore_index=True)
+    deepest: int
 
 
 def read(params: Params) -> Sources:
@@ -79,15 +65,19 @@ def read(params: Params) -> Sources:
         MomentRankError: a file is missing or wrong.
     """
     modalities = params.ingest.pool_modalities
-    ledger = tables.PAIRS.read().sort_values("pair_id")
+    consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
+    made = release.Sources(
+        tables.FROZEN_QUERIES.read(), tables.PAIRS.read(), consensus, tables.COUNTED_VOTES.read()
+    )
     return Sources(
-        campaign=campaign_of(files.read_yaml(CAMPAIGN_FILE)),
+        collection=release.collection(opened.current(), made),
         moments=pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
-        shown=ledger.drop_duplicates(PAIR, keep="last").reset_index(drop=True),
-        judgments=tables.JUDGMENTS.read(),
-        consensus=tables.CONSENSUS.read(),
+        audit=tables.AUDIT.read(),
+        topup=tables.TOPUP.read(),
+        judgments=judgments,
+        consensus=consensus,
         clips=tables.CLIPS.read(),
         failed_clips=tables.FAILED_CLIPS.read(),
         rejected_judgments=tables.REJECTED_JUDGMENTS.read(),
@@ -98,22 +88,8 @@ def read(params: Params) -> Sources:
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
         state=_mapping(STATE),
         metrics={name: _mapping(stage.METRICS / f"{name}.json") for name in STAGES},
+        deepest=params.candidates.top,
     )
-
-
-def campaign_of(value: object) -> Campaign:
-    """Return what `campaign.yaml` says; it holds nothing before a campaign is opened.
-
-    Raises:
-        ReportError: it is no campaign.
-    """
-    if value is None:
-        return Campaign()
-    found = value if isinstance(value, dict) else {}
-    name, rehearsal = found.get("name"), found.get("rehearsal")
-    if not isinstance(name, str) or not isinstance(rehearsal, bool) or "closed_at" not in found:
-        raise ReportError(f"{CAMPAIGN_FILE}: no campaign; `git restore {CAMPAIGN_FILE}`")
-    return Campaign(name, str(found.get("guideline")), rehearsal, found["closed_at"] is not None)
 
 
 def numbers(frame: pd.DataFrame) -> pd.DataFrame:

@@ -1,6 +1,6 @@
-"""Words of texts: how many, how many different ones, and which of them are verbs.
+"""The verbs of texts.
 
-Verbs are found by a lexicon that the installed package Faker carries (its English `lorem`
+They are found by a lexicon that the installed package Faker carries (its English `lorem`
 provider sorts words by part of speech): a word counts where it is a regular form of one of its
 verbs, or one of the few irregular ones below, and does not follow an article, a possessive or
 an adjective of the lexicon, as in `a hand`. Verbs that the lexicon lacks are not seen: the
@@ -13,8 +13,9 @@ from functools import cache
 
 from faker.providers.lorem.en_US import Provider
 
+from pipeline.words import words
+
 LEXICON = "Faker"
-WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 IRREGULAR = {
     "be": ("am", "is", "are", "was", "were", "been", "being"),
     "have": ("has", "had", "having"),
@@ -26,16 +27,6 @@ _DETERMINERS = (
 )
 BEFORE_NOUNS = frozenset(_DETERMINERS.split())
 VOWELS = "aeiou"
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case; a possessive or a hyphen joins, not parts."""
-    return WORD.findall(text.lower())
-
-
-def vocabulary(texts: Iterable[str]) -> set[str]:
-    """Return the different words of texts."""
-    return {word for text in texts for word in words(text)}
 
 
 def verbs(texts: Iterable[str]) -> set[str]:
