@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from pipeline import csv_files, files, stage
-from pipeline.params import Report, load
+from pipeline.params import Params, load
 from pipeline.reporting import besides, collection, lead, losses, relevance, scores, sources
 from pipeline.reporting.checks import MOST, checks, standing
 from pipeline.reporting.cost import cost
@@ -38,7 +38,7 @@ def data(found: Sources) -> dict[str, pd.DataFrame]:
     }
 
 
-def report_page(found: Sources, own: dict[str, Any], params: Report) -> str:
+def report_page(found: Sources, own: dict[str, Any], params: Params) -> str:
     """Return the report; `own` are the figures of `collection`."""
     agreement, runs = found.metrics["agreement"], found.metrics["reference_runs"]
     shown = figures(relevance.tables(found), agreement)
@@ -46,11 +46,11 @@ def report_page(found: Sources, own: dict[str, Any], params: Report) -> str:
         "report.html.j2",
         campaign=found.collection.campaign,
         standing=standing(found),
-        checks=checks(found, params)[:MOST],
+        checks=checks(found, params.report)[:MOST],
         tables=[collection.table_1(own), *collection.table_4(own)],
         figures={figure.name: figure for figure in shown},
         besides=besides.besides_grid(besides.besides(found)),
-        agreement=scores.agreement_grids(agreement),
+        agreement=scores.agreement_grids(agreement, params.agreement.confidence),
         alike_text=scores.alike_text(agreement["similarity_1"]),
         rewriting=[losses.rounds_grid(found), losses.statuses_grid(found)],
         table_3=losses.table_3(found),
@@ -80,7 +80,7 @@ def main() -> None:
     params = load()
     found = sources.read(params)
     own = collection.figures(found)
-    _write(REPORT / "index.html", report_page(found, own, params.report))
+    _write(REPORT / "index.html", report_page(found, own, params))
     _write(LEAD_PAGE, lead_page(found))
     for name, table in data(found).items():
         csv_files.write_csv(REPORT / "figures" / f"{name}.csv", table)

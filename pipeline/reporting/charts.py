@@ -15,7 +15,7 @@ from markupsafe import Markup
 WIDTH, HEIGHT = 640, 260
 LEFT, RIGHT, TOP, BOTTOM = 52, 46, 20, 44
 INNER, DEPTH = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-CHARACTER, SPACE = 6.5, 8
+CHARACTER, SPACE = 6.2, 8
 """How wide a character of a label is, and the room between two."""
 GAP = 0.16
 BASE = TOP + DEPTH

@@ -23,7 +23,7 @@ RUNS = {
 }
 SPLITS = {"test": "test", "val": "validation"}
 MEANING = {
-    "nDCG": "The gain of the first results, by level and place, as a share of the most there could be."
+    "nDCG": "Gain of the first results, by level and place, as a share of the most there could be."
     " A result counts where its overlap with a judged moment (IoU) is at least the one given.",
     "R": "Share of queries with a relevant moment among the first results.",
     "AxIoU": "The best overlap (IoU) with a relevant moment so far, averaged over the first"
@@ -39,20 +39,31 @@ BY_IOU = ("nDCG", "R")
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
-def agreement_grids(found: Figures) -> list[Grid]:
-    """Return agreement by group of votes, and Cohen's kappa."""
+def agreement_grids(found: Figures, confidence: float) -> list[Grid]:
+    """Return agreement by group of votes, and Cohen's kappa.
+
+    `confidence` is that of the bootstrap interval.
+    """
+    interval = percent(confidence, 0)
     head = ("Votes", "Pairs", "Couples", "Exact", "Within 1", "Nominal \u03b1", "Ordinal \u03b1",
-            "Interval \u03b1", "Ordinal, from", "to")  # fmt: skip
+            "Interval \u03b1", f"{interval} from", "to")  # fmt: skip
     rows = [_group(GROUPS[name], found["groups"].get(name)) for name in GROUPS]
     kappa = found["kappa"]
     by_two = [
         ("Mean over annotator pairs", *map(_three, kappa["mean_over_annotator_pairs"].values())),
         ("All couples of votes", *map(_three, kappa["all_couples"].values())),
     ]
-    undefined = f"{kappa['annotator_pairs']} annotator pairs, {kappa['undefined']} undefined."
+    number, undefined = kappa["annotator_pairs"], kappa["undefined"]
+    without = f"; {undefined} have no \u03ba, where all their levels are one." if undefined else "."
+    told = f"{number} annotator pairs{without}"
     return [
-        Grid("Krippendorff\u2019s \u03b1, and equal levels", head, rows, SELECTION),
-        Grid("Cohen\u2019s \u03ba", ("Over", "Plain", "Quadratic"), by_two, undefined),
+        Grid(
+            "Krippendorff\u2019s \u03b1, and equal levels",
+            head,
+            rows,
+            f"{SELECTION} From and to: the {interval} bootstrap interval of the ordinal \u03b1.",
+        ),
+        Grid("Cohen\u2019s \u03ba", ("Over", "Plain", "Quadratic"), by_two, told),
     ]
 
 
