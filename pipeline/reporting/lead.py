@@ -17,7 +17,7 @@ CLIPS = "../clips/"
 """From where the page lies to the clips."""
 PLACE = "{video_id}, {start:.1f} to {end:.1f} s, rank {rank}"
 APART = 2
-SHOWN = 300
+SHOWN = 150
 OUTCOMES = {
     "discarded": "discarded",
     "unjudgeable": "can\u2019t be judged",

@@ -5,11 +5,14 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from annotation import agreement, consensus
 from pipeline import csv_files, reference_runs, report, tables
+from pipeline import opened as opened_campaign
 from pipeline.reporting import sources
+from pipeline.video import write_video
 
 REPOSITORY = Path(__file__).parents[3]
 HOSTILE = '<script>alert("1")</script>\u202e{{ 7 * 7 }}</title></svg><img src=http://x.invalid/>'
@@ -59,7 +62,7 @@ def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "",
     with contextlib.chdir(folder):
         tables.CAMPAIGN.mkdir(parents=True)
         written = "null\n" if campaign is None else campaign.format(**(usual | opened))
-        sources.CAMPAIGN_FILE.write_text(written)
+        opened_campaign.FILE.write_text(written)
         _corpus(text)
         _campaign(votes if campaign else {}, text)
         _metrics(text)
@@ -84,10 +87,16 @@ def _corpus(text: str) -> None:
     queries = captions.rename(columns={"moment_id": "query_id", "caption": "query"})
     queries["split"] = queries["query_id"].map(SPLIT)
     tables.QUERIES.write(queries[tables.QUERIES.columns])
+    frozen = queries.loc[queries["split"] != "train", tables.FROZEN_QUERIES.columns]
+    tables.FROZEN_QUERIES.write(frozen)
+    tables.AUDIT.write(tables.AUDIT.empty())
+    tables.TOPUP.write(tables.TOPUP.empty())
     candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
     tables.CANDIDATES.write(candidates.assign(batch=1))
     clips = {"moment_id": ["m1", "m2"], "clip": [f"{text}1.mp4", "m2.mp4"], "clip_sha": "c"}
     tables.CLIPS.write(pd.DataFrame(clips).assign(seconds=2.0))
+    frame = np.full((32, 48, 3), 99, np.uint8)
+    write_video(tables.WORK / "clips" / "m2.mp4", [frame] * 24, (48, 32), fps=12)
     failed = pd.DataFrame([("m4", "v2", "unreadable")], columns=tables.FAILED_CLIPS.columns)
     tables.FAILED_CLIPS.write(failed)
 

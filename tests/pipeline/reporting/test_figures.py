@@ -1,19 +1,47 @@
 """Every figure of the report, counted by hand on the small collection."""
 
 import json
+import re
+from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from pipeline import words
 from pipeline.params import Report
-from pipeline.reporting import checks, collection, cost, lead, losses, relevance, scores, words
+from pipeline.reporting import (
+    besides,
+    charts,
+    checks,
+    collection,
+    cost,
+    lead,
+    losses,
+    relevance,
+    scores,
+    verbs,
+)
 from pipeline.reporting.charts import Words, bars
 from pipeline.reporting.figures import figures
 from pipeline.reporting.grid import count, decimal, percent
-from pipeline.reporting.sources import Campaign, ReportError, campaign_of
 
 ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
+ENDED = "2026-11-23T08:53:12Z"
+
+
+def with_pairs(found, pairs):
+    """Return what the report reads, with other pairs."""
+    return replace(found, collection=replace(found.collection, pairs=pairs))
+
+
+def closed(found, ended):
+    """Return what the report reads, with another end of the campaign."""
+    campaign = found.collection.campaign.model_copy(update={"closed_at": ended})
+    return replace(found, collection=replace(found.collection, campaign=campaign))
 
 
 def test_table_1_counts_each_split(found):
@@ -29,7 +57,7 @@ def test_table_1_counts_each_split(found):
     }
     # m2-m2 is discarded and m3-m3 waits: m2-m3 alone has a level, 0.
     assert list(splits["test"].values()) == [2, 1, 3, 1, 0, 1, 1]
-    assert list(splits["train"].values()) == [1, 0, 0, 0, 0, 0, 0]
+    assert list(splits["train"].values()) == [1, *[None] * 6]  # nobody judges these
 
 
 def test_table_4_tells_words_lengths_and_shares(found):
@@ -53,30 +81,32 @@ def test_shares_of_queries_with_20_and_40_pairs(found):
     pairs = [("a", 20), ("b", 40), ("c", 40), ("d", 7)]
     rows = [(query, f"{n}") for query, size in pairs for n in range(size)]
     shown = pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
-        pair_id=0, caption="", video_id="v", start=0.0, end=1.0, rank=1, similarity=0.5
-    )
-    own = collection.figures(replace(found, shown=shown))
+        pair_id=0, caption="", video_id="v", start=0.0, end=1.0, rank=1, similarity=0.5,
+        split="test", level=pd.NA,
+    )  # fmt: skip
+    further = shown[shown["query_id"] == "a"].assign(rank=41)  # of an audit: no candidates
+    own = collection.figures(with_pairs(found, pd.concat([shown, further])))
     assert own["judged_share"] == {"20": 0.25, "40": 0.5}
 
 
 def test_verbs_are_what_the_lexicon_knows_and_no_noun_after_an_article():
     texts = ["She is walking.", "He carries and stopped it.", "The talks", "Two men frobnicate."]
-    assert words.verbs(texts) == {"be", "walk", "carry", "stop"}
-    assert words.verbs(["A person hands him the hand"]) == {"hand"}
+    assert verbs.verbs(texts) == {"be", "walk", "carry", "stop"}
+    assert verbs.verbs(["A person hands him the hand"]) == {"hand"}
     assert words.words("The man's well-known e-mail, don't!") == [
         "the", "man's", "well-known", "e-mail", "don't"
     ]  # fmt: skip
-    assert words.lexicon_size() > 400
+    assert verbs.lexicon_size() > 400
 
 
 def test_figure_4_is_of_levels_by_rank_and_similarity(found):
-    by_rank = relevance.by_rank(found.levels).to_dict("records")
+    by_rank = relevance.by_rank(found.collection.judged).to_dict("records")
     assert [(row["rank"], row["pairs"], row["mean"]) for row in by_rank] == [
         (1, 1, 3.0),
         (2, 2, 1.0),
     ]
     assert (by_rank[1]["level_0"], by_rank[1]["level_2"]) == (0.5, 0.5)
-    by_similarity = relevance.by_similarity(found.levels)
+    by_similarity = relevance.by_similarity(found.collection.judged)
     assert by_similarity["similarity"].tolist() == [0.5, 1.0]  # 0.5 and 0.52; 1.0 apart
     assert by_similarity["pairs"].tolist() == [2, 1]
 
@@ -162,23 +192,33 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
 
 
 @pytest.mark.parametrize(
-    ("closed", "planned", "text"),
+    ("ended", "planned", "text"),
     [
-        (False, 9, "Incomplete: 4 of 9 pairs are decided, 5 wait."),
-        (False, 0, "Incomplete: 4 of 5 pairs are decided, 1 wait."),
-        (True, 9, "Incomplete: 4 of 5 pairs are decided, 1 wait."),
+        (None, 9, "Incomplete: 4 of 9 pairs are decided; 5 waiting, the campaign is open."),
+        (None, 0, "Incomplete: 4 of 5 pairs are decided; 1 waiting, the campaign is open."),
+        (ENDED, 9, "Incomplete: 4 of 5 pairs are decided; 1 waiting."),
     ],
 )
-def test_what_is_wanted_is_the_plans_word_while_the_campaign_runs(found, closed, planned, text):
+def test_what_is_wanted_is_the_plans_word_while_the_campaign_runs(found, ended, planned, text):
     state = {"pairs": {"all": planned}} if planned else {"campaign": None}
-    asked = replace(found, state=state, campaign=Campaign("x", "1", closed=closed))
+    asked = replace(closed(found, ended), state=state)
     assert checks.standing(asked).text == text
 
 
-def test_complete_is_said_when_nothing_waits(found):
-    judged = found.consensus[found.consensus["outcome"] != "waiting"]
-    standing = checks.standing(replace(found, consensus=judged))
+def test_complete_is_what_the_release_calls_so(found):
+    pairs = found.collection.pairs[lambda own: own["outcome"] != "waiting"]
+    frozen = found.collection.frozen[lambda own: own["query_id"] != "m3"]
+    judged = replace(found.collection, pairs=pairs, frozen=frozen)
+    still_open = checks.standing(replace(found, collection=judged))
+    assert still_open.text == "Incomplete: 4 of 4 pairs are decided; the campaign is open."
+    ended = closed(replace(found, collection=judged), ENDED)
+    standing = checks.standing(ended)
     assert (standing.complete, standing.text) == (True, "Complete: 4 of 4 pairs are decided.")
+    assert ended.collection.complete
+
+    given_up = pairs.assign(scores=pairs["scores"].where(pairs["outcome"] != "discarded", 2))
+    short = checks.standing(with_pairs(ended, given_up))
+    assert short.text == ("Incomplete: 4 of 4 pairs are decided; 1 given up for want of votes.")
 
 
 def test_disputed_pairs_come_with_answers_and_a_relative_link(found):
@@ -201,7 +241,7 @@ def test_scores_stand_in_rows_for_plots(found):
 
 
 def test_every_figure_has_a_chart_or_says_that_there_is_nothing(found):
-    none = replace(found, consensus=found.consensus.iloc[:0])
+    none = with_pairs(found, found.collection.pairs.assign(level=pd.NA))
     for source in (found, none):
         shown = figures(relevance.tables(source), found.metrics["agreement"])
         assert len(shown) == len({figure.name for figure in shown}) == 7
@@ -231,9 +271,74 @@ def test_numbers_are_written_alike(written, expected):
     assert written == expected
 
 
-@pytest.mark.parametrize(
-    "value", [[], {"name": "x"}, {"name": "x", "rehearsal": "no", "closed_at": 1}]
+def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
+    # m1-m1 has level 3, m1-m2 level 2, m2-m3 level 0, m2-m2 and m3-m3 have none.
+    audit = pd.DataFrame(
+        [("m1", "m1", 1, "top"), ("m1", "m2", 41, "top"), ("m2", "m2", 60, "top"),
+         ("m2", "m3", 300, "random"), ("m3", "m3", 400, "random")],
+        columns=["query_id", "moment_id", "rank", "origin"],
+    )  # fmt: skip
+    topup = pd.DataFrame({"query_id": ["m1"], "moment_id": "m1", "rank": 9, "origin": "clip"})
+    own = besides.besides(replace(found, audit=audit, topup=topup))
+    assert own[["why", "pairs", "with_level"]].to_numpy().tolist() == [
+        ["Audit: ranks 1 to 40", 1, 1],
+        ["Audit: ranks 41 to 60", 2, 1],
+        ["Audit: random others", 2, 1],
+        ["Found by clip", 1, 1],
+    ]
+    assert own["mean"].tolist() == [3.0, 2.0, 0.0, 3.0]
+    assert own["at_least_1"].tolist() == [1.0, 1.0, 0.0, 1.0]
+    assert own["at_least_3"].tolist() == [1.0, 0.0, 0.0, 1.0]
+    assert besides.besides(found).empty
+
+
+def test_ranks_beyond_the_candidates_are_none_of_figure_4a(found):
+    far = found.collection.pairs.assign(rank=[1, 41, 1, 2, 1])
+    tables = relevance.tables(with_pairs(found, far))
+    assert tables["relevance_by_rank"]["rank"].tolist() == [1, 2]
+    assert tables["relevance_by_rank"]["pairs"].tolist() == [1, 1]
+    assert tables["relevance_by_similarity"]["pairs"].sum() == 3
+
+
+LEVELS_AT = st.lists(
+    st.tuples(st.integers(1, 6), st.integers(0, 100), st.integers(0, 4)), min_size=1, max_size=60
 )
-def test_a_file_that_is_no_campaign_is_refused(value):
-    with pytest.raises(ReportError, match="git restore"):
-        campaign_of(value)
+
+
+@given(LEVELS_AT)
+def test_figure_4_is_what_counting_one_by_one_finds(rows):
+    levels = pd.DataFrame(rows, columns=["rank", "similarity", "level"])
+    levels["similarity"] /= 100
+    drawn = relevance.by_rank(levels)
+    for own in drawn.to_dict("records"):
+        here = [level for rank, _, level in rows if rank == own["rank"]]
+        assert own["pairs"] == len(here)
+        assert own["mean"] == pytest.approx(sum(here) / len(here), abs=1e-6)
+        for level in range(5):
+            assert own[f"level_{level}"] == pytest.approx(here.count(level) / len(here), abs=1e-6)
+    steps = relevance.by_similarity(levels)
+    assert dict(zip(steps["similarity"], steps["pairs"], strict=True)) == dict(
+        Counter(round(hundredths // 5 * 5 / 100, 2) for _, hundredths, _ in rows)
+    )
+
+
+@given(st.lists(st.integers(0, 5000), min_size=1, max_size=50), st.integers(1, 9))
+def test_a_histogram_counts_everything_once(values, step):
+    table = relevance.histogram(pd.Series(values, dtype="float64"), step)
+    for low, high, number in table.itertuples(index=False):
+        assert number == sum(low <= value < high for value in values)
+    assert table["number"].sum() == len(values)
+    assert len(table) <= relevance.MOST_BARS + 1
+    assert (table["low"].iloc[1:].to_numpy() == table["high"].iloc[:-1].to_numpy()).all()
+
+
+@given(st.floats(0, 1e9), st.integers(1, 60), st.integers(1, 9))
+def test_scales_end_on_round_numbers_and_labels_do_not_touch(value, number, length):
+    top, steps = charts._nice(value)
+    assert top >= value
+    assert 1 <= steps <= charts.MOST_STEPS
+    step = charts.INNER / number
+    places = [float(x) for x in re.findall(
+        r'x="([0-9.]+)"', "".join(charts._labels(["8" * length] * number, step)))]  # fmt: skip
+    assert places
+    assert all(b - a >= 6 * length for a, b in pairwise(places))
