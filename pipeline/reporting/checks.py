@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from pipeline.params import Report
-from pipeline.reporting.grid import percent, share
+from pipeline.reporting.grid import UNKNOWN, decimal, percent, share
 from pipeline.reporting.losses import lost
 from pipeline.reporting.sources import Figures, Sources
 
@@ -114,7 +114,9 @@ def _agreement(found: Figures, least: float) -> Check:
             "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no two people judged a pair"
         )
     verdict: Verdict = "pass" if alpha["alpha"] >= least else "look"
-    interval = "" if alpha["low"] is None else f", {alpha['low']:.2f} to {alpha['high']:.2f}"
+    interval = (
+        "" if alpha["low"] is None else f", {decimal(alpha['low'])} to {decimal(alpha['high'])}"
+    )
     detail = f"ordinal \u03b1, {told}{interval}"
     return Check("Agreement", f"{alpha['alpha']:.3f}", f"\u2265 {least:.3f}", verdict, detail)
 
@@ -151,12 +153,14 @@ def _scored(found: Figures) -> Check:
     """Compare the ideal run with the most that can be scored: 1 where a moment is relevant."""
     title, scored = "Scorer", [found[split] for split in ("test", "val")]
     own = next((one for one in scored if one["runs"]["ideal"]), None)
+    threshold = "the ideal order scores all there is"
     if own is None:
-        threshold = "the ideal order scores all there is"
-        return Check(title, "\u2013", threshold, "open", "no qrels to score with")
+        return Check(title, UNKNOWN, threshold, "open", "no qrels to score with")
     best = own["with_a_relevant_moment"] / own["judged_queries"]
+    if not best:
+        return Check(title, UNKNOWN, threshold, "open", "no judged query has a relevant moment")
     ideal, random, captions = (own["runs"][name][NDCG] for name in ("ideal", "random", "captions"))
-    sound = abs(ideal - best) <= NEAR and (random < captions or not best)
-    threshold = f"{best:.3f}, and random below captions"
+    sound = abs(ideal - best) <= NEAR and random < captions
+    asked = f"{best:.3f}, and random below captions"
     detail = f"{NDCG}: ideal; captions {captions:.3f}, random {random:.3f}"
-    return Check(title, f"{ideal:.3f}", threshold, "pass" if sound else "look", detail)
+    return Check(title, f"{ideal:.3f}", asked, "pass" if sound else "look", detail)

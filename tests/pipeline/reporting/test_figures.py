@@ -172,7 +172,7 @@ def test_six_checks_with_value_threshold_and_verdict(found):
         "no_consensus": ("25.0\u202f%", "look"),  # m2-m2 of four decided
         "same_words_lower_level": ("100.0\u202f%", "look"),  # m1-m1 is 3
         "lost_on_the_way": ("5.0\u202f%", "pass"),
-        "scorer": ("0.000", "pass"),  # the one test query that is judged has level 0 alone
+        "scorer": ("\u2013", "open"),  # the one test query that is judged has level 0 alone
     }
     assert all(check.threshold and check.detail for check in made)
 
