@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotation import git, keys, opened, page, roster
+from annotation import git, guideline, keys, opened, roster
 from annotation.connection import alone, connect
 from annotation.opened import CampaignError, Opened
 from annotation.plan import campaign_of, plan, pulled
@@ -56,7 +56,7 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
     campaign = Opened(
         id=str(uuid.uuid4()),
         name=name,
-        guideline=page.guideline().version,
+        guideline=guideline.current().version,
         rehearsal=rehearsal,
         opened_at=_now(),
         closed_at=None,
