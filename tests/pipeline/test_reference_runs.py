@@ -62,6 +62,8 @@ def test_random_moments_are_distinct_and_of_the_seed_and_the_query_alone():
     own = run[run["query_id"] == "q2"].reset_index(drop=True)
     pd.testing.assert_frame_equal(alone, own)
     assert rows(alone) != rows(reference_runs.random_moments(["q2"], MOMENTS, seed=2))
+    other = run[run["query_id"] == "q1"]
+    assert own["start"].tolist() != other["start"].tolist()
     assert reference_runs.random_moments([], MOMENTS, seed=1).empty
 
 

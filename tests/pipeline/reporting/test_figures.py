@@ -342,3 +342,34 @@ def test_scales_end_on_round_numbers_and_labels_do_not_touch(value, number, leng
         r'x="([0-9.]+)"', "".join(charts._labels(["8" * length] * number, step)))]  # fmt: skip
     assert places
     assert all(b - a >= 6 * length for a, b in pairwise(places))
+
+
+def test_relevant_is_level_1_or_higher():
+    levels = pd.DataFrame({"query_id": ["a", "a", "a", "b"], "level": [0, 1, 4, 0]})
+    assert collection.relevant_per_query(levels).to_dict() == {"a": 2, "b": 0}
+
+
+def test_an_apostrophe_is_of_the_word_however_it_is_written():
+    assert words.vocabulary(["Don't", "don\u2019t stop"]) == {"don't", "don\u2019t", "stop"}
+    assert words.lengths(pd.Series(["", "one two-fold, three!"])).tolist() == [0, 3]
+
+
+def test_scores_stand_under_their_cutoff_and_iou(found):
+    own = scores.score_grids(found.metrics["reference_runs"])
+    assert [grid.title for grid in own.wide] == [
+        "nDCG, test (1 queries)", "nDCG, validation (1 queries)",
+        "R, test (1 queries)", "R, validation (1 queries)",
+    ]  # fmt: skip
+    grid = own.wide[1]
+    assert grid.groups == [("First 10", 3), ("First 20", 3), ("First 40", 3)]
+    assert list(grid.head) == ["Run", *["IoU 0.3", "IoU 0.5", "IoU 0.7"] * 3]
+    assert [row[0] for row in grid.rows] == [
+        "Random moments",
+        "Caption similarity (reads captions)",
+        "Ideal order, exact boundaries",
+        "Ideal order, jittered boundaries",
+    ]
+    told = found.metrics["reference_runs"]["val"]["runs"]["jittered"]
+    named = [told[f"nDCG(iou={iou})@{k}"] for k in (10, 20, 40) for iou in (0.3, 0.5, 0.7)]
+    assert list(grid.rows[3][1:]) == [f"{value:.3f}" for value in named]
+    assert list(own.narrow[0].head) == ["Run", "First 10", "First 20", "First 40"]
