@@ -48,7 +48,8 @@ $(DEMO):
 	@cd $(DEMO).new && ln -s "$(CURDIR)/.venv" "$(CURDIR)/.venv-label-studio" . \
 	  && { git config user.email >/dev/null || git config user.email demo@example.org; } \
 	  && { git config user.name >/dev/null || git config user.name Demo; } \
-	  && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
+	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
+  && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
 	  && git switch --quiet --create demo \
 	  && sed -i.bak -E 's/^  val: .*/  val: 5/; s/^  test: .*/  test: 13/' params.yaml && rm params.yaml.bak \
 	  && git commit --quiet --all -m "Fewer queries than the sample's"

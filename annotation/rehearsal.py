@@ -37,7 +37,7 @@ from pipeline.params import load
 PEOPLE = 6
 MOST_ROUNDS = 20
 REPORT = Path("datasets/report/index.html")
-MEASURE = "nDCG(iou=0.5)@20"
+MEASURE = "nDCG(iou=0.7)@20"
 
 
 class RehearsalError(MomentRankError):
@@ -123,7 +123,9 @@ def outcome() -> str:
 
 def _listed(outcomes: dict[str, int]) -> str:
     words = {"two": "agreed by two", "four": "by four"}
-    return ", ".join(f"{number:,} {words.get(key, key)}" for key, number in outcomes.items())
+    return ", ".join(
+        f"{number:,} {words.get(key, key)}" for key, number in outcomes.items() if number
+    )
 
 
 def _metrics(name: str) -> Any:  # noqa: ANN401  (figures of several kinds)
