@@ -112,8 +112,8 @@ def test_a_stage_reruns_only_when_its_inputs_code_or_keys_change(
 ):
     project.change(name, pattern, text)
     assert sorted(project.repro()) == stages
-    project.run("git", "checkout", "-q", ".")
-    project.repro()
+    if text == "top: 7 ":
+        assert re.search(r"clips: 0 of \d+ clips cut", project.told + project.errors)
 
 
 def test_frozen_queries_take_the_place_of_drawn_ones(project):
@@ -134,14 +134,6 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     assert re.search(r"embed: 1 of \d+ texts encoded", project.told + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
     assert set(candidates["query_id"]) == {own}
-    project.run("git", "checkout", "-q", ".")
-    project.repro()
-
-
-def test_clips_that_are_there_are_not_cut_again(project):
-    project.change("params.yaml", r"top: 8 ", "top: 7 ")
-    project.repro()
-    assert re.search(r"clips: 0 of \d+ clips cut", project.told + project.errors)
     project.run("git", "checkout", "-q", ".")
     project.repro()
 
