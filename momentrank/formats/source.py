@@ -23,7 +23,7 @@ _CHUNK = 2**20
 SMALL = 64 * 2**20
 """Bytes that a gzip file may become, however small it is."""
 MOST_TIMES = 200
-"""How many times its size a larger one may become: runs reach 30, a bomb a thousand."""
+"""How many times its size a larger one may become: a regular run reaches 10, a bomb a thousand."""
 
 
 class FormatError(MomentRankError):

@@ -177,28 +177,3 @@ def test_too_little_memory_is_a_line(capsys):
 def test_an_error_of_ours_is_no_word_of_the_disk():
     with pytest.raises(FileNotFoundError):
         stage.report(lambda: Path("no-such-file").read_text() and None)
-
-
-class Saved:
-    """A tagger that is saved as Flair's: torch says `RuntimeError` where the disk is full."""
-
-    def __init__(self, text, error=None):
-        self.text, self.error = text, error
-
-    def save(self, path):
-        path.write_text(self.text)
-        if self.error:
-            raise self.error
-
-
-@pytest.mark.parametrize("error", [RuntimeError("unexpected pos 1 vs 2"), OSError(28, "No space")])
-def test_a_tagger_is_there_whole_or_not_at_all(tmp_path, error):
-    from pipeline.tagging import training
-
-    path = tmp_path / "tagger" / "model.pt"
-    training.save(Saved("whole"), path)
-    with pytest.raises(FileError, match=r"model\.pt: can't be written"):
-        training.save(Saved("half", error), path)
-    assert [(entry.name, entry.read_text()) for entry in path.parent.iterdir()] == [
-        ("model.pt", "whole")
-    ]
