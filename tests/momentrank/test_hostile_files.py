@@ -139,3 +139,17 @@ def test_the_latest_times_are_scored_as_any(tmp_path, capsys):
     assert code == 0
     [_, figures] = json.loads(capsys.readouterr().out).values()
     assert [figures[name] for name in names] == [1.0] * 4
+
+
+@pytest.mark.parametrize("joined", ["[{}, {}]", "{}\n{}\n"], ids=["list", "lines"])
+def test_two_objects_that_number_the_videos_each_in_its_way_are_refused(tmp_path, joined):
+    one, other = (
+        json.dumps(
+            {"video2idx": {name: 0}, "VCMR": [{"desc_id": name, "predictions": [[0, 1, 2]]}]}
+        )
+        for name in "vw"
+    )
+    path = tmp_path / "a.json"
+    path.write_text(joined.replace("{}", one, 1).replace("{}", other, 1))
+    with pytest.raises(FormatError, match="a second object, where the format has one"):
+        load_run(path)
