@@ -32,7 +32,6 @@ from annotation.rule import decide
 from annotation.votes import NO_LEVEL, PAIR, fresh, last_shown, votes
 from momentrank.errors import UsageError
 from pipeline import csv_files, stage, tables
-from pipeline.files import FileError
 from pipeline.params import Agreement, load
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
@@ -160,10 +159,7 @@ def command(options: argparse.Namespace) -> None:
         return main()
     found = of_raw(raw.read(options.raw, options.repeated or "both"))
     if options.lead:
-        try:
-            _write(options.lead, found.lead)
-        except OSError as exc:
-            raise FileError(f"{options.lead}: {(exc.strerror or str(exc)).lower()}") from exc
+        _write(options.lead, found.lead)
     shown = json.dumps(found.figures, indent=2, allow_nan=False) + "\n"
     sys.stdout.write(shown if options.json else text(found.figures))
     return None

@@ -17,7 +17,6 @@ from annotation.rule import LEVELS, Rounding, Verdicts, decide
 from annotation.votes import ALL_VOTES, NO_LEVEL
 from momentrank.errors import UsageError
 from pipeline import csv_files
-from pipeline.files import FileError
 
 Rounded = Literal["up", "nearest", "exact"]
 Method = Literal["paper", "dawid-skene", "mace", "majority"]
@@ -45,10 +44,7 @@ def run(options: Options) -> dict[str, Any]:
         raise UsageError(f"{options.out}: --out would overwrite the raw judgments")
     table = levels(raw.read(options.source, options.repeated), options.method, options.rounding)
     if options.out:
-        try:
-            csv_files.write_csv(options.out, _to_write(table))
-        except OSError as exc:
-            raise FileError(f"{options.out}: {(exc.strerror or str(exc)).lower()}") from exc
+        csv_files.write_csv(options.out, _to_write(table))
     return figures(table)
 
 

@@ -25,6 +25,8 @@ Column = Sequence[float] | npt.NDArray[Any]
 
 
 MOST = 1e300
+LATEST = 1e15
+"""Seconds; beyond, lengths and their sums lose their value, and equal segments are unlike."""
 MOST_LEVEL = 1000
 """2 to its power is still a number."""
 
@@ -160,6 +162,7 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     start, end = start[order], end[order]
     _refuse(~np.isfinite(start) | ~np.isfinite(end), order, "start and end must be numbers")
     _refuse(end < start, order, "the end lies before the start")
+    _refuse((end > LATEST) | (start < -LATEST), order, f"a time must be below {LATEST:g} seconds")
     return Segments(list(index), query[order], video, start, end, value[order]), order
 
 

@@ -6,6 +6,7 @@ Every file appears whole or not at all, so a kill at any moment loses one chunk 
 """
 
 import hashlib
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -136,9 +137,7 @@ class Store:
         for known, vectors in self._parts():
             if array is None:
                 shape = (len(ids), vectors.shape[1])
-                array = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
-                    temporary, "w+", np.float32, shape
-                )
+                array = _mapped(temporary, shape)
             rows, wanted = _places(ids, known)
             for first in range(0, len(known), COPIED):
                 some = slice(first, first + COPIED)
@@ -153,6 +152,27 @@ class Store:
                 shutil.rmtree(path)
             elif path.name not in kept:
                 path.unlink()
+
+
+def _mapped(path: Path, shape: tuple[int, int]) -> Vectors:
+    """Open a new array on the disk, its room taken at once.
+
+    Else a disk that is full later would kill the process that writes, without a word.
+
+    Raises:
+        EmbeddingsError: the disk has not that much, or takes nothing.
+    """
+    try:
+        array: Vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
+            path, "w+", np.float32, shape
+        )
+        if hasattr(os, "posix_fallocate"):
+            with path.open("r+b") as stream:
+                os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+    except OSError as exc:
+        said = (exc.strerror or str(exc)).lower()
+        raise EmbeddingsError(f"{path}: can't be written ({said})") from exc
+    return array
 
 
 def _places(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:

@@ -43,9 +43,11 @@ def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
 
     Writes beside the target, syncs, then renames: a kill, a full disk or an exception
     leaves the former file (or none) in place.
+
+    Raises:
+        FileError: the disk does not take it: it is full, read-only, a folder is in the way ...
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    descriptor, name = _unfinished(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
         with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
@@ -54,10 +56,25 @@ def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
             os.fsync(stream.fileno())
         Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
-    except BaseException:
+    except BaseException as exc:
         with suppress(FileNotFoundError):
             Path(name).unlink()
+        if isinstance(exc, OSError) and exc.filename in {None, name}:  # else it is another file's
+            raise _unwritten(path, exc) from exc
         raise
+
+
+def _unfinished(path: Path) -> tuple[int, str]:
+    """Open a file of a name of its own beside `path`, in a folder that may have to be made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    except OSError as exc:
+        raise _unwritten(path, exc) from exc
+
+
+def _unwritten(path: Path, exc: OSError) -> FileError:
+    return FileError(f"{path}: can't be written ({(exc.strerror or str(exc)).lower()})")
 
 
 def _umask() -> int:
@@ -211,6 +228,8 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
             mark = exc.problem_mark
             place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
             raise FileError(f"{path}{place}: {exc.problem}") from exc
+        except RecursionError as exc:
+            raise FileError(f"{path}: nested too deep") from exc
         except (YAMLError, UnicodeDecodeError) as exc:
             raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
 

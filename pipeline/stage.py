@@ -1,15 +1,20 @@
 """What every stage's `main` stands on: help, errors as one line, and metrics."""
 
 import argparse
+import errno
 import logging
+import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NoReturn
 
 from momentrank.errors import MomentRankError
 from pipeline import files
 
 METRICS = Path("datasets/work/metrics")
+DISK_REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
+"""Full, over the quota, read-only, not allowed: nothing that our code could do better."""
 
 
 def run(main: Callable[[], None]) -> None:
@@ -41,9 +46,20 @@ def report(work: Callable[[], None]) -> None:
     except MomentRankError as exc:
         sys.stderr.write(f"error: {exc}\n")
         sys.exit(exc.exit_code)
+    except MemoryError:
+        _end("not enough memory")
+    except OSError as exc:
+        if exc.errno not in DISK_REFUSES:
+            raise
+        _end(f"{exc.filename or 'the disk'}: {os.strerror(exc.errno).lower()}")
     except KeyboardInterrupt:
         sys.stderr.write("interrupted: what is finished is kept, the next run goes on from there\n")
         sys.exit(130)
+
+
+def _end(message: str) -> NoReturn:
+    sys.stderr.write(f"error: {message}\n")
+    sys.exit(1)
 
 
 def _prog() -> str:

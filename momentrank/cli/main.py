@@ -37,6 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as exc:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _failed(f"{exc.filename or 'output'}: {(exc.strerror or str(exc)).lower()}", 1)
+    except MemoryError:
+        return _failed("not enough memory for these files", 1)
     except KeyboardInterrupt:
         return _failed("stopped", STOPPED)
     return code

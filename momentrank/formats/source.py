@@ -5,6 +5,7 @@ Gzip is known by its first bytes, whatever the file is called.
 
 import gc
 import gzip
+import io
 import json
 import re
 import zlib
@@ -18,6 +19,11 @@ from momentrank.errors import MomentRankError
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 60  # characters of a wrong value
+_CHUNK = 2**20
+SMALL = 64 * 2**20
+"""Bytes that a gzip file may become, however small it is."""
+MOST_TIMES = 200
+"""How many times its size a larger one may become: a regular run reaches 10, a bomb a thousand."""
 
 
 class FormatError(MomentRankError):
@@ -81,11 +87,25 @@ def read_source(path: Path) -> Source:
 def _uncompressed(path: Path) -> bytes:
     try:
         raw = path.read_bytes()
-        return gzip.decompress(raw) if raw.startswith(_GZIP) else raw
+        return _gunzipped(path, raw) if raw.startswith(_GZIP) else raw
     except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
         raise FormatError(f"{path}: the gzip file is damaged ({exc})") from exc
     except OSError as exc:
         raise FormatError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
+
+
+def _gunzipped(path: Path, raw: bytes) -> bytes:
+    most = max(SMALL, MOST_TIMES * len(raw))
+    found = bytearray()
+    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+        while chunk := stream.read(_CHUNK):
+            found += chunk
+            if len(found) > most:
+                raise FormatError(
+                    f"{path}: the gzip file becomes more than {MOST_TIMES} times its size;"
+                    " if it is meant, gunzip it first"
+                )
+    return bytes(found)
 
 
 @contextmanager

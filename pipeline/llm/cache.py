@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from momentrank.errors import MomentRankError
+from pipeline.files import FileError
 from pipeline.llm import answers
 from pipeline.llm.answers import Answer
 from pipeline.llm.request import Request
@@ -43,9 +44,9 @@ def on_disk(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except OSError as exc:
-        said = f"rewrite.openai.cache can't be used: {exc.strerror or exc}"
-        raise CacheError(f"{path}: {said}") from exc
+    except (OSError, FileError) as exc:
+        reason = getattr(exc, "strerror", None) or exc
+        raise CacheError(f"{path}: rewrite.openai.cache can't be used: {reason}") from exc
 
 
 class Cache:

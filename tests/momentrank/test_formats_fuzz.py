@@ -88,5 +88,6 @@ def test_any_text(tmp_path, text, fmt):
 @given(
     st.binary(max_size=30), formats, st.sampled_from([b"", b"\x1f\x8b", b"\xef\xbb\xbf", b"q Q "])
 )
+@example(b"[]", "vcmr", b"")
 def test_any_bytes(tmp_path, data, fmt, start):
     try_all(file_of(tmp_path, start + data), None, fmt)

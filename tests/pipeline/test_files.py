@@ -163,6 +163,38 @@ def test_a_line_too_long_is_an_error_with_its_number(write):
         next(lines)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+@pytest.mark.parametrize(
+    "reader", ["files.read_lines", "files.read_json_lines", "csv_files.read_rows"]
+)
+def test_a_line_of_4_gigabytes_takes_little_memory(repository, tmp_path, reader):
+    with (tmp_path / "long.csv").open("wb") as stream:
+        stream.write(b"a\n")
+        stream.truncate(4 * 2**30)  # takes no room on the disk
+    code = f"""
+import resource
+from pathlib import Path
+from pipeline import csv_files, files
+used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
+try:
+    found = {reader}(Path("long.csv"))
+    for line in found[1] if isinstance(found, tuple) else found:
+        pass
+except files.FileError as exc:
+    print(exc)
+"""
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(repository), "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert told == "long.csv, line 2: longer than 16 MiB\n"
+
+
 def test_a_missing_file_and_a_folder_say_so(tmp_path):
     with pytest.raises(FileError, match=r"nothing\.txt: no such file or directory$"):
         numbered(tmp_path / "nothing.txt")
@@ -223,6 +255,12 @@ def test_broken_json_is_an_error_with_its_place(write, content, message):
 
 
 # YAML
+
+
+@pytest.mark.parametrize("content", ["[" * 100_000, "{a: " * 5000], ids=["lists", "objects"])
+def test_yaml_nested_too_deep_is_an_error(write, content):
+    with pytest.raises(FileError, match=r"f\.yaml: nested too deep$"):
+        files.read_yaml(write(content, "f.yaml"))
 
 
 def test_yaml_is_version_1_2_as_dvc_reads_it(write):

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import tagger
+from pipeline.files import FileError
 from pipeline.names import Span
 from pipeline.params import Tagger
 from pipeline.tagging import characters, grammar, training, wordlists
@@ -186,3 +187,29 @@ def test_a_name_counts_where_both_ends_are_right(found, expected):
         for row, example in zip(found, examples, strict=True)
     ]
     assert tuple(tagger.measure(Fixed(spans), examples).values()) == expected
+
+
+# What a full disk leaves
+
+
+class Saved:
+    """A tagger that is saved as Flair's: torch says `RuntimeError` where the disk is full."""
+
+    def __init__(self, text, error=None):
+        self.text, self.error = text, error
+
+    def save(self, path):
+        path.write_text(self.text)
+        if self.error:
+            raise self.error
+
+
+@pytest.mark.parametrize("error", [RuntimeError("unexpected pos 1 vs 2"), OSError(28, "No space")])
+def test_a_tagger_is_there_whole_or_not_at_all(tmp_path, error):
+    path = tmp_path / "tagger" / "model.pt"
+    training.save(Saved("whole"), path)
+    with pytest.raises(FileError, match=r"model\.pt: can't be written"):
+        training.save(Saved("half", error), path)
+    assert [(entry.name, entry.read_text()) for entry in path.parent.iterdir()] == [
+        ("model.pt", "whole")
+    ]
