@@ -1,0 +1,156 @@
+"""Time and memory of the stages as a corpus grows: what docs/scaling.md stands on.
+
+    python -m benchmarks.scaling [--moments 10000 100000] [--pseudo 100000]
+
+Each stage runs as it does under DVC, a process of its own, on a made-up corpus in TVR's format
+with a moment of its own words for each line. Vectors are random: encoding and rewriting cost the
+same for each text, and have benchmarks of their own. `--pseudo` is the largest corpus whose
+training sets are made: they take a search for each of its texts.
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import chdir
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.candidates import random_units
+from pipeline import embeddings, tables
+
+REPOSITORY = Path(__file__).parent.parent
+PER_VIDEO, DIMENSIONS, BLOCK = 5, 384, 65_536
+QUERIES = {"val": 500, "test": 2781}
+CHANGES = {
+    r"source: \S+": "source: corpus.jsonl",
+    r"videos: \S+\.mp4": "videos: null",
+    r"backend: rules": "backend: none",
+    **{rf"  {split}: \d+": f"  {split}: {number}" for split, number in QUERIES.items()},
+}
+TEXT = """
+woman man doctor child waiter letter cup door table car phone coat book key window dog takes puts
+opens closes carries drops reads holds finds hides red old small broken heavy on under behind near
+before kitchen garden office street bar
+"""
+WORDS = TEXT.split()
+STAGE = r"""
+import atexit, re, runpy, sys
+module, peak = sys.argv[1:]
+def note():
+    told = re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())
+    open(peak, "w").write(told[1])
+atexit.register(note)
+sys.argv = [module]
+runpy.run_module(module, run_name="__main__", alter_sys=True)
+"""
+
+
+class Cost(NamedTuple):
+    """What a process took: wall and processor seconds, and its peak memory in MB."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+def corpus(number: int) -> Iterator[str]:
+    """Yield lines of TVR's format, each with a description that no other has."""
+    random = np.random.default_rng(0)
+    for moment in range(number):
+        said = " ".join(WORDS[i] for i in random.integers(0, len(WORDS), 10))
+        start = 10.0 * (moment % PER_VIDEO)
+        yield json.dumps(
+            {
+                "vid_name": f"show_{moment // PER_VIDEO:07}",
+                "duration": 60.0,
+                "ts": [start, start + 8.0],
+                "desc": f"{said} {moment}.",
+                "type": "v",
+                "desc_id": moment,
+            }
+        )
+
+
+def measured(module: str) -> Cost:
+    """Run a stage in the current folder."""
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    began = time.perf_counter()
+    # Its peak is asked of itself: what the system tells of a child begins with the parent's.
+    child = subprocess.Popen([sys.executable, "-c", STAGE, module, "peak"], env=environment)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        raise SystemExit(f"{module} ended with {child.returncode}")
+    wall = time.perf_counter() - began
+    peak = int(Path("peak").read_text(encoding="utf-8")) / 1024
+    return Cost(wall, used.ru_utime + used.ru_stime, peak)
+
+
+def embed() -> None:
+    """Put random vectors where the stage `embed` would put an encoder's."""
+    texts = [*tables.CAPTIONS.read()["caption"], *tables.QUERIES.read()["query"]]
+    ids, _ = embeddings.distinct(texts)
+    store = embeddings.Store(embeddings.FOLDER, "random")
+    for first in range(0, len(ids), BLOCK):
+        some = ids[first : first + BLOCK]
+        store.keep(some, random_units(len(some), DIMENSIONS))
+    store.finish(ids)
+
+
+def run(number: int, *, pseudo: bool) -> Iterator[tuple[str, Cost, float]]:
+    """Run the stages on so many moments; yield each with its cost and the MB it wrote."""
+    text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
+    for pattern, new in CHANGES.items():
+        text, count = re.subn(pattern, new, text, count=1)
+        if not count:
+            raise SystemExit(f"params.yaml has nothing like {pattern}")
+    Path("params.yaml").write_text(text, encoding="utf-8")
+    shutil.copytree(REPOSITORY / "datasets/campaign", "datasets/campaign")
+    for name in ("prompts", "dvc.yaml"):
+        Path(name).symlink_to(REPOSITORY / name)
+    with Path("corpus.jsonl").open("w", encoding="utf-8") as stream:
+        stream.writelines(f"{line}\n" for line in corpus(number))
+    for stage in ("ingest", "rewrite", "split", "embed", "candidates", "pseudo"):
+        if stage == "embed":
+            embed()
+        elif stage != "pseudo" or pseudo:
+            before = _written()
+            cost = measured(f"pipeline.{stage}")
+            yield stage, cost, _written() - before
+
+
+def _written() -> float:
+    files = (path for path in Path("datasets").rglob("*") if path.is_file())
+    return sum(path.stat().st_size for path in files) / 1e6
+
+
+def main() -> None:
+    """Print a line for each stage and size."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--moments", type=int, nargs="+", default=[10_000, 100_000])
+    parser.add_argument("--pseudo", type=int, default=100_000)
+    options = parser.parse_args()
+    print(f"{'moments':>10}  {'stage':10} {'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}")
+    for number in options.moments:
+        with tempfile.TemporaryDirectory() as folder, chdir(folder):
+            for stage, cost, wrote in run(number, pseudo=number <= options.pseudo):
+                print(
+                    f"{number:>10,}  {stage:10} {cost.wall:>8.1f} {cost.cpu:>8.1f}"
+                    f" {cost.peak:>8.0f} {wrote:>8.0f}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
