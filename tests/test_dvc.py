@@ -135,7 +135,6 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
     assert set(candidates["query_id"]) == {own}
     project.run("git", "checkout", "-q", ".")
-    project.repro()
 
 
 def test_a_language_model_rewrites_through_dvc_and_is_paid_once(project):
@@ -159,7 +158,6 @@ def test_a_language_model_rewrites_through_dvc_and_is_paid_once(project):
     again = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
     assert (again["requests"], again["cost_usd"]) == (0, 0)
     project.run("git", "checkout", "-q", ".")
-    project.repro()
 
 
 def test_another_corpus_in_one_line(project, tmp_path):
