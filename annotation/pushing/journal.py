@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from annotation.studio.client import TIMEOUT_SECONDS
 from pipeline import files, stage
 
 FILE = Path(".cache/campaign/writing.json")
@@ -24,11 +25,14 @@ def noted(what: str) -> Iterator[None]:
 
 
 def settle() -> None:
-    """Wait until what an earlier push began to write is there, or can't come any more."""
+    """Wait until what an earlier push began to write is there, or can't come any more.
+
+    The note tells when a request began; its sender may have died as late as it would have waited.
+    """
     if not FILE.is_file():
         return
-    now = time.time()  # and a note from the future, by a clock set back, is one of now
-    left = min(FILE.stat().st_mtime, now) + SETTLE_SECONDS - now
+    past = time.time() - FILE.stat().st_mtime
+    left = min(SETTLE_SECONDS, TIMEOUT_SECONDS + SETTLE_SECONDS - past)
     if left > 0:
         stage.say(f"push: the last one ended as it wrote; giving the server {left:.0f} s to finish")
         time.sleep(left)

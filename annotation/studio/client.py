@@ -20,8 +20,9 @@ from annotation.env import TOKEN, URL, Endpoint
 from momentrank.errors import MomentRankError
 
 PAGE = 1000
-ONCE = RequestOptions(max_retries=0, timeout=600)
-SOMETIMES = RequestOptions(max_retries=2, timeout=600)
+TIMEOUT_SECONDS = 600
+ONCE = RequestOptions(max_retries=0, timeout_in_seconds=TIMEOUT_SECONDS)
+SOMETIMES = RequestOptions(max_retries=2, timeout_in_seconds=TIMEOUT_SECONDS)
 BARE = ("id", "data", "is_labeled", "total_annotations", "cancelled_annotations")
 OF_ANSWER = ("id", "completed_by", "updated_by", "was_cancelled", "created_at", "updated_at",
              "lead_time", "result")  # fmt: skip
