@@ -56,7 +56,8 @@ campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=
 	@test -z "$(PARAMS)" || test -f "$(PARAMS)" || { echo "$(PARAMS): no such file"; exit 2; }
 	@git clone --quiet --no-local --origin momentrank . "$(DIR)"
 	@git -C "$(DIR)" switch --quiet --create campaign
-	@ln -s "$(CURDIR)/.venv" "$(DIR)/.venv"
+	@for each in .venv .venv-label-studio; do \
+	  if [ -e $$each ]; then ln -s "$(CURDIR)/$$each" "$(DIR)/$$each"; fi; done
 	@if [ -n "$(PARAMS)" ]; then cp "$(PARAMS)" "$(DIR)/params.yaml"; fi
 	@echo "==> $(DIR) is ready, on a branch of its own. Next:"
 	@echo "    cd '$(DIR)' && . .venv/bin/activate"

@@ -14,8 +14,7 @@ people made is committed. It refuses while pairs wait; `--give-up` discards them
 """
 
 import argparse
-import subprocess
-import sys
+import re
 import uuid
 from datetime import UTC, datetime
 from functools import partial
@@ -25,13 +24,15 @@ from typing import Any
 from annotation import git, keys, opened, page, roster
 from annotation.connection import alone, connect
 from annotation.opened import CampaignError, Opened
-from annotation.plan import campaign_of, plan
-from annotation.push import push
+from annotation.plan import campaign_of, plan, pulled
+from annotation.pull import pull
+from annotation.push import push, with_showing
 from annotation.simulating.people import rehearsing
-from pipeline import stage, tables
+from pipeline import files, stage, tables
 from pipeline.params import load
 
 FROZEN = ("rewrite", "pull", "push")
+DAG = Path("dvc.yaml")
 
 
 def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
@@ -70,15 +71,18 @@ def end(campaign: Opened, *, give_up: bool) -> dict[str, Any]:
     Raises:
         CampaignError: pairs wait, and nobody said to give them up.
     """
-    params = load()
-    made = plan(campaign_of(roster.people(), params))
+    params, connection = load(), connect("close")
+    if connection is not None:
+        with alone("close"):
+            pull(connection)
+    made = plan(campaign_of(roster.people(), params, pulled()))
     waiting = _waiting(made.state)
     if waiting and not give_up:
         raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")
-    connection = connect("close")
     if connection is not None:
         with alone("close"):
-            push(connection, made.assignments.iloc[:0], params)
+            push(connection, with_showing(made.assignments.iloc[:0], params), params)
+            pull(connection)
     opened.write(campaign.model_copy(update={"closed_at": _now()}))
     return made.state
 
@@ -97,14 +101,18 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _freeze() -> None:
-    command = [sys.executable, "-m", "dvc", "freeze", "-q", *FROZEN]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
-    if done.returncode:
-        raise CampaignError(
-            f"the campaign is closed, but dvc could not freeze its stages ({done.stderr.strip()});"
-            f" type: dvc freeze {' '.join(FROZEN)}"
+def freeze(dag: Path = DAG) -> None:
+    """Freeze the stages that a closed campaign must not run again.
+
+    `dvc freeze` would do so too, and write the whole file anew in a layout of its own.
+    """
+    text = dag.read_text(encoding="utf-8")
+    for name in FROZEN:
+        text = re.sub(
+            rf"(^  {name}:\n)(?!    frozen:)", r"\1    frozen: true\n", text, flags=re.MULTILINE
         )
+    with files.atomic(dag) as stream:
+        stream.write(text)
 
 
 def main(options: argparse.Namespace) -> None:
@@ -125,10 +133,10 @@ def main(options: argparse.Namespace) -> None:
     if campaign is None:
         raise CampaignError(f"{opened.FILE}: no campaign is open here")
     state = end(campaign, give_up=options.give_up)
-    _freeze()
+    freeze()
     outs = [tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.FROZEN_QUERIES]
     lists = [opened.FILE, roster.PUBLIC, tables.EXTEND.path, *(table.path for table in outs)]
-    git.commit([*lists, Path("dvc.yaml"), Path("dvc.lock")], f"Close {campaign.name}")
+    git.commit([*lists, DAG, Path("dvc.lock")], f"Close {campaign.name}")
     pairs = state["pairs"]
     stage.say(
         f"closed: {pairs['two']} pairs agreed by two, {pairs['four']} by four,"

@@ -6,7 +6,7 @@
 Without options it is the stage:
 
 reads   datasets/campaign/judgments.csv, pairs.csv, campaign.yaml
-writes  datasets/work/consensus.parquet
+writes  datasets/work/consensus.parquet, counted_votes.parquet
 
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
 kept, discarded and the count of each level; --out gets a row for each pair. The rule is in
@@ -29,6 +29,7 @@ from annotation.votes import (
     ALL_VOTES,
     NO_LEVEL,
     PAIR,
+    SHOWN,
     VOTING,
     fresh,
     last_shown,
@@ -70,6 +71,22 @@ def consensus(
     return tables.CONSENSUS.check(rows)
 
 
+def counted_votes(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame:
+    """Return the votes that the consensus is made of, by the number of their pair as last shown.
+
+    Sorted by pair_id and annotator; a vote without a level has a reason instead.
+    """
+    shown = last_shown(ledger)
+    pairs = shown.merge(ledger, on=SHOWN).sort_values("pair_id").drop_duplicates(PAIR, keep="last")
+    usable = fresh(judgments, shown)
+    found = votes(usable, pairs)
+    rows = usable.iloc[found.row].assign(pair_id=pairs["pair_id"].to_numpy()[found.pair])
+    key = list(tables.COUNTED_VOTES.key)
+    return tables.COUNTED_VOTES.check(
+        rows[tables.COUNTED_VOTES.columns].sort_values(key, ignore_index=True)
+    )
+
+
 def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) -> dict[str, Any]:
     """Return where the pairs stand, and which judgments count, in numbers.
 
@@ -106,6 +123,7 @@ def main() -> None:
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
     table = consensus(judgments, ledger, closed=closed, rounding=params.rounding)
     tables.CONSENSUS.write(table)
+    tables.COUNTED_VOTES.write(counted_votes(judgments, ledger))
     found = {"closed": closed, **figures(judgments, ledger, table)}
     stage.write_metrics("consensus", found)
     waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"

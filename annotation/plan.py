@@ -104,8 +104,23 @@ def _assignments(known: Standing, given: pd.DataFrame) -> pd.DataFrame:
     return tables.ASSIGNMENTS.check(rows[key].sort_values(key, ignore_index=True))
 
 
-def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
-    """Return what the tables of this checkout say of the campaign.
+class Answers(NamedTuple):
+    """What people have done: judgments, open tasks, and answers that are no judgments."""
+
+    judgments: pd.DataFrame
+    open_tasks: pd.DataFrame
+    rejected: pd.DataFrame
+
+
+def pulled() -> Answers:
+    """Return what was pulled last."""
+    return Answers(
+        tables.JUDGMENTS.read(), tables.OPEN_TASKS.read(), tables.REJECTED_JUDGMENTS.read()
+    )
+
+
+def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answers) -> Campaign:
+    """Return the campaign as the tables of this checkout and people's answers say.
 
     Raises:
         MomentRankError: a table is missing or wrong.
@@ -115,7 +130,7 @@ def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
     judged = queries[queries["query_id"].isin(candidates["query_id"])]
     clips = tables.CLIPS.read()
     shown = showing(candidates, extra, judged, clips)[SHOWN]
-    rejected = tables.REJECTED_JUDGMENTS.read()
+    rejected = answers.rejected
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     decisions = tables.EXTEND.read()
     return Campaign(
@@ -123,8 +138,8 @@ def campaign_of(annotators: Sequence[Annotator], params: Params) -> Campaign:
         candidates=candidates,
         clips=set(clips["moment_id"]),
         shown=shown,
-        judgments=tables.JUDGMENTS.read(),
-        open_tasks=tables.OPEN_TASKS.read().merge(shown, on=SHOWN),
+        judgments=answers.judgments,
+        open_tasks=answers.open_tasks.merge(shown, on=SHOWN),
         annotators=annotators,
         extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
         rule=Rule(params.candidates.batch, params.plan.last_ranks, params.plan.min_mean),
@@ -141,7 +156,7 @@ def main() -> None:
         files.write_json(STATE, {"campaign": None})
         stage.say("plan: no campaign is open, so nobody is asked")
         return
-    campaign = campaign_of(roster.people(), load())
+    campaign = campaign_of(roster.people(), load(), pulled())
     made = plan(campaign)
     stale = len(campaign.judgments) - len(fresh(campaign.judgments, campaign.shown))
     tables.ASSIGNMENTS.write(made.assignments)

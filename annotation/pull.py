@@ -89,6 +89,14 @@ def refuse_loss(known: History) -> None:
         )
 
 
+def other_tables(found: Sorted) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the tables of open tasks and of answers that are no judgments."""
+    return (
+        _table(tables.OPEN_TASKS, found.open_tasks),
+        _table(tables.REJECTED_JUDGMENTS, found.rejected),
+    )
+
+
 def _table(table: Table, rows: Sequence[Row]) -> pd.DataFrame:
     frame = table.check(pd.DataFrame(rows, columns=table.columns))
     return frame.sort_values(table.columns, ignore_index=True)
@@ -114,6 +122,30 @@ def figures(found: Sorted, known: History) -> dict[str, object]:
     }
 
 
+def pull(connection: Connection, *, accept_loss: bool = False, anew: bool = False) -> None:
+    """Write what people have judged until now.
+
+    Raises:
+        StudioError: the server can't be reached or fails; nothing is written.
+        CampaignError: it is another campaign's, or judgments went away from it.
+    """
+    found = fetch(connection, anew=anew)
+    known = merged(found)
+    if not accept_loss:
+        refuse_loss(known)
+    open_tasks, rejected = other_tables(found)
+    tables.JUDGMENT_HISTORY.write(known.versions)
+    tables.JUDGMENTS.write(known.judgments)
+    tables.OPEN_TASKS.write(open_tasks)
+    tables.REJECTED_JUDGMENTS.write(rejected)
+    stage.write_metrics("pull", figures(found, known))
+    stage.say(
+        f"pull: {len(known.judgments)} judgments, {len(found.open_tasks)} tasks open,"
+        f" {len(found.rejected)} answers refused"
+        + (f" (see {tables.REJECTED_JUDGMENTS.path})" if found.rejected else "")
+    )
+
+
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
     _keep()
@@ -122,20 +154,7 @@ def main(options: argparse.Namespace) -> None:
         stage.write_metrics("pull", {"judgments": len(tables.JUDGMENTS.read())})
         return
     with alone("pull"):
-        found = fetch(connection, anew=options.anew)
-        known = merged(found)
-        if not options.accept_loss:
-            refuse_loss(known)
-        tables.JUDGMENT_HISTORY.write(known.versions)
-        tables.JUDGMENTS.write(known.judgments)
-        tables.OPEN_TASKS.write(_table(tables.OPEN_TASKS, found.open_tasks))
-        tables.REJECTED_JUDGMENTS.write(_table(tables.REJECTED_JUDGMENTS, found.rejected))
-    stage.write_metrics("pull", figures(found, known))
-    stage.say(
-        f"pull: {len(known.judgments)} judgments, {len(found.open_tasks)} tasks open,"
-        f" {len(found.rejected)} answers refused"
-        + (f" (see {tables.REJECTED_JUDGMENTS.path})" if found.rejected else "")
-    )
+        pull(connection, accept_loss=options.accept_loss, anew=options.anew)
 
 
 def _arguments() -> argparse.Namespace:

@@ -22,9 +22,8 @@ from annotation.connection import Connection, alone, connect
 from annotation.keys import Key
 from annotation.opened import CampaignError
 from annotation.page import Guideline
-from annotation.pushing import journal, ledger
+from annotation.pushing import journal, ledger, media
 from annotation.pushing.changes import Changes, changes
-from annotation.pushing.media import serve
 from annotation.pushing.order import shuffled
 from annotation.showing import details, showing, to_judge
 from annotation.studio import projects
@@ -57,10 +56,10 @@ def push(
     guideline = _guideline(connection)
     journal.settle()
     there = projects.ours(connection.studio, connection.campaign, beside_others=beside_others)
-    keys = _keys(pairs, guideline.version)
+    keys = keys_of(pairs, guideline.version)
     for annotator in sorted(keys.keys() | there.keys()):
-        there[annotator] = _project(connection, guideline, annotator, there.get(annotator))
-        serve(connection.studio, there[annotator], params.clips.url)
+        found = there.get(annotator)
+        there[annotator] = _project(connection, guideline, annotator, found, params.clips.url)
     desks = [
         _desk(connection, project, keys.get(annotator, []))
         for annotator, project in sorted(there.items())
@@ -68,7 +67,7 @@ def push(
     tables.PAIRS.write(ledger.appended(tables.PAIRS.read(), pairs))  # before anybody can answer
     for desk in desks:
         _close_and_reopen(connection, desk)
-    _add(connection, desks, _Shown(pairs, params.clips.url), params.push.batch)
+    _add(connection, desks, Shown(pairs, params.clips.url), params.push.batch)
     return _figures(desks)
 
 
@@ -83,7 +82,8 @@ def _guideline(connection: Connection) -> Guideline:
     return found
 
 
-def _keys(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
+def keys_of(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
+    """Return the keys of assignments by annotator."""
     rows = pairs.assign(guideline=guideline)[KEY]
     return {
         annotator: [Key(*row) for row in rows[rows["annotator"] == annotator].to_numpy().tolist()]
@@ -92,27 +92,38 @@ def _keys(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
 
 
 def _project(
-    connection: Connection, guideline: Guideline, annotator: int, found: Project | None
+    connection: Connection,
+    guideline: Guideline,
+    annotator: int,
+    found: Project | None,
+    clips: str,
 ) -> Project:
-    """Return an annotator's project as it should be; make it if there is none."""
+    """Return an annotator's project as it should be; make it if there is none.
+
+    The description is finished last, and says that all before it is done.
+    """
     campaign, studio = connection.campaign, connection.studio
+    place = media.place(clips)
     settings = {
         **page.OPTIONS,
         "title": projects.title(campaign.name, annotator),
+        "description": projects.description(campaign.id, annotator, place),
         "label_config": page.label_config(guideline),
         "expert_instruction": guideline.html,
     }
     if found is None:
-        marked = {"description": projects.mark(campaign.id, annotator)}
+        mark = projects.mark(campaign.id, annotator)
+        marked = {"title": settings["title"], "description": mark}
         with journal.noted(f"the project of annotator {annotator}"):
-            return studio.create(settings | marked)
+            found = studio.create(marked)
     if any(getattr(found, name) != settings[name] for name in projects.COMPARED):
+        media.serve(studio, found, place)
         studio.change(found, settings)
     return found
 
 
 def _desk(connection: Connection, project: Project, keys: Sequence[Key]) -> Desk:
-    found = list(connection.studio.tasks(project))
+    found = list(connection.studio.tasks(project)) if project.tasks else []
     return Desk(project, changes(keys, found, connection.signer.read))
 
 
@@ -124,21 +135,23 @@ def _close_and_reopen(connection: Connection, desk: Desk) -> None:
             connection.studio.set_closed(task, closed)
 
 
-class _Shown:
+class Shown:
     """The data of tasks, by key."""
 
     def __init__(self, pairs: pd.DataFrame, setting: str) -> None:
+        """Take pairs with what is shown of each, and `clips.url`."""
         rows = pairs.drop_duplicates(["query_id", "moment_id"])
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
         self._setting = setting
 
     def data(self, key: Key, signed: str) -> Mapping[str, str]:
+        """Return the data of a key's task."""
         query, clip = self._of[key.query_id, key.moment_id]
         return page.task_data(query, clip_store.url_of(clip, self._setting), signed)
 
 
-def _add(connection: Connection, desks: Sequence[Desk], shown: _Shown, batch: int) -> None:
+def _add(connection: Connection, desks: Sequence[Desk], shown: Shown, batch: int) -> None:
     campaign, signer = connection.campaign.id, connection.signer
     total = sum(len(desk.changes.add) for desk in desks)
     with tqdm(total=total, desc="push", unit=" tasks", disable=None if total else True) as bar:
@@ -161,9 +174,8 @@ def _figures(desks: Sequence[Desk]) -> dict[str, Any]:
     }
 
 
-def _wanted(params: Params) -> pd.DataFrame:
-    """Return the assignments with what is shown of each."""
-    assignments = tables.ASSIGNMENTS.read()
+def with_showing(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Return assignments with what is shown of each."""
     judged = to_judge(params.candidates.batch)
     pairs = showing(*judged, tables.QUERIES.read(), tables.CLIPS.read())
     return details(assignments.merge(pairs, on=["query_id", "moment_id"], validate="m:1"))
@@ -176,8 +188,9 @@ def main(options: argparse.Namespace) -> None:
     if connection is None:
         tables.PAIRS.write(tables.PAIRS.read())
         return _receive({"server": None})
+    pairs = with_showing(tables.ASSIGNMENTS.read(), params)
     with alone("push"):
-        figures = push(connection, _wanted(params), params, beside_others=options.beside_others)
+        figures = push(connection, pairs, params, beside_others=options.beside_others)
     stage.say(
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
         f" {figures['reopened']} given out again, in {figures['projects']} projects"

@@ -81,6 +81,8 @@ def running() -> Running | None:
 def start(port: int | None) -> Running:
     """Start the server unless it runs, and wait until it answers with our token.
 
+    `port` None is the usual one if it is free, 0 any that is free.
+
     Raises:
         ServerError: it is not installed, or did not come up; its log says why.
     """
@@ -88,7 +90,7 @@ def start(port: int | None) -> Running:
     if found is None:
         if not PROGRAM.is_file():
             raise ServerError("Label Studio is not installed here; type: make label-studio")
-        found = _launched(port or _free_port(), _credentials())
+        found = _launched(port or _free_port(port), _credentials())
     env.write({env.URL: found.url, env.ROOT: str(MEDIA.absolute())})
     _wait(found)
     return found
@@ -170,7 +172,7 @@ def _wait(found: Running) -> None:
         if status == HTTPStatus.UNAUTHORIZED:
             raise ServerError(
                 f"{found.url} does not know the token in {env.ENV}: its database in {DATA} is of"
-                " another one; move one of them away, and start again"
+                " another one, or another server has just taken this port; mend it, and start again"
             )
         time.sleep(0.25)
     raise ServerError(f"{found.url} did not answer in {START_SECONDS:g} s; {LOG} may say why")
@@ -191,9 +193,9 @@ def answer(url: str, token: str) -> int | None:
         return None
 
 
-def _free_port() -> int:
-    """Return the usual port, or another where that is taken."""
-    for port in (USUAL_PORT, 0):
+def _free_port(wanted: int | None) -> int:
+    """Return the usual port, or another where that is taken; for 0 any other."""
+    for port in (0,) if wanted == 0 else (USUAL_PORT, 0):
         with socket.socket() as listener:
             try:
                 listener.bind(("127.0.0.1", port))
@@ -239,7 +241,11 @@ def main(options: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser = stage.parser("Works in the current folder.")
     parser.add_argument("do", choices=["start", "stop", "status"])
-    parser.add_argument("--port", type=int, help=f"listen there, not on {USUAL_PORT} or a free one")
+    parser.add_argument(
+        "--port",
+        type=int,
+        help=f"listen there (0: any free one), not on {USUAL_PORT} or a free one",
+    )
     return parser.parse_args()
 
 

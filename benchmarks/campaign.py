@@ -1,14 +1,18 @@
 """The campaign at the paper's size: seconds and memory of a plan.
 
-    python -m benchmarks.campaign [--queries 3281] [--people 23]
+    python -m benchmarks.campaign [--queries 3281] [--people 23] [--tasks 20000]
 
 Plans the first votes of every query's first batch, plans again with all of it open, and once
 more with half of it judged at random. A plan's memory is this process's, tables included.
+
+Then, against a real server of its own: pushing tasks against the bare import call, and pulling
+as many judgments against bare paging (`--tasks 0` leaves it out).
 """
 
 import argparse
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +22,7 @@ from annotation.planning.campaign import Campaign
 from annotation.planning.people import Annotator
 from annotation.votes import SHOWN
 from benchmarks.candidates import peak_mb
+from benchmarks.studio import against_a_server
 from pipeline import tables
 
 RANKS = 20
@@ -87,6 +92,7 @@ def main() -> None:
     )
     parser.add_argument("--queries", type=int, default=3281)
     parser.add_argument("--people", type=int, default=23)
+    parser.add_argument("--tasks", type=int, default=20_000)
     options = parser.parse_args()
     campaign = campaign_of(options.queries, options.people)
     print(f"before the plan: {peak_mb():.0f} MB")
@@ -95,6 +101,8 @@ def main() -> None:
     half = np.random.default_rng(2).random(len(tasks)) < 0.5  # noqa: PLR2004
     judgments = judged(tasks[half])
     timed("half judged", replace(campaign, open_tasks=tasks[~half], judgments=judgments))
+    if options.tasks:
+        against_a_server(Path.cwd(), options.tasks)
 
 
 if __name__ == "__main__":

@@ -221,6 +221,20 @@ class Consensus(Section):
     rounding: Literal["up", "nearest"]
 
 
+class Release(Section):
+    """What the released collection is called, and under which terms it goes out.
+
+    `license` and `language` are identifiers that the Hugging Face hub knows.
+    """
+
+    name: Name
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
+    license: Name
+    language: Name
+    url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None
+    citation: Name | None
+
+
 class Agreement(Section):
     """The bootstrap of agreement, and when an annotator's figures are worth a look.
 
@@ -255,6 +269,7 @@ class Params(Section):
     pseudo: Pseudo
     consensus: Consensus
     agreement: Agreement
+    release: Release
 
 
 def load(path: Path = PARAMS) -> Params:

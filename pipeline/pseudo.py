@@ -1,13 +1,14 @@
 """Write the pseudo training sets: for each training query the N most similar moments.
 
 reads   datasets/work/{queries,captions,moments,videos}.parquet, embeddings/
-writes  datasets/release/train_topNN.json for each N of pseudo.top, video_corpus.json
+writes  datasets/release/train_topNN.json for each N of pseudo.top, video_corpus.json,
+        train_manifest.json
 
 The shapes are those that the published TVR-Ranking training code reads (DESIGN.md,
 section 4). The files are written side by side as a stream, one query a line.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
@@ -22,9 +23,10 @@ from pipeline import files, neighbours, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import load
 from pipeline.ranking import Neighbours
+from pipeline.releasing.ids import json_ids
 
-RELEASE = Path("datasets/release")
-VIDEO_CORPUS = RELEASE / "video_corpus.json"
+VIDEO_CORPUS = tables.RELEASE / "video_corpus.json"
+MANIFEST = tables.RELEASE / "train_manifest.json"
 DAG = Path("dvc.yaml")
 
 Entry = dict[str, Any]
@@ -32,13 +34,7 @@ Entry = dict[str, Any]
 
 def training_path(size: int) -> Path:
     """Return where the training set of the `size` most similar moments lies."""
-    return RELEASE / f"train_top{size:02}.json"
-
-
-def json_ids(ids: pd.Series) -> pd.Series:
-    """Return ids as integers where every one of them is written as one, else as they are."""
-    integers = ids.str.fullmatch(r"0|[1-9]\d{0,17}").all()
-    return ids.astype("int64") if integers else ids
+    return tables.RELEASE / f"train_top{size:02}.json"
 
 
 def entries(moments: pd.DataFrame, durations: pd.Series) -> list[Entry]:
@@ -94,6 +90,20 @@ def video_corpus(videos: pd.DataFrame) -> dict[str, tuple[float, int]]:
     return {name: (duration, index) for index, (name, duration) in enumerate(pairs)}
 
 
+def manifest(rows: Mapping[Path, int]) -> dict[str, Any]:
+    """Return hash, size and number of rows of each file."""
+    return {
+        "files": {
+            path.name: {
+                "sha256": files.file_sha256(path),
+                "bytes": path.stat().st_size,
+                "rows": count,
+            }
+            for path, count in sorted(rows.items())
+        }
+    }
+
+
 def refuse_undeclared(sizes: Sequence[int], dag: Path = DAG) -> None:
     """Stop before the work where dvc.yaml does not expect the files of `pseudo.top`.
 
@@ -114,6 +124,7 @@ def main() -> None:
     sizes = params.pseudo.top
     refuse_undeclared(sizes)
     queries, videos = tables.QUERIES.read(), tables.VIDEOS.read()
+    pool.refuse_shared(queries, tables.QUERIES.path)
     train = queries[queries["split"] == "train"]
     modalities = params.ingest.pool_modalities
     moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
@@ -123,6 +134,8 @@ def main() -> None:
     progress = tqdm(records, total=len(train), desc="pseudo", unit=" queries", disable=None)
     written = write_training_sets(progress, sizes)
     files.write_json(VIDEO_CORPUS, video_corpus(videos))
+    rows = {training_path(size): written for size in sizes} | {VIDEO_CORPUS: len(videos)}
+    files.write_json(MANIFEST, manifest(rows))
     stage.write_metrics(
         "pseudo", {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
     )

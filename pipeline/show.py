@@ -13,7 +13,6 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline import tables
-from pipeline.pseudo import RELEASE
 
 
 def listing(queries: pd.DataFrame, top: int) -> str:
@@ -48,7 +47,7 @@ def main() -> None:
     write = sys.stdout.write
     for table in (tables.MOMENTS, tables.CAPTIONS, tables.QUERIES, tables.CANDIDATES):
         write(f"  {len(table.read()):>9,}  {table.path}\n")
-    for path in sorted(RELEASE.glob("*.json")):
+    for path in sorted(tables.RELEASE.glob("*.json")):
         write(f"  {path.stat().st_size / 1e6:>6.1f} MB  {path}\n")
     write(listing(drawn(options.queries, options.seed), options.top) + "\n")
 

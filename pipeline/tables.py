@@ -18,6 +18,7 @@ ANSWER_PROBLEMS = ("empty", "malformed", "foreign", "twice", "bad-level", "bad-r
 SPLITS = ("val", "test", "train")
 WORK = schema.WORK
 CAMPAIGN = Path("datasets/campaign")
+RELEASE = Path("datasets/release")
 
 
 def _column(dtype: str, *checks: pa.Check, nullable: bool = False) -> pa.Column:
@@ -262,4 +263,12 @@ CONSENSUS = _table(
     mean=_number("float64", 0, 4, nullable=True),
     scores=_column("object"),
     outcome=_one_of("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting"),
+)
+COUNTED_VOTES = _table(
+    WORK / "counted_votes.parquet",
+    ["pair_id", "annotator"],
+    pair_id=_number("int64", 0),
+    annotator=_number("int64", 0),
+    level=_number("Int64", 0, 4, nullable=True),
+    reason=_one_of("broken-clip", "senseless-query", nullable=True),
 )

@@ -3,9 +3,14 @@
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
+
+from annotation import env, roster, server
+from annotation.planning.people import judges
+from pipeline import files
 
 pytestmark = pytest.mark.integration
 
@@ -71,3 +76,47 @@ def test_the_python_example_runs(example):
     (folder / "example.py").write_text(code)
     out = shell(f"{sys.executable} example.py", folder)
     assert "nDCG(iou=0.5)@10: 0.48" in out
+
+
+@pytest.fixture
+def guide(repository):
+    return (repository / "docs/campaign.md").read_text()
+
+
+def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
+    public, private = map(textwrap.dedent, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
+    (tmp_path / "public.yaml").write_text(public)
+    (tmp_path / "private.yaml").write_text(private)
+    people = roster.people(tmp_path / "public.yaml")
+    assert {who.number for who in people} == set(roster.accounts(tmp_path / "private.yaml"))
+    assert len(judges(people)) == 4
+
+
+def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repository):
+    sources = "\n".join(path.read_text() for path in (repository / "annotation").rglob("*.py"))
+    said = re.sub(r'"\s*\n\s*f?"', "", sources)  # sentences stand there in pieces
+    rows = guide.split("| you see | do |")[1].split("\n\n")[0]
+    for told in re.findall(r"^\| (?:many )?`([^`]+)`", rows, re.MULTILINE):
+        assert told.removeprefix("N ") in said, told
+
+
+def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repository):
+    services = files.read_yaml(repository / "docs/compose.yaml")["services"]
+    pinned = (repository / "requirements-label-studio.lock").read_text()
+    version = re.search(r"^label-studio==(.*)$", pinned, re.MULTILINE)[1]
+    assert services["label-studio"]["image"].endswith(f"label-studio:{version}")
+    told = services["label-studio"]["environment"]
+    assert {name: told[name] for name in server.QUIET} == server.QUIET
+    assert told["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
+    [_, clips] = services["label-studio"]["volumes"]
+    assert clips == f"../{server.MADE}:{told[env.ROOT]}/clips:ro"
+
+
+def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, repository):
+    for module, arguments in sorted(
+        set(re.findall(r"python -m (annotation\.\w+)([^`\n#]*)", guide))
+    ):
+        verb = [word for word in arguments.split()[:1] if module == "annotation.campaign"]
+        shown = shell(f"python -m {module} {' '.join(verb)} --help", repository)
+        for option in re.findall(r"--[a-z-]+", arguments):
+            assert option in shown, f"{module} {option}"

@@ -1,32 +1,17 @@
 """Real DVC in a clone: what runs, what does not run again, and another corpus in one line."""
 
 import json
-import os
 import re
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pandas as pd
 import pytest
+from project import copy_of
 
 from benchmarks.fake_openai.answers import caption_of
 from benchmarks.rewrite import serving
 
 pytestmark = pytest.mark.integration
 
-SMALL = {
-    r"videos: \d+": "videos: 4",
-    r"sentences: \d+": "sentences: 400",
-    r"epochs: \d+": "epochs: 1",
-    r"min_similarity: 0.4 ": "min_similarity: 0.0 ",
-    r"max_name_score: 0.8 ": "max_name_score: 1.0 ",
-    r"val: \d+": "val: 3",
-    r"test: \d+": "test: 5",
-    r"top: 40 ": "top: 8 ",
-    r"batch: 20 ": "batch: 4 ",
-}
 OTHER_TVR = [
     ("s01e01", 20.0, [1.5, 4.0], "A woman waves.", "v", 1),
     ("s01e01", 20.0, [5.0, 9.5], "Two men shake hands.", "v", 2),
@@ -36,63 +21,10 @@ OTHER_TVR = [
 ]
 
 
-class Project:
-    """A git clone of the checkout with DVC, in a temporary folder."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        scripts = str(Path(sys.executable).parent)
-        self.env = {
-            **os.environ,
-            "PATH": scripts + os.pathsep + os.environ["PATH"],
-            **{
-                f"GIT_{role}_{key}": "test@example.org"
-                for role in ("AUTHOR", "COMMITTER")
-                for key in ("NAME", "EMAIL")
-            },
-        }
-
-    def run(self, *command: str, fails: bool = False, **env: str) -> str:
-        done = subprocess.run(
-            command,
-            cwd=self.folder,
-            env=self.env | env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode != 0) == fails, done.stdout + done.stderr
-        self.errors = done.stderr
-        return done.stdout
-
-    def repro(self) -> list[str]:
-        """Run `dvc repro`; return the stages that it ran."""
-        self.told = self.run("dvc", "repro")
-        return re.findall(r"Running stage '([^']+)'", self.told)
-
-    def change(self, name: str, pattern: str, text: str) -> None:
-        path = self.folder / name
-        before = path.read_text()
-        after = re.sub(pattern, text, before, count=1)
-        assert after != before
-        path.write_text(after)
-
-
 @pytest.fixture(scope="module")
 def project(tmp_path_factory, repository):
     """Return a small project in which everything has run once."""
-    folder = tmp_path_factory.mktemp("project")
-    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
-    names = subprocess.run(listed, cwd=repository, capture_output=True, text=True, check=True)
-    for name in filter(lambda name: (repository / name).is_file(), names.stdout.split("\n")):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(repository / name, folder / name)
-    project = Project(folder)
-    for pattern, text in SMALL.items():
-        project.change("params.yaml", pattern, text)
-    project.run("git", "init", "-q")
-    project.run("git", "add", "-A")
-    project.run("git", "commit", "-qm", "a clone")
+    project = copy_of(repository, tmp_path_factory.mktemp("project"))
     project.first_run = project.repro()
     project.run("git", "add", "-A")
     project.run("git", "commit", "-qm", "dvc.lock", "--allow-empty")
@@ -107,7 +39,9 @@ def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
         "consensus",
         "embed",
         "ingest",
+        "plan",
         "pseudo",
+        "release",
         "rewrite",
         "sample",
         "split",
@@ -145,6 +79,7 @@ def test_metrics_and_plots_are_where_dvc_looks(project):
             "pull",
             "consensus",
             "agreement",
+            "release",
         )
     }
     assert "similarity_by_rank" in project.run("dvc", "plots", "show", "--json", "-o", ".git/plots")
@@ -157,9 +92,10 @@ def test_a_second_run_does_nothing(project):
 @pytest.mark.parametrize(
     ("name", "pattern", "text", "stages"),
     [
-        ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates", "clips"]),
-        ("params.yaml", r"padding: 0.0 ", "padding: 0.5 ", ["clips"]),
-        ("params.yaml", r"top: \[1, 20, 40\]", "top: [40, 20, 1]", ["pseudo"]),
+        ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates", "clips", "release"]),
+        ("params.yaml", r"padding: 0.0 ", "padding: 0.5 ", ["clips", "release"]),
+        ("params.yaml", r"top: \[1, 20, 40\]", "top: [40, 20, 1]", ["pseudo", "release"]),
+        ("params.yaml", r"version: 0.1.0 ", "version: 0.1.1 ", ["release"]),
         ("pipeline/blas.py", r"\Z", "# changed\n", ["candidates", "pseudo"]),
         ("pipeline/clipping/recipe.py", r"\Z", "# changed\n", ["clips"]),
         ("README.md", r"\Z", "changed\n", []),
@@ -179,7 +115,14 @@ def test_frozen_queries_take_the_place_of_drawn_ones(project):
     own = moments["moment_id"].iloc[0]
     with (project.folder / "datasets/campaign/queries.csv").open("a") as stream:
         stream.write(f"{own},Somebody does what nobody described.,val\n")
-    assert sorted(project.repro()) == ["candidates", "clips", "embed", "pseudo", "split"]
+    assert sorted(project.repro()) == [
+        "candidates",
+        "clips",
+        "embed",
+        "pseudo",
+        "release",
+        "split",
+    ]
     # DVC would have emptied the folders before the run, were it not for `persist`.
     assert re.search(r"embed: 1 of \d+ texts encoded", project.told + project.errors)
     candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")

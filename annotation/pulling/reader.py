@@ -14,7 +14,7 @@ from annotation.studio.client import Answered, LabelStudio, Project
 from pipeline import files
 
 CACHE = Path(".cache/campaign/answers")
-OVERLAP = timedelta(minutes=5)
+OVERLAP = timedelta(minutes=1)
 """What was written long before it could be read is read all the same."""
 TRIES = 3
 

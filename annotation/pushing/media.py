@@ -6,22 +6,32 @@ from annotation.studio.client import LabelStudio, Project
 from pipeline import clip_store
 
 
-def serve(studio: LabelStudio, project: Project, setting: str) -> None:
-    """Add the storage that a project's clips need; those of a web server need none.
+def place(setting: str) -> str:
+    """Return where clips are: a folder as the server sees it, a bucket, or an address.
+
+    Raises:
+        CampaignError: nobody said where the server has its local files.
+    """
+    if setting != clip_store.LABEL_STUDIO:
+        return setting
+    root = env.value(env.ROOT)
+    if root is None:
+        raise CampaignError(
+            f"{env.ROOT} is not set (in the environment or in {env.ENV}): say which folder the"
+            " Label Studio server serves files from, as the server sees it;"
+            " docs/campaign.md, `Clips`"
+        )
+    return f"{root.rstrip('/')}/clips"
+
+
+def serve(studio: LabelStudio, project: Project, clips: str) -> None:
+    """Add the storage that a project needs for its clips; those of a web server need none.
 
     Raises:
         StudioError: the server does not know the folder or the bucket, and says why.
-        CampaignError: nobody said where the server has its local files.
     """
-    if setting == clip_store.LABEL_STUDIO:
-        root = env.value(env.ROOT)
-        if root is None:
-            raise CampaignError(
-                f"{env.ROOT} is not set (in the environment or in {env.ENV}): say which folder the"
-                " Label Studio server serves files from, as the server sees it;"
-                " docs/campaign.md, `Clips`"
-            )
-        studio.serve_local(project, f"{root.rstrip('/')}/clips")
-    elif setting.startswith("s3://"):
-        bucket, _, prefix = setting.removeprefix("s3://").partition("/")
+    if clips.startswith("s3://"):
+        bucket, _, prefix = clips.removeprefix("s3://").partition("/")
         studio.serve_s3(project, bucket, prefix.strip("/"))
+    elif not clips.startswith(("http://", "https://")):
+        studio.serve_local(project, clips)

@@ -1,19 +1,26 @@
 """Which projects are the campaign's: one for each annotator, marked in its description."""
 
+import hashlib
 import re
 from collections.abc import Iterable
 
 from annotation.opened import CampaignError, Opened
 from annotation.studio.client import LabelStudio, Project
 
-MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator (\d+)")
+MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator (\d+)\.")
 TITLE_LENGTH = 50
-COMPARED = ("title", "label_config", "expert_instruction")
+COMPARED = ("title", "description", "label_config", "expert_instruction")
 
 
 def mark(campaign: str, annotator: int) -> str:
-    """Return the description that a project is found by."""
-    return f"MomentRank campaign {campaign}, annotator {annotator}. Don't change this line."
+    """Return how the description begins that a project is found by."""
+    return f"MomentRank campaign {campaign}, annotator {annotator}."
+
+
+def description(campaign: str, annotator: int, clips: str) -> str:
+    """Return a finished project's description; it tells apart where its clips are."""
+    place = hashlib.sha256(clips.encode()).hexdigest()[:8]
+    return f"{mark(campaign, annotator)} Don't change this line. Clips: {place}"
 
 
 def title(name: str, annotator: int) -> str:

@@ -1,12 +1,13 @@
 """Say what a file holds, having checked all of it: `momentrank validate`."""
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.formats import text
+from momentrank.formats import text, trec
 from momentrank.formats.column import Column
 from momentrank.formats.detect import (
     Kind,
@@ -51,9 +52,16 @@ def describe(
         if is_text(source, None):
             kind: Kind = "qrels" if len(text.first_fields(source.text)) == 6 else "run"  # noqa: PLR2004
             return _described(kind, SEGMENTS, source, time, corpus)
+        if trec.is_trec(source):
+            return _of_moments(trec.read_qrels(source))
         if not is_json(source):
             raise unknown(source)
         return _described_json(source, read_records(source), time, corpus)
+
+
+def _of_moments(found: trec.Judged) -> Description:
+    counts = dict(sorted(Counter(found.level).items()))
+    return Description("qrels", "trec", len(set(found.query)), len(found.level), counts, [])
 
 
 def _described_json(

@@ -1,6 +1,7 @@
 """Segments as lines of fields: `query_id Q0 video_id start end ...`; see `formats.text`."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -33,19 +34,23 @@ def refuse_empty_queries(segments: Segments) -> None:
         raise FormatError(f"the query {name!r} has no segments, which this format can't say")
 
 
-def _fields(ids: list[str]) -> dict[str, str]:
-    """Return each id as one field; a leading # would make its line a comment."""
+def fields(ids: Sequence[str]) -> dict[str, str]:
+    """Return each id as one field; a leading # would make its line a comment.
+
+    Raises:
+        FormatError: an id can't be written as UTF-8.
+    """
     try:
-        fields = {text: encode_id(text) for text in dict.fromkeys(ids)}
+        encoded = {text: encode_id(text) for text in dict.fromkeys(ids)}
     except UnicodeEncodeError as exc:
         raise FormatError(f"the id {exc.object!r} can't be written as UTF-8") from exc
-    return {text: re.sub("^#", "%23", field) for text, field in fields.items()}
+    return {text: re.sub("^#", "%23", field) for text, field in encoded.items()}
 
 
 def _text_parts(segments: Segments) -> tuple[list[str], dict[str, str]]:
     refuse_empty_queries(segments)
-    queries = _fields(segments.queries)
-    return [queries[name] for name in segments.queries], _fields(segments.video)
+    queries = fields(segments.queries)
+    return [queries[name] for name in segments.queries], fields(segments.video)
 
 
 def qrels_text(segments: Segments) -> str:

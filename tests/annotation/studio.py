@@ -113,7 +113,7 @@ def studio(folder: Path, repository: Path) -> Iterator[Studio]:
     (folder / environment).symlink_to(repository / environment)
     with contextlib.chdir(folder):
         try:
-            found = server.start(None)
+            found = server.start(0)
             lead = Studio(found.url, env.read()[env.TOKEN], folder / server.MEDIA)
             with contextlib.closing(lead):
                 yield lead

@@ -11,7 +11,7 @@ from campaign_cases import judgments_of, ledger_of, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.consensus import consensus, decide
+from annotation.consensus import consensus, counted_votes, decide
 from annotation.votes import NO_LEVEL
 from pipeline import tables
 
@@ -184,3 +184,37 @@ def test_a_mean_between_two_levels_may_go_to_the_nearest_even_one():
     )
     assert (up["level"], nearest["level"]) == (3, 2)
     assert up["mean"] == nearest["mean"] == 2.5
+
+
+def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_shown():
+    ledger = pd.concat([ledger_of([PAIR], "old"), ledger_of([PAIR], "new").assign(pair_id=7)])
+    rows = [
+        vote(1, 0, clip_sha="old"),
+        vote(5, None, clip_sha="new"),
+        vote(4, 4, clip_sha="new"),
+        vote(2, 3, clip_sha="new"),
+        vote(3, 0, clip_sha="new"),
+    ]
+    assert counted_votes(told(rows), ledger).astype(object).fillna("").values.tolist() == [
+        [7, 2, 3, ""],
+        [7, 4, 4, ""],
+        [7, 5, "", "broken-clip"],
+    ]
+    assert counted_votes(tables.JUDGMENTS.empty(), ledger_of([])).empty
+
+
+@given(st.lists(votes_of_a_pair, min_size=1, max_size=6))
+def test_the_votes_that_count_are_the_ones_of_the_consensus(cases):
+    pairs = [("q", f"m{number}") for number in range(len(cases))]
+    rows = [
+        vote(person, level, moment_id=moment)
+        for (_, moment), votes in zip(pairs, cases, strict=True)
+        for person, level in enumerate(votes)
+    ]
+    judgments, ledger = told(rows), ledger_of(pairs)
+    counted = counted_votes(judgments, ledger).dropna(subset="level")
+    scores = counted.groupby("pair_id")["level"].apply(sorted).to_dict()
+    whole = consensus(judgments, ledger).merge(ledger, on=["query_id", "moment_id"])
+    assert {row["pair_id"]: row["scores"] for row in whole.to_dict("records") if row["scores"]} == {
+        number: list(map(int, levels)) for number, levels in scores.items()
+    }

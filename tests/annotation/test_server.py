@@ -46,7 +46,7 @@ def asked(url, method="GET", token=""):
 
 def test_without_a_server_the_command_to_type_is_said(folder):
     with pytest.raises(ServerError, match="make label-studio"):
-        start(None)
+        start(0)
     assert running() is None
     assert stop() is False
 
@@ -61,7 +61,7 @@ def test_the_number_of_another_process_is_not_taken_for_ours(folder):
 
 @pytest.mark.slow
 def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
-    found = start(None)
+    found = start(0)
     token = env.read()[env.TOKEN]
     assert env.endpoint() == (found.url, token)
     assert answer(found.url, token) == HTTPStatus.OK
@@ -72,12 +72,12 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     status, content = asked(f"{found.url}/data/local-files/?d=a.txt")
     assert status != HTTPStatus.OK
     assert b"mine" not in content
-    assert start(None) == found, "it runs already"
+    assert start(0) == found, "it runs already"
 
     os.killpg(found.pid, signal.SIGKILL)
     while found.is_alive:
         time.sleep(0.05)
-    again = start(None)
+    again = start(0)
     assert answer(again.url, token) == HTTPStatus.OK, "the same database, the same token"
 
     assert stop() is True
@@ -89,8 +89,8 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
 
 @pytest.mark.slow
 def test_a_database_of_another_env_is_said(installed):
-    start(None)
+    start(0)
     stop()
     env.write({env.TOKEN: "f" * 40})
     with pytest.raises(ServerError, match="does not know the token"):
-        start(None)
+        start(0)

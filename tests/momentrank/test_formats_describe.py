@@ -19,6 +19,7 @@ def document(*moments):
     ("text", "found"),
     [
         ("q Q0 v 0 1 3\nq Q0 v 0 2 0\nr Q0 v 0 2 0\n", ("qrels", "segments", 2, 3, {0: 2, 3: 1})),
+        ("q 0 m 3\nq%201 0 m 0\nq 0 n 3\n", ("qrels", "trec", 2, 3, {0: 1, 3: 2})),
         ("q Q0 v 0 1 1 1 t\n", ("run", "segments", 1, 1, {})),
         (document(JUDGED), ("qrels", "tvr-ranking", 1, 1, {3: 1})),
         (document(MOMENT), ("training set", "tvr-ranking", 1, 1, {})),
@@ -52,6 +53,23 @@ def test_remarks(tmp_path):
     assert describe(file_of(tmp_path, '[{"query_id": 1, "predictions": []}]')).remarks == [
         "queries without segments: 1"
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("q 0 m 1\nq 0 m 2\n", "line 2: the moment 'm' stands twice in its query"),
+        ("q 0 m 1\n\nq 0 n 1.5\n", "line 3: the level must be 0, 1, 2, ... 1000"),
+        ("q 0 m 1\nq 0 n -1\n", "line 2: the level must be 0, 1, 2, ... 1000"),
+        ("q 0 m x\n", "line 1: the level must be a number, not 'x'"),
+        ("q 0 m 1\nq 0 m\n", "line 2: 3 columns, where the first line has 4"),
+        ("q 0 m%ff 1\n", "line 1: the moment_id 'm%ff' is no percent-encoded UTF-8"),
+    ],
+)
+def test_qrels_of_whole_moments_are_checked(tmp_path, text, message):
+    with pytest.raises(FormatError) as caught:
+        describe(file_of(tmp_path, text))
+    assert message in str(caught.value)
 
 
 def test_times_and_video_indices(tmp_path):

@@ -1,5 +1,6 @@
 """Candidates and training files, from tables to the bytes that others read."""
 
+import hashlib
 import json
 
 import numpy as np
@@ -7,7 +8,7 @@ import pandas as pd
 import pytest
 
 from momentrank.errors import UsageError
-from pipeline import embeddings, files, neighbours, pseudo, tables
+from pipeline import embeddings, files, neighbours, pool, pseudo, tables
 from pipeline.candidates import candidates
 from pipeline.params import Candidates
 from pipeline.similarity import unit_on_grid
@@ -140,3 +141,44 @@ def test_sizes_that_dvc_does_not_expect_are_told_before_the_work(repository, tmp
     with pytest.raises(UsageError, match=r"train_top40\.json: take it out of the outs"):
         pseudo.refuse_undeclared([1, 20], dag)
     assert files.read_yaml(dag)["stages"]["pseudo"]["outs"]
+
+
+def test_the_manifest_of_the_training_files_tells_hash_and_rows(written):
+    written({"13": "He sits.", "11": "She waves."}, [1])
+    path = pseudo.training_path(1)
+    told = pseudo.manifest({path: 2})["files"]["train_top01.json"]
+    assert told["rows"] == 2
+    assert told["bytes"] == path.stat().st_size
+    assert told["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("other", ["val", "test"])
+def test_a_training_text_that_is_tested_on_is_refused(other):
+    queries = pd.DataFrame(
+        [("1", "He waves.", "train"), ("2", "HE WAVES. ", other), ("3", "He waves.", "train")],
+        columns=tables.QUERIES.columns,
+    )
+    with pytest.raises(pool.SharedError, match=rf"queries 1 \(train\), 2 \({other}\) are equal"):
+        pool.refuse_shared(queries, tables.QUERIES.path)
+    pool.refuse_shared(queries.drop(index=1), tables.QUERIES.path)
+
+
+def test_what_the_published_training_code_reads_of_training_sets_and_videos(written):
+    """TVR-Ranking, modules/dataset_tvrr.py: similarity and two times of each moment; the videos
+    are numbered by their place in the file."""
+    for size, queries in written({"13": "He sits.", "11": "She waves."}, [1, 3]).items():
+        for query in queries:
+            assert list(query) == ["query_id", "query", "relevant_moment"]
+            assert 0 < len(query["relevant_moment"]) <= size
+            for moment in query["relevant_moment"]:
+                assert set(moment) == {
+                    "video_name", "timestamp", "duration", "caption", "similarity",
+                }  # fmt: skip
+                start, end = moment["timestamp"]
+                assert start < end
+                assert isinstance(moment["similarity"], float)
+    videos = pd.DataFrame({"video_id": ["b", "a"], "duration": [40.0, 30.5], "path": None})
+    corpus = json.loads(json.dumps(pseudo.video_corpus(videos)))
+    for place, (duration, index) in enumerate(corpus.values()):
+        assert index == place
+        assert duration > 0

@@ -39,7 +39,7 @@ ROWS = {
     ],
     "JUDGMENT_HISTORY": [
         ("q1", "m1", 3, 4, None, NOON, 7.5, "1@a", "1", "first", "ab", "cd", NOON, "stands"),
-        ("q1", "m1", 3, 0, None, NOON, None, "2@b", "1", "first", "ab", "cd", NOON, "lost"),
+        ("q1", "m1", 3, None, "broken-clip", NOON, None, "b", "1", "first", "a", "c", NOON, "lost"),
     ],
     "REJECTED_JUDGMENTS": [
         ("q1", "m1", 3, "skipped", "1@a", NOON),
@@ -48,6 +48,7 @@ ROWS = {
     "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
     "OPEN_TASKS": [("q1", "m1", 3, "first", "ab", "cd"), ("q1", "m1", 3, "first", "ab", "ef")],
     "EXTEND": [("q1", "yes"), ("q2", "no")],
+    "COUNTED_VOTES": [(0, 3, 4, None), (0, 4, None, "broken-clip")],
     "CONSENSUS": [("q1", "m1", 4, 3.5, [3, 4], "two"), ("q1", "m2", None, None, [], "waiting")],
 }  # fmt: skip
 DTYPES = {
@@ -72,6 +73,7 @@ DTYPES = {
     "ASSIGNMENTS": "str str int64 str",
     "OPEN_TASKS": "str str int64 str str str",
     "EXTEND": "str str",
+    "COUNTED_VOTES": "int64 int64 Int64 str",
     "CONSENSUS": "str str Int64 float64 object str",
 }
 every_table = pytest.mark.parametrize("name", ROWS)
@@ -352,6 +354,7 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
         ("JUDGMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("ASSIGNMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("CONSENSUS", ["query_id", "moment_id"]),
+        ("COUNTED_VOTES", ["pair_id", "annotator"]),
     ],
 )
 def test_a_key_twice_names_both_rows(name, key):
@@ -433,6 +436,7 @@ def test_every_table_lies_where_the_design_says():
         "OPEN_TASKS": "datasets/work/open_tasks.parquet",
         "EXTEND": "datasets/campaign/extend.csv",
         "CONSENSUS": "datasets/work/consensus.parquet",
+        "COUNTED_VOTES": "datasets/work/counted_votes.parquet",
     }
 
 

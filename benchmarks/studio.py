@@ -1,0 +1,192 @@
+"""A real Label Studio for benchmarks: push against the bare import, pull against bare paging."""
+
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir, contextmanager
+from pathlib import Path
+
+import httpx
+import numpy as np
+import pandas as pd
+
+from annotation import env, page, pull, server
+from annotation.connection import Connection
+from annotation.env import Endpoint
+from annotation.keys import Signer
+from annotation.opened import Opened
+from annotation.planning.people import Annotator
+from annotation.push import Shown, keys_of, push
+from annotation.roster import Account, Roster
+from annotation.simulating.accounts import endpoint_of
+from annotation.simulating.answers import Said, result
+from annotation.studio import projects
+from annotation.studio.client import LabelStudio
+from pipeline import tables
+from pipeline.params import Params, load
+
+PEOPLE, ROUNDS, PAGE = 4, 3, 1000
+BARE_BATCH = 5000
+
+
+def _endpoint() -> Endpoint:
+    found = env.endpoint()
+    if found is None:
+        raise server.ServerError("the server did not say where it is")
+    return found
+
+
+@contextmanager
+def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
+    """Start a server in a folder that is gone afterwards; yield it, and this checkout's params."""
+    params = load(checkout / "params.yaml")
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        Path(server.PROGRAM.parts[0]).symlink_to(checkout / server.PROGRAM.parts[0])
+        try:
+            server.start(0)
+            endpoint = _endpoint()
+            yield LabelStudio(endpoint), params
+        finally:
+            server.stop()
+
+
+def connection(lead: LabelStudio) -> Connection:
+    """Return a new campaign of a few people, in which nothing was shown yet."""
+    opened = Opened(
+        id=str(uuid.uuid4()),
+        name="Benchmark",
+        guideline=page.guideline().version,
+        rehearsal=True,
+        opened_at="2024-05-01T08:00:00Z",
+        closed_at=None,
+    )
+    tables.PAIRS.write(tables.PAIRS.empty())
+    tables.JUDGMENT_HISTORY.write(tables.JUDGMENT_HISTORY.empty())
+    numbers = range(1, PEOPLE + 1)
+    people = [Annotator(number, "annotator", active=True) for number in numbers]
+    accounts = {
+        number: Account(
+            email=f"annotator{number}@example.org", name=None, password=uuid.uuid4().hex
+        )
+        for number in numbers
+    }
+    return Connection(opened, lead, Signer(opened.id, "0" * 64), Roster(people, accounts))
+
+
+def pairs_of(tasks: int) -> pd.DataFrame:
+    """Return assignments to all people, with what is shown of each pair."""
+    number = np.arange(tasks) // 2
+    return pd.DataFrame(
+        {
+            "query_id": [f"{one // 20:06}" for one in number],
+            "moment_id": [f"m{one:07}" for one in number],
+            "annotator": 1 + np.arange(tasks) % 2 + 2 * ((number // 20) % (PEOPLE // 2)),
+            "kind": "first",
+            "rank": 1 + number % 20,
+            "similarity": 0.5,
+            "query": "A woman puts a letter on the table.",
+            "clip": [f"{one:032x}.mp4" for one in number],
+            "query_sha": "a" * 32,
+            "clip_sha": [f"{one:032x}" for one in number],
+            "video_id": "show_s01e01",
+            "start": 1.0,
+            "end": 6.0,
+            "duration": 61.5,
+            "caption": "A woman puts a letter on the table.",
+        }
+    )
+
+
+def bare_import(lead: LabelStudio, tasks: int) -> float:
+    """Return the seconds of importing as many tasks of that size, and nothing else."""
+    project = lead.create({"title": "bare", "label_config": page.label_config(page.guideline())})
+    data = [page.task_data("A woman puts a letter on the table.", "x" * 60, "k" * 330)] * tasks
+    start = time.perf_counter()
+    for begin in range(0, tasks, BARE_BATCH):
+        lead.add(project, data[begin : begin + BARE_BATCH])
+    return time.perf_counter() - start
+
+
+def whole_push(lead: LabelStudio, params: Params, tasks: int) -> float:
+    """Return the seconds of a first push: projects, ledger, and tasks with signed keys."""
+    campaign, pairs = connection(lead), pairs_of(tasks)
+    start = time.perf_counter()
+    push(campaign, pairs, params, beside_others=True)
+    return time.perf_counter() - start
+
+
+def judged(lead: LabelStudio, params: Params, tasks: int) -> Connection:
+    """Return a campaign in which people have answered as many tasks."""
+    campaign, pairs = connection(lead), pairs_of(tasks)
+    push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
+    own, shown = projects.ours(lead, campaign.campaign), Shown(pairs, params.clips.url)
+    for number, keys in keys_of(pairs, campaign.campaign.guideline).items():
+        account = campaign.roster.accounts[number]
+        endpoint_of(lead.url, lead.invite_path(), account)
+        user = lead.users()[account.email]
+        data = [shown.data(key, campaign.signer.sign(key)) for key in keys[1:]]
+        for begin in range(0, len(data), BARE_BATCH):
+            _answered(own[number].id, data[begin : begin + BARE_BATCH], user)
+    return campaign
+
+
+def _answered(project: int, data: Sequence[Mapping[str, str]], user: int) -> None:
+    """Import tasks together with answers to them: far faster than answering one by one."""
+    endpoint = _endpoint()
+    answers = [
+        {"result": result(Said(level, 4.0)), "completed_by": user, "lead_time": 4.0}
+        for level in range(5)
+    ]
+    tasks = [{"data": one, "annotations": [answers[at % 5]]} for at, one in enumerate(data)]
+    httpx.post(
+        f"{endpoint.url}/api/projects/{project}/import",
+        json=tasks,
+        headers={"Authorization": f"Token {endpoint.token}"},
+        timeout=600,
+    ).raise_for_status()
+
+
+def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
+    """Return the seconds of reading all pages of tasks with all their fields, and no more."""
+    endpoint = _endpoint()
+    own = projects.ours(lead, campaign.campaign)
+    start = time.perf_counter()
+    with httpx.Client(headers={"Authorization": f"Token {endpoint.token}"}, timeout=600) as http:
+        for project in own.values():
+            page_number, total = 0, 1
+            while page_number * PAGE < total:
+                page_number += 1
+                asked: dict[str, str | int] = {"project": project.id, "fields": "all"}
+                answer = http.get(
+                    f"{endpoint.url}/api/tasks/",
+                    params={**asked, "page_size": PAGE, "page": page_number},
+                )
+                total = answer.raise_for_status().json()["total"]
+    return time.perf_counter() - start
+
+
+def whole_pull(campaign: Connection, *, anew: bool) -> float:
+    """Return the seconds of a pull, tables and all."""
+    start = time.perf_counter()
+    pull.pull(campaign, anew=anew)
+    return time.perf_counter() - start
+
+
+def against_a_server(checkout: Path, tasks: int) -> None:
+    """Print both ratios."""
+    with studio(checkout) as (lead, params):
+        for round_ in range(ROUNDS):
+            bare, whole = bare_import(lead, tasks), whole_push(lead, params, tasks)
+            print(
+                f"push {tasks:,}: bare import {bare:5.1f} s, push {whole:5.1f} s:"
+                f" {bare / whole:.2f} of its speed  (round {round_ + 1})"
+            )
+        campaign = judged(lead, params, tasks)
+        for round_ in range(ROUNDS - 1):
+            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, anew=True)
+            print(
+                f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
+                f" {whole / bare:.2f} times as long  (round {round_ + 1})"
+            )
+        print(f"pull again, nothing changed: {whole_pull(campaign, anew=False):5.1f} s")

@@ -1,0 +1,48 @@
+"""`datasets/campaign/campaign.yaml`: which campaign this checkout is for.
+
+It says `null` until `python -m annotation.campaign open`; until then nobody is asked anything.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from pipeline import files, tables
+from pipeline.params import Name, Section, checked
+
+FILE = tables.CAMPAIGN / "campaign.yaml"
+UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
+
+Instant = Annotated[str, Field(pattern=INSTANT)]
+
+
+class Opened(Section):
+    """A campaign: what marks its tasks, and under which rules people judge.
+
+    `id` stands in every project and key of it; `guideline` is the version that annotators
+    read; answers in a `rehearsal` may be simulated. Times are UTC.
+    """
+
+    id: Annotated[str, Field(pattern=UUID)]
+    name: Name
+    guideline: Name
+    rehearsal: bool
+    opened_at: Instant
+    closed_at: Instant | None
+
+    @property
+    def closed(self) -> bool:
+        """Whether nobody is asked any more."""
+        return self.closed_at is not None
+
+
+def current(path: Path = FILE) -> Opened | None:
+    """Return the campaign, also one that was closed; None before it is opened.
+
+    Raises:
+        FileError: the file is missing or not YAML.
+        ParamsError: a key is unknown, missing or impossible.
+    """
+    return None if files.read_yaml(path) is None else checked(Opened, path)

@@ -1,0 +1,71 @@
+"""Write what goes out: judged queries, qrels, raw judgments, and what describes them (section 4).
+
+reads   datasets/campaign/{queries,pairs,judgments}.csv, campaign.yaml, annotators.private.yaml,
+        datasets/work/consensus.parquet, counted_votes.parquet, annotation/guideline.md
+writes  datasets/release/ (but for the training sets, which are the stage pseudo's)
+
+All of it comes from what people made: once a campaign is closed it can be built again in a clone
+that has no corpus. Nothing tells the time of the build, so the same inputs are the same bytes.
+Without a campaign, or before its end, there is a release too: one that says that it is incomplete.
+"""
+
+from typing import Any
+
+from pipeline import files, opened, stage, tables
+from pipeline.params import Params, load
+from pipeline.releasing.card import card
+from pipeline.releasing.collection import Collection, Sources, collection
+from pipeline.releasing.croissant import croissant
+from pipeline.releasing.judged import judged_parts
+from pipeline.releasing.levels import meanings
+from pipeline.releasing.manifest import manifest, progress
+from pipeline.releasing.mteb import mteb_parts
+from pipeline.releasing.parts import Parts
+from pipeline.releasing.scan import refuse_people
+
+FOLDER = tables.RELEASE
+
+
+def release(found: Collection, levels: dict[str, Any], params: Params) -> Parts:
+    """Return every file of the release, by its path below the folder; pure."""
+    parts = {**judged_parts(found, levels), **mteb_parts(found)}
+    parts["croissant.json"] = croissant(found, params, parts)
+    parts["README.md"] = card(found, levels, params)
+    return {**parts, "manifest.json": manifest(found, params, parts)}
+
+
+def gathered() -> Collection:
+    """Return what the tables of this checkout hold, once nothing in them names a person.
+
+    Raises:
+        ReleaseError: something does, or the tables don't belong together.
+        MomentRankError: a table is missing or wrong.
+    """
+    campaign = opened.current()
+    refuse_people(campaign)
+    judgments = tables.JUDGMENTS.read()
+    sources = Sources(
+        tables.FROZEN_QUERIES.read(),
+        tables.PAIRS.read(),
+        tables.CONSENSUS.read(),
+        tables.COUNTED_VOTES.read(),
+        newest=None if judgments.empty else judgments["submitted_at"].max(),
+    )
+    return collection(campaign, sources)
+
+
+def main() -> None:
+    """Release what there is, and say how complete it is."""
+    params, found = load(), gathered()
+    parts = release(found, meanings(found.campaign), params)
+    for path, part in parts.items():
+        with files.atomic(FOLDER / path, "wb") as stream:
+            stream.write(part.data)
+    told = {"complete": found.complete, "rehearsal": found.rehearsal, **found.standing}
+    stage.write_metrics("release", told)
+    state = "complete" if found.complete else f"INCOMPLETE: the campaign is {found.status}"
+    stage.say(f"release {params.release.version}: {state}. {progress(found)}")
+
+
+if __name__ == "__main__":
+    stage.run(main)

@@ -1,0 +1,1 @@
+"""What the stage `release` is made of: what is gathered, refused, and written in which form."""

@@ -1,0 +1,65 @@
+"""A file of the release before it is written: its bytes, and how many rows they hold."""
+
+import csv
+import hashlib
+import io
+from typing import Any, Literal, NamedTuple
+
+import orjson
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Quoting = Literal[0, 2]
+
+
+class Part(NamedTuple):
+    """What a file holds; `rows` where it is a table or a list."""
+
+    data: bytes
+    rows: int | None = None
+
+    @property
+    def sha256(self) -> str:
+        """The hash that the manifest tells."""
+        return hashlib.sha256(self.data).hexdigest()
+
+
+Parts = dict[str, Part]
+"""Files by their path below `datasets/release/`."""
+
+
+def json_list(records: list[dict[str, Any]]) -> Part:
+    """Return a JSON array, an object a line."""
+    lines = b",\n".join(orjson.dumps(record) for record in records)
+    return Part(b"[\n" + lines + b"\n]\n" if records else b"[]\n", len(records))
+
+
+def json_object(value: object) -> Part:
+    """Return an indented JSON object."""
+    return Part(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def csv_rows(frame: pd.DataFrame) -> Part:
+    """Return numbers and ids as CSV, for programs: ids stand as they are everywhere else.
+
+    No cell is a text that somebody wrote, so nothing is put before what looks like a formula:
+    it would be another id.
+    """
+    stream = io.StringIO()
+    columns = [[None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame]
+    # Python's writer leaves a bare carriage return unquoted, and no reader takes it back.
+    hostile = any("\r" in cell for cells in columns for cell in cells if isinstance(cell, str))
+    quoted: Quoting = csv.QUOTE_NONNUMERIC if hostile else csv.QUOTE_MINIMAL
+    writer = csv.writer(stream, lineterminator="\n", quoting=quoted)
+    writer.writerow(list(frame.columns))
+    writer.writerows(zip(*columns, strict=True))
+    return Part(stream.getvalue().encode(), len(frame))
+
+
+def parquet(columns: dict[str, list[Any]], schema: pa.Schema) -> Part:
+    """Return columns as Parquet, without anything that tells when or where it was made."""
+    stream = io.BytesIO()
+    table = pa.table(columns, schema=schema)
+    pq.write_table(table, stream, compression="zstd")
+    return Part(stream.getvalue(), table.num_rows)

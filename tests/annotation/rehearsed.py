@@ -1,0 +1,141 @@
+"""A finished campaign on a small sample corpus: planned, judged by simulated people, no server.
+
+Moments and true levels are the sample corpus's; what is similar is told by the words that two
+descriptions share, so that no encoder is needed.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import pandas as pd
+
+from annotation.plan import plan
+from annotation.planning.campaign import Campaign, Rule
+from annotation.planning.people import Annotator
+from annotation.pushing.ledger import appended
+from annotation.showing import query_sha
+from annotation.simulating.answers import said
+from annotation.votes import PAIR, SHOWN
+from pipeline import pool, sample, tables
+from pipeline.params import load
+from pipeline.sitcom.screenplay import load_screenplay
+from pipeline.sitcom.staging.schedule import Plot
+
+REPOSITORY = Path(__file__).parent.parent.parent
+PEOPLE = (*["annotator"] * 4, *["escalation"] * 2)
+START = pd.Timestamp("2024-05-01T08:00:00Z")
+MOST_ROUNDS = 20
+
+
+@dataclass(frozen=True)
+class Rehearsed:
+    """What people made, after each round: the last is the end. `truth` is by query and moment."""
+
+    queries: pd.DataFrame
+    rounds: tuple[tuple[pd.DataFrame, pd.DataFrame], ...]
+    truth: Callable[[str, str], int]
+
+    @property
+    def judgments(self) -> pd.DataFrame:
+        return self.rounds[-1][0]
+
+    @property
+    def ledger(self) -> pd.DataFrame:
+        return self.rounds[-1][1]
+
+
+@cache
+def rehearsed(videos=32, val=10, test=30, batch=10, seed=1) -> Rehearsed:
+    """Return a campaign of `val` + `test` queries with up to two batches each, to its end."""
+    script = load_screenplay(REPOSITORY / "datasets/sample/screenplay.yaml")
+    params = load(REPOSITORY / "params.yaml").sample
+    takes = list(Plot(script, params.seed, params.fps).takes(videos))
+    records = list(sample.annotate(script, takes, params.seed))
+    scenes = {str(record["desc_id"]): sample.scene_of(record) for record in records}
+
+    def truth(query: str, moment: str) -> int:
+        return sample.true_level(scenes[query], scenes[moment], script)
+
+    moments = _moments(records)
+    queries = _queries(moments, val, test)
+    candidates = _candidates(queries, moments, batch)
+    return Rehearsed(queries, tuple(_rounds(queries, candidates, moments, truth, seed)), truth)
+
+
+def _moments(records) -> pd.DataFrame:
+    rows = [(str(r["desc_id"]), r["vid_name"], *r["ts"], r["duration"], r["desc"]) for r in records]
+    columns = ["moment_id", "video_id", "start", "end", "duration", "caption"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _queries(moments, val, test) -> pd.DataFrame:
+    distinct = moments[~pool.text_key(moments["caption"]).duplicated()]
+    drawn = distinct.sample(val + test, random_state=7).sort_values("moment_id")
+    split = ["val"] * val + ["test"] * test
+    columns = {"query_id": drawn["moment_id"], "query": drawn["caption"], "split": split}
+    return tables.FROZEN_QUERIES.check(pd.DataFrame(columns).reset_index(drop=True))
+
+
+def _candidates(queries, moments, batch) -> pd.DataFrame:
+    words = {row.moment_id: set(row.caption.lower().split()) for row in moments.itertuples()}
+    rows = []
+    for query in queries.itertuples():
+        asked = set(query.query.lower().split())
+        near = {one: len(asked & has) / len(asked | has) for one, has in words.items()}
+        best = sorted(near, key=lambda one: (-near[one], one))[: 2 * batch]
+        rows += [
+            (query.query_id, moment, rank, round(near[moment], 6), (rank - 1) // batch + 1)
+            for rank, moment in enumerate(best, start=1)
+        ]
+    return tables.CANDIDATES.check(pd.DataFrame(rows, columns=tables.CANDIDATES.columns))
+
+
+def _rounds(queries, candidates, moments, truth, seed):
+    text = queries.set_index("query_id")["query"]
+    shown = candidates.merge(moments, on="moment_id").assign(
+        query_sha=lambda rows: rows["query_id"].map(text).map(query_sha),
+        clip_sha=lambda rows: "c" + rows["moment_id"],
+    )
+    annotators = [Annotator(number, role, active=True) for number, role in enumerate(PEOPLE, 1)]
+    judgments, ledger = tables.JUDGMENTS.empty(), tables.PAIRS.empty()
+    for _ in range(MOST_ROUNDS):
+        campaign = Campaign(
+            queries=queries[["query_id", "query"]],
+            candidates=candidates,
+            clips=set(moments["moment_id"]),
+            shown=shown[SHOWN],
+            judgments=judgments,
+            open_tasks=tables.ASSIGNMENTS.empty(),
+            annotators=annotators,
+            extend={},
+            rule=Rule(int(candidates.loc[candidates["batch"] == 1, "rank"].max())),
+        )
+        wanted = plan(campaign).assignments.merge(shown, on=PAIR)
+        if wanted.empty:
+            return
+        ledger = appended(ledger, wanted.drop(columns=["annotator", "kind", "batch"]))
+        judgments = pd.concat([judgments, _judged(wanted, truth, seed, len(judgments))])
+        judgments = tables.JUDGMENTS.check(judgments.reset_index(drop=True))
+        yield judgments, ledger
+    raise AssertionError("the campaign does not end")
+
+
+def _judged(wanted, truth, seed, before) -> pd.DataFrame:
+    rows = []
+    for number, one in enumerate(wanted.itertuples(), start=before):
+        level = truth(one.query_id, one.moment_id)
+        answer = said(level, seed, one.annotator, f"{one.query_id} {one.moment_id}")
+        rows.append(
+            {
+                **{name: getattr(one, name) for name in [*SHOWN, "annotator", "kind"]},
+                "level": answer.level,
+                "reason": "broken-clip" if answer.level is None else None,
+                "submitted_at": START + pd.Timedelta(seconds=number),
+                "seconds": answer.seconds,
+                "origin": f"{number}@a",
+                "guideline": "1",
+            }
+        )
+    return pd.DataFrame(rows).astype({"level": "Int64"})

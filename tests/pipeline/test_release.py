@@ -1,0 +1,417 @@
+"""What is released of hostile, half-made and odd tables; and what is refused."""
+
+import contextlib
+import json
+import shutil
+
+import mlcroissant
+import pandas as pd
+import pytest
+
+from momentrank import formats
+from momentrank.ids import decode_id
+from pipeline import csv_files, files, pool, release, tables
+from pipeline.files import FileError
+from pipeline.params import load
+from pipeline.releasing import settings
+from pipeline.releasing.collection import ReleaseError, one_of_each_text
+
+OPEN = {
+    "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
+    "name": "Kitchen videos",
+    "guideline": "1",
+    "rehearsal": False,
+    "opened_at": "2024-05-01T07:00:00Z",
+    "closed_at": None,
+}
+CLOSED = {**OPEN, "closed_at": "2024-06-01T07:00:00Z"}
+PRIVATE = """\
+accounts:
+  1: {email: lead@localhost, name: Anna Berg, password: opensesame}
+  2: {email: two@example.org, name: José Núñez-Ó}
+"""
+QUERIES = [("q1", "She waves.", "val"), ("q2", "He sits.", "test"), ("q3", "He reads.", "test")]
+# pair_id, query, moment, clip; then consensus: level, mean, scores, outcome.
+PAIRS = [
+    (0, "q1", "m1", "old", None),
+    (1, "q1", "m2", "c", (3, 2.5, [2, 3], "two")),
+    (2, "q2", "m1", "c", (None, None, [0, 4, 0, 4], "discarded")),
+    (3, "q2", "m2", "c", (0, 0.0, [0, 0], "two")),
+    (4, "q3", "m1", "c", (None, None, [1], "waiting")),
+    (5, "q3", "m3", "c", (None, None, [], "unjudgeable")),
+    (7, "q1", "m1", "new", (4, 4.0, [4, 4], "two")),
+]
+VOTES = [
+    (1, 2, 3, None), (1, 1, 2, None), (2, 1, 0, None), (2, 2, 4, None), (2, 3, 0, None),
+    (2, 4, 4, None), (3, 1, 0, None), (3, 2, 0, None), (4, 1, 1, None),
+    (5, 1, None, "broken-clip"), (5, 2, None, "senseless-query"), (7, 1, 4, None), (7, 2, 4, None),
+]  # fmt: skip
+
+
+def ledger_of(pairs, video=lambda moment: f"v-{moment}") -> pd.DataFrame:
+    rows = [
+        (number, query, moment, video(moment), 1.5, 3.0, 60.5, f"Caption {moment}.", 0.5,
+         number + 1, "t", clip)
+        for number, query, moment, clip, _ in pairs
+    ]  # fmt: skip
+    return tables.PAIRS.check(pd.DataFrame(rows, columns=tables.PAIRS.columns))
+
+
+def consensus_of(pairs) -> pd.DataFrame:
+    rows = [(query, moment, *found) for _, query, moment, _, found in pairs if found]
+    return tables.CONSENSUS.check(pd.DataFrame(rows, columns=tables.CONSENSUS.columns))
+
+
+def votes_of(votes) -> pd.DataFrame:
+    return tables.COUNTED_VOTES.check(pd.DataFrame(votes, columns=tables.COUNTED_VOTES.columns))
+
+
+def judgment(**said) -> pd.DataFrame:
+    usual = {
+        "query_id": "q1", "moment_id": "m1", "annotator": 1, "level": 4, "reason": None,
+        "submitted_at": "2024-05-03T12:00:00Z", "seconds": 3.0,
+        "origin": "878@2024-05-03T12:00:00Z", "guideline": "1", "kind": "first",
+        "query_sha": "t", "clip_sha": "new",
+    }  # fmt: skip
+    return pd.DataFrame([usual | said])
+
+
+class Checkout:
+    """A folder with what people made, and nothing of the corpus."""
+
+    def __init__(self, folder, repository) -> None:
+        self.folder = folder
+        (folder / "annotation").mkdir()
+        shutil.copy(repository / "annotation/guideline.md", folder / "annotation")
+        shutil.copy(repository / "params.yaml", folder)
+        self.campaign(CLOSED)
+        self.write()
+
+    def campaign(self, campaign) -> None:
+        path = self.folder / "datasets/campaign/campaign.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in campaign.items()) or "null\n")
+
+    def private(self, text=PRIVATE) -> None:
+        (self.folder / "datasets/campaign/annotators.private.yaml").write_text(text)
+
+    def write(self, queries=QUERIES, pairs=PAIRS, votes=VOTES, judgments=None, **ledger) -> None:
+        with contextlib.chdir(self.folder):
+            tables.FROZEN_QUERIES.write(
+                pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
+            )
+            tables.PAIRS.write(ledger_of(pairs, **ledger))
+            tables.CONSENSUS.write(consensus_of(pairs))
+            tables.COUNTED_VOTES.write(votes_of(votes))
+            csv_files.write_csv(
+                tables.JUDGMENTS.path, judgment() if judgments is None else judgments
+            )
+
+    def release(self):
+        with contextlib.chdir(self.folder):
+            release.main()
+        return self.folder / tables.RELEASE
+
+    def refusal(self) -> str:
+        with pytest.raises(ReleaseError) as caught:
+            self.release()
+        assert not (self.folder / tables.RELEASE).exists(), "nothing was written"
+        return str(caught.value)
+
+
+@pytest.fixture
+def checkout(tmp_path, repository):
+    return Checkout(tmp_path, repository)
+
+
+def csv_of(folder, name) -> list[list[str]]:
+    return [line.split(",") for line in (folder / name).read_text().splitlines()]
+
+
+def json_of(folder, name):
+    return json.loads((folder / name).read_text())
+
+
+# What goes where
+
+
+def test_a_pair_that_was_shown_anew_counts_as_it_was_last_shown(checkout):
+    folder = checkout.release()
+    [query] = json_of(folder, "val.json")
+    assert [(one["pair_id"], one["relevance"]) for one in query["relevant_moment"]] == [
+        (1, 3),
+        (7, 4),
+    ]
+    assert [row[0] for row in csv_of(folder, "pairs.csv")[1:]] == ["1", "2", "3", "4", "5", "7"]
+
+
+def test_discarded_pairs_are_among_the_votes_and_nowhere_with_a_level(checkout):
+    folder = checkout.release()
+    assert csv_of(folder, "raw_annotation.csv")[1:] == [
+        [str(cell) for cell in row[:3]] for row in sorted(VOTES) if row[2] is not None
+    ]
+    [query] = json_of(folder, "test.json")
+    assert [one["pair_id"] for one in query["relevant_moment"]] == [3]
+    assert (folder / "qrels/test.qrels").read_text() == "q2 Q0 v-m2 1.5 3.0 0\n"
+    assert (folder / "qrels/test.moments.qrels").read_text() == "q2 0 m2 0\n"
+
+
+def test_votes_without_a_level_stand_apart_with_their_reason(checkout):
+    assert csv_of(checkout.release(), "cant_judge.csv") == [
+        ["pair_id", "worker", "reason"],
+        ["5", "1", "broken-clip"],
+        ["5", "2", "senseless-query"],
+    ]
+
+
+def test_the_exact_mean_stands_beside_the_level(checkout):
+    rows = csv_of(checkout.release(), "consensus.csv")
+    assert rows[1] == ["1", "3", "2.5", "two"]
+    assert rows[2] == ["2", "", "", "discarded"]
+    assert rows[5] == ["5", "", "", "unjudgeable"]
+
+
+def test_a_query_without_any_level_is_counted_and_not_released(checkout):
+    folder = checkout.release()
+    assert (folder / "queries.tsv").read_text() == (
+        "query_id\tquery\tsplit\nq1\tShe waves.\tval\nq2\tHe sits.\ttest\n"
+    )
+    told = json_of(folder, "manifest.json")
+    assert told["standing"]["queries_without_level"] == 1
+    assert not told["complete"], "a pair waits"
+    assert "Incomplete." in (folder / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("pairs", "complete"),
+    [
+        ([PAIRS[1], PAIRS[2], PAIRS[5]], True),
+        ([PAIRS[1], PAIRS[2], (4, "q3", "m1", "c", (None, None, [1], "discarded"))], False),
+        ([PAIRS[1], PAIRS[2]], False),
+    ],
+)
+def test_complete_is_what_was_closed_with_nothing_given_up_or_left_out(checkout, pairs, complete):
+    checkout.write(pairs=pairs)
+    assert json_of(checkout.release(), "manifest.json")["complete"] is complete
+    checkout.campaign(OPEN)
+    checkout.private()
+    assert json_of(checkout.release(), "manifest.json")["complete"] is False
+
+
+def test_ids_are_integers_where_all_of_them_are(checkout):
+    queries = [("11", "She waves.", "val"), ("9", "He sits.", "test")]
+    renamed = [(n, {"q1": "11", "q2": "9"}.get(q, q), *rest) for n, q, *rest in PAIRS]
+    checkout.write(queries=queries, pairs=renamed)
+    folder = checkout.release()
+    assert [json_of(folder, f"{name}.json")[0]["query_id"] for name in ("val", "test")] == [11, 9]
+    assert json_of(folder, "manifest.json")["standing"]["pairs_of_other_queries"] == 2
+
+
+def test_of_equal_queries_only_the_judged_one_is_released(checkout):
+    queries = [("q9", " HE sits.", "test"), *QUERIES]
+    checkout.write(queries=queries)
+    assert [one["query_id"] for one in json_of(checkout.release(), "test.json")] == ["q2"]
+    frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
+    assert one_of_each_text(frame)["query_id"].tolist() == ["q1", "q2", "q3"]
+
+
+def test_what_is_told_of_settings_is_what_dvc_knows_and_no_path_of_this_machine(repository):
+    stages = files.read_yaml(repository / "dvc.yaml")["stages"]
+    assert tuple(stages["release"]["params"]) == settings.USED
+    params = load(repository / "params.yaml")
+    local = params.model_copy(
+        update={"embed": params.embed.model_copy(update={"model": "/home/anna/model-7"})}
+    )
+    assert settings.used(local)["embed.model"] == "model-7"
+    assert "/home/" not in json.dumps(settings.used(local))
+
+
+# Without a campaign, and in the middle of one
+
+
+def test_without_a_campaign_the_release_is_empty_and_says_that_it_is_incomplete(checkout):
+    checkout.campaign({})
+    checkout.write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
+    folder = checkout.release()
+    told = json_of(folder, "manifest.json")
+    assert (told["complete"], told["rehearsal"], told["campaign"], told["date"]) == (
+        False, False, None, None,
+    )  # fmt: skip
+    assert json_of(folder, "val.json") == json_of(folder, "test.json") == []
+    assert (folder / "qrels/val.qrels").read_bytes() == b""
+    assert pd.read_parquet(folder / "top_ranked/val.parquet").empty
+    for name in ("README.md", "croissant.json"):
+        assert "Incomplete. No campaign was opened" in (folder / name).read_text()
+    assert not mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata.ctx.issues.errors
+
+
+def test_frozen_queries_of_which_nothing_was_shown_yet(checkout):
+    checkout.campaign(OPEN)
+    checkout.private()
+    checkout.write(pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
+    standing = json_of(checkout.release(), "manifest.json")["standing"]
+    assert (standing["queries"], standing["queries_never_shown"], standing["pairs"]) == (3, 3, 0)
+
+
+# Hostile texts
+
+HOSTILE = 'a\tb\nc\r"d", =1+1 | #é\u2028x'
+
+
+def test_hostile_texts_and_ids_come_through_whole(checkout):
+    query, moment, video = f"#q {HOSTILE}", f"=1+1 {HOSTILE}", f"-v {HOSTILE}"
+    queries = [(query, f"=1+1\t{HOSTILE}", "val"), ("q2", "He sits.", "test")]
+    pairs = [
+        (0, query, moment, "c", (3, 2.5, [2, 3], "two")),
+        (1, query, "m2", "c", (0, 0.0, [0, 0], "two")),
+    ]
+    checkout.write(queries, pairs, [(0, 1, 2, None)], video=lambda m: video if m == moment else m)
+    folder = checkout.release()
+
+    [one] = json_of(folder, "val.json")
+    assert (one["query_id"], one["query"]) == (query, queries[0][1])
+    assert one["relevant_moment"][0]["video_name"] == video
+    for name in ("val.json", "qrels/val.qrels"):
+        read = formats.read_qrels(folder / name)
+        assert set(read["query_id"]) == {query}
+        assert read["video_id"].tolist() == [video, "m2"]
+    trec = [
+        line.split(" ") for line in (folder / "qrels/val.moments.qrels").read_text().split("\n")
+    ]
+    assert [(decode_id(row[0]), decode_id(row[2])) for row in trec[:-1]] == [
+        (query, moment),
+        (query, "m2"),
+    ]
+    assert formats.describe(folder / "qrels/val.moments.qrels").levels == {0: 1, 3: 1}
+
+    lines = (folder / "queries.tsv").read_bytes().decode().split("\n")
+    assert len(lines) == 3
+    name, text, split = lines[1].split("\t")
+    assert (decode_id(name), split) == (query, "val")
+    assert text == '=1+1 a b c "d", =1+1 | #é x'
+
+    for read_csv in (pd.read_csv, csv_files.read_csv):
+        assert read_csv(folder / "pairs.csv")["query_id"].tolist() == [query, query]
+    corpus = pd.read_parquet(folder / "corpus/corpus.parquet").set_index("_id")
+    assert corpus.loc[moment, "title"] == video
+
+
+def test_a_language_is_text_to_readers_of_older_yaml(checkout):
+    path = checkout.folder / "params.yaml"
+    path.write_text(path.read_text().replace("language: en", "language: 'no'"))
+    assert 'language:\n- "no"\n' in (checkout.release() / "README.md").read_text()
+
+
+def test_a_hostile_name_stays_text_in_the_card(checkout):
+    params = files.read_yaml(checkout.folder / "params.yaml")
+    name = "x: [1]\n---\n# Two | three"
+    params["release"]["name"] = name
+    (checkout.folder / "params.yaml").write_text(json.dumps(params))
+    card = (checkout.release() / "README.md").read_text()
+    head = checkout.folder / "head.yaml"
+    head.write_text(card.split("\n---\n\n")[0].removeprefix("---\n"))
+    assert files.read_yaml(head)["pretty_name"] == name
+    assert "\n# x: [1] --- # Two \\| three 0.1.0\n" in card
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "what"),
+    [
+        ("origin", "anna.berg@example.org", "an e-mail address"),
+        ("origin", "5 by LEAD@localhost", "an address or a password"),
+        ("origin", "opensesame", "an address or a password"),
+        ("origin", "task_of_anna_7", "a name"),
+        ("guideline", "1 (anna  BERG)", "a name"),
+        ("guideline", "by Jose\u0301 Nu\u0301n\u0303ez-O\u0301", "a name"),
+        ("reason", "ask two@example.org", "an address or a password"),
+        ("query_id", "two@example.org", "an address or a password"),
+    ],
+)
+def test_what_tells_who_somebody_is_is_refused_with_its_place(checkout, column, cell, what):
+    checkout.private()
+    rows = pd.concat([judgment(), judgment(annotator=2), judgment(**{column: cell}, annotator=3)])
+    checkout.write(judgments=rows)
+    told = checkout.refusal()
+    assert told.startswith(f"datasets/campaign/judgments.csv: line 4, {column}: holds {what}")
+    assert cell not in told
+
+
+def test_the_campaigns_own_name_is_looked_through(checkout):
+    checkout.private()
+    checkout.campaign({**CLOSED, "name": "Kitchens (ask Berg)"})
+    assert checkout.refusal().startswith("datasets/campaign/campaign.yaml: line 2, name: holds a")
+    checkout.campaign({**CLOSED, "name": "Kitchens (ask ann@example.org)"})
+    assert "an e-mail address" in checkout.refusal()
+
+
+def test_texts_of_the_corpus_may_hold_names_but_no_annotators_address(checkout):
+    checkout.private()
+    checkout.write(queries=[("q1", "Anna waves at x@example.org.", "val"), *QUERIES[1:]])
+    checkout.release()
+    shutil.rmtree(checkout.folder / tables.RELEASE)
+    checkout.write(queries=[("q1", "Anna writes to Two@Example.org.", "val"), *QUERIES[1:]])
+    assert checkout.refusal().startswith("datasets/campaign/queries.csv: line 2, query: holds an")
+
+
+def test_settings_may_hold_an_authors_name_but_no_annotators_address(checkout):
+    checkout.private()
+    path = checkout.folder / "params.yaml"
+    text = path.read_text()
+    path.write_text(text.replace("citation: null", "citation: Anna Berg, anna@example.org"))
+    checkout.release()
+    shutil.rmtree(checkout.folder / tables.RELEASE)
+    path.write_text(text.replace("citation: null", "citation: Berg (lead@localhost)"))
+    line = text[: text.index("citation: null")].count("\n") + 1
+    assert checkout.refusal().startswith(f"params.yaml: line {line}, citation: holds an address")
+
+
+@pytest.mark.parametrize("name", ["Bergamot kitchens", "Susanna's Kitchen", "Kitchen 878@2024"])
+def test_what_only_looks_like_a_name_is_none(checkout, name):
+    checkout.private()
+    checkout.campaign({**CLOSED, "name": name})
+    checkout.release()
+
+
+def test_an_open_campaign_is_not_released_without_the_list_of_names(checkout):
+    checkout.campaign(OPEN)
+    assert "annotators.private.yaml: no such file" in checkout.refusal()
+    checkout.private()
+    checkout.release()
+
+
+def test_once_closed_nobodys_names_are_needed(checkout):
+    checkout.release()
+
+
+def test_a_list_of_names_that_cant_be_read_is_refused(checkout):
+    checkout.private("accounts: {1: {name: [}\n")
+    with pytest.raises(FileError, match=r"annotators\.private\.yaml, line 1"):
+        checkout.release()
+
+
+def test_a_text_that_is_validation_and_test_is_refused(checkout):
+    checkout.write(queries=[*QUERIES, ("q4", " she WAVES.", "test")])
+    with pytest.raises(pool.SharedError) as caught:
+        checkout.release()
+    assert str(caught.value) == (
+        "datasets/campaign/queries.csv: queries q1 (val), q4 (test) are equal in text, but a text"
+        " is of one split only (1 such texts)"
+    )
+
+
+def test_a_consensus_of_another_ledger_is_refused(checkout):
+    with contextlib.chdir(checkout.folder):
+        tables.CONSENSUS.write(consensus_of(PAIRS[:3]))
+    assert checkout.refusal().endswith(
+        "lacks pairs of datasets/campaign/pairs.csv: dvc repro consensus"
+    )
+
+
+def test_levels_of_another_guideline_are_refused(checkout):
+    checkout.campaign({**CLOSED, "guideline": "2"})
+    assert "is version 1, but people judged by 2" in checkout.refusal()
+    (checkout.folder / "annotation/guideline.md").write_text("---\nversion: '2'\n---\n")
+    assert "its head must say a version and the levels 0 to 4" in checkout.refusal()

@@ -1,0 +1,87 @@
+"""A copy of the checkout in which DVC runs, with a sample corpus that is quickly drawn."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+SMALL = {
+    r"videos: \d+": "videos: 4",
+    r"sentences: \d+": "sentences: 400",
+    r"epochs: \d+": "epochs: 1",
+    r"min_similarity: 0.4 ": "min_similarity: 0.0 ",
+    r"max_name_score: 0.8 ": "max_name_score: 1.0 ",
+    r"val: \d+": "val: 3",
+    r"test: \d+": "test: 5",
+    r"top: 40 ": "top: 8 ",
+    r"batch: 20 ": "batch: 4 ",
+}
+ALWAYS = ("pull", "push")
+
+
+class Project:
+    """A git clone of the checkout with DVC, in a temporary folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        scripts = str(Path(sys.executable).parent)
+        self.env = {
+            **{name: value for name, value in os.environ.items() if "LABEL_STUDIO" not in name},
+            "PATH": scripts + os.pathsep + os.environ["PATH"],
+            **{
+                f"GIT_{role}_{key}": "test@example.org"
+                for role in ("AUTHOR", "COMMITTER")
+                for key in ("NAME", "EMAIL")
+            },
+        }
+
+    def run(self, *command: str, fails: bool = False, **env: str) -> str:
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self.env | env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode != 0) == fails, done.stdout + done.stderr
+        self.errors = done.stderr
+        return done.stdout
+
+    def code(self, *command: str) -> int:
+        """Run a command that may end in any way; return its exit code."""
+        return subprocess.run(
+            command, cwd=self.folder, env=self.env, capture_output=True, check=False
+        ).returncode
+
+    def repro(self) -> list[str]:
+        """Run `dvc repro`; return the stages that it ran, but for those that always run."""
+        self.told = self.run("dvc", "repro")
+        ran = re.findall(r"Running stage '([^']+)'", self.told)
+        assert set(ALWAYS) <= set(ran)
+        return [name for name in ran if name not in ALWAYS]
+
+    def change(self, name: str, pattern: str, text: str) -> None:
+        path = self.folder / name
+        before = path.read_text()
+        after = re.sub(pattern, text, before, count=1)
+        assert after != before
+        path.write_text(after)
+
+
+def copy_of(repository: Path, folder: Path, small: dict[str, str] = SMALL) -> Project:
+    """Copy what git knows or would, change params.yaml by patterns, and commit it."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    names = subprocess.run(listed, cwd=repository, capture_output=True, text=True, check=True)
+    for name in filter(lambda name: (repository / name).is_file(), names.stdout.split("\n")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(repository / name, folder / name)
+    project = Project(folder)
+    for pattern, text in small.items():
+        project.change("params.yaml", pattern, text)
+    project.run("git", "init", "-q")
+    project.run("git", "add", "-A")
+    project.run("git", "commit", "-qm", "a clone")
+    return project
