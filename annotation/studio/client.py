@@ -149,7 +149,7 @@ class LabelStudio:
             yield Task(task.id, task.data.get("pair"), bool(task.is_labeled), answers)
 
     def answers(self, project: Project, since: datetime | None) -> Iterator[Answered]:
-        """Yield the tasks that were changed after `since` (None: all), with their answers."""
+        """Yield the tasks with a draft or changed after `since` (None: all), with their answers."""
         changed = {} if since is None else {"query": _changed_after(since)}
         for task in self._pages(project, fields="all", include=",".join(sorted(FULL)), **changed):
             yield _answered(task)
@@ -257,14 +257,20 @@ def _answered(task: Any) -> Answered:  # noqa: ANN401  (the SDK has several type
 
 
 def _changed_after(since: datetime) -> str:
-    """Return Label Studio's own filter of tasks."""
+    """Return Label Studio's own filter of tasks; a draft does not change its task."""
     changed = {
         "filter": "filter:tasks:updated_at",
         "operator": "greater",
         "type": "Datetime",
         "value": since.astimezone(UTC).strftime(CHANGED),
     }
-    return json.dumps({"filters": {"conjunction": "and", "items": [changed]}})
+    draft = {
+        "filter": "filter:tasks:draft_exists",
+        "operator": "equal",
+        "type": "Boolean",
+        "value": True,
+    }
+    return json.dumps({"filters": {"conjunction": "or", "items": [changed, draft]}})
 
 
 def _refusal(url: str, exc: ApiError) -> str:

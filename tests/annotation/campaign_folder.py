@@ -112,7 +112,12 @@ class CampaignFolder:
         """Run a command of the campaign as a process, to its end."""
         command = [sys.executable, "-m", f"annotation.{module}", *options]
         done = subprocess.run(
-            command, cwd=self.path, env=self.environment, capture_output=True, text=True
+            command,
+            check=False,
+            cwd=self.path,
+            env=self.environment,
+            capture_output=True,
+            text=True,
         )
         return Done(done.returncode, done.stdout + done.stderr)
 
@@ -124,7 +129,7 @@ class CampaignFolder:
 
     def content(self, *names):
         """Return the bytes of tables, by file: they must not change."""
-        paths = [table.path for table in names or (KEPT + [tables.PAIRS])]
+        paths = [table.path for table in names or [*KEPT, tables.PAIRS]]
         return {str(path): (self.path / path).read_bytes() for path in paths}
 
     def ledger(self):

@@ -16,14 +16,13 @@ from random import Random
 import httpx
 import pandas as pd
 import pytest
-from campaign_folder import CAMPAIGN, CLIPS_URL, PASSWORD, CampaignFolder, Size, Zygote, email_of
+from campaign_folder import CAMPAIGN, PASSWORD, CampaignFolder, Size, Zygote, email_of, ranks
 from studio import Studio, studio
 from wire import Fault, Wire
 
-from annotation import connection, env, server, simulate
+from annotation import connection, server, simulate
 from annotation.simulating.answers import said
-from annotation.studio.client import LabelStudio, StudioError
-from annotation.studio.projects import ours
+from annotation.studio.client import StudioError
 from pipeline import tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -31,6 +30,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 PEOPLE = 8
 AT_ONCE_SECONDS = float(os.environ.get("TEST_AT_ONCE_SECONDS", "120"))
 USUAL_SECONDS = 1.5
+FEW_WRITES = 4
 PAIR = ["query_id", "moment_id", "annotator"]
 
 
@@ -62,10 +62,10 @@ class World:
         """Start the server again, where it was."""
         server.start(self.port)
 
-    def exchange(self, ours, theirs):
+    def exchange(self, kept, theirs):
         """Put another data folder in the place of the server's, and keep that."""
         self.kill()
-        server.DATA.rename(ours)
+        server.DATA.rename(kept)
         theirs.rename(server.DATA)
         self.revive()
 
@@ -128,6 +128,12 @@ class Camp:
     def connect(self):
         with contextlib.chdir(self.folder.path):
             return connection.connect("test")
+
+
+def seats(queries, of_query, annotators):
+    """Return every (query, moment, annotator) of these."""
+    pairs = product(queries, of_query, annotators)
+    return {(f"q{query:03}", f"q{query:03}-m{rank:02}", who) for query, rank, who in pairs}
 
 
 def open_(task):
@@ -195,15 +201,17 @@ MOMENTS = [("time", tenth) for tenth in range(10)] + [
 ]
 
 
+def late(kind, moment):
+    """Tell whether a moment comes only in a push that has much to write."""
+    return kind == "write" and moment.write > FEW_WRITES
+
+
 def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, world):
     size = Size(queries=22, ranks=4, people=4)
     camp, random = camp(size, url="label-studio"), Random(5)
-    everybody = [
-        (f"q{q:03}", f"q{q:03}-m{r:02}", a)
-        for q, r, a in product(range(size.queries), range(1, size.ranks + 1), range(1, 5))
-    ]
+    everybody = sorted(seats(range(size.queries), ranks(size), range(1, 5)))
     random.shuffle(everybody)
-    moments = sorted(MOMENTS, key=lambda _: random.random())
+    moments = sorted(MOMENTS, key=lambda one: random.random() + late(*one))
     with contextlib.closing(Wire(world.lead.url)) as wire:
         struck, wanted = [], set()
         for turn, (kind, moment) in enumerate(moments):
@@ -224,7 +232,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
                 child = camp.start("push")
                 wire.aim(child)
                 done = child.wait()
-                struck.append(wire.struck)
+                assert wire.struck, (moment, done.said)
                 camp.folder.configure(world.lead.url, world.lead.token, str(world.lead.media))
                 if moment.kind == "drop":
                     assert done.code == 1
@@ -237,7 +245,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
             camp.well("push")
             assert_as_wanted(camp, wanted, between)
             camp.answer_some(2, random)
-        assert struck.count(True) >= len(struck) - 2, struck
+        assert sum(struck) >= len(struck) - 2, "most were killed before they were done"
         again = camp.well("push").said
         assert "push: 0 tasks added, 0 closed, 0 given out again" in again
     camp.well("pull")
@@ -250,14 +258,14 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
         ("push", Fault(2, "during"), {"POST"}),
         ("push", Fault(9, "during"), {"POST"}),
         ("push", Fault(7, "after"), {"PATCH"}),
-        ("pull", Fault(9, "during"), {"GET"}),
+        ("pull", Fault(5, "during"), {"GET"}),
     ],
     ids=lambda value: str(value) if isinstance(value, str) else "",
 )
 def test_a_server_killed_under_a_command(camp, world, module, fault, methods):
     camp = camp(Size(queries=6, ranks=4, people=4))
-    first = {(f"q00{q}", f"q00{q}-m{r:02}", a) for q in range(3) for r in range(1, 5) for a in (1, 2)}
-    wanted = {(f"q00{q}", f"q00{q}-m{r:02}", a) for q in range(6) for r in (1, 2) for a in (1, 3, 4)}
+    first = seats(range(3), range(1, 5), (1, 2))
+    wanted = seats(range(6), (1, 2), (1, 3, 4))
     if methods != {"POST"}:
         camp.assign(first)
         camp.well("push")
@@ -287,7 +295,7 @@ def test_a_server_killed_under_a_command(camp, world, module, fault, methods):
 
 def test_a_server_killed_as_people_answer(camp, world):
     camp = camp(Size(queries=4, ranks=4, people=4))
-    wanted = {(f"q00{q}", f"q00{q}-m{r:02}", a) for q, r, a in product(range(4), (1, 2, 3), (1, 2))}
+    wanted = seats(range(4), (1, 2, 3), (1, 2))
     camp.assign(wanted)
     camp.well("push")
 
@@ -308,9 +316,7 @@ def test_a_server_killed_as_people_answer(camp, world):
     assert 1 <= len(part) < len(wanted)
     simulate.simulate(camp.connect(), level, 1.0, seed=1)
     camp.well("pull")
-    expected = {
-        key: said(int(key[1][-1]), 1, key[2], f"{key[0]} {key[1]}").level for key in wanted
-    }
+    expected = {key: said(int(key[1][-1]), 1, key[2], f"{key[0]} {key[1]}").level for key in wanted}
     assert camp.judged() == expected
     assert part.items() <= expected.items()
     camp.well("push")
@@ -329,7 +335,7 @@ def changed(path):
 def test_a_pull_killed_at_any_moment_leaves_whole_tables(camp):
     camp, random = camp(Size(queries=6, ranks=4, people=4)), Random(3)
     moments = [0.3, 0.8, tables.JUDGMENT_HISTORY, tables.JUDGMENTS, tables.OPEN_TASKS]
-    camp.assign({(f"q00{q}", f"q00{q}-m{r:02}", a) for q, r, a in product(range(6), (1, 2), (1, 2))})
+    camp.assign(seats(range(6), (1, 2), (1, 2)))
     camp.well("push", "pull")
     for moment in moments:
         camp.answer_some(4, random)
@@ -347,7 +353,7 @@ def test_a_pull_killed_at_any_moment_leaves_whole_tables(camp):
         camp.well("pull")
         assert camp.judged() == camp.told
     incremental = camp.folder.content()
-    camp.well("pull", )
+    camp.well("pull")
     assert camp.run("pull", "--anew").code == 0
     assert camp.folder.content() == incremental
 
@@ -495,7 +501,7 @@ class Judge(threading.Thread):
 
     def run(self):
         with contextlib.closing(self._me):
-            while not self.done.wait(0.3 + self._random.random() / 2):
+            while not self.done.wait(0.5 + self._random.random()):
                 try:
                     self._one()
                 except Exception as exc:  # noqa: BLE001  (the test tells of it)
@@ -567,7 +573,6 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
     for judge in judges:
         judge.join()
     told = {key: level for judge in judges for key, level in judge.told.items()}
-    print(rounds, len(told), [len(j.unsure) for j in judges], failed, [j.problems for j in judges])
     assert not [judge.problems for judge in judges if judge.problems]
     assert len(failed) <= rounds / 5, failed
     assert not [said for said in failed if "Traceback" in said]

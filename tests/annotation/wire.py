@@ -65,35 +65,35 @@ class Wire:
         self.victim.kill()
 
     def forward(self, method, path, body, headers, sent):
-        """Return the server's answer; `sent` is called when the request is on its way."""
+        """Return the server's answer; `sent`, if any, is called when the request is on its way."""
         connection = http.client.HTTPConnection(self.target.hostname, self.target.port, timeout=60)
         with contextlib.closing(connection):
             connection.request(method, path, body, headers)
-            sent()
+            if sent:
+                sent()
             answer = connection.getresponse()
             return answer.status, answer.getheaders(), answer.read()
 
 
 def _handler(wire):
     class Handler(BaseHTTPRequestHandler):
-        def _pass(self):
-            length = int(self.headers.get("Content-Length") or 0)
-            body = self.rfile.read(length) if length else None
+        def pass_on(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or None
             fault = wire.fault_of(self.command)
             self.close_connection = True
             if fault == "before":
                 wire.kill()
                 return
-            sent = wire.kill if fault == "during" else lambda: None
+            with contextlib.suppress(OSError, http.client.HTTPException):  # the server is gone
+                answer = self._forward(body, wire.kill if fault == "during" else None)
+                if fault == "after":
+                    wire.kill()
+                if fault is None:
+                    self._send(*answer)
+
+        def _forward(self, body, sent):
             headers = {k: v for k, v in self.headers.items() if k.lower() not in DROPPED}
-            try:
-                answer = wire.forward(self.command, self.path, body, headers, sent)
-            except (OSError, http.client.HTTPException):
-                return  # the server is gone: so is the connection
-            if fault == "after":
-                wire.kill()
-            if fault is None:
-                self._send(*answer)
+            return wire.forward(self.command, self.path, body, headers, sent)
 
         def _send(self, status, headers, body):
             self.send_response_only(status)
@@ -105,8 +105,6 @@ def _handler(wire):
             self.end_headers()
             self.wfile.write(body)
 
-        do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _pass
-
         def log_message(self, *args):
             pass
 
@@ -114,4 +112,6 @@ def _handler(wire):
             with contextlib.suppress(OSError):
                 super().handle()
 
+    for method in (*WRITES, "GET"):
+        setattr(Handler, f"do_{method}", Handler.pass_on)
     return Handler
