@@ -66,7 +66,8 @@ class Task(NamedTuple):
 class Answered(NamedTuple):
     """A task with what people have made of it, as Label Studio's API gives it.
 
-    `answers` are its annotations, `drafts` what was not submitted.
+    `answers` are its annotations, `drafts` what was not submitted: the token's owner's alone,
+    Label Studio shows nobody another's.
     """
 
     id: int
@@ -252,8 +253,12 @@ def _answered(task: Any) -> Answered:  # noqa: ANN401  (the SDK has several type
         bool(task.is_labeled),
         task.updated_at.astimezone(UTC),
         [{name: one.get(name) for name in OF_ANSWER} for one in task.annotations],
-        [{name: one.get(name) for name in OF_DRAFT} for one in task.drafts or ()],
+        [{name: one.get(name) for name in OF_DRAFT} for one in map(_fields, task.drafts or ())],
     )
+
+
+def _fields(draft: Any) -> Mapping[str, Any]:  # noqa: ANN401  (the SDK has several types for it)
+    return draft if isinstance(draft, Mapping) else draft.model_dump(mode="json")
 
 
 def _changed_after(since: datetime) -> str:

@@ -431,7 +431,7 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     camp = camp(Size(queries=4, ranks=4, people=5))
     camp.well("pull", "plan", "push")
     own = sorted((key, found[0]) for key, found in camp.tasks().items() if key[2] == 1)
-    names = ("strange", "changed", "skipped", "edited", "seven", "draft")
+    names = ("strange", "changed", "skipped", "edited", "seven", "draft", "unseen")
     cases = dict(zip(names, own, strict=False))
     ann, stranger = world.people[1], world.stranger
     other = next(f[0] for key, f in camp.tasks().items() if key[2] == 2)
@@ -450,7 +450,8 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     ann.api("PATCH", f"/api/tasks/{edited['id']}/", {"data": data})
     ann.annotate(edited["id"], result_of(4))
     draft = {"result": result_of(2), "lead_time": 3.0}
-    ann.api("POST", f"/api/tasks/{cases['draft'][1]['id']}/drafts", draft)
+    world.lead.api("POST", f"/api/tasks/{cases['draft'][1]['id']}/drafts", draft)
+    ann.api("POST", f"/api/tasks/{cases['unseen'][1]['id']}/drafts", draft)
 
     camp.well("pull")
     rejected = camp.folder.get(tables.REJECTED_JUDGMENTS)
@@ -478,7 +479,8 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
         query, moment, _ = cases[name][0]
         assert (query, moment, 1) not in given, "who answered is not asked again"
         assert len([key for key in given if key[:2] == (query, moment)]) == 2
-    assert cases["draft"][0] in given, "a draft is no answer yet"
+    for name in ("draft", "unseen"):
+        assert cases[name][0] in given, "a draft is no answer yet"
     assert len([key for key in given if key[:2] == cases["edited"][0][:2]]) == 2
     camp.well("pull", "plan")
     assert waiting(camp) == given

@@ -31,7 +31,8 @@ class Wire:
         self._writes, self._lock = 0, threading.Lock()
         self._fault, self._kill = None, threading.Event()
         self.victim, self.struck = None, False
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server.wire = self
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
@@ -75,43 +76,48 @@ class Wire:
             return answer.status, answer.getheaders(), answer.read()
 
 
-def _handler(wire):
-    class Handler(BaseHTTPRequestHandler):
-        def pass_on(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or None
-            fault = wire.fault_of(self.command)
-            self.close_connection = True
-            if fault == "before":
-                wire.kill()
-                return
-            with contextlib.suppress(OSError, http.client.HTTPException):  # the server is gone
-                answer = self._forward(body, wire.kill if fault == "during" else None)
-                if fault == "after":
-                    wire.kill()
-                if fault is None:
-                    self._send(*answer)
+class Handler(BaseHTTPRequestHandler):
+    """Passes a request on, or lets it fail."""
 
-        def _forward(self, body, sent):
-            headers = {k: v for k, v in self.headers.items() if k.lower() not in DROPPED}
-            return wire.forward(self.command, self.path, body, headers, sent)
+    @property
+    def wire(self):
+        return self.server.wire
 
-        def _send(self, status, headers, body):
-            self.send_response_only(status)
-            for name, value in headers:
-                if name.lower() not in DROPPED:
-                    self.send_header(name, value)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(body)
+    def pass_on(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or None
+        fault = self.wire.fault_of(self.command)
+        self.close_connection = True
+        if fault == "before":
+            self.wire.kill()
+            return
+        with contextlib.suppress(OSError, http.client.HTTPException):  # the server is gone
+            answer = self._forward(body, self.wire.kill if fault == "during" else None)
+            if fault == "after":
+                self.wire.kill()
+            if fault is None:
+                self._send(*answer)
 
-        def log_message(self, *args):
-            pass
+    def _forward(self, body, sent):
+        headers = {k: v for k, v in self.headers.items() if k.lower() not in DROPPED}
+        return self.wire.forward(self.command, self.path, body, headers, sent)
 
-        def handle(self):
-            with contextlib.suppress(OSError):
-                super().handle()
+    def _send(self, status, headers, body):
+        self.send_response_only(status)
+        for name, value in headers:
+            if name.lower() not in DROPPED:
+                self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Connection", "close")
+        self.end_headers()
+        self.wfile.write(body)
 
-    for method in (*WRITES, "GET"):
-        setattr(Handler, f"do_{method}", Handler.pass_on)
-    return Handler
+    def log_message(self, *args):
+        pass
+
+    def handle(self):
+        with contextlib.suppress(OSError):
+            super().handle()
+
+
+for _method in (*WRITES, "GET"):
+    setattr(Handler, f"do_{_method}", Handler.pass_on)
