@@ -5,7 +5,7 @@ is: a request whose answer was lost may have been done.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from http import HTTPStatus
@@ -94,9 +94,8 @@ class LabelStudio:
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see."""
-        with self._told():
-            for found in self._sdk.projects.list(page_size=PAGE, request_options=SOMETIMES):
-                yield _project(found)
+        for found in self._pages(self._sdk.projects.list, "count", page_size=PAGE):
+            yield _project(found)
 
     def project(self, number: int) -> Project:
         """Return one project as it is now."""
@@ -145,14 +144,14 @@ class LabelStudio:
 
     def tasks(self, project: Project) -> Iterator[Task]:
         """Yield every task, without its answers."""
-        for task in self._pages(project, fields="task_only", include=",".join(BARE)):
+        for task in self._tasks(project, fields="task_only", include=",".join(BARE)):
             answers = (task.total_annotations or 0) + (task.cancelled_annotations or 0)
             yield Task(task.id, task.data.get("pair"), bool(task.is_labeled), answers)
 
     def answers(self, project: Project, since: datetime | None) -> Iterator[Answered]:
         """Yield the tasks with a draft or changed after `since` (None: all), with their answers."""
         changed = {} if since is None else {"query": _changed_after(since)}
-        for task in self._pages(project, fields="all", include=",".join(sorted(FULL)), **changed):
+        for task in self._tasks(project, fields="all", include=",".join(sorted(FULL)), **changed):
             yield _answered(task)
 
     def add(self, project: Project, data: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -185,7 +184,7 @@ class LabelStudio:
         """Return the number of every account by its address, in lower case."""
         with self._told():
             found = self._sdk.users.list(request_options=SOMETIMES)
-        return {str(user.email).lower(): int(user.id) for user in found if user.email}
+            return {str(user.email).lower(): int(user.id) for user in found if user.email}
 
     def invite_path(self) -> str:
         """Return the path with which somebody can sign up."""
@@ -196,22 +195,20 @@ class LabelStudio:
                 ).invite_url
             )
 
-    def _pages(self, project: Project, **wanted: Any) -> Iterator[Any]:  # noqa: ANN401  (the SDK's)
+    def _tasks(self, project: Project, **wanted: str) -> Iterator[Any]:
+        ask = self._sdk.tasks.list
+        return self._pages(ask, "total", project=project.id, page_size=self._page, **wanted)
+
+    def _pages(self, ask: Callable[..., Any], size: str, **wanted: object) -> Iterator[Any]:
         # Page by page ourselves: the SDK takes any 404 on the way for the end of the list.
         number, seen, total = 0, 0, 1
         while seen < total:
             number += 1
             with self._told():
-                page = self._sdk.tasks.list(
-                    project=project.id,
-                    page=number,
-                    page_size=self._page,
-                    request_options=SOMETIMES,
-                    **wanted,
-                )
-            items, total = page.items or [], page.response.total
+                page = ask(page=number, request_options=SOMETIMES, **wanted)
+                items, total = list(page.items or []), int(getattr(page.response, size))
             if not items and seen < total:
-                raise StudioError(f"{self.url}: tasks went away while they were read; try again")
+                raise StudioError(f"{self.url}: a list got shorter while it was read; try again")
             seen += len(items)
             yield from items
 
@@ -231,6 +228,8 @@ class LabelStudio:
             ) from exc
         except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
             raise StudioError(f"{self.url}: the connection broke off; try again ({exc})") from exc
+        except (AttributeError, TypeError) as exc:  # the SDK checks nothing that it is sent
+            raise StudioError(_strange(self.url)) from exc
 
 
 def _project(found: Any) -> Project:  # noqa: ANN401  (the SDK has several types for it)
@@ -283,6 +282,12 @@ def _refusal(url: str, exc: ApiError) -> str:
         return f"{url}: does not accept the token; mend {TOKEN} (in the environment or in .env)"
     if exc.status_code == HTTPStatus.NOT_FOUND:
         return f"{url}: what was asked for is not there (404); is it a Label Studio?"
+    if exc.status_code is not None and httpx.codes.is_success(exc.status_code):
+        return _strange(url)
     detail = exc.body.get("detail", "") if isinstance(exc.body, Mapping) else ""
     invalid = exc.body.get("validation_errors", "") if isinstance(exc.body, Mapping) else ""
     return f"{url}: answered {exc.status_code} {detail} {invalid}".rstrip() + "; try again"
+
+
+def _strange(url: str) -> str:
+    return f"{url}: what it sent is no answer of a Label Studio; mend {URL}, or try again"
