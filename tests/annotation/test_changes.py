@@ -15,7 +15,7 @@ from annotation.pushing import journal, ledger
 from annotation.pushing.changes import changes
 from annotation.pushing.order import shuffled
 from annotation.studio.client import Task
-from pipeline import tables
+from pipeline import files, tables
 from pipeline.schema import TableError
 
 QUERIES, MOMENTS = ["q0", "q1"], ["m0", "m1", "m2"]
@@ -263,3 +263,14 @@ def test_a_note_of_yesterday_is_past(folder, clock):
 def test_the_ledger_refuses_what_breaks_it():
     with pytest.raises(TableError, match=r"pairs\.csv.*query_id"):
         ledger.appended(tables.PAIRS.empty(), shown(("", "m0", "a", "x")))
+
+
+@pytest.mark.parametrize("name", ["pull", "push"])
+def test_dvc_never_answers_from_its_cache_instead_of_asking_the_server(repository, name):
+    stage = files.read_yaml(repository / "dvc.yaml")["stages"][name]
+    assert stage["always_changed"] is True
+    kept = [out for out in stage["outs"] if "datasets/campaign/" in str(out)]
+    assert kept
+    for out in kept:
+        [options] = out.values()
+        assert options == {"cache": False, "persist": True}, "text in git, never emptied before"
