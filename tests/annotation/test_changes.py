@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.keys import Key
@@ -177,6 +177,7 @@ a_pair = st.tuples(
 )
 
 
+@settings(max_examples=15)
 @given(st.lists(st.lists(a_pair, max_size=6), max_size=5))
 def test_the_ledger_only_grows_and_a_number_is_for_ever(pushes):
     known = tables.PAIRS.empty()
