@@ -4,12 +4,14 @@ Afterwards not one task is there twice, and not one judgment lost, altered or on
 """
 
 import contextlib
+import gc
 import os
 import re
 import shutil
 import signal
 import threading
 import time
+import warnings
 from collections import Counter
 from itertools import product
 from random import Random
@@ -128,9 +130,10 @@ class Camp:
         rows = self.folder.get(tables.JUDGMENTS)
         return dict(zip(rows[PAIR].itertuples(index=False, name=None), rows["level"], strict=True))
 
-    def connect(self):
+    def simulate(self, level):
+        """Let simulated people answer all that is open, in this process: it knows the levels."""
         with contextlib.chdir(self.folder.path):
-            return connection.connect("test")
+            simulate.simulate(connection.connect("test"), level, 1.0, seed=1)
 
 
 def seats(queries, of_query, annotators):
@@ -169,6 +172,9 @@ def camp(world, tmp_path, repository):
     yield camp
     for project in world.lead.api("GET", "/api/projects/?page_size=100")["results"]:
         world.lead.api("DELETE", f"/api/projects/{project['id']}/")
+    with warnings.catch_warnings():  # the connections of a command end with its process
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 def assert_as_wanted(camp, wanted, ledger):
@@ -310,14 +316,14 @@ def test_a_server_killed_as_people_answer(camp, world):
         wire.arm(Fault(2 + 9, "during"), {"POST"})  # two log in
         wire.aim(world)
         with pytest.raises(StudioError):
-            simulate.simulate(camp.connect(), level, 1.0, seed=1)
+            camp.simulate(level)
         assert wire.struck
     world.revive()
     camp.folder.configure(world.lead.url, world.lead.token)
     camp.well("pull")
     part = camp.judged()
     assert 1 <= len(part) < len(wanted)
-    simulate.simulate(camp.connect(), level, 1.0, seed=1)
+    camp.simulate(level)
     camp.well("pull")
     expected = {key: said(int(key[1][-1]), 1, key[2], f"{key[0]} {key[1]}").level for key in wanted}
     assert camp.judged() == expected
