@@ -83,8 +83,9 @@ def _account(who: object) -> object:
 
 def _seconds(measured: object) -> float | None:
     """Return the time an answer took; None where the annotator's clock was set meanwhile."""
-    known = isinstance(measured, int | float) and math.isfinite(measured) and measured >= 0
-    return float(measured) if known else None
+    if isinstance(measured, int | float) and math.isfinite(measured) and measured >= 0:
+        return float(measured)
+    return None
 
 
 def _origin(answer: Mapping[str, Any]) -> str:
