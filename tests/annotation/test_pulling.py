@@ -5,6 +5,7 @@ from typing import NamedTuple, get_args
 
 import pandas as pd
 import pytest
+from campaign_cases import ledger_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from annotation.pulling import reader
 from annotation.pulling.answers import Desk, Sorted, sort_out
 from annotation.pulling.history import history
 from annotation.studio.client import Answered, Project, StudioError
+from annotation.votes import fresh, last_shown
 from pipeline import tables
 
 SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
@@ -296,6 +298,18 @@ def test_an_answer_that_somebody_else_changed_counts_no_more_and_is_not_lost():
 def test_gold_and_a_vote_on_one_pair_are_two_judgments():
     gold = task(answer(2, 1, said=[level(0)]), key=KEY._replace(kind="gold"), number=2)
     assert levels(then(NOTHING, task(answer(1, 0)), gold)) == [3, 0]
+
+
+def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
+    known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old")))
+    shown = ledger_of([("q", "m")])
+    assert levels(known) == [3]
+    assert not len(fresh(known.judgments, last_shown(shown)))
+    newly = task(answer(2, 5, said=[level(1)]), number=2)
+    both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old")), newly)
+    assert levels(both) == [1]
+    assert fresh(both.judgments, last_shown(shown))["level"].tolist() == [1]
+    assert versions(both) == [(3, "stands"), (1, "stands")]
 
 
 class Version(NamedTuple):
