@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotation import git, keys, opened, page, roster
+from annotation import git, guideline, keys, opened, roster
 from annotation.connection import alone, connect
 from annotation.opened import CampaignError, Opened
 from annotation.plan import campaign_of, plan, pulled
@@ -56,7 +56,7 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
     campaign = Opened(
         id=str(uuid.uuid4()),
         name=name,
-        guideline=page.guideline().version,
+        guideline=guideline.current().version,
         rehearsal=rehearsal,
         opened_at=_now(),
         closed_at=None,
@@ -115,6 +115,12 @@ def freeze(dag: Path = DAG) -> None:
         stream.write(text)
 
 
+def frozen(dag: Path = DAG) -> bool:
+    """Return whether `freeze` was here: a closing that was stopped before can be finished."""
+    stages = files.read_yaml(dag)["stages"]
+    return all(stages[name].get("frozen", False) for name in FROZEN)
+
+
 def main(options: argparse.Namespace) -> None:
     """Open or close the campaign."""
     if options.do == "open":
@@ -129,19 +135,24 @@ def main(options: argparse.Namespace) -> None:
             " dvc repro"
         )
         return
-    campaign = opened.running()
+    campaign = opened.current()
     if campaign is None:
         raise CampaignError(f"{opened.FILE}: no campaign is open here")
-    state = end(campaign, give_up=options.give_up)
+    if campaign.closed and frozen():
+        raise CampaignError(f"{opened.FILE}: {campaign.name!r} is closed")
+    told = "" if campaign.closed else _told(end(campaign, give_up=options.give_up))
     freeze()
     outs = [tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.FROZEN_QUERIES]
     lists = [opened.FILE, roster.PUBLIC, tables.EXTEND.path, *(table.path for table in outs)]
     git.commit([*lists, DAG, Path("dvc.lock")], f"Close {campaign.name}")
+    stage.say(f"closed{told}; next: dvc repro")
+
+
+def _told(state: dict[str, Any]) -> str:
     pairs = state["pairs"]
-    stage.say(
-        f"closed: {pairs['two']} pairs agreed by two, {pairs['four']} by four,"
-        f" {pairs['discarded'] + pairs['waiting']} discarded, {pairs['unjudgeable']} unjudgeable;"
-        " next: dvc repro"
+    return (
+        f": {pairs['two']} pairs agreed by two, {pairs['four']} by four,"
+        f" {pairs['discarded'] + pairs['waiting']} discarded, {pairs['unjudgeable']} unjudgeable"
     )
 
 

@@ -8,11 +8,12 @@ from pipeline import stage
 
 
 def commit(paths: Sequence[Path], message: str) -> None:
-    """Commit these files and no others; where git does not, say what to type."""
+    """Commit what changed of these files and no others; where git does not, say what to type."""
     names = [str(path) for path in paths if path.exists()]
-    commands = (["git", "add", "--", *names], ["git", "commit", "-qm", message, "--", *names])
-    for command in commands:
-        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    added, unchanged = _git("add", "--", *names), _git("diff", "--cached", "--quiet", "--", *names)
+    if not added.returncode and not unchanged.returncode:
+        return
+    for done in (added, _git("commit", "-qm", message, "--", *names)):
         if done.returncode:
             said = (done.stderr or done.stdout).strip().splitlines()
             stage.say(
@@ -20,3 +21,8 @@ def commit(paths: Sequence[Path], message: str) -> None:
                 f" yourself: git add {' '.join(names)} && git commit"
             )
             return
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["git", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603

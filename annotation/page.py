@@ -1,28 +1,17 @@
-"""The annotator's page: the guideline, Label Studio's labelling configuration, a task, an answer.
+"""The annotator's page: Label Studio's configuration, a task's data, an answer's meaning.
 
-Paper, section 3.3 and Appendix B.1. What the levels mean, and the reasons for which a pair can't
-be judged, stand in one place: the head of guideline.md. All here is pure but for reading the
-package's own two files.
+Paper, section 3.3. All here is pure but for reading label_config.xml.
 """
 
 import html
 import re
-from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, get_args
 from xml.sax.saxutils import quoteattr
 
-from markdown_it import MarkdownIt
-from pydantic import Field, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from annotation.guideline import Guideline, LevelNumber, ReasonName
 
-from momentrank.errors import MomentRankError
-from pipeline.params import Section
-
-HERE = Path(__file__).parent
-GUIDELINE, CONFIG = HERE / "guideline.md", HERE / "label_config.xml"
+CONFIG = Path(__file__).parent / "label_config.xml"
 CANT_JUDGE = "cant-judge"
 LEVEL, REASON = "level", "reason"
 
@@ -37,16 +26,9 @@ OPTIONS: dict[str, object] = {
 }
 """What a project of Label Studio is told beside its configuration and its instruction."""
 
-_HEAD = re.compile(r"---\n(.*?)^---\n(.*)", re.DOTALL | re.MULTILINE)
 _PLACE = re.compile(r"<!-- (levels|reasons|guideline) -->")
 """Where label_config.xml is filled in."""
 
-_LEVELS_HERE = "{{ levels }}"
-
-Text = Annotated[str, Field(min_length=1)]
-Key = Annotated[str, Field(pattern=r"^[a-wyz]$")]
-LevelNumber = Literal[0, 1, 2, 3, 4]
-ReasonName = Literal["broken-clip", "senseless-query"]
 Problem = Literal[
     "empty",
     "malformed",
@@ -60,85 +42,12 @@ Problem = Literal[
 ]
 
 
-class PageError(MomentRankError):
-    """guideline.md says something that can't be meant."""
-
-
-class Level(Section):
-    """What a relevance level is called, and what it means."""
-
-    name: Text
-    meaning: Text
-
-
-class Reason(Section):
-    """Why a pair can't be judged, in words, and the key for it after `x`."""
-
-    key: Key
-    name: Text
-
-
-class _Head(Section):
-    version: Text
-    levels: dict[LevelNumber, Level]
-    reasons: dict[ReasonName, Reason]
-
-
-class Guideline(NamedTuple):
-    """The guideline: what it is told apart by, what it says, and the HTML of its text."""
-
-    version: str
-    levels: dict[LevelNumber, Level]
-    reasons: dict[ReasonName, Reason]
-    html: str
-
-
 class Answer(NamedTuple):
     """An annotator's answer to a pair: one of a level, a reason why none, or what is wrong."""
 
     level: LevelNumber | None = None
     reason: ReasonName | None = None
     problem: Problem | None = None
-
-
-@cache
-def guideline() -> Guideline:
-    """Return the guideline of this version of MomentRank."""
-    return read_guideline(GUIDELINE.read_text(encoding="utf-8"))
-
-
-def read_guideline(text: str) -> Guideline:
-    """Return the guideline that a text with a YAML head is.
-
-    Raises:
-        PageError: the head is missing or wrong, or the text has no place for the levels.
-    """
-    parts = _HEAD.fullmatch(text)
-    if parts is None:
-        raise PageError(f"{GUIDELINE.name}: it must begin with a head between two lines of ---")
-    try:
-        head = _Head.model_validate(YAML(typ="safe", pure=True).load(parts[1]))
-    except (YAMLError, ValidationError) as exc:
-        raise PageError(f"{GUIDELINE.name}: {exc}") from exc
-    if set(head.levels) != set(get_args(LevelNumber)):
-        raise PageError(f"{GUIDELINE.name}: levels: must be 0 to 4")
-    if set(head.reasons) != set(get_args(ReasonName)):
-        raise PageError(f"{GUIDELINE.name}: reasons: must be {', '.join(get_args(ReasonName))}")
-    if len({reason.key for reason in head.reasons.values()}) != len(head.reasons):
-        raise PageError(f"{GUIDELINE.name}: reasons: two reasons have the same key")
-    if parts[2].count(_LEVELS_HERE) != 1:
-        raise PageError(f"{GUIDELINE.name}: {_LEVELS_HERE} must stand in it once, on its own")
-    body = parts[2].replace(_LEVELS_HERE, _listed(head.levels))
-    text = MarkdownIt("commonmark", {"html": False}).render(body)
-    return Guideline(head.version, head.levels, head.reasons, text)
-
-
-def _listed(levels: Mapping[LevelNumber, Level]) -> str:
-    """Return the levels as a list in Markdown, the best first."""
-    return "\n".join(
-        f"* **{number} {level.name}**: {level.meaning}"
-        for number, level in sorted(levels.items(), reverse=True)
-    )
 
 
 def label_config(guide: Guideline) -> str:

@@ -184,7 +184,7 @@ def answer(url: str, token: str) -> int | None:
         f"{url}/api/current-user/whoami", headers={"Authorization": f"Token {token}"}
     )
     try:
-        with urllib.request.urlopen(request, timeout=5) as response:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=20) as response:  # noqa: S310
             return int(response.status)
     except urllib.error.HTTPError as exc:
         exc.close()

@@ -23,7 +23,8 @@ from annotation.roster import PRIVATE, Account
 from annotation.simulating.accounts import endpoint_of
 from annotation.simulating.answers import result, said
 from annotation.studio import projects
-from annotation.studio.client import LabelStudio, Project
+from annotation.studio.client import LabelStudio
+from annotation.studio.records import Project
 from pipeline import files, sample, stage
 from pipeline.sitcom.screenplay import load_screenplay
 

@@ -11,13 +11,14 @@ import httpx
 import numpy as np
 import pandas as pd
 
-from annotation import env, page, pull, server
+from annotation import env, guideline, page, pull, server
 from annotation.connection import Connection
 from annotation.env import Endpoint
 from annotation.keys import Signer
 from annotation.opened import Opened
 from annotation.planning.people import Annotator
-from annotation.push import Shown, keys_of, push
+from annotation.push import push
+from annotation.pushing.tasks import Shown, keys_of
 from annotation.roster import Account, Roster
 from annotation.simulating.accounts import endpoint_of
 from annotation.simulating.answers import Said, result
@@ -56,7 +57,7 @@ def connection(lead: LabelStudio) -> Connection:
     opened = Opened(
         id=str(uuid.uuid4()),
         name="Benchmark",
-        guideline=page.guideline().version,
+        guideline=guideline.current().version,
         rehearsal=True,
         opened_at="2024-05-01T08:00:00Z",
         closed_at=None,
@@ -100,7 +101,7 @@ def pairs_of(tasks: int) -> pd.DataFrame:
 
 def bare_import(lead: LabelStudio, tasks: int) -> float:
     """Return the seconds of importing as many tasks of that size, and nothing else."""
-    project = lead.create({"title": "bare", "label_config": page.label_config(page.guideline())})
+    project = lead.create({"title": "bare", "label_config": page.label_config(guideline.current())})
     data = [page.task_data("A woman puts a letter on the table.", "x" * 60, "k" * 330)] * tasks
     start = time.perf_counter()
     for begin in range(0, tasks, BARE_BATCH):

@@ -251,6 +251,26 @@ class Agreement(Section):
     min_correlation: Annotated[float, Field(ge=-1, le=1)]
 
 
+class ReferenceRuns(Section):
+    """Runs to compare with: `jitter` is how far a boundary moves, of the moment's length."""
+
+    seed: Natural
+    jitter: Annotated[float, Field(ge=0, lt=0.5)]
+
+
+class Report(Section):
+    """What the checks of the report's first screen ask for.
+
+    `min_alpha` is of Krippendorff's ordinal alpha; shares are of pairs without consensus, of
+    pairs with the query's own words below level 4, and of moments that take no part.
+    """
+
+    min_alpha: Annotated[float, Field(ge=-1, le=1)]
+    max_discarded: Share
+    max_alike_below_top: Share
+    max_lost: Share
+
+
 class Params(Section):
     """The whole of `params.yaml`."""
 
@@ -270,6 +290,8 @@ class Params(Section):
     consensus: Consensus
     agreement: Agreement
     release: Release
+    reference_runs: ReferenceRuns
+    report: Report
 
 
 def load(path: Path = PARAMS) -> Params:

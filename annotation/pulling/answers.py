@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from annotation.keys import Key
 from annotation.page import read_answer
-from annotation.studio.client import Answered
+from annotation.studio.records import Answered
 
 Row = dict[str, Any]
 

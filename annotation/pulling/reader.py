@@ -10,7 +10,8 @@ from pathlib import Path
 
 import orjson
 
-from annotation.studio.client import Answered, LabelStudio, Project
+from annotation.studio.client import LabelStudio
+from annotation.studio.records import Answered, Project
 from pipeline import files
 
 CACHE = Path(".cache/campaign/answers")

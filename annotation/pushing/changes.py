@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from annotation.keys import Key
-from annotation.studio.client import Task
+from annotation.studio.records import Task
 
 
 class Changes(NamedTuple):

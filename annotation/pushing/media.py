@@ -2,7 +2,8 @@
 
 from annotation import env
 from annotation.opened import CampaignError
-from annotation.studio.client import LabelStudio, Project
+from annotation.studio.client import LabelStudio
+from annotation.studio.records import Project
 from pipeline import clip_store
 
 

@@ -4,7 +4,7 @@ import httpx
 
 from annotation.env import Endpoint
 from annotation.roster import Account
-from annotation.studio.client import StudioError
+from annotation.studio.failures import StudioError
 
 TIMEOUT = 60.0
 

@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterable
 
 from annotation.opened import CampaignError, Opened
-from annotation.studio.client import LabelStudio, Project
+from annotation.studio.client import LabelStudio
+from annotation.studio.records import Project
 
 MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator (\d+)\.")
 TITLE_LENGTH = 50

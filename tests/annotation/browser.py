@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from studio import Studio
 
-from annotation.page import OPTIONS, guideline, label_config, task_data
+from annotation import guideline
+from annotation.page import OPTIONS, label_config, task_data
 
 LAPTOP = {"width": 1280, "height": 800}
 PASSWORD = "a-good-password"  # noqa: S105
@@ -20,11 +21,10 @@ INSTRUCTION = ".lsf-modal-ls__body"
 class Person:
     """An annotator without a mouse: what they see, and every host that their browser asks."""
 
-    def __init__(self, page: Page, url: str) -> None:
-        self.page, self.url = page, url
+    def __init__(self, browser: Browser, url: str) -> None:
+        self._browser, self.url = browser, url
         self.hosts: set[str | None] = set()
-        page.on("request", lambda request: self.hosts.add(urlsplit(request.url).hostname))
-        page.set_default_timeout(SECONDS)
+        self.page = self._new_page()
 
     def sign_up(self, invite: str, email: str) -> None:
         """Make an account at the link that the lead sent."""
@@ -34,8 +34,8 @@ class Person:
 
     def log_in(self, email: str) -> None:
         """Log in, as on every later day."""
-        self.page.goto("about:blank")  # else a late answer brings the session's cookie back
-        self.page.context.clear_cookies()
+        self.page.context.close()
+        self.page = self._new_page()
         self.page.goto(f"{self.url}/user/login/")
         self._send_form(email)
         self.page.wait_for_url(lambda url: "/user/login" not in url)
@@ -56,6 +56,12 @@ class Person:
         for key in keys:
             self.page.keyboard.press(key)
 
+    def _new_page(self) -> Page:
+        page = self._browser.new_context(viewport=LAPTOP).new_page()
+        page.on("request", lambda request: self.hosts.add(urlsplit(request.url).hostname))
+        page.set_default_timeout(SECONDS)
+        return page
+
     def _send_form(self, email: str) -> None:
         self.page.fill("input[name=email]", email)
         self.page.fill("input[name=password]", PASSWORD)
@@ -71,12 +77,12 @@ def annotator(url: str) -> Iterator[Person]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium)
         with contextlib.closing(browser):
-            yield Person(browser.new_page(viewport=LAPTOP), url)
+            yield Person(browser, url)
 
 
 def campaign_page(lead: Studio, clip: str, queries: list[str]) -> int:
     """Make a project with the annotator's page, and a task for each query; return its number."""
-    guide = guideline()
+    guide = guideline.current()
     config = label_config(guide)
     project = lead.project("Page", config, expert_instruction=guide.html, **OPTIONS)
     lead.storage(project, lead.media / "clips")

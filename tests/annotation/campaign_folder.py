@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation import env, keys, page
+from annotation import env, guideline, keys
 from pipeline import files, tables
 
 CAMPAIGN = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
@@ -84,7 +84,7 @@ class CampaignFolder:
         fields = {
             "id": campaign,
             "name": "Faults",
-            "guideline": page.guideline().version,
+            "guideline": guideline.current().version,
             "rehearsal": True,
             "opened_at": "2026-01-01T00:00:00Z",
             "closed_at": None,

@@ -8,7 +8,8 @@ from browser import PASSWORD, annotator, campaign_page
 from playwright.sync_api import expect
 from studio import studio
 
-from annotation.page import OPTIONS, Answer, guideline, read_answer
+from annotation import guideline
+from annotation.page import OPTIONS, Answer, read_answer
 from pipeline.video import write_video
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -77,15 +78,15 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
 
 
 def test_every_level_and_reason_has_its_key(lead, person, begin):
-    keys = [[str(level)] for level in guideline().levels]
-    keys += [["x", reason.key] for reason in guideline().reasons.values()]
+    keys = [[str(level)] for level in guideline.current().levels]
+    keys += [["x", reason.key] for reason in guideline.current().reasons.values()]
     queries = [" then ".join(key) for key in keys]
     project = begin(*queries, "the end")
     for key, after in zip(keys, [*queries[1:], "the end"], strict=True):
         person.press(*key, SEND)
         person.sees(after)
-    wanted = [Answer(level) for level in guideline().levels]
-    wanted += [Answer(reason=reason) for reason in guideline().reasons]
+    wanted = [Answer(level) for level in guideline.current().levels]
+    wanted += [Answer(reason=reason) for reason in guideline.current().reasons]
     assert answers(lead, project) == dict(zip(queries, wanted, strict=True))
 
 

@@ -25,7 +25,7 @@ from wire import Fault, Wire
 
 from annotation import connection, server, simulate
 from annotation.simulating.answers import said
-from annotation.studio.client import StudioError
+from annotation.studio.failures import StudioError
 from pipeline import tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]

@@ -1,39 +1,97 @@
-"""A whole campaign on the real server: `dvc repro` and simulated annotators, in turn."""
+"""A whole campaign on the real server: `dvc repro`, killed again and again, and simulated people.
 
+At its end it is what it would have been without a kill, and a clone of it can release it again.
+"""
+
+import contextlib
 import json
+import os
+import shutil
+import signal
+import subprocess
+import time
 from collections import Counter, defaultdict
+from random import Random
 
 import pandas as pd
 import pytest
-from project import SMALL, copy_of
+from project import SMALL, Project, copy_of
 from studio import studio
+from unbroken import unbroken
 
-from annotation import keys, opened, roster
+from annotation import consensus, keys, opened, roster
+from pipeline import release, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 FEW = SMALL | {r"val: \d+": "val: 1", r"test: \d+": "test: 3"}
+SHARES = (0.4, 1.0)
 MOST_ROUNDS = 8
 WAITING = 75
+KILLS_AT_FIRST, KILLS_A_ROUND, KILLS = 4, 3, 10
+FROM_THE_CORPUS = {"video_corpus.json", "train_manifest.json"}
+
+
+class Killer:
+    """Kills `dvc repro` at random moments: it alone, so that its stage lives on, or all of it."""
+
+    def __init__(self, project, random):
+        self.project, self.random, self.kills = project, random, 0
+
+    def strike(self, times, usual):
+        """Kill it so often within about `usual` seconds from its start."""
+        for _ in range(min(times, KILLS - self.kills)):
+            child = subprocess.Popen(
+                ["dvc", "repro"],
+                cwd=self.project.folder,
+                env=self.project.env,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(self.random.uniform(1.5, usual))
+                continue
+            alone = self.kills % 2
+            (os.kill if alone else os.killpg)(child.pid, signal.SIGKILL)
+            child.wait()
+            self.kills += 1
 
 
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory, repository):
     """Return a project whose campaign wants nothing more, and its server."""
     project = copy_of(repository, tmp_path_factory.mktemp("campaign"), FEW)
+    killer = Killer(project, Random(7))
+    killer.strike(KILLS_AT_FIRST, 30)
     project.repro()
     with studio(project.folder, repository) as lead:
         python = ("python", "-m")
         project.run(*python, "annotation.campaign", "open", "--name", "Test", "--rehearsal",
                     "--people", "6")  # fmt: skip
+        began = time.monotonic()
         project.repro()
+        usual = time.monotonic() - began
         assert project.code("python", "-m", "annotation.status") == WAITING
-        for share in ["0.4"] + ["1"] * MOST_ROUNDS:
-            project.run(*python, "annotation.simulate", "--share", share)
+        for number in range(MOST_ROUNDS):
+            share = SHARES[min(number, len(SHARES) - 1)]
+            project.run(*python, "annotation.simulate", "--share", str(share))
+            killer.strike(KILLS_A_ROUND, usual)
             project.repro()
             if not len(pd.read_parquet(project.folder / "datasets/work/assignments.parquet")):
                 break
+        assert killer.kills == KILLS
         yield project, lead
+
+
+@pytest.fixture(scope="module")
+def closed(ended):
+    """Return the project, its campaign closed and released."""
+    project, _ = ended
+    project.run("python", "-m", "annotation.campaign", "close")
+    project.told = project.run("dvc", "repro")
+    project.run("git", "commit", "-qam", "Release")
+    return project
 
 
 def answers(project, lead):
@@ -117,13 +175,52 @@ def test_the_invitations_name_everybody_and_the_status_says_that_it_is_done(ende
     assert sum(who["done"] for who in told["annotators"].values()) == len(answers(project, lead))
 
 
-def test_closing_commits_what_people_made_and_freezes_the_loop(ended):
-    project, _ = ended
-    project.run("python", "-m", "annotation.campaign", "close")
-    assert opened.current(project.folder / opened.FILE).closed
-    assert project.run("git", "status", "--porcelain", "datasets/campaign", "dvc.yaml") == ""
-    told = project.run("dvc", "repro")
-    assert "Running stage 'pull'" not in told
-    assert "Running stage 'push'" not in told
-    figures = json.loads((project.folder / "datasets/work/metrics/consensus.json").read_text())
+def released(folder):
+    """Return what a release is made of but for what needs the corpus, by file."""
+    found = {path.relative_to(folder): path for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(name): path.read_bytes()
+        for name, path in found.items()
+        if not name.name.startswith("train_top") and name.name not in FROM_THE_CORPUS
+    }
+
+
+def test_closing_commits_what_people_made_and_freezes_the_loop(closed):
+    assert opened.current(closed.folder / opened.FILE).closed
+    assert closed.run("git", "status", "--porcelain") == ""
+    assert "Running stage 'pull'" not in closed.told
+    assert "Running stage 'push'" not in closed.told
+    figures = json.loads((closed.folder / "datasets/work/metrics/consensus.json").read_text())
     assert (figures["closed"], figures["outcomes"]["waiting"]) == (True, 0)
+
+
+def test_its_release_is_that_of_a_campaign_without_kills(closed, tmp_path):
+    with contextlib.chdir(closed.folder):
+        real = tables.JUDGMENTS.read()
+        expected, ledger = unbroken(SHARES)
+    key = list(tables.JUDGMENTS.key)
+    said = [*key, "query_sha", "clip_sha", "level", "reason", "seconds", "guideline"]
+    ordered = [table.sort_values(key, ignore_index=True)[said] for table in (real, expected)]
+    pd.testing.assert_frame_equal(*ordered)
+
+    times = real[[*key, "submitted_at", "origin"]]
+    expected = expected.drop(columns=["submitted_at", "origin"]).merge(times, on=key)
+    other = tmp_path / "unbroken"
+    closed.run("git", "clone", "-q", ".", str(other))
+    with contextlib.chdir(other):
+        tables.JUDGMENTS.write(expected)
+        tables.PAIRS.write(ledger)
+        consensus.main()
+        release.main()
+    assert released(other / tables.RELEASE) == released(closed.folder / tables.RELEASE)
+
+
+def test_a_fresh_clone_without_corpus_server_key_or_cache_releases_it_again(closed, tmp_path):
+    clone = Project(tmp_path / "clone")
+    closed.run("git", "clone", "-q", ".", str(clone.folder))
+    shutil.rmtree(clone.folder / "datasets/sample")
+    assert not (clone.folder / ".env").exists()
+    clone.run("dvc", "repro", "--allow-missing", "release")
+    made = released(clone.folder / tables.RELEASE)
+    assert made == released(closed.folder / tables.RELEASE)
+    assert {"val.json", "test.json", "manifest.json", "qrels/test.qrels"} <= made.keys()

@@ -14,7 +14,7 @@ from annotation.keys import Key
 from annotation.pushing import journal, ledger
 from annotation.pushing.changes import changes
 from annotation.pushing.order import shuffled
-from annotation.studio.client import Task
+from annotation.studio.records import Task
 from pipeline import files, tables
 from pipeline.schema import TableError
 

@@ -17,7 +17,8 @@ from annotation.env import Endpoint
 from annotation.keys import Key
 from annotation.opened import CampaignError
 from annotation.studio import projects
-from annotation.studio.client import LabelStudio, StudioError
+from annotation.studio.client import LabelStudio
+from annotation.studio.failures import StudioError
 from pipeline import tables
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105

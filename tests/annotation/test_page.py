@@ -9,19 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from annotation import guideline
 from annotation.page import (
-    GUIDELINE,
     Answer,
-    PageError,
     clip_html,
-    guideline,
     label_config,
     read_answer,
-    read_guideline,
     task_data,
 )
 
-TEXT = GUIDELINE.read_text(encoding="utf-8")
+TEXT = guideline.FILE.read_text(encoding="utf-8")
 
 
 def choice(name, *chosen, to="clip"):
@@ -38,7 +35,7 @@ def choice(name, *chosen, to="clip"):
 
 
 def test_it_has_a_version_five_levels_and_two_reasons():
-    guide = guideline()
+    guide = guideline.current()
     assert guide.version == "1"
     assert sorted(guide.levels) == [0, 1, 2, 3, 4]
     assert set(guide.reasons) == {"broken-clip", "senseless-query"}
@@ -50,7 +47,7 @@ def test_it_is_read_in_two_minutes():
 
 
 def test_markup_in_it_is_shown_and_not_run():
-    guide = read_guideline(TEXT + "\n<script>alert(1)</script>\n")
+    guide = guideline.read(TEXT + "\n<script>alert(1)</script>\n")
     assert "<script" not in guide.html
     assert "&lt;script" in guide.html
 
@@ -70,21 +67,21 @@ def test_markup_in_it_is_shown_and_not_run():
     ],
 )
 def test_a_wrong_guideline_is_refused(old, new, message):
-    with pytest.raises(PageError, match=message):
-        read_guideline(TEXT.replace(old, new, 1))
+    with pytest.raises(guideline.GuidelineError, match=message):
+        guideline.read(TEXT.replace(old, new, 1))
 
 
 def test_a_level_left_out_is_refused():
     lines = [line for line in TEXT.splitlines(keepends=True) if not line.startswith("  2: ")]
-    with pytest.raises(PageError, match="levels: must be 0 to 4"):
-        read_guideline("".join(lines))
+    with pytest.raises(guideline.GuidelineError, match="levels: must be 0 to 4"):
+        guideline.read("".join(lines))
 
 
 # The configuration
 
 
 def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
-    guide = guideline()
+    guide = guideline.current()
     text = label_config(guide)
     root = ElementTree.fromstring(text)  # noqa: S314  (our own)
     keys = {item.get("hotkey"): item.get("alias") for item in root.iter("Choice")}
@@ -102,7 +99,7 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
 
 
 def test_a_task_shows_query_and_clip_alone():
-    root = ElementTree.fromstring(label_config(guideline()))  # noqa: S314  (our own)
+    root = ElementTree.fromstring(label_config(guideline.current()))  # noqa: S314  (our own)
     shown = {value for item in root.iter() if (value := item.get("value", "")).startswith("$")}
     assert shown == {"$query", "$clip_html"}
     assert task_data("a man sits", "/c.mp4", "k").keys() == {"query", "clip_html", "pair"}

@@ -15,7 +15,8 @@ from annotation.opened import CampaignError
 from annotation.pulling import reader
 from annotation.pulling.answers import Desk, Sorted, sort_out
 from annotation.pulling.history import history
-from annotation.studio.client import Answered, Project, StudioError
+from annotation.studio.failures import StudioError
+from annotation.studio.records import Answered, Project
 from annotation.votes import fresh, last_shown
 from pipeline import tables
 

@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import json
-import math
 import shutil
 
 import mlcroissant
@@ -95,10 +94,10 @@ def test_json_and_qrels_say_the_same(released):
 
 
 def test_the_published_training_code_finds_what_it_reads(released):
-    """Its loaders' expectations (TVR-Ranking, modules/dataset_tvrr.py and ndcg_iou.py), as asserts.
+    """What it expects of its files (the design, section 4), as asserts.
 
-    Training and evaluation data are lists; a query's id is looked up as text among the features
-    of queries; moments are objects of their own, to which query and id are added.
+    Training and evaluation data are lists; moments are objects of their own, with whole numbers
+    for ids and levels, and times in seconds.
     """
     for name in ("val.json", "test.json"):
         queries = read_json(released, name)
@@ -115,7 +114,7 @@ def test_the_published_training_code_finds_what_it_reads(released):
                     "relevance",
                 }  # fmt: skip
                 start, end = moment["timestamp"]
-                assert 0 <= math.floor(start / 1.5) <= math.ceil(end / 1.5)
+                assert start >= 0
                 assert isinstance(start, float)
                 assert start < end <= moment["duration"] + 1
                 assert isinstance(moment["pair_id"], int)

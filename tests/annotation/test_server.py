@@ -84,7 +84,7 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     assert answer(again.url, token) is None
     log = server.LOG.read_text()
     assert token not in log
-    assert env.read()[server.PASSWORD] not in log
+    assert env.read()[env.PASSWORD] not in log
 
 
 @pytest.mark.slow

@@ -1,0 +1,95 @@
+"""Say what a campaign takes before it begins: pairs, judgments, hours, from params.yaml alone.
+
+    python -m annotation.estimate [--params params.paper.yaml] [--seconds 19] [--hourly 12]
+
+Three rows: the least (nobody disagrees, no second batch is judged), the usual, and the most (every
+pair needs four judgments, every second batch is judged). Usual is what TVR-Ranking saw: of 3,281
+queries came 96,483 pairs and 227,808 judgments, so 47 % of the second batches and 18 % of the
+pairs that two disagreed on. A judgment took 19 seconds there. What rewriting by an LLM costs:
+`python -m pipeline.rewrite --estimate`.
+"""
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from annotation.votes import ALL_VOTES, FIRST_VOTES
+from pipeline import stage
+from pipeline.params import PARAMS, Params, load
+
+SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
+HOUR = 3600
+LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
+
+
+class Estimate(NamedTuple):
+    """What a campaign takes: pairs, and judgments of them."""
+
+    pairs: int
+    judgments: int
+
+
+def estimate(params: Params, extended: float, escalated: float) -> Estimate:
+    """Return what the queries of `split` take.
+
+    `extended` is the share of queries whose second batch is judged, `escalated` the share of
+    pairs that four people judge.
+    """
+    queries = params.split.val + params.split.test
+    first = min(params.candidates.batch, params.candidates.top)
+    pairs = queries * first + round(extended * queries) * (params.candidates.top - first)
+    more = round(escalated * pairs) * (ALL_VOTES - FIRST_VOTES)
+    return Estimate(pairs, FIRST_VOTES * pairs + more)
+
+
+def text(params: Params, seconds: float, usual: tuple[float, float], hourly: float | None) -> str:
+    """Return the three rows as a page of text."""
+    queries = params.split.val + params.split.test
+    head = f"{'':7}{'pairs':>10}{'judgments':>12}{'hours':>9}"
+    lines = [
+        f"{queries:,} queries, {params.candidates.top} candidates each, {seconds:g} s a judgment",
+        head if hourly is None else f"{head}{'pay':>12}",
+    ]
+    for name, shares in (("least", LEAST), ("usual", usual), ("most", MOST)):
+        pairs, judgments = estimate(params, *shares)
+        hours = judgments * seconds / HOUR
+        pay = "" if hourly is None else f"{hours * hourly:>12,.0f}"
+        lines.append(f"{name:7}{pairs:>10,}{judgments:>12,}{hours:>9,.0f}{pay}")
+    return "\n".join(lines)
+
+
+def main(options: argparse.Namespace) -> None:
+    """Print what the campaign of a params.yaml takes."""
+    usual = (options.extended, options.escalated)
+    found = text(load(options.params), options.seconds, usual, options.hourly)
+    sys.stdout.write(f"{found}\n")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Reads nothing but the settings.")
+    parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
+    parser.add_argument("--seconds", type=_positive, default=SECONDS, help="of a judgment (19)")
+    parser.add_argument("--extended", type=_share, default=EXTENDED, help="usual share (0.47)")
+    parser.add_argument("--escalated", type=_share, default=ESCALATED, help="usual share (0.18)")
+    parser.add_argument("--hourly", type=_positive, help="what an hour is paid with")
+    return parser.parse_args()
+
+
+def _positive(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: must be above 0")
+    return number
+
+
+def _share(text: str) -> float:
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"{text}: must be between 0 and 1")
+    return number
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))

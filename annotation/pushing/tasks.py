@@ -1,0 +1,56 @@
+"""The tasks that are added: their keys, what they show, and the adding itself."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+from tqdm import tqdm
+
+from annotation import page
+from annotation.connection import Connection
+from annotation.keys import Key
+from annotation.pushing import journal
+from annotation.pushing.desks import Desk
+from annotation.pushing.order import shuffled
+from pipeline import clip_store
+
+KEY = list(Key._fields)
+
+
+def keys_of(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
+    """Return the keys of assignments by annotator."""
+    rows = pairs.assign(guideline=guideline)[KEY]
+    return {
+        annotator: [Key(*row) for row in rows[rows["annotator"] == annotator].to_numpy().tolist()]
+        for annotator in sorted(set(rows["annotator"].tolist()))
+    }
+
+
+class Shown:
+    """The data of tasks, by key."""
+
+    def __init__(self, pairs: pd.DataFrame, setting: str) -> None:
+        """Take pairs with what is shown of each, and `clips.url`."""
+        rows = pairs.drop_duplicates(["query_id", "moment_id"])
+        ids = zip(rows["query_id"], rows["moment_id"], strict=True)
+        self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
+        self._setting = setting
+
+    def data(self, key: Key, signed: str) -> Mapping[str, str]:
+        """Return the data of a key's task."""
+        query, clip = self._of[key.query_id, key.moment_id]
+        return page.task_data(query, clip_store.url_of(clip, self._setting), signed)
+
+
+def add(connection: Connection, desks: Sequence[Desk], shown: Shown, batch: int) -> None:
+    """Add what is missing, `batch` tasks at a time, in each annotator's own order."""
+    campaign, signer = connection.campaign.id, connection.signer
+    total = sum(len(desk.changes.add) for desk in desks)
+    with tqdm(total=total, desc="push", unit=" tasks", disable=None if total else True) as bar:
+        for desk in desks:
+            keys = shuffled(desk.changes.add, campaign)
+            for begin in range(0, len(keys), batch):
+                some = keys[begin : begin + batch]
+                data = [shown.data(key, signer.sign(key)) for key in some]
+                with journal.noted(f"{len(data)} tasks into {desk.project.title!r}"):
+                    connection.studio.add(desk.project, data)
+                bar.update(len(some))

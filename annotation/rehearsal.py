@@ -1,0 +1,191 @@
+"""Rehearse a whole campaign: from the first `dvc repro` to the release, in one command.
+
+    python -m annotation.rehearsal [--people 6] [--name Rehearsal]
+    python -m annotation.rehearsal --clear
+
+It does what a lead does, by the same commands: makes clips, opens a campaign, brings Label Studio
+to the plan, lets simulated annotators judge, again and again until nothing is wanted, closes, and
+makes release, runs and report. It works on the sample corpus, whose true levels are known, with
+the Label Studio of this folder (`make label-studio`). Stopped at any moment and run again, it
+goes on from there; when all is done, it only tells what came out.
+
+`--clear` stops the folder's server, so that the folder can be deleted; it refuses where people
+have judged.
+"""
+
+import argparse
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from annotation import env, git, opened, roster, server
+from annotation.campaign import frozen
+from annotation.opened import CampaignError
+from annotation.plan import STATE
+from annotation.push import with_showing
+from annotation.simulating.practice import practice
+from annotation.studio.client import LabelStudio
+from momentrank.errors import MomentRankError
+from pipeline import files, stage, tables
+from pipeline.params import load
+
+PEOPLE = 6
+MOST_ROUNDS = 20
+REPORT = Path("datasets/report/index.html")
+MEASURE = "nDCG(iou=0.7)@20"
+
+
+class RehearsalError(MomentRankError):
+    """A step failed; what it said stands above."""
+
+
+def rehearse(name: str, people: int) -> None:
+    """Do what is left to do.
+
+    Raises:
+        RehearsalError: a step failed.
+        CampaignError: the campaign of this folder is no rehearsal.
+    """
+    known = opened.current()
+    if known is not None and not known.rehearsal:
+        raise CampaignError(f"{opened.FILE}: {known.name!r} is a real campaign, and no rehearsal")
+    with ThreadPoolExecutor(1) as beside:
+        starting = beside.submit(server.start, None)
+        if known is None:
+            _step("clips of every candidate, and Label Studio beside it", "dvc", "repro", "clips")
+        starting.result()
+    if known is None:
+        _step(
+            "open a rehearsal", "annotation.campaign", "open", "--rehearsal",
+            "--people", str(people), "--name", name,
+        )  # fmt: skip
+    if opened.running() is not None:
+        _judge_all()
+    if opened.running() is not None or not frozen():
+        _step("close the campaign", "annotation.campaign", "close", "--give-up")
+    _step("release, reference runs, report", "dvc", "repro")
+    git.commit([Path("dvc.lock")], "Release the rehearsal")
+
+
+def _judge_all() -> None:
+    for number in range(1, MOST_ROUNDS + 1):
+        _step(f"round {number}: pull, plan, push", "dvc", "repro", "push")
+        undecided = files.read_json(STATE)["queries"]["for_the_lead"]
+        if undecided:
+            _decide(undecided)
+        elif tables.ASSIGNMENTS.read().empty:
+            return
+        _step(f"round {number}: simulated people judge", "annotation.simulate")
+    raise RehearsalError(f"judgments are still wanted after {MOST_ROUNDS} rounds; see the status")
+
+
+def _decide(queries: list[str]) -> None:
+    """Decide as a lead must where no rule can: these queries are not extended."""
+    decided = pd.DataFrame({"query_id": queries, "extend": "no"})
+    tables.EXTEND.write(pd.concat([tables.EXTEND.read(), decided]))
+
+
+def _step(what: str, module: str, *arguments: str) -> None:
+    stage.say(f"\n==> {what}")
+    command = [sys.executable, "-m", module, *arguments]
+    done = subprocess.run(command, check=False)  # noqa: S603  (our own commands)
+    if done.returncode:
+        raise RehearsalError(
+            f"`{' '.join(['python', *command[1:]])}` ended with {done.returncode}; mend what it"
+            " says above, then the same command goes on from here"
+        )
+
+
+def outcome() -> str:
+    """Return what came of it, as a page of text."""
+    metrics = {name: _metrics(name) for name in ("consensus", "agreement", "reference_runs")}
+    outcomes = metrics["consensus"]["outcomes"]
+    alpha = metrics["agreement"]["groups"]["all"]["alpha"]["ordinal"]["alpha"]
+    queries = tables.FROZEN_QUERIES.read()
+    val, test = ((queries["split"] == split).sum() for split in ("val", "test"))
+    told = {
+        "queries": f"{len(queries)} ({val} validation, {test} test)",
+        "pairs": f"{sum(outcomes.values()):,}: {_listed(outcomes)}",
+        "judgments": f"{len(tables.JUDGMENTS.read()):,} (simulated)",
+        "agreement": f"{100 * metrics['agreement']['within_1']:.1f} % within 1,"
+        f" ordinal alpha {alpha:.3f}",
+    }
+    runs = metrics["reference_runs"]["test"]["runs"]
+    told |= {f"{MEASURE} {name}": f"{scores[MEASURE]:.3f}" for name, scores in runs.items()}
+    width = max(map(len, told))
+    return "\n".join(f"  {name:{width}}  {value}" for name, value in told.items())
+
+
+def _listed(outcomes: dict[str, int]) -> str:
+    words = {"two": "agreed by two", "four": "by four"}
+    return ", ".join(
+        f"{number:,} {words.get(key, key)}" for key, number in outcomes.items() if number
+    )
+
+
+def _metrics(name: str) -> Any:  # noqa: ANN401  (figures of several kinds)
+    return files.read_json(stage.METRICS / f"{name}.json")
+
+
+def practice_address() -> str:
+    """Return where a person can judge pairs by hand.
+
+    Raises:
+        MomentRankError: no server is configured, or it fails.
+    """
+    endpoint, params = env.endpoint(), load()
+    if endpoint is None:
+        raise CampaignError("no Label Studio is configured; `make label-studio` starts one")
+    first = tables.CANDIDATES.read().query("rank <= @params.candidates.batch")
+    shown = with_showing(first[["query_id", "moment_id"]], params)
+    return practice(LabelStudio(endpoint), shown, params.clips.url)
+
+
+def clear() -> None:
+    """Stop this folder's server, if nothing that people made would be lost with the folder.
+
+    Raises:
+        CampaignError: people have judged here, or may have.
+    """
+    campaign = opened.current()
+    judged = set(tables.JUDGMENTS.read()["annotator"].tolist())
+    simulated = {number for number, who in roster.accounts().items() if who.password}
+    real = judged if campaign is not None and not campaign.rehearsal else judged - simulated
+    if real or (campaign is not None and not campaign.rehearsal):
+        raise CampaignError(
+            f"people have judged here (annotators {sorted(real)}), or were asked to; nothing is"
+            f" taken away. If it is to go: cd {Path.cwd()}, python -m annotation.server stop,"
+            " and delete the folder yourself"
+        )
+    server.stop()
+
+
+def main(options: argparse.Namespace) -> None:
+    """Rehearse, and tell what came out; or clear."""
+    if options.clear:
+        return clear()
+    rehearse(options.name, options.people)
+    stage.say(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
+    stage.say(f"  the report      {REPORT.absolute()}")
+    stage.say(f"  judge yourself  {practice_address()}")
+    return stage.say(
+        f"                  ({env.value(env.USERNAME)}; the password stands in"
+        f" {env.ENV.absolute()} as {env.PASSWORD})"
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Works in the current folder: best in a clone made for it (make demo).")
+    parser.add_argument("--people", type=int, default=PEOPLE, help=f"how many judge ({PEOPLE})")
+    parser.add_argument("--name", default="Rehearsal", help="what the campaign is called")
+    parser.add_argument("--clear", action="store_true", help="stop the server, to delete it all")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))

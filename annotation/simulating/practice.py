@@ -1,0 +1,31 @@
+"""A project to practise in: a query's pairs that anybody may judge, and that count nowhere."""
+
+import pandas as pd
+
+from annotation import guideline, page
+from annotation.pushing import media
+from annotation.studio.client import LabelStudio
+from pipeline import clip_store
+
+TITLE = "Practice (counts nowhere)"
+SIZE = 20
+
+
+def practice(studio: LabelStudio, shown: pd.DataFrame, clips: str) -> str:
+    """Return the address of the practice project; make it if there is none.
+
+    `shown` are pairs with `query, clip`; the first are taken. `clips` is `clips.url`.
+
+    Raises:
+        StudioError: the server can't be reached or fails.
+    """
+    found = next((one for one in studio.projects() if one.title == TITLE), None)
+    if found is None:
+        config = page.label_config(guideline.current())
+        found = studio.create({**page.OPTIONS, "title": TITLE, "label_config": config})
+    if not found.tasks:
+        media.serve(studio, found, media.place(clips))
+        rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)
+        urls = ((query, clip_store.url_of(clip, clips)) for query, clip in rows)
+        studio.add(found, [page.task_data(query, url, "practice") for query, url in urls])
+    return f"{studio.url}/projects/{found.id}/data?labeling=1"

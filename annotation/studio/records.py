@@ -1,0 +1,93 @@
+"""What a campaign wants to know of a project, a task and its answers, out of the SDK's objects."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+BARE = ("id", "data", "is_labeled", "total_annotations", "cancelled_annotations")
+OF_ANSWER = ("id", "completed_by", "updated_by", "was_cancelled", "created_at", "updated_at",
+             "lead_time", "result")  # fmt: skip
+OF_DRAFT = ("id", "user", "annotation", "created_at")
+# Label Studio takes these names at every level: of a task, its answers and its drafts.
+FULL = {"id", "data", "is_labeled", "updated_at", "annotations", "drafts", *OF_ANSWER, *OF_DRAFT}
+
+
+class Project(NamedTuple):
+    """A project, and how many tasks and submitted or skipped answers it holds."""
+
+    id: int
+    title: str
+    description: str
+    label_config: str
+    expert_instruction: str
+    created_at: str
+    tasks: int
+    answers: int
+
+    @classmethod
+    def of(cls, found: Any) -> "Project":  # noqa: ANN401  (the SDK has several types for it)
+        """Return the SDK's project as ours."""
+        return cls(
+            found.id,
+            found.title or "",
+            found.description or "",
+            found.label_config or "",
+            found.expert_instruction or "",
+            str(found.created_at),
+            found.task_number or 0,
+            (found.total_annotations_number or 0) + (found.skipped_annotations_number or 0),
+        )
+
+
+class Task(NamedTuple):
+    """A task: its key, whether it is out of the stream of tasks, and how many answers it has."""
+
+    id: int
+    pair: object
+    closed: bool
+    answers: int
+
+    @classmethod
+    def of(cls, found: Any) -> "Task":  # noqa: ANN401
+        """Return the SDK's task, asked for with `BARE`, as ours."""
+        answers = (found.total_annotations or 0) + (found.cancelled_annotations or 0)
+        return cls(found.id, found.data.get("pair"), bool(found.is_labeled), answers)
+
+    @property
+    def waits(self) -> bool:
+        """Whether its annotator is offered it."""
+        return not self.closed and not self.answers
+
+
+class Answered(NamedTuple):
+    """A task with what people have made of it, as Label Studio's API gives it.
+
+    `answers` are its annotations, `drafts` what was not submitted: the token's owner's alone,
+    Label Studio shows nobody another's.
+    """
+
+    id: int
+    pair: object
+    closed: bool
+    updated_at: datetime
+    answers: Sequence[Mapping[str, Any]]
+    drafts: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, found: Any) -> "Answered":  # noqa: ANN401
+        """Return the SDK's task, asked for with `FULL`, as ours."""
+        return cls(
+            found.id,
+            found.data.get("pair"),
+            bool(found.is_labeled),
+            found.updated_at.astimezone(UTC),
+            [{name: one.get(name) for name in OF_ANSWER} for one in found.annotations],
+            [
+                {name: one.get(name) for name in OF_DRAFT}
+                for one in map(_fields, found.drafts or ())
+            ],
+        )
+
+
+def _fields(draft: Any) -> Mapping[str, Any]:  # noqa: ANN401
+    return draft if isinstance(draft, Mapping) else draft.model_dump(mode="json")

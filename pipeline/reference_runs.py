@@ -1,0 +1,188 @@
+"""Write runs to compare systems with, and score them: a release is useful on its first day.
+
+reads   datasets/release/qrels/{val,test}.qrels,
+        datasets/work/{candidates,captions,moments,queries,videos}.parquet
+writes  datasets/work/runs/{random,captions,ideal,jittered}.{val,test}.run
+
+    random     moments of the pool, drawn without looking
+    captions   the candidates in their order: reads captions, which a real system may not
+    ideal      what was judged, the highest level first
+    jittered   the same order, with boundaries moved by up to `jitter` of a moment's length
+
+Whatever a query's random numbers are, they depend on the seed and its own id alone. Where
+nothing is judged, the last two are empty files.
+"""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from momentrank.formats import read_qrels
+from momentrank.formats.write import write_run
+from momentrank.scores import evaluator
+from momentrank.segments import Segments, ranked
+from pipeline import files, pool, stage, tables
+from pipeline.params import ReferenceRuns, load
+
+RUNS = tables.WORK / "runs"
+QRELS = Path("datasets/release/qrels")
+JUDGED_SPLITS = ("val", "test")
+THRESHOLDS, CUTOFFS = (0.3, 0.5, 0.7), (10, 20, 40)
+DEPTH = max(CUTOFFS)
+MEASURES = (
+    *(f"nDCG(iou={iou})@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS),
+    *(f"R(iou={iou})@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS),
+    *(f"AxIoU@{cutoff}" for cutoff in CUTOFFS),
+)
+SEGMENT = ["video_id", "start", "end"]
+COLUMNS = ["query_id", *SEGMENT, "rank", "score"]
+
+Scores = dict[str, float]
+
+
+def tags(params: ReferenceRuns) -> dict[str, str]:
+    """Return for each run the tag that says what it is."""
+    return {
+        "random": f"random:seed-{params.seed}",
+        "captions": "caption-similarity:reads-captions",
+        "ideal": "oracle:exact-boundaries",
+        "jittered": f"oracle:boundaries-jittered-{params.jitter:g}",
+    }
+
+
+def random_moments(queries: Iterable[str], moments: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return for each query up to `DEPTH` distinct moments of the pool, as `COLUMNS`."""
+    segments = moments[SEGMENT].drop_duplicates().sort_values(SEGMENT, ignore_index=True)
+    size = min(DEPTH, len(segments))
+    drawn = [
+        segments.iloc[_random(seed, query).permutation(len(segments))[:size]].assign(query_id=query)
+        for query in queries
+    ]
+    found = pd.concat([pd.DataFrame(columns=["query_id", *SEGMENT]), *drawn], ignore_index=True)
+    rank = found.groupby("query_id", sort=False).cumcount() + 1
+    return found.assign(rank=rank, score=1 / rank)[COLUMNS]
+
+
+def by_captions(candidates: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
+    """Return the candidates in their order as `COLUMNS`; the score is the similarity."""
+    found = candidates.merge(moments[["moment_id", *SEGMENT]], on="moment_id", validate="m:1")
+    found = found.rename(columns={"similarity": "score"})
+    return found.sort_values(["query_id", "rank"], ignore_index=True)[COLUMNS]
+
+
+def ideal(qrels: pd.DataFrame) -> pd.DataFrame:
+    """Return judged moments (`query_id, video_id, start, end, level`) in the ideal order.
+
+    As `COLUMNS`, the highest level first, then by video and time; the score is the level.
+    """
+    order = qrels.sort_values(
+        ["query_id", "level", *SEGMENT],
+        ascending=[True, False, True, True, True],
+        ignore_index=True,
+    )
+    rank = order.groupby("query_id").cumcount() + 1
+    return order.assign(rank=rank, score=order["level"])[COLUMNS]
+
+
+def jittered(run: pd.DataFrame, durations: pd.Series, seed: int, jitter: float) -> pd.DataFrame:
+    """Return a run with each boundary moved by up to `jitter` of the moment's length.
+
+    No moment leaves its video; one of a video whose duration is not known may end later.
+    """
+    moves = [
+        _random(seed, query).uniform(-jitter, jitter, (len(rows), 2))
+        for query, rows in run.groupby("query_id", sort=False)
+    ]
+    moved = np.concatenate([np.zeros((0, 2)), *moves])
+    length = (run["end"] - run["start"]).to_numpy()
+    last = run["video_id"].map(durations).fillna(np.inf).to_numpy()
+    start = np.maximum(run["start"].to_numpy() + moved[:, 0] * length, 0)
+    end = np.minimum(run["end"].to_numpy() + moved[:, 1] * length, np.maximum(last, run["end"]))
+    return run.assign(start=start.round(3), end=end.round(3))
+
+
+def _random(seed: int, query: object) -> np.random.Generator:
+    digest = hashlib.sha256(f"{seed} {query}".encode()).digest()
+    return np.random.default_rng(list(digest))
+
+
+def judged(path: Path) -> pd.DataFrame:
+    """Return a release's qrels; without rows where nothing is judged yet: the file is empty.
+
+    Raises:
+        FileError: the file is missing.
+        FormatError: it holds something else than qrels.
+    """
+    with files.open_source(path) as stream:
+        empty = not stream.read(1)
+    return pd.DataFrame(columns=["query_id", *SEGMENT, "level"]) if empty else read_qrels(path)
+
+
+def scores(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame) -> dict[str, Scores | None]:
+    """Return every measure of every run; None where there is nothing to score with."""
+    if qrels.empty:
+        return dict.fromkeys(runs)
+    scorer = evaluator(MEASURES, qrels)
+    return {
+        name: {
+            repr(measure): round(value, 6)
+            for measure, value in scorer.calc_aggregate(segments(run)).items()
+        }
+        for name, run in runs.items()
+    }
+
+
+def segments(run: pd.DataFrame) -> Segments:
+    """Return a run of `COLUMNS` as the library holds it."""
+    ids = (run["query_id"].tolist(), run["video_id"].tolist())
+    numbers = (run[name].to_numpy("float64") for name in ("start", "end", "score"))
+    return ranked(*ids, *numbers, ranks=run["rank"].to_numpy("int64"))
+
+
+def write(path: Path, run: pd.DataFrame, tag: str) -> None:
+    """Write a run; without results an empty file, which no format has a word for."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if run.empty:
+        path.write_text("", encoding="utf-8")
+    else:
+        write_run(path, segments(run), tag=tag)
+
+
+def main() -> None:
+    """Write the runs of both splits, and score them."""
+    params = load()
+    own, queries = params.reference_runs, tables.QUERIES.read()
+    modalities = params.ingest.pool_modalities
+    moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    candidates = tables.CANDIDATES.read()
+    durations = tables.VIDEOS.read().set_index("video_id")["duration"]
+    found: dict[str, Any] = {}
+    for split in JUDGED_SPLITS:
+        ids = sorted(queries.loc[queries["split"] == split, "query_id"])
+        qrels = judged(QRELS / f"{split}.qrels")
+        best = ideal(qrels)
+        runs = {
+            "random": random_moments(ids, moments, own.seed),
+            "captions": by_captions(candidates[candidates["query_id"].isin(ids)], moments),
+            "ideal": best,
+            "jittered": jittered(best, durations, own.seed, own.jitter),
+        }
+        for name, tag in tags(own).items():
+            write(RUNS / f"{name}.{split}.run", runs[name], tag)
+        found[split] = {
+            "queries": len(ids),
+            "judged_queries": qrels["query_id"].nunique(),
+            "with_a_relevant_moment": qrels.loc[qrels["level"] > 0, "query_id"].nunique(),
+            "runs": scores(runs, qrels),
+        }
+    stage.write_metrics("reference_runs", found)
+    told = ", ".join(f"{found[split]['judged_queries']} {split}" for split in JUDGED_SPLITS)
+    stage.say(f"reference_runs: scored on the judged queries: {told}")
+
+
+if __name__ == "__main__":
+    stage.run(main)

@@ -1,0 +1,1 @@
+"""What the report shows: figures as tables, charts as SVG, and the two pages."""

@@ -1,0 +1,189 @@
+"""Charts as inline SVG: no script, no file beside the page; colours come from its style.
+
+Each has a title and a description for who can't see it. All text is escaped: `Markup.format`
+does it.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
+from typing import NamedTuple
+
+import pandas as pd
+from markupsafe import Markup
+
+WIDTH, HEIGHT = 640, 260
+LEFT, RIGHT, TOP, BOTTOM = 52, 46, 20, 44
+INNER, DEPTH = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+MOST_TICKS = 14
+GAP = 0.16
+BASE = TOP + DEPTH
+SIDE, STEP, EDGE = 40, 44, 60
+"""Of the matrix: a square, from one to the next, and the first."""
+FAINT, FULL = 0.08, 0.55
+"""How opaque a square of the matrix is: its number must stay readable."""
+ROUND, MOST_STEPS = (1, 2, 5, 10, 20), 5
+
+
+class Axis(NamedTuple):
+    """A scale on the left or right: its title, its top, and how a value is written."""
+
+    title: str
+    top: float
+    form: str
+    steps: int = 4
+
+
+class Words(NamedTuple):
+    """What a chart says of itself: a name for links, a title, a description."""
+
+    name: str
+    title: str
+    description: str
+
+
+def stacked(words: Words, table: pd.DataFrame, columns: Sequence[str], x: str, form: str) -> Markup:
+    """Draw shares as stacked bars, the first column lowest, and `mean` (0 to 4) as a line."""
+    labels = [form.format(value) for value in table[x]]
+    step = INNER / max(len(table), 1)
+    parts = [_axis(Axis("Share of pairs", 1, "{:.0%}")), _mean_axis()]
+    for place, shares in enumerate(table[list(columns)].to_numpy().tolist()):
+        ends = [0.0, *accumulate(shares)]
+        parts += [
+            _bar(place, step, low, high, f"bar l{level}")
+            for level, (low, high) in enumerate(pairwise(ends))
+        ]
+    return _svg(
+        words, [*parts, _line(table["mean"] / 4, step), *_labels(labels, step), _x_title(x)]
+    )
+
+
+def _line(shares: Iterable[float], step: float) -> Markup:
+    points = [(LEFT + (place + 0.5) * step, _y(share)) for place, share in enumerate(shares)]
+    path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+    lines = Markup(
+        '<polyline class="mean-halo" points="{0}"/><polyline class="mean" points="{0}"/>'
+    )
+    dot = Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="2.6"/>')
+    return Markup("").join([lines.format(path), *(dot.format(x, y) for x, y in points)])
+
+
+def bars(words: Words, labels: Sequence[str], values: Sequence[float], x: str, y: str) -> Markup:
+    """Draw one bar for each value, with its number above where there is room."""
+    top, steps = _nice(max(values, default=0))
+    step = INNER / max(len(values), 1)
+    parts = [_axis(Axis(y, top, "{:,.0f}", steps))]
+    for place, value in enumerate(values):
+        parts.append(_bar(place, step, 0, value / top, "bar one"))
+        if value and step >= 6 + 6 * len(f"{value:,.0f}"):
+            middle = LEFT + (place + 0.5) * step
+            above = Markup('<text class="value" x="{:.1f}" y="{:.1f}">{:,.0f}</text>')
+            parts.append(above.format(middle, _y(value / top) - 4, value))
+    return _svg(words, [*parts, *_labels(labels, step), _x_title(x)])
+
+
+def matrix(words: Words, cells: Sequence[tuple[int, int, int]], size: int) -> Markup:
+    """Draw counts at (column, row) as squares, the fuller the more; 0 stays empty."""
+    most = max((number for *_, number in cells), default=0)
+    parts = [_square(cell, size, most) for cell in cells]
+    end = 8 + size * STEP
+    tick = Markup('<text class="tick {}" x="{}" y="{}">{}</text>')
+    for each in range(size):
+        middle = each * STEP + SIDE / 2
+        parts.append(tick.format("mid", EDGE + middle, end + 12, each))
+        parts.append(tick.format("end", EDGE - 10, end - middle, each))
+    x, y = EDGE + size * STEP / 2, 8 + size * STEP / 2
+    under = Markup('<text class="axis mid" x="{}" y="{}">Lowest level</text>')
+    beside = Markup(
+        '<text class="axis mid" transform="translate(18 {}) rotate(-90)">Highest level</text>'
+    )
+    parts += [under.format(x, end + 32), beside.format(y)]
+    return _svg(words, parts, EDGE + size * STEP + 8, end + 42)
+
+
+def _square(cell: tuple[int, int, int], size: int, most: int) -> Markup:
+    column, row, number = cell
+    x, y = EDGE + column * STEP, 8 + (size - 1 - row) * STEP
+    strength = FAINT + (FULL - FAINT) * (number / most) ** 0.5 if number else 0
+    square = Markup(
+        '<rect class="cell" x="{0}" y="{1}" width="{2}" height="{2}" rx="4"/>'
+        '<rect class="heat" x="{0}" y="{1}" width="{2}" height="{2}" rx="4"'
+        ' fill-opacity="{3:.3f}"/>'
+        '<text class="count" x="{4}" y="{5}">{6:,}</text>'
+    )
+    return square.format(x, y, SIDE, strength, x + SIDE / 2, y + SIDE / 2 + 4, number)
+
+
+def _svg(
+    words: Words, parts: Sequence[Markup], width: float = WIDTH, height: float = HEIGHT
+) -> Markup:
+    frame = Markup(
+        '<svg class="chart{small}" role="img" viewBox="0 0 {w:g} {h:g}"'
+        ' aria-labelledby="{n}-t {n}-d">'
+        '<title id="{n}-t">{title}</title><desc id="{n}-d">{text}</desc>{parts}</svg>'
+    )
+    return frame.format(
+        small="" if width == WIDTH else " small",
+        w=width,
+        h=height,
+        n=words.name,
+        title=words.title,
+        text=words.description,
+        parts=Markup("").join(parts),
+    )
+
+
+def _bar(place: int, step: float, low: float, high: float, kind: str) -> Markup:
+    x, width = LEFT + (place + GAP / 2) * step, step * (1 - GAP)
+    rect = Markup('<rect class="{}" x="{:.2f}" y="{:.2f}" width="{:.2f}" height="{:.2f}"/>')
+    return rect.format(kind, x, _y(high), width, (high - low) * DEPTH)
+
+
+def _y(share: float) -> float:
+    return BASE - share * DEPTH
+
+
+def _axis(axis: Axis) -> Markup:
+    lines = []
+    for step in range(axis.steps + 1):
+        y = _y(step / axis.steps)
+        grid = Markup('<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>')
+        lines.append(grid.format(LEFT, WIDTH - RIGHT, y, y))
+        label = axis.form.format(axis.top * step / axis.steps)
+        text = Markup('<text class="tick end" x="{}" y="{:.1f}">{}</text>')
+        lines.append(text.format(LEFT - 6, y + 4, label))
+    turn = Markup('<text class="axis mid" transform="translate(13 {}) rotate(-90)">{}</text>')
+    return Markup("").join([*lines, turn.format(TOP + DEPTH / 2, axis.title)])
+
+
+def _mean_axis() -> Markup:
+    text = Markup('<text class="tick" x="{}" y="{:.1f}">{}</text>')
+    ticks = [text.format(WIDTH - RIGHT + 6, _y(level / 4) + 4, level) for level in range(5)]
+    turn = Markup(
+        '<text class="axis mid" transform="translate({} {}) rotate(90)">Mean level</text>'
+    )
+    return Markup("").join([*ticks, turn.format(WIDTH - 12, TOP + DEPTH / 2)])
+
+
+def _labels(labels: Sequence[str], step: float) -> list[Markup]:
+    every = -(-len(labels) // MOST_TICKS)
+    text = Markup('<text class="tick mid" x="{:.1f}" y="{}">{}</text>')
+    return [
+        text.format(LEFT + (place + 0.5) * step, BASE + 16, label)
+        for place, label in enumerate(labels)
+        if place % every == 0
+    ]
+
+
+def _x_title(title: str) -> Markup:
+    text = Markup('<text class="axis mid" x="{}" y="{}">{}</text>')
+    return text.format(LEFT + INNER / 2, HEIGHT - 6, title.capitalize())
+
+
+def _nice(value: float) -> tuple[float, int]:
+    """Return a round top of a scale that holds `value`, and in how many steps it goes there."""
+    whole = max(math.ceil(value), 1)
+    power = 10 ** max(len(str(whole)) - 2, 0)
+    step = next(each * power for each in ROUND if whole <= MOST_STEPS * each * power)
+    steps = -(-whole // step)
+    return float(step * steps), steps

@@ -1,0 +1,152 @@
+"""Is the collection sound? At most six checks, each with value, threshold and verdict."""
+
+from typing import Literal, NamedTuple
+
+from pipeline.params import Report
+from pipeline.reporting.grid import percent, share
+from pipeline.reporting.losses import lost
+from pipeline.reporting.sources import Figures, Sources
+
+MOST = 6
+NEAR = 0.0005
+"""How far the ideal run may be from the most that can be scored: qrels, runs and scorer agree."""
+NDCG = "nDCG(iou=0.5)@20"
+
+Verdict = Literal["pass", "look", "open"]
+SAID = {"pass": "Pass", "look": "Look", "open": "Open"}
+"""`open`: there is nothing to say yet."""
+
+
+class Check(NamedTuple):
+    """One question: the answer in figures, what it should be, and the verdict."""
+
+    title: str
+    value: str
+    threshold: str
+    verdict: Verdict
+    detail: str
+
+    @property
+    def name(self) -> str:
+        """The title as a key: `no_consensus`."""
+        return self.title.lower().replace(",", "").replace(" ", "_")
+
+    @property
+    def said(self) -> str:
+        """The verdict as a word."""
+        return SAID[self.verdict]
+
+
+class Standing(NamedTuple):
+    """How far judging is: pairs that are wanted, decided (also without a level) and waiting."""
+
+    wanted: int
+    decided: int
+
+    @property
+    def waiting(self) -> int:
+        """How many pairs are not decided."""
+        return self.wanted - self.decided
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that is wanted was judged."""
+        return self.wanted > 0 and self.waiting == 0
+
+    @property
+    def text(self) -> str:
+        """The state in a sentence."""
+        if not self.decided:
+            return "Incomplete: nothing is judged yet."
+        told = f"{self.decided:,} of {self.wanted:,} pairs are decided"
+        return (
+            f"Complete: {told}." if self.complete else f"Incomplete: {told}, {self.waiting:,} wait."
+        )
+
+
+def standing(sources: Sources) -> Standing:
+    """Return how far judging is.
+
+    While the campaign runs the plan says what is wanted, also what nobody was shown yet; else
+    the ledger does.
+    """
+    outcomes = sources.consensus["outcome"]
+    decided = int((outcomes != "waiting").sum())
+    planned = sources.state.get("pairs")
+    if sources.campaign.closed or not planned:
+        return Standing(len(outcomes), decided)
+    return Standing(max(planned["all"], len(outcomes)), decided)
+
+
+def checks(sources: Sources, params: Report) -> list[Check]:
+    """Return the checks of the first screen."""
+    return [
+        _judged(standing(sources)),
+        _agreement(sources.metrics["agreement"], params.min_alpha),
+        _discarded(sources, params.max_discarded),
+        _alike(sources.metrics["agreement"]["similarity_1"], params.max_alike_below_top),
+        _lost(sources, params.max_lost),
+        _scored(sources.metrics["reference_runs"]),
+    ]
+
+
+def _judged(found: Standing) -> Check:
+    value = f"{found.decided:,} / {found.wanted:,}"
+    verdict: Verdict = "pass" if found.complete else "look" if found.decided else "open"
+    detail = "pairs decided" if found.decided else "nothing is judged yet"
+    return Check("Judged", value, "all", verdict, detail)
+
+
+def _agreement(found: Figures, least: float) -> Check:
+    groups = found["groups"]
+    name = "first_two" if groups.get("first_two") else "all"
+    alpha = groups[name]["alpha"]["ordinal"]
+    told = {"first_two": "first two votes", "all": "all votes"}[name]
+    if alpha["alpha"] is None:
+        return Check(
+            "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no two people judged a pair"
+        )
+    verdict: Verdict = "pass" if alpha["alpha"] >= least else "look"
+    interval = "" if alpha["low"] is None else f", {alpha['low']:.2f} to {alpha['high']:.2f}"
+    detail = f"ordinal \u03b1, {told}{interval}"
+    return Check("Agreement", f"{alpha['alpha']:.3f}", f"\u2265 {least:.3f}", verdict, detail)
+
+
+def _discarded(sources: Sources, most: float) -> Check:
+    outcomes = sources.consensus["outcome"]
+    without = int(outcomes.isin(("discarded", "unjudgeable")).sum())
+    decided = int((outcomes != "waiting").sum())
+    detail = f"{without:,} of {decided:,} decided pairs have no level"
+    return _at_most("No consensus", share(without, decided), most, detail)
+
+
+def _alike(found: Figures | None, most: float) -> Check:
+    known = found or {"pairs": 0, "below_top": 0, "share": None}
+    detail = f"{known['below_top']:,} of {known['pairs']:,} with the query\u2019s words are below 4"
+    return _at_most("Same words, lower level", known["share"], most, detail)
+
+
+def _lost(sources: Sources, most: float) -> Check:
+    number, whole = lost(sources)
+    detail = f"{number:,} of {whole:,} moments fell out before judging"
+    return _at_most("Lost on the way", share(number, whole), most, detail)
+
+
+def _at_most(title: str, value: float | None, most: float, detail: str) -> Check:
+    verdict: Verdict = "open" if value is None else "pass" if value <= most else "look"
+    return Check(title, percent(value), f"\u2264 {percent(most)}", verdict, detail)
+
+
+def _scored(found: Figures) -> Check:
+    """Compare the ideal run with the most that can be scored: 1 where a moment is relevant."""
+    title, scored = "Scorer", [found[split] for split in ("test", "val")]
+    own = next((one for one in scored if one["runs"]["ideal"]), None)
+    if own is None:
+        threshold = "the ideal order scores all there is"
+        return Check(title, "\u2013", threshold, "open", "no qrels to score with")
+    best = own["with_a_relevant_moment"] / own["judged_queries"]
+    ideal, random, captions = (own["runs"][name][NDCG] for name in ("ideal", "random", "captions"))
+    sound = abs(ideal - best) <= NEAR and (random < captions or not best)
+    threshold = f"{best:.3f}, and random below captions"
+    detail = f"{NDCG}: ideal; captions {captions:.3f}, random {random:.3f}"
+    return Check(title, f"{ideal:.3f}", threshold, "pass" if sound else "look", detail)

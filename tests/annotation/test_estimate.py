@@ -1,0 +1,50 @@
+"""What a campaign takes is told before it begins, and is what TVR-Ranking's took."""
+
+import subprocess
+import sys
+
+import pytest
+
+from annotation.estimate import ESCALATED, EXTENDED, LEAST, MOST, SECONDS, estimate
+from pipeline.params import load
+
+
+@pytest.fixture(scope="module")
+def paper(repository):
+    return load(repository / "params.paper.yaml")
+
+
+def test_the_usual_is_what_the_paper_reports(paper):
+    pairs, judgments = estimate(paper, EXTENDED, ESCALATED)
+    assert pairs == pytest.approx(96_483, rel=0.001)
+    assert judgments == pytest.approx(227_808, rel=0.001)
+    assert judgments * SECONDS / 3600 == pytest.approx(1_200, rel=0.01)
+
+
+def test_least_and_most_are_the_rule_at_its_ends(paper):
+    assert estimate(paper, *LEAST) == (3_281 * 20, 3_281 * 20 * 2)
+    assert estimate(paper, *MOST) == (3_281 * 40, 3_281 * 40 * 4)
+
+
+def test_a_single_batch_is_not_extended(paper):
+    short = paper.model_copy(
+        update={"candidates": paper.candidates.model_copy(update={"top": 8, "batch": 20})}
+    )
+    assert estimate(short, 1.0, 0.0) == (3_281 * 8, 3_281 * 8 * 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--hourly", "10"], "usual"),
+        (["--escalated", "1.5"], "must be between 0 and 1"),
+        (["--seconds", "0"], "must be above 0"),
+        (["--params", "nowhere.yaml"], "nowhere.yaml"),
+    ],
+)
+def test_the_command_tells_it_or_what_is_wrong(repository, options, told):
+    command = [sys.executable, "-m", "annotation.estimate", *options]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    assert told in done.stdout + done.stderr
+    assert (done.returncode == 0) == (told == "usual")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,82 @@
+"""Clips in a bucket, as an annotator gets them: signed by the real server, one by one."""
+
+import contextlib
+import html
+import re
+
+import boto3
+import httpx
+import pytest
+from moto.server import ThreadedMotoServer
+from studio import studio
+
+from annotation import env, guideline, page
+from annotation.studio.client import LabelStudio
+from annotation.studio.failures import StudioError
+from pipeline import clip_store
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+CLIPS_URL, CLIP = "s3://campaign/of/clips", "ab12.mp4"
+CONFIG = page.label_config(guideline.current())
+SECRET = "not-for-logs"  # noqa: S105  (of a bucket in memory)
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL_S3", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "campaign")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        with contextlib.closing(boto3.client("s3")) as s3:
+            s3.create_bucket(Bucket="campaign")
+            s3.put_object(Bucket="campaign", Key=f"of/clips/{CLIP}", Body=b"a clip")
+        yield
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def lead(bucket, tmp_path_factory, repository):
+    with studio(tmp_path_factory.mktemp("s3"), repository) as lead:
+        yield lead
+
+
+@pytest.fixture
+def client(lead):
+    return LabelStudio(env.Endpoint(lead.url, lead.token))
+
+
+def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
+    project = client.create({"title": "signed", "label_config": CONFIG})
+    for _ in range(2):
+        client.serve_s3(project, "campaign", "of/clips")
+    assert len(lead.api("GET", f"/api/storages/s3/?project={project.id}")) == 1
+    shown = page.task_data("A dog barks.", clip_store.url_of(CLIP, CLIPS_URL), "key")
+    [task] = client.add(project, [shown])
+
+    with contextlib.closing(lead.sign_up("ann@example.org", "a-good-password")) as ann:
+        data = ann.api("GET", f"/api/tasks/{task}/")["data"]
+        assert "s3://" not in data["clip_html"]
+        [address] = re.findall(r'src="([^"]+)"', data["clip_html"])
+        given = ann.http.get(html.unescape(address))
+        assert given.is_redirect
+        signed = given.headers["location"]
+        assert SECRET not in signed
+        assert httpx.get(signed).content == b"a clip"
+    stranger = httpx.get(f"{lead.url}{html.unescape(address)}")
+    assert b"a clip" not in stranger.content
+    assert not stranger.is_success
+
+
+def test_a_bucket_that_is_not_there_is_said_in_one_line(client):
+    project = client.create({"title": "none", "label_config": CONFIG})
+    with pytest.raises(StudioError) as caught:
+        client.serve_s3(project, "elsewhere", "")
+    told = str(caught.value)
+    assert "elsewhere" in told
+    assert "\n" not in told
+    assert SECRET not in told

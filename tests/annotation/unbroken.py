@@ -1,0 +1,71 @@
+"""A rehearsal without server, pull or push, in which nothing can go wrong: what it must come to."""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import pandas as pd
+
+from annotation import guideline, opened, roster, simulate
+from annotation.plan import Answers, campaign_of, plan
+from annotation.push import with_showing
+from annotation.pushing.ledger import appended
+from annotation.pushing.order import shuffled
+from annotation.pushing.tasks import keys_of
+from annotation.simulating.answers import said
+from pipeline import tables
+from pipeline.params import load
+
+START = pd.Timestamp("2024-05-01T08:00:00Z")
+
+
+def unbroken(shares, seed=1):
+    """Return the judgments and the ledger of the campaign in the current folder.
+
+    In each round simulated people answer a share of what is open to them; the last is repeated.
+    """
+    campaign, people, params, truth = opened.current(), roster.people(), load(), simulate.truth()
+    version = guideline.current().version
+    told = campaign_of(people, params, Answers(*(table.empty() for table in EMPTY)))
+    waiting, rows, ledger = defaultdict(list), [], tables.PAIRS.empty()
+    shares = list(shares)
+    while True:
+        told = replace(told, judgments=judgments(rows), open_tasks=opens(waiting))
+        assignments = plan(told).assignments
+        if assignments.empty:
+            return judgments(rows), ledger
+        wanted = with_showing(assignments, params)
+        ledger = appended(ledger, wanted)
+        share = shares.pop(0) if len(shares) > 1 else shares[0]
+        for annotator, keys in keys_of(wanted, version).items():
+            there = waiting[annotator]
+            new = [key for key in keys if key.place not in {one.place for one in there}]
+            there += shuffled(new, campaign.id)
+            number = round(share * len(there))
+            rows += [answer(key, truth(key), seed, len(rows)) for key in there[:number]]
+            del there[:number]
+
+
+EMPTY = (tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
+
+
+def answer(key, level, seed, before):
+    found = said(level, seed, key.annotator, f"{key.query_id} {key.moment_id}")
+    return {
+        **key._asdict(),
+        "level": found.level,
+        "reason": "broken-clip" if found.level is None else None,
+        "submitted_at": START,
+        "seconds": found.seconds,
+        "origin": f"{before}@a",
+    }
+
+
+def judgments(rows):
+    frame = pd.DataFrame(rows) if rows else tables.JUDGMENTS.empty()
+    return tables.JUDGMENTS.check(frame.astype({"level": "Int64"}))
+
+
+def opens(waiting):
+    rows = [key._asdict() for keys in waiting.values() for key in keys]
+    frame = pd.DataFrame(rows) if rows else tables.OPEN_TASKS.empty()
+    return tables.OPEN_TASKS.check(frame[tables.OPEN_TASKS.columns])

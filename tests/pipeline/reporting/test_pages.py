@@ -1,0 +1,235 @@
+"""Both pages: what they say in every state, that they escape everything, and in a browser."""
+
+import contextlib
+import json
+import re
+import shutil
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+import small_collection
+from small_collection import HOSTILE
+
+from momentrank.cli.main import main as momentrank
+from pipeline import files, reference_runs, report, stage
+from pipeline.reporting import sources
+
+NAMELESS = """() => {
+    const named = (one) => one.getAttribute('aria-label') || one.textContent.trim()
+        || (one.getAttribute('aria-labelledby') || '').split(' ').some(
+            id => document.getElementById(id)?.textContent.trim());
+    return [...document.querySelectorAll('img:not([alt]), svg:not([role=img]), th:not([scope])')]
+        .concat([...document.querySelectorAll('svg, a, nav, section, table, [role=region]')]
+            .filter(one => !named(one)))
+        .concat([...document.querySelectorAll('svg')].filter(
+            one => !['title', 'desc'].every(name => one.querySelector(name)?.textContent)))
+        .concat([...document.querySelectorAll('table')].filter(
+            one => !one.caption?.textContent.trim()))
+        .map(one => one.outerHTML.slice(0, 120));
+}"""
+FAINT = """() => {
+    const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+    const luminance = (c) => c.slice(0, 3).map(v => v / 255)
+        .map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const behind = (one) => {
+        for (; one; one = one.parentElement) {
+            const c = rgb(getComputedStyle(one).backgroundColor);
+            if (c.length < 4 || c[3] > 0) return c;
+        }
+        return [255, 255, 255];
+    };
+    const ratio = (a, b) => (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const own = (one) => [...one.childNodes].some(n => n.nodeType === 3 && n.textContent.trim());
+    return [...document.body.querySelectorAll('*')].filter(own)
+        .filter(one => !one.closest('title, desc, style, .hidden, .skip'))
+        .map(one => [one.textContent.trim().slice(0, 40), ratio(
+            luminance(rgb(getComputedStyle(one)[one.closest('svg') ? 'fill' : 'color'])),
+            luminance(behind(one)))])
+        .filter(([, found]) => found < 4.5);
+}"""
+
+
+@pytest.fixture(scope="module")
+def small_pages(small):
+    """Return both pages of the small collection."""
+    return small_collection.pages(small)
+
+
+def made(folder, **options):
+    """Make a collection in `folder`; return its pages."""
+    small_collection.make(folder, **options)
+    return small_collection.pages(folder)
+
+
+def text_of(page):
+    return " ".join(re.sub("<[^>]+>", " ", page.partition("</head>")[2]).split())
+
+
+def test_it_says_incomplete_with_numbers_while_pairs_wait(small_pages):
+    for page in small_pages:
+        assert "Incomplete: 4 of 5 pairs are decided, 1 wait." in text_of(page)
+        assert "Rehearsal" not in page
+
+
+def test_the_first_screen_holds_six_checks_at_most(small_pages):
+    header = re.search("<header>.*</header>", small_pages[0], re.DOTALL)[0]
+    assert 1 <= header.count('<li class="check') <= 6
+    assert header.count("Asked for:") == header.count('class="verdict"') == 6
+
+
+def test_a_rehearsal_is_named_on_both_pages_and_on_every_printed_one(tmp_path):
+    for page in made(tmp_path, rehearsal="true"):
+        assert "Rehearsal: simulated answers" in text_of(page)
+        assert '@top-center { content: "Rehearsal: simulated answers"' in page
+
+
+@pytest.mark.parametrize("campaign", [None, small_collection.OPEN])
+def test_without_a_campaign_or_judgments_everything_succeeds(tmp_path, campaign):
+    public, own = made(tmp_path, campaign=campaign, votes={})
+    assert "Incomplete: nothing is judged yet." in text_of(public)
+    assert "Nothing to show yet." in text_of(public)
+    assert ("No campaign yet" in text_of(public)) == (campaign is None)
+    assert "No pair is disputed." in text_of(own)
+    verdicts = files.read_json(tmp_path / stage.METRICS / "report.json")["checks"]
+    assert verdicts["judged"] == verdicts["agreement"] == verdicts["scorer"] == "open"
+    assert len(list((tmp_path / report.REPORT / "figures").iterdir())) == 7
+
+
+def test_a_closed_campaign_is_told(tmp_path):
+    public, _ = made(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
+    assert "the campaign is closed" in text_of(public)
+    assert "Complete: 5 of 5 pairs are decided." in text_of(public)  # what waited is discarded
+
+
+def test_people_and_captions_of_pairs_stand_on_the_leads_page_alone(small_pages):
+    public, own = small_pages
+    assert "../clips/m2.mp4" in own
+    assert "1: 0" in own
+    assert "clips/" not in public
+    assert "Annotator 1" not in text_of(public)
+    assert "A woman opens the door." not in public
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory):
+    """Return the folder of a collection in which every text means harm."""
+    folder = tmp_path_factory.mktemp("hostile")
+    made(folder, text=HOSTILE, name=json.dumps(HOSTILE))
+    return folder
+
+
+def test_everything_from_corpora_and_people_is_escaped(hostile):
+    for page in (hostile / report.REPORT / "index.html", hostile / report.LEAD_PAGE):
+        text = page.read_text(encoding="utf-8")
+        assert "<script" not in text
+        assert "<img" not in text
+        assert "&lt;script&gt;" in text
+        assert "{{ 7 * 7 }}" in text  # as it was written, not 49
+    link = re.search('href="(../clips/[^"]*)"', text)
+    assert link is None or not set("<>{} ") & set(link[1])
+
+
+def test_the_links_to_clips_are_encoded(hostile):
+    with contextlib.chdir(hostile):
+        found = small_collection.read()
+    assert "/" in found.clips["clip"].iloc[0]
+    from pipeline.reporting.lead import _link
+
+    assert _link(found.clips["clip"].iloc[0]).count("/") == 2
+
+
+def test_the_same_inputs_give_the_same_bytes(small, small_pages):
+    assert small_collection.pages(small) == small_pages
+
+
+def test_runs_are_accepted_by_momentrank_where_there_is_something_to_rank(small):
+    runs = sorted((small / reference_runs.RUNS).iterdir())
+    assert len(runs) == 8
+    assert momentrank(["validate", *map(str, runs)]) == 0
+
+
+def test_figures_are_csv_for_plots(small, small_pages):
+    table = pd.read_csv(small / report.REPORT / "figures" / "relevance_by_rank.csv")
+    assert table[["rank", "pairs", "mean"]].to_numpy().tolist() == [[1, 1, 3.0], [2, 2, 1.0]]
+    declared = files.read_yaml(small_collection.REPOSITORY / "dvc.yaml")["plots"]
+    plots = {path: own for entry in declared for path, own in entry.items() if "report/" in path}
+    for path, own in plots.items():
+        assert {own["x"], own["y"]} <= set(pd.read_csv(small / path).columns)
+    assert len(plots) == 5
+
+
+def test_the_leads_files_are_ignored_by_git_and_kept_out_of_the_cache():
+    own = files.read_yaml(small_collection.REPOSITORY / "dvc.yaml")["stages"]
+    outs = [out for name in own for out in own[name]["outs"]]
+    lead = [out for out in outs if "/lead/" in str(out)]
+    assert all(next(iter(out.values())) == {"cache": False} for out in lead)
+    assert {str(report.LEAD_PAGE): {"cache": False}} in lead
+    assert sources.LEAD.parts[:2] == ("datasets", "work")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return a real browser."""
+    sync_api = pytest.importorskip("playwright.sync_api")
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("there is no chromium")
+    with sync_api.sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("where", [report.REPORT / "index.html", report.LEAD_PAGE])
+@pytest.mark.parametrize("folder", ["small", "hostile"])
+def test_in_a_browser(browser, request, small_pages, folder, where, scheme):
+    path = request.getfixturevalue(folder) / where
+    with contextlib.closing(
+        browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme=scheme)
+    ) as page:
+        asked, said = [], []
+        page.on("request", lambda one: asked.append(one.url))
+        page.on("console", lambda one: said.append(one.text))
+        page.on("pageerror", lambda one: said.append(str(one)))
+        page.on("dialog", lambda one: said.append(one.message))
+        page.goto(path.as_uri())
+        assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+        assert said == []
+
+        levels = [int(one.evaluate("one => one.tagName[1]")) for one in page.query_selector_all(
+            "h1, h2, h3")]  # fmt: skip
+        assert levels[0] == 1
+        assert levels.count(1) == 1
+        assert all(after <= before + 1 for before, after in pairwise(levels))
+        assert page.locator("main").count() == page.locator("header").count() == 1
+        assert page.evaluate(NAMELESS) == []
+        assert page.evaluate(FAINT) == []
+        ids = page.evaluate("[...document.querySelectorAll('[id]')].map(one => one.id)")
+        assert len(ids) == len(set(ids))
+        right = page.evaluate(
+            "[...document.querySelectorAll('td.num')].every("
+            "one => getComputedStyle(one).textAlign === 'right')"
+        )
+        assert right
+        wide = page.evaluate("document.documentElement.scrollWidth")
+        assert wide <= 1280
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert background == {"light": "rgb(251, 250, 247)", "dark": "rgb(20, 22, 26)"}[scheme]
+
+
+@pytest.mark.integration
+def test_all_checks_stand_on_the_first_screen_and_paper_is_white(browser, small, small_pages):
+    path = small / report.REPORT / "index.html"
+    size = {"width": 1280, "height": 800}
+    with contextlib.closing(browser.new_page(viewport=size, color_scheme="dark")) as page:
+        page.goto(path.as_uri())
+        boxes = [one.bounding_box() for one in page.query_selector_all(".check")]
+        assert len(boxes) == 6
+        assert all(box["y"] + box["height"] <= 800 for box in boxes)
+        page.emulate_media(media="print")
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert background == "rgb(255, 255, 255)"
