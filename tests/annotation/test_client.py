@@ -136,7 +136,7 @@ def one_line(told):
 
 HTML = Response("<html>Bad Gateway</html>", HTTPStatus.BAD_GATEWAY, content_type="text/html")
 DENIED = Response(
-    json.dumps({"detail": f"Invalid token {TOKEN[:8]}"}),
+    json.dumps({"detail": f"Invalid token {TOKEN}"}),
     HTTPStatus.UNAUTHORIZED,
     content_type="application/json",
 )
