@@ -47,6 +47,7 @@ class World:
 
     def __init__(self, lead, zygote):
         self.lead, self.zygote = lead, zygote
+        self._server = server.running()
         shutil.copytree(server.DATA, NEW)
         self.people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, PEOPLE + 1)}
         self.stranger = lead.sign_up("stranger@example.org", PASSWORD)
@@ -56,16 +57,15 @@ class World:
             who.close()
 
     def kill(self):
-        """Kill the server."""
-        found = server.running()
-        self.port = found.port
-        os.killpg(found.pid, signal.SIGKILL)
-        while found.is_alive:
+        """Kill the server, from whatever folder and thread."""
+        os.killpg(self._server.pid, signal.SIGKILL)
+        while self._server.is_alive:
             time.sleep(0.02)
 
     def revive(self):
         """Start the server again, where it was."""
-        server.start(self.port)
+        assert not self._server.is_alive, "it was killed"
+        self._server = server.start(self._server.port)
 
     def exchange(self, kept, theirs):
         """Put another data folder in the place of the server's, and keep that."""
