@@ -50,6 +50,7 @@ class CampaignFolder:
 
     def __init__(self, path: Path, repository: Path) -> None:
         self.path, self._repository = path, repository
+        self.settle_seconds = 2.0
 
     @classmethod
     def make(cls, path: Path, repository: Path, size: Size, url: str = CLIPS_URL):
@@ -229,6 +230,7 @@ class Zygote:
     def start(self, folder, module, *options):
         log = folder.path / f"{module}-{time.monotonic_ns()}.log"
         order = {"cwd": str(folder.path), "argv": [f"annotation.{module}", *options]}
+        order["settle"] = folder.settle_seconds
         return Child(int(self._ask(order | {"log": str(log)})), log, self)
 
     def run(self, folder, module, *options):

@@ -21,9 +21,10 @@ import pandas as pd
 import pytest
 from campaign_folder import CAMPAIGN, PASSWORD, CampaignFolder, Size, Zygote, email_of, ranks
 from studio import Studio, studio
-from wire import Fault, Wire
+from wire import LATE_SECONDS, Fault, Wire
 
 from annotation import connection, server, simulate
+from annotation.pushing import journal
 from annotation.simulating.answers import said
 from annotation.studio.failures import StudioError
 from pipeline import tables
@@ -259,6 +260,25 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
         assert "push: 0 tasks added, 0 closed, 0 given out again" in again
     camp.well("pull")
     assert camp.judged() == camp.told
+
+
+@pytest.mark.parametrize("write", [1, 3], ids=["a project", "tasks"])
+def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, world, write):
+    camp = camp(Size(queries=2, ranks=4, people=4))
+    camp.folder.settle_seconds = journal.SETTLE_SECONDS
+    wanted = seats(range(2), (1, 2), (1, 2))
+    camp.assign(wanted)
+    with contextlib.closing(Wire(world.lead.url)) as wire:
+        camp.folder.configure(wire.url, world.lead.token)
+        wire.arm(Fault(write, "late"), {"POST"})
+        child = camp.start("push")
+        wire.aim(child)
+        assert child.wait().code == -signal.SIGKILL
+        camp.folder.configure(world.lead.url, world.lead.token)
+        assert "giving the server" in camp.well("push").said
+        time.sleep(LATE_SECONDS)
+    assert_as_wanted(camp, wanted, "")
+    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("push").said
 
 
 @pytest.mark.parametrize(

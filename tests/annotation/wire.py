@@ -3,18 +3,21 @@
 import contextlib
 import http.client
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
 WRITES = {"POST", "PATCH", "PUT", "DELETE"}
+LATE_SECONDS = 3.0
 DROPPED = ("connection", "keep-alive", "transfer-encoding", "content-length")
 
 
 class Fault(NamedTuple):
     """What happens to the n-th write (or other request), from 1.
 
-    `before`: the server never sees it; `during`: the victim is killed as the server works on it;
+    `before`: the server never sees it; `late`: the victim is killed, and only LATE_SECONDS later
+    the server sees it; `during`: the victim is killed as the server works on it;
     `after`: the victim is killed when the server has done it; `drop`: nobody is killed, the
     answer is lost.
     """
@@ -87,9 +90,12 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)) or None
         fault = self.wire.fault_of(self.command)
         self.close_connection = True
-        if fault == "before":
+        if fault in {"before", "late"}:
             self.wire.kill()
+        if fault == "before":
             return
+        if fault == "late":
+            time.sleep(LATE_SECONDS)
         with contextlib.suppress(OSError, http.client.HTTPException):  # the server is gone
             answer = self._forward(body, self.wire.kill if fault == "during" else None)
             if fault == "after":

@@ -10,14 +10,13 @@ from annotation import people, plan, pull, push, simulate
 from annotation.pushing import journal
 
 LOADED = (people, plan, pull, push, simulate)
-SETTLE = float(os.environ.get("TEST_SETTLE_SECONDS", "2"))
 
 
 def begin(order):
     """Be the process that was asked for, to its end."""
     os.setsid()
     os.chdir(order["cwd"])
-    journal.SETTLE_SECONDS = SETTLE
+    journal.SETTLE_SECONDS = order["settle"]
     with open(order["log"], "wb", buffering=0) as log:  # noqa: PTH123
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
