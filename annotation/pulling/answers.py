@@ -5,6 +5,7 @@ project's annotator, nobody else has changed it, and it says one level or one re
 else is refused, with the reason: nothing unreadable ever becomes a level.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -58,7 +59,7 @@ def _sort_answer(found: Sorted, answer: Mapping[str, Any], desk: Desk, key: Key 
             "reason": said.reason,
             "submitted_at": answer["created_at"],
             "updated_at": answer["updated_at"],
-            "seconds": answer["lead_time"],
+            "seconds": _seconds(answer["lead_time"]),
             "origin": _origin(answer),
             "guideline": key.guideline,
         }
@@ -78,6 +79,13 @@ def _fault(answer: Mapping[str, Any], desk: Desk, key: Key | None) -> str | None
 
 def _account(who: object) -> object:
     return who["id"] if isinstance(who, Mapping) else who
+
+
+def _seconds(measured: object) -> float | None:
+    """Return the time an answer took; None where the annotator's clock was set meanwhile."""
+    if isinstance(measured, int | float) and math.isfinite(measured) and measured >= 0:
+        return float(measured)
+    return None
 
 
 def _origin(answer: Mapping[str, Any]) -> str:

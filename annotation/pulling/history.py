@@ -1,7 +1,8 @@
 """Every version of every judgment that was ever seen, and which of them is the judgment: pure.
 
 A version of an answer `stands` as it is on the server now; it was `replaced` by a later version
-of the same answer; its answer is now `rejected`; or it is `lost`: it went away from the server.
+of the same answer; its answer is now `rejected`; or it is `lost`: it went away from the server,
+which has nothing of this answer, or (restored from a backup) only what was said before.
 What was lost still counts: a person did judge.
 """
 
@@ -33,7 +34,8 @@ def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.Series) -> Hi
     now = found.assign(state="stands")
     seen = pd.MultiIndex.from_frame(now[VERSION])
     older = before[~pd.MultiIndex.from_frame(before[VERSION]).isin(seen)]
-    valid = older["origin"].isin(set(found["origin"]))
+    newest = found.groupby("origin")["updated_at"].max().reindex(older["origin"])
+    valid = older["updated_at"] <= newest.set_axis(older.index)
     rejected = older["origin"].isin(set(refused)) & ~valid
     vanished = (older["state"] == "stands") & ~valid & ~rejected
     state = older["state"].mask(valid, "replaced").mask(rejected, "rejected")
@@ -46,6 +48,6 @@ def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.Series) -> Hi
 def _judgments(versions: pd.DataFrame) -> pd.DataFrame:
     """Return each person's newest answer to a pair."""
     counting = versions[versions["state"].isin(COUNTING)]
-    newest = counting.sort_values(["submitted_at", "origin"]).drop_duplicates(KEY, keep="last")
+    newest = counting.sort_values(["submitted_at", *VERSION]).drop_duplicates(KEY, keep="last")
     columns = tables.JUDGMENTS.columns
     return tables.JUDGMENTS.check(newest[columns].sort_values(KEY, ignore_index=True))

@@ -73,7 +73,7 @@ def _remembered(project: Project) -> dict[int, Answered]:
         if entry["made"] != project.created_at:
             return {}
         return _by_number(_task(*row) for row in entry["tasks"])
-    except (OSError, orjson.JSONDecodeError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 

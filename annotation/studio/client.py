@@ -5,7 +5,7 @@ is: a request whose answer was lost may have been done.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -39,9 +39,8 @@ class LabelStudio:
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see."""
-        with told(self.url):
-            for found in self._sdk.projects.list(page_size=PAGE, request_options=SOMETIMES):
-                yield Project.of(found)
+        for found in self._pages(self._sdk.projects.list, "count", page_size=PAGE):
+            yield Project.of(found)
 
     def project(self, number: int) -> Project:
         """Return one project as it is now."""
@@ -90,13 +89,13 @@ class LabelStudio:
 
     def tasks(self, project: Project) -> Iterator[Task]:
         """Yield every task, without its answers."""
-        for task in self._pages(project, fields="task_only", include=",".join(BARE)):
+        for task in self._tasks(project, fields="task_only", include=",".join(BARE)):
             yield Task.of(task)
 
     def answers(self, project: Project, since: datetime | None) -> Iterator[Answered]:
-        """Yield the tasks that were changed after `since` (None: all), with their answers."""
+        """Yield the tasks with a draft or changed after `since` (None: all), with their answers."""
         changed = {} if since is None else {"query": _changed_after(since)}
-        for task in self._pages(project, fields="all", include=",".join(sorted(FULL)), **changed):
+        for task in self._tasks(project, fields="all", include=",".join(sorted(FULL)), **changed):
             yield Answered.of(task)
 
     def add(self, project: Project, data: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -129,7 +128,7 @@ class LabelStudio:
         """Return the number of every account by its address, in lower case."""
         with told(self.url):
             found = self._sdk.users.list(request_options=SOMETIMES)
-        return {str(user.email).lower(): int(user.id) for user in found if user.email}
+            return {str(user.email).lower(): int(user.id) for user in found if user.email}
 
     def invite_path(self) -> str:
         """Return the path with which somebody can sign up."""
@@ -140,32 +139,36 @@ class LabelStudio:
                 ).invite_url
             )
 
-    def _pages(self, project: Project, **wanted: Any) -> Iterator[Any]:  # noqa: ANN401  (the SDK's)
+    def _tasks(self, project: Project, **wanted: str) -> Iterator[Any]:
+        ask = self._sdk.tasks.list
+        return self._pages(ask, "total", project=project.id, page_size=self._page, **wanted)
+
+    def _pages(self, ask: Callable[..., Any], size: str, **wanted: object) -> Iterator[Any]:
         # Page by page ourselves: the SDK takes any 404 on the way for the end of the list.
         number, seen, total = 0, 0, 1
         while seen < total:
             number += 1
             with told(self.url):
-                page = self._sdk.tasks.list(
-                    project=project.id,
-                    page=number,
-                    page_size=self._page,
-                    request_options=SOMETIMES,
-                    **wanted,
-                )
-            items, total = page.items or [], page.response.total
+                page = ask(page=number, request_options=SOMETIMES, **wanted)
+                items, total = list(page.items or []), int(getattr(page.response, size))
             if not items and seen < total:
-                raise StudioError(f"{self.url}: tasks went away while they were read; try again")
+                raise StudioError(f"{self.url}: a list got shorter while it was read; try again")
             seen += len(items)
             yield from items
 
 
 def _changed_after(since: datetime) -> str:
-    """Return Label Studio's own filter of tasks."""
+    """Return Label Studio's own filter of tasks; a draft does not change its task."""
     changed = {
         "filter": "filter:tasks:updated_at",
         "operator": "greater",
         "type": "Datetime",
         "value": since.astimezone(UTC).strftime(CHANGED),
     }
-    return json.dumps({"filters": {"conjunction": "and", "items": [changed]}})
+    draft = {
+        "filter": "filter:tasks:draft_exists",
+        "operator": "equal",
+        "type": "Boolean",
+        "value": True,
+    }
+    return json.dumps({"filters": {"conjunction": "or", "items": [changed, draft]}})

@@ -32,6 +32,8 @@ def told(url: str) -> Iterator[None]:
         ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
         raise StudioError(f"{url}: the connection broke off; try again ({exc})") from exc
+    except (AttributeError, TypeError) as exc:  # the SDK checks nothing that it is sent
+        raise StudioError(_strange(url)) from exc
 
 
 def _refusal(url: str, exc: ApiError) -> str:
@@ -39,6 +41,12 @@ def _refusal(url: str, exc: ApiError) -> str:
         return f"{url}: does not accept the token; mend {TOKEN} (in the environment or in .env)"
     if exc.status_code == HTTPStatus.NOT_FOUND:
         return f"{url}: what was asked for is not there (404); is it a Label Studio?"
+    if exc.status_code is not None and httpx.codes.is_success(exc.status_code):
+        return _strange(url)
     detail = exc.body.get("detail", "") if isinstance(exc.body, Mapping) else ""
     invalid = exc.body.get("validation_errors", "") if isinstance(exc.body, Mapping) else ""
     return f"{url}: answered {exc.status_code} {detail} {invalid}".rstrip() + "; try again"
+
+
+def _strange(url: str) -> str:
+    return f"{url}: what it sent is no answer of a Label Studio; mend {URL}, or try again"

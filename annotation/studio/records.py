@@ -62,7 +62,8 @@ class Task(NamedTuple):
 class Answered(NamedTuple):
     """A task with what people have made of it, as Label Studio's API gives it.
 
-    `answers` are its annotations, `drafts` what was not submitted.
+    `answers` are its annotations, `drafts` what was not submitted: the token's owner's alone,
+    Label Studio shows nobody another's.
     """
 
     id: int
@@ -81,5 +82,12 @@ class Answered(NamedTuple):
             bool(found.is_labeled),
             found.updated_at.astimezone(UTC),
             [{name: one.get(name) for name in OF_ANSWER} for one in found.annotations],
-            [{name: one.get(name) for name in OF_DRAFT} for one in found.drafts or ()],
+            [
+                {name: one.get(name) for name in OF_DRAFT}
+                for one in map(_fields, found.drafts or ())
+            ],
         )
+
+
+def _fields(draft: Any) -> Mapping[str, Any]:  # noqa: ANN401
+    return draft if isinstance(draft, Mapping) else draft.model_dump(mode="json")

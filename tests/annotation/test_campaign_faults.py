@@ -1,0 +1,622 @@
+"""Faults on the real server: killed, cut off, wiped, restored, and eight people at once.
+
+Afterwards not one task is there twice, and not one judgment lost, altered or on another pair.
+"""
+
+import contextlib
+import gc
+import os
+import re
+import shutil
+import signal
+import threading
+import time
+import warnings
+from collections import Counter
+from itertools import product
+from random import Random
+
+import httpx
+import pandas as pd
+import pytest
+from campaign_folder import CAMPAIGN, PASSWORD, CampaignFolder, Size, Zygote, email_of, ranks
+from studio import Studio, studio
+from wire import LATE_SECONDS, Fault, Wire
+
+from annotation import connection, server, simulate
+from annotation.pushing import journal
+from annotation.simulating.answers import said
+from annotation.studio.failures import StudioError
+from pipeline import tables
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+PEOPLE = 8
+AT_ONCE_SECONDS = float(os.environ.get("TEST_AT_ONCE_SECONDS", "120"))
+PATIENCE_SECONDS = 600
+USUAL_SECONDS = 1.5
+FEW_WRITES = 4
+PUSHED = re.compile(r"(\d+) tasks added, (\d+) closed, (\d+) given out again")
+PAIR = ["query_id", "moment_id", "annotator"]
+
+
+NEW, AWAY = server.HOME / "new", server.HOME / "away"
+
+
+class World:
+    """The server, the people on it, and what starts commands."""
+
+    def __init__(self, lead, zygote):
+        self.lead, self.zygote = lead, zygote
+        self._server = server.running()
+        shutil.copytree(server.DATA, NEW)
+        self.people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, PEOPLE + 1)}
+        self.stranger = lead.sign_up("stranger@example.org", PASSWORD)
+
+    def close(self):
+        for who in (*self.people.values(), self.stranger):
+            who.close()
+
+    def kill(self):
+        """Kill the server, from whatever folder and thread."""
+        os.killpg(self._server.pid, signal.SIGKILL)
+        while self._server.is_alive:
+            time.sleep(0.02)
+
+    def revive(self):
+        """Start the server again, where it was."""
+        assert not self._server.is_alive, "it was killed"
+        self._server = server.start(self._server.port)
+
+    def exchange(self, kept, theirs):
+        """Put another data folder in the place of the server's, and keep that."""
+        self.kill()
+        server.DATA.rename(kept)
+        theirs.rename(server.DATA)
+        self.revive()
+
+
+class Camp:
+    """A campaign on the real server, and what is there of it."""
+
+    def __init__(self, world, folder):
+        self.world, self.folder, self.lead = world, folder, world.lead
+        self.told = {}
+        """What people know they submitted, by (query, moment, annotator)."""
+
+    def run(self, module, *options):
+        return self.world.zygote.run(self.folder, module, *options)
+
+    def start(self, module, *options):
+        return self.world.zygote.start(self.folder, module, *options)
+
+    def well(self, *modules):
+        for module in modules:
+            done = self.run(module)
+            assert done.code == 0, done.said
+        return done
+
+    def assign(self, wanted):
+        """Say what the plan wants: (query, moment, annotator)."""
+        rows = [(*key, "first") for key in sorted(wanted)]
+        self.folder.put(tables.ASSIGNMENTS, pd.DataFrame(rows, columns=tables.ASSIGNMENTS.columns))
+
+    def tasks(self):
+        """Return every task of the campaign as `{(query, moment, annotator): [task]}`."""
+        found = {}
+        for number, project in self.projects().items():
+            for task in self.lead.tasks(project):
+                key = self.folder.signer.read(task["data"]["pair"])
+                assert key.annotator == number
+                found.setdefault(key[:3], []).append(task)
+        return found
+
+    def projects(self):
+        found = self.lead.api("GET", "/api/projects/?page_size=100")["results"]
+        marked = [p for p in found if CAMPAIGN in p["description"]]
+        return {int(p["title"].rpartition(" ")[2]): p["id"] for p in marked}
+
+    def answer(self, task, key, level, who=None):
+        who = who or self.world.people[key[2]]
+        made = who.annotate(task["id"], result_of(level))
+        self.told[key] = level
+        return made
+
+    def answer_some(self, number, random):
+        waiting = [(key, task) for key, [task] in self.tasks().items() if open_(task)]
+        for key, task in random.sample(sorted(waiting, key=lambda one: one[0]), number):
+            self.answer(task, key, random.randrange(5))
+
+    def judged(self):
+        rows = self.folder.get(tables.JUDGMENTS)
+        return dict(zip(rows[PAIR].itertuples(index=False, name=None), rows["level"], strict=True))
+
+    def simulate(self, level):
+        """Let simulated people answer all that is open, in this process: it knows the levels."""
+        with contextlib.chdir(self.folder.path):
+            simulate.simulate(connection.connect("test"), level, 1.0, seed=1)
+
+
+def seats(queries, of_query, annotators):
+    """Return every (query, moment, annotator) of these."""
+    pairs = product(queries, of_query, annotators)
+    return {(f"q{query:03}", f"q{query:03}-m{rank:02}", who) for query, rank, who in pairs}
+
+
+def open_(task):
+    return not task["is_labeled"] and not task["annotations"]
+
+
+def result_of(level):
+    value = {"choices": [str(level)]}
+    return [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory, repository):
+    with studio(tmp_path_factory.mktemp("studio"), repository) as lead:
+        path = tmp_path_factory.mktemp("any")
+        zygote = Zygote(CampaignFolder(path, repository).environment)
+        with contextlib.closing(zygote), contextlib.closing(World(lead, zygote)) as world:
+            yield world
+
+
+@pytest.fixture
+def camp(world, tmp_path, repository):
+    """Return what makes a campaign; its projects are gone afterwards."""
+
+    def camp(size, **options):
+        folder = CampaignFolder.make(tmp_path, repository, size, **options)
+        folder.configure(world.lead.url, world.lead.token, str(world.lead.media))
+        return Camp(world, folder)
+
+    yield camp
+    for project in world.lead.api("GET", "/api/projects/?page_size=100")["results"]:
+        world.lead.api("DELETE", f"/api/projects/{project['id']}/")
+    with warnings.catch_warnings():  # the connections of a command end with its process
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+def assert_as_wanted(camp, wanted, ledger):
+    """Nothing is there twice, what is wanted waits, nothing else does, and the ledger grew."""
+    tasks = camp.tasks()
+    assert not {key: len(found) for key, found in tasks.items() if len(found) > 1}, "twice"
+    assert wanted <= tasks.keys()
+    waiting = {key for key, [task] in tasks.items() if open_(task)}
+    assert waiting == {key for key in wanted if key not in camp.told}
+    assert camp.folder.ledger().startswith(ledger), "append-only"
+    pairs = camp.folder.get(tables.PAIRS)
+    assert pairs["pair_id"].tolist() == list(range(len(pairs))), "one number after the other"
+    assert not pairs.duplicated(["query_id", "moment_id"]).any()
+    assert {key[:2] for key in tasks} <= set(
+        pairs[["query_id", "moment_id"]].itertuples(index=False, name=None)
+    )
+
+
+MOMENTS = [("time", tenth) for tenth in range(10)] + [
+    ("write", Fault(*fault))
+    for fault in [
+        (1, "during"),
+        (1, "after"),
+        (2, "drop"),
+        (2, "during"),
+        (3, "after"),
+        (4, "drop"),
+        (5, "before"),
+        (6, "during"),
+        (8, "after"),
+        (9, "drop"),
+    ]
+]
+
+
+def late(kind, moment):
+    """Tell whether a moment comes only in a push that has much to write."""
+    return kind == "write" and moment.write > FEW_WRITES
+
+
+def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, world):
+    size = Size(queries=22, ranks=4, people=4)
+    camp, random = camp(size, url="label-studio"), Random(5)
+    everybody = sorted(seats(range(size.queries), ranks(size), range(1, 5)))
+    random.shuffle(everybody)
+    moments = sorted(MOMENTS, key=lambda one: random.random() + late(*one))
+    with contextlib.closing(Wire(world.lead.url)) as wire:
+        struck, wanted = [], set()
+        for turn, (kind, moment) in enumerate(moments):
+            gone = set(random.sample(sorted(wanted), len(wanted) // 4))
+            back = set(random.sample(everybody[: turn * 12], turn and 4))
+            wanted = (wanted - gone) | back | set(everybody[turn * 12 : turn * 12 + 12])
+            camp.assign(wanted)
+            ledger = camp.folder.ledger()
+            if kind == "time":
+                child = camp.start("push")
+                time.sleep(USUAL_SECONDS * (moment + 0.5) / 10)
+                child.kill()
+                done = child.wait()
+                struck.append(done.code == -signal.SIGKILL)
+            else:
+                camp.folder.configure(wire.url, world.lead.token, str(world.lead.media))
+                wire.arm(moment)
+                child = camp.start("push")
+                wire.aim(child)
+                done = child.wait()
+                assert wire.struck, (moment, done.said)
+                camp.folder.configure(world.lead.url, world.lead.token, str(world.lead.media))
+                if moment.kind == "drop":
+                    assert done.code == 1
+                    assert "error: " in done.said
+                    assert len(done.said.strip().splitlines()[-1]) < 200
+                else:
+                    assert done.code == -signal.SIGKILL, done.said
+            between = camp.folder.ledger()
+            assert between.startswith(ledger)
+            camp.well("push")
+            assert_as_wanted(camp, wanted, between)
+            camp.answer_some(2, random)
+        assert sum(struck) >= len(struck) - 2, "most were killed before they were done"
+        again = camp.well("push").said
+        assert "push: 0 tasks added, 0 closed, 0 given out again" in again
+    camp.well("pull")
+    assert camp.judged() == camp.told
+
+
+@pytest.mark.parametrize("write", [1, 3], ids=["a project", "tasks"])
+def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, world, write):
+    camp = camp(Size(queries=2, ranks=4, people=4))
+    camp.folder.settle_seconds = journal.SETTLE_SECONDS
+    wanted = seats(range(2), (1, 2), (1, 2))
+    camp.assign(wanted)
+    with contextlib.closing(Wire(world.lead.url)) as wire:
+        camp.folder.configure(wire.url, world.lead.token)
+        wire.arm(Fault(write, "late"), {"POST"})
+        child = camp.start("push")
+        wire.aim(child)
+        assert child.wait().code == -signal.SIGKILL
+        camp.folder.configure(world.lead.url, world.lead.token)
+        assert "giving the server" in camp.well("push").said
+        time.sleep(LATE_SECONDS)
+    assert_as_wanted(camp, wanted, "")
+    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("push").said
+
+
+@pytest.mark.parametrize(
+    ("module", "fault", "methods"),
+    [
+        ("push", Fault(2, "during"), {"POST"}),
+        ("push", Fault(9, "during"), {"POST"}),
+        ("push", Fault(7, "after"), {"PATCH"}),
+        ("pull", Fault(5, "during"), {"GET"}),
+    ],
+    ids=lambda value: str(value) if isinstance(value, str) else "",
+)
+def test_a_server_killed_under_a_command(camp, world, module, fault, methods):
+    camp = camp(Size(queries=6, ranks=4, people=4))
+    first = seats(range(3), range(1, 5), (1, 2))
+    wanted = seats(range(6), (1, 2), (1, 3, 4))
+    if methods != {"POST"}:
+        camp.assign(first)
+        camp.well("push")
+        camp.answer_some(5, Random(1))
+        camp.well("pull")
+        camp.answer_some(5, Random(2))
+    camp.assign(wanted)
+    before, ledger = dict(camp.told), camp.folder.ledger()
+    with contextlib.closing(Wire(world.lead.url)) as wire:
+        camp.folder.configure(wire.url, world.lead.token)
+        wire.arm(fault, methods)
+        child = camp.start(module)
+        wire.aim(world)
+        done = child.wait()
+    assert wire.struck
+    assert done.code == 1, done.said
+    assert done.said.strip().splitlines()[-1].startswith("error: http://")
+    assert world.lead.token not in done.said
+    world.revive()
+    camp.folder.configure(world.lead.url, world.lead.token)
+    camp.well("push")
+    assert_as_wanted(camp, wanted, ledger)
+    camp.well("pull")
+    assert camp.judged() == camp.told
+    assert before.items() <= camp.told.items()
+
+
+def test_a_server_killed_as_people_answer(camp, world):
+    camp = camp(Size(queries=4, ranks=4, people=4))
+    wanted = seats(range(4), (1, 2, 3), (1, 2))
+    camp.assign(wanted)
+    camp.well("push")
+
+    def level(key):
+        return int(key.moment_id[-1])
+
+    with contextlib.closing(Wire(world.lead.url)) as wire:
+        camp.folder.configure(wire.url, world.lead.token)
+        wire.arm(Fault(2 + 9, "during"), {"POST"})  # two log in
+        wire.aim(world)
+        with pytest.raises(StudioError):
+            camp.simulate(level)
+        assert wire.struck
+    world.revive()
+    camp.folder.configure(world.lead.url, world.lead.token)
+    camp.well("pull")
+    part = camp.judged()
+    assert 1 <= len(part) < len(wanted)
+    camp.simulate(level)
+    camp.well("pull")
+    expected = {key: said(int(key[1][-1]), 1, key[2], f"{key[0]} {key[1]}").level for key in wanted}
+    assert camp.judged() == expected
+    assert part.items() <= expected.items()
+    camp.well("push")
+    assert all(len(found) == 1 for found in camp.tasks().values())
+
+
+def changed(path):
+    """Wait until a file was replaced."""
+    before = path.stat().st_ino if path.exists() else None
+    deadline = time.monotonic() + 20
+    while (path.stat().st_ino if path.exists() else None) == before:
+        assert time.monotonic() < deadline
+        time.sleep(0.0005)
+
+
+def test_a_pull_killed_at_any_moment_leaves_whole_tables(camp):
+    camp, random = camp(Size(queries=6, ranks=4, people=4)), Random(3)
+    moments = [0.3, 0.8, tables.JUDGMENT_HISTORY, tables.JUDGMENTS, tables.OPEN_TASKS]
+    camp.assign(seats(range(6), (1, 2), (1, 2)))
+    camp.well("push", "pull")
+    for moment in moments:
+        camp.answer_some(4, random)
+        before = camp.judged()
+        child = camp.start("pull")
+        if isinstance(moment, float):
+            time.sleep(moment)
+        else:
+            changed(camp.folder.path / moment.path)
+        child.kill()
+        assert child.wait().code == -signal.SIGKILL
+        assert camp.judged() in (before, camp.told), "whole, of before or of now"
+        for table in (tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS):
+            camp.folder.get(table)
+        camp.well("pull")
+        assert camp.judged() == camp.told
+    incremental = camp.folder.content()
+    camp.well("pull")
+    assert camp.run("pull", "--anew").code == 0
+    assert camp.folder.content() == incremental
+
+
+def test_an_annotator_leaves_and_comes_back(camp):
+    camp = camp(Size(queries=6, ranks=4, people=5))
+    camp.well("pull", "plan", "push")
+    own = {key: task["id"] for key, [task] in camp.tasks().items() if key[2] == 1}
+    assert own
+    camp.folder.people({1: {"active": False}, **{n: {} for n in range(2, 6)}})
+    camp.well("pull", "plan", "push")
+    tasks = camp.tasks()
+    assert not [key for key in own if open_(tasks[key][0])]
+    ledger = camp.folder.ledger()
+    assert_as_wanted(camp, waiting(camp), ledger)
+    late = min(own)
+    camp.answer(tasks[late][0], late, 3)
+    camp.well("pull", "plan", "push")
+    assert camp.judged() == {late: 3}
+    assert len(waiting(camp)) == 2 * 24 - 1, "the late answer counts, and somebody's is taken back"
+    camp.folder.people({2: {"active": False}, **{n: {} for n in (1, 3, 4, 5)}})
+    camp.well("pull", "plan", "push")
+    tasks = camp.tasks()
+    back = [key for key in own if open_(tasks[key][0])]
+    assert back, "what was given to another and is to be given on comes back"
+    assert all(tasks[key][0]["id"] == number for key, number in own.items()), "the same tasks"
+    assert_as_wanted(camp, waiting(camp), ledger)
+    assert camp.folder.ledger() == ledger
+    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("pull", "plan", "push").said
+
+
+def waiting(camp):
+    rows = camp.folder.get(tables.ASSIGNMENTS)
+    return set(rows[PAIR].itertuples(index=False, name=None))
+
+
+def test_a_server_wiped_and_restored(camp, world):
+    camp = camp(Size(queries=4, ranks=4, people=4))
+    camp.well("pull", "plan", "push")
+    camp.answer_some(9, Random(4))
+    camp.well("pull", "plan", "push")
+    before, judged = camp.folder.content(), camp.judged()
+    assert judged == camp.told
+    world.exchange(AWAY, NEW)
+    for _ in range(2):
+        done = camp.run("pull")
+        assert done.code == 1
+        assert "9 judgments went away from the server" in done.said
+        assert "--accept-loss" in done.said
+        assert camp.folder.content() == before
+    world.exchange(NEW, AWAY)
+    camp.well("pull")
+    assert camp.folder.content() == before
+    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("plan", "push").said
+
+    tasks = camp.tasks()
+    gone = Counter(key[2] for key in camp.told)
+    number = min(gone)
+    world.lead.api("DELETE", f"/api/projects/{camp.projects()[number]}/")
+    left = [key for key, [task] in tasks.items() if key[2] == number and open_(task)]
+    assert f"push: {len(left)} tasks added, 0 closed" in camp.well("push").said
+    done = camp.run("pull")
+    assert done.code == 1
+    assert f"{gone[number]} judgments went away" in done.said
+    assert f"({gone[number]} by annotator {number})" in done.said
+    assert camp.folder.content() == before
+    assert camp.run("pull", "--accept-loss").code == 0
+    assert camp.judged() == judged, "a person did judge"
+    camp.well("pull", "plan", "push")
+    assert camp.judged() == judged
+    assert all(len(found) == 1 for found in camp.tasks().values())
+
+
+def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
+    camp = camp(Size(queries=4, ranks=4, people=5))
+    camp.well("pull", "plan", "push")
+    own = sorted((key, found[0]) for key, found in camp.tasks().items() if key[2] == 1)
+    names = ("strange", "changed", "skipped", "edited", "seven", "draft", "unseen")
+    cases = dict(zip(names, own, strict=False))
+    ann, stranger = world.people[1], world.stranger
+    other = next(f[0] for key, f in camp.tasks().items() if key[2] == 2)
+
+    stranger.annotate(cases["strange"][1]["id"], result_of(1))
+    camp.answer(cases["changed"][1], cases["changed"][0], 3)
+    camp.well("pull")
+    assert camp.judged() == {cases["changed"][0]: 3}
+    [made] = ann.api("GET", f"/api/tasks/{cases['changed'][1]['id']}/annotations/")
+    stranger.api("PATCH", f"/api/annotations/{made['id']}/", {"result": result_of(0)})
+    skip = {"result": result_of(2), "was_cancelled": True}
+    ann.api("POST", f"/api/tasks/{cases['skipped'][1]['id']}/annotations/", skip)
+    ann.annotate(cases["seven"][1]["id"], result_of(7))
+    edited = cases["edited"][1]
+    data = edited["data"] | {"pair": other["data"]["pair"]}
+    ann.api("PATCH", f"/api/tasks/{edited['id']}/", {"data": data})
+    ann.annotate(edited["id"], result_of(4))
+    draft = {"result": result_of(2), "lead_time": 3.0}
+    world.lead.api("POST", f"/api/tasks/{cases['draft'][1]['id']}/drafts", draft)
+    ann.api("POST", f"/api/tasks/{cases['unseen'][1]['id']}/drafts", draft)
+
+    camp.well("pull")
+    rejected = camp.folder.get(tables.REJECTED_JUDGMENTS)
+    found = {
+        (row.moment_id if isinstance(row.moment_id, str) else None): row.reason
+        for row in rejected.itertuples()
+    }
+    reasons = {
+        "strange": "not-the-annotator",
+        "changed": "changed-by-another",
+        "skipped": "skipped",
+        "seven": "bad-level",
+        "draft": "draft",
+    }
+    expected = {cases[name][0][1]: reason for name, reason in reasons.items()}
+    assert found == expected | {None: "bad-key"}
+    assert set(rejected["annotator"]) == {1}
+    assert camp.judged() == {}
+    history = camp.folder.get(tables.JUDGMENT_HISTORY)
+    assert history["state"].tolist() == ["rejected"], "what was seen is kept"
+
+    camp.well("plan", "push")
+    given = waiting(camp)
+    for name in ("strange", "changed", "skipped", "seven"):
+        query, moment, _ = cases[name][0]
+        assert (query, moment, 1) not in given, "who answered is not asked again"
+        assert len([key for key in given if key[:2] == (query, moment)]) == 2
+    for name in ("draft", "unseen"):
+        assert cases[name][0] in given, "a draft is no answer yet"
+    assert len([key for key in given if key[:2] == cases["edited"][0][:2]]) == 2
+    camp.well("pull", "plan")
+    assert waiting(camp) == given
+    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("push").said
+
+
+class Judge(threading.Thread):
+    """Somebody who takes the next pair of their stream, as the page does, and answers it."""
+
+    def __init__(self, camp, number, project):
+        super().__init__(daemon=True)
+        self._camp, self._number, self._project = camp, number, project
+        me = camp.world.people[number]
+        self._me = Studio(me.url, me.token, me.media)
+        self._id = self._me.api("GET", "/api/current-user/whoami")["id"]
+        self._random = Random(number)
+        self.done = threading.Event()
+        self.told, self.unsure, self.problems = {}, [], []
+        self.changed = 0
+
+    def run(self):
+        with contextlib.closing(self._me):
+            while not self.done.wait(2 + self._random.random()):
+                try:
+                    self._one()
+                except Exception as exc:  # noqa: BLE001  (the test tells of it)
+                    self.problems.append(exc)
+            for task, key, level in self.unsure:
+                self._make_sure(task, key, level)
+
+    def _one(self):
+        answer = self._me.http.get(f"/api/projects/{self._project}/next")
+        if answer.status_code != httpx.codes.OK:
+            return
+        task = answer.json()
+        key = self._camp.folder.signer.read(task["data"]["pair"])
+        level = self._random.randrange(5)
+        assert key.annotator == self._number
+        if self._random.random() < 0.2:
+            self.done.wait(1)  # it may be taken back meanwhile
+        self._say("POST", f"/api/tasks/{task['id']}/annotations/", task["id"], key[:3], level)
+        if self._random.random() < 0.1:
+            made = self._answers(task["id"])
+            if len(made) == 1:
+                self.changed += 1
+                path = f"/api/annotations/{made[0]['id']}/"
+                self._say("PATCH", path, task["id"], key[:3], (level + 1) % 5)
+
+    def _say(self, method, path, task, key, level):
+        try:
+            sent = self._me.http.request(method, path, json={"result": result_of(level)})
+        except httpx.HTTPError:
+            self.unsure.append((task, key, level))
+        else:
+            if sent.is_success:
+                self.told[key] = level
+            else:
+                self.unsure.append((task, key, level))
+
+    def _answers(self, task):
+        found = self._me.api("GET", f"/api/tasks/{task}/annotations/")
+        return [one for one in found if one["completed_by"] == self._id]
+
+    def _make_sure(self, task, key, level):
+        """What was answered by an error may have been done: look."""
+        if any(one["result"] and said_level(one) == level for one in self._answers(task)):
+            self.told[key] = level
+
+
+def said_level(answer):
+    return int(answer["result"][0]["value"]["choices"][0])
+
+
+def figures_of(said):
+    """Return how many tasks a push says it added, closed and gave out again."""
+    found = PUSHED.search(said)
+    return [int(number) for number in found.groups()] if found else [0, 0, 0]
+
+
+def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, world):
+    camp, random = camp(Size(queries=20, ranks=8, people=PEOPLE, push=50, page=100)), Random(7)
+    camp.well("pull", "plan", "push")
+    judges = [Judge(camp, number, project) for number, project in camp.projects().items()]
+    assert len(judges) == PEOPLE
+    for judge in judges:
+        judge.start()
+    begin, away, done, moved = time.monotonic(), [], [], Counter()
+    while (past := time.monotonic() - begin) < AT_ONCE_SECONDS or not all(moved.values()):
+        assert past < AT_ONCE_SECONDS + PATIENCE_SECONDS, moved
+        away = [] if away else [random.randint(1, PEOPLE)]
+        camp.folder.people({n: {"active": n not in away} for n in range(1, PEOPLE + 1)})
+        done += [camp.run(module) for module in ("pull", "plan", "push")]
+        moved.update(zip(("added", "closed", "reopened"), figures_of(done[-1].said), strict=True))
+    for judge in judges:
+        judge.done.set()
+    for judge in judges:
+        judge.join()
+    told = {key: level for judge in judges for key, level in judge.told.items()}
+    assert not [judge.problems for judge in judges if judge.problems]
+    failed = [one.said for one in done if one.code]
+    assert len(failed) <= len(done) / 10, failed
+    assert not [said for said in failed if "Traceback" in said]
+    assert len(told) > PEOPLE
+    camp.well("pull")
+    assert camp.judged() == told
+    content = camp.folder.content()
+    assert camp.run("pull", "--anew").code == 0
+    assert camp.folder.content() == content, "what is read piece by piece is all there is"
+    camp.well("plan", "push")
+    assert all(len(found) == 1 for found in camp.tasks().values())

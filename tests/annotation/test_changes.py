@@ -1,0 +1,277 @@
+"""What push changes, against a model of a server; the order of tasks; the ledger; the journal."""
+
+import os
+import time
+from collections import Counter, defaultdict
+from itertools import pairwise
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.keys import Key
+from annotation.pushing import journal, ledger
+from annotation.pushing.changes import changes
+from annotation.pushing.order import shuffled
+from annotation.studio.records import Task
+from pipeline import files, tables
+from pipeline.schema import TableError
+
+QUERIES, MOMENTS = ["q0", "q1"], ["m0", "m1", "m2"]
+a_key = st.builds(
+    lambda query, moment, kind, sha: Key(query, moment, 1, kind, "text", sha, "1"),
+    st.sampled_from(QUERIES),
+    st.sampled_from(MOMENTS),
+    st.sampled_from(["first", "escalated", "gold"]),
+    st.sampled_from(["clip", "new clip"]),
+)
+a_task = st.tuples(st.none() | a_key, st.booleans(), st.integers(0, 2))
+some_tasks = st.lists(a_task, max_size=12).map(
+    lambda rows: [Task(number, *row) for number, row in enumerate(rows, start=1)]
+)
+some_keys = st.lists(a_key, max_size=8)
+
+
+def read(pair):
+    """Return a task's key: here it stands in it as it is."""
+    return pair
+
+
+def applied(made, tasks):
+    """Return the tasks of a server that has done as it was told."""
+    then = [
+        task._replace(closed=(task.closed or task.id in made.close) and task.id not in made.reopen)
+        for task in tasks
+    ]
+    return then + [Task(len(then) + 1 + n, key, False, 0) for n, key in enumerate(made.add)]
+
+
+def by_place(tasks):
+    found = defaultdict(list)
+    for task in tasks:
+        if task.pair is not None:
+            found[task.pair.place].append(task)
+    return found
+
+
+@given(some_keys, some_tasks)
+def test_afterwards_each_person_is_offered_what_is_wanted_and_nothing_else(wanted, tasks):
+    made = changes(wanted, tasks, read)
+    there = by_place(tasks)
+    places = {key.place for key in wanted}
+    assert Counter(key.place for key in made.add) == Counter(places - there.keys())
+    after = applied(made, tasks)
+    offered = Counter(task.pair.place for task in after if task.waits and task.pair)
+    answered = {place for place, found in there.items() if any(task.answers for task in found)}
+    assert offered == Counter(places - answered), "once each; what is answered never again"
+    assert not [task for task in after if task.waits and task.pair is None], "strays are closed"
+    assert not {task.id for task in tasks if task.answers} & set(made.reopen)
+
+
+@given(some_keys, some_tasks)
+def test_nothing_is_changed_without_need_and_a_second_time_nothing_at_all(wanted, tasks):
+    made = changes(wanted, tasks, read)
+    state = {task.id: task for task in tasks}
+    assert all(not state[number].closed for number in made.close)
+    assert all(state[number].closed for number in made.reopen)
+    assert not set(made.close) & set(made.reopen)
+    assert changes(wanted, applied(made, tasks), read) == ([], [], [])
+
+
+@given(some_keys, some_tasks, st.randoms())
+def test_the_order_of_what_is_listed_does_not_matter(wanted, tasks, random):
+    made = changes(wanted, tasks, read)
+    again = changes(wanted, random.sample(tasks, len(tasks)), read)
+    assert made == again
+
+
+@given(some_keys, some_keys, some_tasks, st.data())
+def test_cut_off_anywhere_and_run_again_it_ends_the_same(wanted, other, tasks, data):
+    """A push that was killed has done some of its changes; what is wanted may be new by then."""
+    made = changes(other, tasks, read)
+    steps = [("close", n) for n in made.close] + [("reopen", n) for n in made.reopen]
+    steps += [("add", key) for key in made.add]
+    cut = steps[: data.draw(st.integers(0, len(steps)))]
+    part = made._replace(
+        **{name: [what for kind, what in cut if kind == name] for name in made._fields}
+    )
+    between = applied(part, tasks)
+    after = applied(changes(wanted, between, read), between)
+    offered = Counter(task.pair.place for task in after if task.waits)
+    answered = {task.pair.place for task in tasks if task.pair and task.answers}
+    assert offered == Counter({key.place for key in wanted} - answered)
+    new = Counter(task.pair.place for task in after[len(tasks) :])
+    assert set(new.values()) <= {1}, "nothing is added twice"
+
+
+def test_of_a_task_that_is_there_twice_the_answered_one_is_kept_else_an_open_else_the_older():
+    key = Key("q", "m", 1, "first", "text", "clip", "1")
+
+    def closed(*tasks):
+        made = changes([key], [Task(*task) for task in tasks], read)
+        assert made.add == []
+        return made.close, made.reopen
+
+    assert closed((1, key, False, 0), (2, key, False, 1)) == ([1], [])
+    assert closed((1, key, True, 0), (2, key, False, 0)) == ([], [])
+    assert closed((1, key, False, 0), (2, key, False, 0)) == ([2], [])
+    assert closed((1, key, True, 0), (2, key, True, 0)) == ([], [1])
+
+
+def keys_of(annotator, queries=9, moments=7):
+    return [
+        Key(f"q{q}", f"m{m}", annotator, "first", "text", "clip", "1")
+        for q in range(queries)
+        for m in range(moments)
+    ]
+
+
+@given(st.randoms(), st.sampled_from(["one campaign", "another"]))
+def test_the_order_is_the_same_each_time_and_keeps_a_querys_pairs_together(random, campaign):
+    keys = keys_of(1)
+    order = shuffled(random.sample(keys, len(keys)), campaign)
+    assert order == shuffled(keys, campaign)
+    assert sorted(order) == sorted(keys)
+    changes_of_query = sum(a.query_id != b.query_id for a, b in pairwise(order))
+    assert changes_of_query == 9 - 1
+
+
+def test_the_order_differs_from_person_to_person_and_from_query_to_query():
+    def pairs(annotator, campaign="c"):
+        return [(key.query_id, key.moment_id) for key in shuffled(keys_of(annotator), campaign)]
+
+    orders = [pairs(annotator) for annotator in (1, 2, 3)] + [pairs(1, "d")]
+    assert len({tuple(order) for order in orders}) == 4
+    assert len({tuple(q for q, _ in order[::7]) for order in orders}) == 4, "queries too"
+    within = {tuple(m for q, m in orders[0] if q == query) for query in ("q1", "q2", "q3")}
+    assert len(within) == 3
+    assert orders[0] != sorted(orders[0])
+
+
+def shown(*pairs):
+    """Return what push shows, of `(query, moment, text, clip)`."""
+    rows = [
+        {
+            "query_id": query,
+            "moment_id": moment,
+            "video_id": "v",
+            "start": 0.0,
+            "end": 5.0,
+            "duration": 60.0,
+            "caption": "somebody sits",
+            "similarity": 0.5,
+            "rank": 1,
+            "query_sha": text,
+            "clip_sha": clip,
+            "annotator": 1,
+        }
+        for query, moment, text, clip in pairs
+    ]
+    columns = [*(name for name in tables.PAIRS.columns if name != "pair_id"), "annotator"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+a_pair = st.tuples(
+    st.sampled_from(QUERIES), st.sampled_from(MOMENTS), st.sampled_from("ab"), st.sampled_from("xy")
+)
+
+
+@settings(max_examples=15)
+@given(st.lists(st.lists(a_pair, max_size=6), max_size=5))
+def test_the_ledger_only_grows_and_a_number_is_for_ever(pushes):
+    known = tables.PAIRS.empty()
+    for pairs in pushes:
+        grown = ledger.appended(known, shown(*pairs))
+        pd.testing.assert_frame_equal(grown.head(len(known)), known)
+        pd.testing.assert_frame_equal(ledger.appended(grown, shown(*pairs)), grown)
+        known = grown
+    assert not known.duplicated(ledger.SHOWN).any()
+    assert len(known) == len({pair for pairs in pushes for pair in pairs})
+    assert known["pair_id"].tolist() == list(range(len(known)))
+
+
+def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
+    first = ledger.appended(tables.PAIRS.empty(), shown(("q0", "m0", "a", "x")))
+    grown = ledger.appended(first.assign(pair_id=41), shown(("q0", "m1", "a", "x")))
+    assert grown["pair_id"].tolist() == [41, 42]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+class Clock:
+    """Time that passes only as somebody sleeps."""
+
+    def __init__(self):
+        self.slept = 0.0
+
+    def sleep(self, seconds):
+        self.slept += seconds
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(journal.time, "sleep", clock.sleep)
+    return clock
+
+
+class Killed(Exception):  # noqa: N818  (it is no error)
+    """What happens to a push in the middle."""
+
+
+def killed():
+    """Die while tasks are being added."""
+    with pytest.raises(Killed), journal.noted("tasks"):
+        raise Killed
+
+
+def test_after_a_push_that_ended_well_nobody_waits(folder, clock):
+    with journal.noted("tasks"):
+        assert journal.FILE.is_file()
+    journal.settle()
+    assert clock.slept == 0
+
+
+def test_after_one_that_did_not_the_server_is_given_time_once(folder, clock):
+    killed()
+    journal.settle()
+    assert journal.SETTLE_SECONDS - 1 < clock.slept <= journal.SETTLE_SECONDS
+    journal.settle()
+    assert clock.slept <= journal.SETTLE_SECONDS, "once"
+
+
+@pytest.mark.parametrize("age", [-3600, 5, 60, 599])
+def test_it_counts_from_the_end_of_the_request_which_may_have_been_long(folder, clock, age):
+    killed()
+    began = time.time() - age
+    os.utime(journal.FILE, (began, began))
+    journal.settle()
+    assert journal.SETTLE_SECONDS - 1 < clock.slept <= journal.SETTLE_SECONDS
+
+
+def test_a_note_of_yesterday_is_past(folder, clock):
+    killed()
+    os.utime(journal.FILE, (time.time() - 86_400,) * 2)
+    journal.settle()
+    assert clock.slept == 0
+
+
+def test_the_ledger_refuses_what_breaks_it():
+    with pytest.raises(TableError, match=r"pairs\.csv.*query_id"):
+        ledger.appended(tables.PAIRS.empty(), shown(("", "m0", "a", "x")))
+
+
+@pytest.mark.parametrize("name", ["pull", "push"])
+def test_dvc_never_answers_from_its_cache_instead_of_asking_the_server(repository, name):
+    stage = files.read_yaml(repository / "dvc.yaml")["stages"][name]
+    assert stage["always_changed"] is True
+    kept = [out for out in stage["outs"] if "datasets/campaign/" in str(out)]
+    assert kept
+    for out in kept:
+        [options] = out.values()
+        assert options == {"cache": False, "persist": True}, "text in git, never emptied before"

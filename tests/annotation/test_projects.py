@@ -1,0 +1,77 @@
+"""Which projects are the campaign's: by the mark in their description, never by their title."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.opened import CampaignError, Opened
+from annotation.studio import projects
+from annotation.studio.records import Project
+
+OURS, OTHER = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b", "6f1c2a34-5b6d-4e7f-8a9b-ffffffffffff"
+CAMPAIGN = Opened(
+    id=OURS,
+    name="Faults",
+    guideline="1",
+    rehearsal=True,
+    opened_at="2026-01-01T00:00:00Z",
+    closed_at=None,
+)
+
+
+class Studio:
+    url = "http://127.0.0.1:1"
+
+    def __init__(self, *descriptions):
+        self._descriptions = descriptions
+
+    def projects(self):
+        for number, text in enumerate(self._descriptions, start=1):
+            yield Project(number, "Faults, annotator 1", text, "", "", "", 0, 0)
+
+
+def ours(*descriptions, **options):
+    found = projects.ours(Studio(*descriptions), CAMPAIGN, **options)
+    return {annotator: project.id for annotator, project in found.items()}
+
+
+def of(campaign, annotator):
+    return projects.description(campaign, annotator, "clips")
+
+
+def test_the_campaigns_projects_are_found_by_their_mark_alone():
+    assert ours(of(OURS, 3), "", "Faults, annotator 2", of(OURS, 12)) == {3: 1, 12: 4}
+    assert ours(projects.mark(OURS, 3)) == {3: 1}, "one that was begun and not finished too"
+    assert ours(f"a copy of: {of(OURS, 3)}") == {}
+    assert ours() == {}
+
+
+def test_a_server_of_another_campaign_is_refused_unless_it_is_to_be_shared():
+    with pytest.raises(CampaignError, match=rf"another campaign \({OTHER}.*--beside-others"):
+        ours(of(OTHER, 1))
+    assert ours(of(OTHER, 1), beside_others=True) == {}
+    assert ours(of(OTHER, 1), of(OURS, 1)) == {1: 2}, "once there, it need not be said again"
+
+
+def test_a_project_that_was_copied_is_refused_not_chosen():
+    with pytest.raises(CampaignError, match=r"two projects are marked.*\[1, 3\]"):
+        ours(of(OURS, 3), of(OTHER, 3), of(OURS, 3))
+
+
+@given(st.text(min_size=1), st.integers(1, 10**6))
+def test_a_title_fits_and_tells_people_apart(name, annotator):
+    title = projects.title(name, annotator)
+    assert len(title) <= projects.TITLE_LENGTH
+    assert title.endswith(f", annotator {annotator}")
+    assert title.startswith(name[:20])
+
+
+@given(st.uuids(), st.integers(1, 10**6), st.text(), st.text())
+def test_a_description_is_read_as_it_was_written_and_tells_where_the_clips_are(
+    campaign, annotator, clips, elsewhere
+):
+    text = projects.description(str(campaign), annotator, clips)
+    assert projects.MARK.match(text).groups() == (str(campaign), str(annotator))
+    other = projects.description(str(campaign), annotator, elsewhere)
+    assert (text == other) == (clips == elsewhere)
+    assert len(clips) < 12 or clips not in text, "a folder of the server stands nowhere"

@@ -1,0 +1,521 @@
+"""What pull makes of answers: which are judgments, every version of them, and what went away."""
+
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple, get_args
+
+import pandas as pd
+import pytest
+from campaign_cases import ledger_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation import page, pull
+from annotation.keys import Key, Signer
+from annotation.opened import CampaignError
+from annotation.pulling import reader
+from annotation.pulling.answers import Desk, Sorted, sort_out
+from annotation.pulling.history import history
+from annotation.studio.failures import StudioError
+from annotation.studio.records import Answered, Project
+from annotation.votes import fresh, last_shown
+from pipeline import tables
+
+SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
+KEY = Key("q", "m", 3, "first", "text", "clip", "1")
+OURS, OTHER = 30, 40
+DESK = Desk(3, OURS)
+START = datetime(2026, 1, 1, tzinfo=UTC)
+COLUMNS = [name for name in tables.JUDGMENT_HISTORY.columns if name != "state"]
+
+
+def at(second):
+    """Return a moment of the campaign as the server writes it."""
+    return (START + timedelta(seconds=second)).isoformat().replace("+00:00", "Z")
+
+
+def level(number):
+    value = {"choices": [str(number)]}
+    return {"from_name": "level", "to_name": "clip", "type": "choices", "value": value}
+
+
+def reason(name):
+    return level("cant-judge"), level(name) | {"from_name": "reason"}
+
+
+THREE = (level(3),)
+
+
+def answer(number=1, made=0, changed=None, said=THREE, **other):
+    usual = {
+        "id": number,
+        "completed_by": OURS,
+        "updated_by": OURS,
+        "was_cancelled": False,
+        "created_at": at(made),
+        "updated_at": at(made if changed is None else changed),
+        "lead_time": 4.5,
+        "result": list(said),
+    }
+    return usual | other
+
+
+def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None):
+    text = SIGNER.sign(key) if pair is None else pair
+    return Answered(number, text, closed, START, list(answers), list(drafts))
+
+
+def sorted_out(*tasks, desk=DESK):
+    return sort_out(tasks, desk, SIGNER.read)
+
+
+# What is a judgment
+
+
+def test_an_answer_becomes_a_judgment_of_its_pair():
+    [row] = sorted_out(task(answer(7, made=5, changed=9))).judgments
+    assert row == {
+        "query_id": "q",
+        "moment_id": "m",
+        "annotator": 3,
+        "kind": "first",
+        "query_sha": "text",
+        "clip_sha": "clip",
+        "guideline": "1",
+        "level": 3,
+        "reason": None,
+        "submitted_at": at(5),
+        "updated_at": at(9),
+        "seconds": 4.5,
+        "origin": f"7@{at(5)}",
+    }
+
+
+@pytest.mark.parametrize("name", get_args(page.ReasonName))
+def test_who_cant_judge_gives_a_reason_and_no_level(name):
+    found = sorted_out(task(answer(said=reason(name))))
+    assert [(row["level"], row["reason"]) for row in found.judgments] == [(None, name)]
+    assert found.rejected == []
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_a_late_answer_to_a_task_that_was_taken_back_is_a_judgment_like_any_other(closed):
+    assert len(sorted_out(task(answer(), closed=closed)).judgments) == 1
+
+
+TAMPERED = SIGNER.sign(KEY)[:-4] + "AAAA"
+REFUSED = {
+    "bad-key": task(answer(), pair=TAMPERED),
+    "not-the-annotator": task(answer(completed_by=OTHER)),
+    "changed-by-another": task(answer(updated_by=OTHER)),
+    "skipped": task(answer(was_cancelled=True)),
+    "draft": task(drafts=[answer(annotation=None)]),
+    "empty": task(answer(said=())),
+    "malformed": task(answer(result=None)),
+    "foreign": task(answer(said=[level(3) | {"from_name": "other"}])),
+    "twice": task(answer(said=[level(3), level(3)])),
+    "bad-level": task(answer(said=[level(7)])),
+    "bad-reason": task(answer(said=reason("tired"))),
+    "no-reason": task(answer(said=[level("cant-judge")])),
+    "reason-alone": task(answer(said=reason("broken-clip")[1:])),
+    "both": task(answer(said=[level(3), reason("broken-clip")[1]])),
+}
+
+
+def test_no_reason_to_refuse_is_left_out_here():
+    known = tables.REJECTED_JUDGMENTS.schema.columns["reason"].checks[0].statistics
+    assert set(REFUSED) == set(known["allowed_values"])
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
+    found = sorted_out(REFUSED[why])
+    assert found.judgments == []
+    [row] = found.rejected
+    assert row["reason"] == why
+    assert row["annotator"] == 3
+    assert row["origin"] == f"1@{at(0)}"
+    assert (row["query_id"], row["moment_id"]) == ((None, None) if why == "bad-key" else ("q", "m"))
+    pull.other_tables(found)
+
+
+@pytest.mark.parametrize(
+    "key",
+    [KEY._replace(annotator=4), None],
+    ids=["of another annotator", "of another campaign"],
+)
+def test_a_task_that_was_copied_here_is_nobodys(key):
+    other = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-two bytes, or so")
+    pair = SIGNER.sign(key) if key else other.sign(KEY)
+    found = sorted_out(task(answer(), pair=pair), task(pair=pair))
+    assert [row["reason"] for row in found.rejected] == ["bad-key"]
+    assert (found.judgments, found.open_tasks) == ([], [])
+
+
+@pytest.mark.parametrize("who", [{"id": OURS}, OURS])
+def test_the_author_is_a_number_or_an_object(who):
+    both = {"completed_by": who, "updated_by": who}
+    assert len(sorted_out(task(answer(**both))).judgments) == 1
+    assert sorted_out(task(answer(completed_by={"id": OTHER}))).judgments == []
+
+
+def test_without_an_account_on_the_server_no_answer_is_anybodys():
+    found = sorted_out(task(answer(completed_by=None)), desk=Desk(3, None))
+    assert [row["reason"] for row in found.rejected] == ["not-the-annotator"]
+
+
+def test_a_draft_of_an_answer_that_was_submitted_is_nothing_of_its_own():
+    found = sorted_out(task(answer(), drafts=[answer(9, annotation=1)]))
+    assert (len(found.judgments), found.rejected) == (1, [])
+
+
+@pytest.mark.parametrize("seconds", [-3.0, None, float("nan"), float("inf"), "4"])
+def test_a_time_that_no_clock_can_have_measured_is_unknown_and_costs_nobody_the_judgment(seconds):
+    found = sorted_out(task(answer(lead_time=seconds)))
+    [row] = merged(found).judgments.to_dict("records")
+    assert row["level"] == 3
+    assert pd.isna(row["seconds"])
+
+
+@pytest.mark.parametrize(
+    ("one", "is_open"),
+    [
+        (task(), True),
+        (task(drafts=[answer(annotation=None)]), True),
+        (task(closed=True), False),
+        (task(answer()), False),
+        (task(answer(was_cancelled=True)), False),
+        (task(pair=TAMPERED), False),
+        (task(pair={"no": "text"}), False),
+    ],
+)
+def test_a_task_waits_if_it_is_ours_and_neither_answered_nor_taken_back(one, is_open):
+    waiting = {name: value for name, value in KEY._asdict().items() if name != "guideline"}
+    assert sorted_out(one).open_tasks == ([waiting] if is_open else [])
+
+
+# Every version, and which of them counts
+
+
+def merged(found):
+    """Return the history of what was found the first time."""
+    columns = pd.DataFrame(found.judgments, columns=COLUMNS)
+    now = tables.JUDGMENT_HISTORY.check(columns.assign(state="stands")).drop(columns="state")
+    refused = pd.Series([row["origin"] for row in found.rejected], dtype="str")
+    return history(tables.JUDGMENT_HISTORY.empty(), now, refused)
+
+
+def then(before, *tasks):
+    """Return the history after another pull."""
+    found = sorted_out(*tasks)
+    columns = pd.DataFrame(found.judgments, columns=COLUMNS)
+    now = tables.JUDGMENT_HISTORY.check(columns.assign(state="stands")).drop(columns="state")
+    refused = pd.Series([row["origin"] for row in found.rejected], dtype="str")
+    return history(before.versions, now, refused)
+
+
+NOTHING = merged(Sorted([], [], []))
+
+
+def levels(known):
+    return known.judgments["level"].tolist()
+
+
+def versions(known):
+    rows = known.versions.sort_values(["submitted_at", "updated_at"])
+    return list(zip(rows["level"], rows["state"], strict=True))
+
+
+def test_the_newest_submitted_answer_of_a_person_counts():
+    known = then(NOTHING, task(answer(1, 0, said=[level(1)]), answer(2, 5, said=[level(4)])))
+    assert levels(known) == [4]
+    assert versions(known) == [(1, "stands"), (4, "stands")]
+    changed = then(known, task(answer(1, 0, 9, said=[level(2)]), answer(2, 5, said=[level(4)])))
+    assert levels(changed) == [4], "submitted earlier, though changed later"
+
+
+def test_an_updated_answer_replaces_the_older_and_both_stay():
+    known = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 0, 5, said=[level(1)])))
+    assert levels(known) == [1]
+    assert versions(known) == [(3, "replaced"), (1, "stands")]
+    assert not len(known.vanished)
+
+
+def test_a_level_that_was_changed_and_changed_back_is_the_first_again():
+    known = NOTHING
+    for second, number in [(0, 3), (5, 1), (9, 3)]:
+        known = then(known, task(answer(1, 0, second, said=[level(number)])))
+    assert levels(known) == [3]
+    assert versions(known) == [(3, "replaced"), (1, "replaced"), (3, "stands")]
+
+
+def test_what_went_away_is_kept_counts_and_is_told_once():
+    first = then(NOTHING, task(answer(1, 0)))
+    gone = then(first)
+    assert levels(gone) == [3]
+    assert versions(gone) == [(3, "lost")]
+    assert len(gone.vanished) == 1
+    with pytest.raises(
+        CampaignError, match=r"1 judgments went away.*1 by annotator 3.*--accept-lo"
+    ):
+        pull.refuse_loss(gone)
+    again = then(gone)
+    assert levels(again) == [3]
+    pull.refuse_loss(again)
+
+
+def test_what_came_back_stands_again():
+    first = then(NOTHING, task(answer(1, 0)))
+    back = then(then(first), task(answer(1, 0)))
+    pd.testing.assert_frame_equal(back.versions, first.versions)
+
+
+def test_a_server_restored_to_before_an_update_has_lost_the_update():
+    first = then(NOTHING, task(answer(1, 0, said=[level(1)])))
+    updated = then(first, task(answer(1, 0, 5, said=[level(4)])))
+    restored = then(updated, task(answer(1, 0, said=[level(1)])))
+    assert levels(restored) == [4], "a person did judge"
+    assert len(restored.vanished) == 1
+    assert versions(restored) == [(1, "stands"), (4, "lost")]
+    assert levels(then(restored, task(answer(1, 0, 9, said=[level(2)])))) == [2]
+
+
+def test_after_a_wipe_an_answer_of_the_same_number_is_another():
+    known = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 60, said=[level(0)])))
+    assert len(known.vanished) == 1
+    assert levels(known) == [0]
+    assert versions(known) == [(3, "lost"), (0, "stands")]
+
+
+def test_an_answer_that_somebody_else_changed_counts_no_more_and_is_not_lost():
+    first = then(NOTHING, task(answer(1, 0)))
+    known = then(first, task(answer(1, 0, 5, said=[level(0)], updated_by=OTHER)))
+    assert levels(known) == []
+    assert versions(known) == [(3, "rejected")]
+    assert not len(known.vanished)
+    mended = then(known, task(answer(1, 0, 9, said=[level(2)])))
+    assert levels(mended) == [2]
+
+
+def test_gold_and_a_vote_on_one_pair_are_two_judgments():
+    gold = task(answer(2, 1, said=[level(0)]), key=KEY._replace(kind="gold"), number=2)
+    assert levels(then(NOTHING, task(answer(1, 0)), gold)) == [3, 0]
+
+
+def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
+    known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old")))
+    shown = ledger_of([("q", "m")])
+    assert levels(known) == [3]
+    assert not len(fresh(known.judgments, last_shown(shown)))
+    newly = task(answer(2, 5, said=[level(1)]), number=2)
+    both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old")), newly)
+    assert levels(both) == [1]
+    assert fresh(both.judgments, last_shown(shown))["level"].tolist() == [1]
+    assert versions(both) == [(3, "stands"), (1, "stands")]
+
+
+class Version(NamedTuple):
+    """An answer on the server: which pair it is to, when it was last changed, what it says."""
+
+    pair: int
+    made: int
+    changed: int
+    level: int
+
+
+class Server:
+    """A model of a server whose people answer, change answers and lose them."""
+
+    def __init__(self):
+        self.now, self.answers, self.ever = 0, {}, {}
+
+    def answer(self, pair, number):
+        self.now += 1
+        self._put(len(self.ever) + 1, Version(pair, self.now, self.now, number))
+
+    def change(self, which, number):
+        if self.answers:
+            self.now += 1
+            known = sorted(self.answers)[which % len(self.answers)]
+            self._put(known, self.answers[known]._replace(changed=self.now, level=number))
+
+    def lose(self, which):
+        if self.answers:
+            del self.answers[sorted(self.answers)[which % len(self.answers)]]
+
+    def _put(self, number, version):
+        self.answers[number] = self.ever[number] = version
+
+    def tasks(self):
+        return [
+            task(
+                answer(number, one.made, one.changed, [level(one.level)]),
+                key=KEY._replace(moment_id=f"m{one.pair}"),
+                number=number,
+            )
+            for number, one in self.answers.items()
+        ]
+
+
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("answer"), st.integers(0, 2), st.integers(0, 4)),
+        st.tuples(st.just("change"), st.integers(0, 9), st.integers(0, 4)),
+        st.tuples(st.just("lose"), st.integers(0, 9)),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=20)
+@given(st.lists(steps, max_size=4))
+def test_whatever_happens_what_was_seen_is_kept_and_each_persons_last_word_counts(pulls):
+    server, known, seen, ever = Server(), NOTHING, {}, set()
+    for happens in pulls:
+        for name, *values in happens:
+            getattr(server, name)(*values)
+        gone = {number for number in seen if number not in server.answers}
+        before = set(known.versions.loc[known.versions["state"] == "lost", "origin"])
+        known = then(known, *server.tasks())
+        seen |= server.answers
+        ever |= {(number, one.changed) for number, one in server.answers.items()}
+        assert len(known.versions) == len(ever), "every version that was seen, once"
+        assert len(known.vanished) == len(gone) - len(before)
+        newest = {}
+        for one in sorted(seen.values(), key=lambda one: one.made):
+            newest[f"m{one.pair}"] = one.level
+        counted = known.judgments
+        assert dict(zip(counted["moment_id"], counted["level"], strict=True)) == newest
+    again = then(known, *server.tasks())
+    pd.testing.assert_frame_equal(again.versions, known.versions)
+    assert not len(again.vanished)
+
+
+# Reading what was changed since
+
+
+class Studio:
+    """A model of the server behind the client: it tells what was changed after a moment."""
+
+    def __init__(self, *tasks):
+        self.found = {one.id: one for one in tasks}
+        self.asked = []
+        self.fails = False
+
+    def answers(self, project, since):
+        self.asked.append(since)
+        for one in list(self.found.values()):
+            if self.fails:
+                raise StudioError("http://127.0.0.1:1: answered 502; try again")
+            if since is None or one.updated_at > since:
+                yield one
+
+    def project(self, number):
+        answers = sum(len(one.answers) for one in self.found.values())
+        return PROJECT._replace(tasks=len(self.found), answers=answers)
+
+    def put(self, one, minutes):
+        self.found[one.id] = one._replace(updated_at=START + timedelta(minutes=minutes))
+
+
+PROJECT = Project(5, "", "", "", "", "2026-01-01T00:00:00", 0, 0)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def studio(folder):
+    return Studio(*(task(number=number) for number in range(1, 6)))
+
+
+def as_there(studio, read):
+    assert dict(read) == studio.found
+    return [since is None for since in studio.asked]
+
+
+def test_all_is_read_once_and_then_what_was_changed(studio):
+    assert as_there(studio, reader.read(studio, PROJECT)) == [True]
+    studio.put(task(answer(), number=2), minutes=10)
+    assert as_there(studio, reader.read(studio, PROJECT)) == [True, False]
+    assert studio.asked[1] == START - reader.OVERLAP
+
+
+def test_anew_reads_all(studio):
+    reader.read(studio, PROJECT)
+    assert as_there(studio, reader.read(studio, PROJECT, anew=True)) == [True, True]
+
+
+@pytest.mark.parametrize("gone", [1, 5])
+def test_what_went_away_unseen_is_found_out_by_the_numbers(studio, gone):
+    studio.put(task(answer(), number=gone), minutes=10)
+    reader.read(studio, PROJECT)
+    del studio.found[gone]
+    assert as_there(studio, reader.read(studio, PROJECT))[-1]
+
+
+def test_an_answer_that_went_away_from_a_task_that_stayed_is_found_out(studio):
+    studio.put(task(answer(), number=3), minutes=10)
+    studio.put(task(answer(), number=4), minutes=30)
+    reader.read(studio, PROJECT)
+    studio.found[3] = studio.found[3]._replace(answers=[])
+    assert as_there(studio, reader.read(studio, PROJECT))[-1]
+
+
+def test_what_is_known_of_a_project_is_nothing_of_another_that_got_its_number(studio):
+    reader.read(studio, PROJECT)
+    wiped = PROJECT._replace(created_at="2026-02-01T00:00:00")
+    assert as_there(studio, reader.read(studio, wiped)) == [True, True]
+
+
+@pytest.mark.parametrize(
+    "broken", ["", "[]", '{"made": 1', '{"made": "2026-01-01T00:00:00"}', "\0"]
+)
+def test_a_broken_memory_is_no_memory(studio, broken):
+    reader.read(studio, PROJECT)
+    [file] = reader.CACHE.iterdir()
+    file.write_text(broken)
+    assert as_there(studio, reader.read(studio, PROJECT)) == [True, True]
+
+
+def test_a_memory_of_another_shape_is_no_memory(studio):
+    reader.read(studio, PROJECT)
+    [file] = reader.CACHE.iterdir()
+    file.write_text(
+        '{"made": "2026-01-01T00:00:00", "tasks": [[1, "k", false, "yesterday", [], []]]}'
+    )
+    assert as_there(studio, reader.read(studio, PROJECT)) == [True, True]
+
+
+def test_a_failure_in_the_middle_leaves_what_was_remembered(studio):
+    reader.read(studio, PROJECT)
+    [file] = reader.CACHE.iterdir()
+    before = file.read_bytes()
+    studio.put(task(answer(), number=2), minutes=10)
+    studio.fails = True
+    with pytest.raises(StudioError):
+        reader.read(studio, PROJECT)
+    assert file.read_bytes() == before
+    studio.fails = False
+    as_there(studio, reader.read(studio, PROJECT))
+
+
+@given(st.lists(st.lists(st.tuples(st.integers(1, 4), st.sampled_from("atd")), max_size=4)))
+def test_read_piece_by_piece_it_is_what_is_there(tmp_path_factory, pulls):
+    """a: somebody answers or changes an answer, t: a task is added, d: one is deleted."""
+    studio, now = Studio(), 0
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "CACHE", folder)
+        for happens in pulls:
+            for number, what in happens:
+                now += 1
+                if what == "a" and number in studio.found:
+                    studio.put(task(answer(now, now), number=number), now)
+                elif what == "t" and number not in studio.found:
+                    studio.put(task(number=number), now)
+                elif what == "d":
+                    studio.found.pop(number, None)
+            as_there(studio, reader.read(studio, PROJECT))

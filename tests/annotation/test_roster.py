@@ -1,0 +1,105 @@
+"""Who takes part: what is read, and what is refused with file and field."""
+
+import pytest
+
+from annotation import roster
+from annotation.opened import CampaignError
+from annotation.planning.people import Annotator
+from annotation.roster import Account, Person
+from momentrank.errors import MomentRankError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    roster.PUBLIC.parent.mkdir(parents=True)
+    return tmp_path
+
+
+def public(text):
+    roster.PUBLIC.write_text(text)
+
+
+def private(text):
+    roster.PUBLIC.write_text("annotators:\n  1: {role: lead, active: true}\n")
+    roster.PRIVATE.write_text(text)
+
+
+def test_people_are_read_by_number_with_their_accounts():
+    public("annotators:\n  7: {role: lead, active: false}\n  2: {role: annotator, active: true}\n")
+    roster.PRIVATE.write_text("accounts:\n  2: {email: ann@example.org}\n")
+    found = roster.roster()
+    assert found.annotators == [Annotator(2, "annotator", True), Annotator(7, "lead", False)]
+    assert {number: one.email for number, one in found.accounts.items()} == {2: "ann@example.org"}
+
+
+def test_accounts_may_be_missing_but_not_the_list_of_people():
+    public("annotators: {}\n")
+    assert roster.roster() == ([], {})
+    roster.PUBLIC.unlink()
+    with pytest.raises(MomentRankError, match=r"annotators\.yaml: no such file"):
+        roster.roster()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("annotators:\n  1: {role: boss, active: true}\n", r"annotators\.1\.role: .*'annotator', "),
+        ("annotators:\n  1: {role: lead}\n", r"annotators\.1\.active: this key is missing"),
+        ("annotators:\n  1: {role: lead, active: maybe}\n", r"annotators\.1\.active: "),
+        (
+            "annotators:\n  0: {role: lead, active: true}\n",
+            r"annotators\.0: .*greater than or equal",
+        ),
+        ("annotators:\n  ann: {role: lead, active: true}\n", r"annotators\.ann: "),
+        (
+            "annotators:\n  1: {role: lead, active: true, email: a@b}\n",
+            r"annotators\.1\.email: unknown key",
+        ),
+        ("people: {}\n", r"people: unknown key"),
+        ("", r"the file: "),
+        ("- 1\n", r"the file: "),
+        ("annotators:\n  1: {role: lead, active: true}\n  1: {role: lead, active: true}\n", "1"),
+        ("annotators: {1: {role: lead\n", "line"),
+    ],
+)
+def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, told):
+    public(text)
+    with pytest.raises(MomentRankError, match=rf"(?s)annotators\.yaml.*{told}"):
+        roster.people()
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("accounts:\n  1: {email: ann}\n", r"accounts\.1\.email: "),
+        ("accounts:\n  1: {name: Ann}\n", r"accounts\.1\.email: this key is missing"),
+        ("accounts:\n  1: {email: a@b, role: lead}\n", r"accounts\.1\.role: unknown key"),
+        (
+            "accounts:\n  1: {email: Ann@b.org}\n  2: {email: ann@B.org}\n",
+            "annotators 1 and 2 have the same account",
+        ),
+    ],
+)
+def test_what_is_wrong_with_the_accounts_is_told_with_file_and_field(text, told):
+    private(text)
+    with pytest.raises(MomentRankError, match=rf"annotators\.private\.yaml: .*{told}") as error:
+        roster.roster()
+    assert "ann@" not in str(error.value).lower(), "an address is nobody else's business"
+
+
+def test_two_people_of_one_account_are_an_error_of_the_campaign():
+    private("accounts:\n  1: {email: a@b}\n  2: {email: a@b}\n")
+    with pytest.raises(CampaignError):
+        roster.accounts()
+
+
+def test_what_is_written_is_read_and_no_address_stands_in_the_public_file():
+    people = {3: Person(role="escalation", active=True), 1: Person(role="lead", active=False)}
+    known = {3: Account(email="ann@example.org", name="Ann", password=None)}
+    roster.write(people, known)
+    found = roster.roster()
+    assert found.annotators == [Annotator(1, "lead", False), Annotator(3, "escalation", True)]
+    assert found.accounts == known
+    assert "@" not in roster.PUBLIC.read_text()
+    assert roster.PRIVATE.stat().st_mode & 0o777 == 0o600
