@@ -5,7 +5,6 @@ project's annotator, nobody else has changed it, and it says one level or one re
 else is refused, with the reason: nothing unreadable ever becomes a level.
 """
 
-import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from annotation.page import read_answer
 from annotation.studio.records import Answered
 
 Row = dict[str, Any]
+LONGEST_SECONDS = 1e9
 
 
 class Sorted(NamedTuple):
@@ -83,9 +83,9 @@ def _account(who: object) -> object:
 
 def _seconds(measured: object) -> float | None:
     """Return the time an answer took; None where the annotator's clock was set meanwhile."""
-    if isinstance(measured, int | float) and math.isfinite(measured) and measured >= 0:
-        return float(measured)
-    return None
+    if isinstance(measured, bool) or not isinstance(measured, int | float):
+        return None
+    return float(measured) if 0 <= measured <= LONGEST_SECONDS else None
 
 
 def _origin(answer: Mapping[str, Any]) -> str:

@@ -168,7 +168,7 @@ def test_a_draft_of_an_answer_that_was_submitted_is_nothing_of_its_own():
     assert (len(found.judgments), found.rejected) == (1, [])
 
 
-@pytest.mark.parametrize("seconds", [-3.0, None, float("nan"), float("inf"), "4"])
+@pytest.mark.parametrize("seconds", [-3.0, None, float("nan"), float("inf"), "4", True, 10**400])
 def test_a_time_that_no_clock_can_have_measured_is_unknown_and_costs_nobody_the_judgment(seconds):
     found = sorted_out(task(answer(lead_time=seconds)))
     [row] = merged(found).judgments.to_dict("records")
