@@ -54,10 +54,12 @@ def rehearse(name: str, people: int) -> None:
     known = opened.current()
     if known is not None and not known.rehearsal:
         raise CampaignError(f"{opened.FILE}: {known.name!r} is a real campaign, and no rehearsal")
+    if known is None:
+        _step("the corpus", "dvc", "repro", "ingest")
     with ThreadPoolExecutor(1) as beside:
         starting = beside.submit(server.start, None)
         if known is None:
-            _step("clips of every candidate, and Label Studio beside it", "dvc", "repro", "clips")
+            _step("queries, candidates, clips; Label Studio beside it", "dvc", "repro", "clips")
         starting.result()
     if known is None:
         _step(

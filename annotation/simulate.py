@@ -28,7 +28,8 @@ from annotation.studio.records import Project
 from pipeline import files, sample, stage
 from pipeline.sitcom.screenplay import load_screenplay
 
-TOGETHER = 8
+TOGETHER = 2
+"""More at once are slower: Django's own server has one core, SQLite one writer."""
 
 Truth = Callable[[Key], int]
 
