@@ -42,7 +42,7 @@ demo: ## Run everything on the sample corpus, people and all, in a clone of its 
 	  || { git commit --quiet --all -m "What the demo has made" || true; git merge --quiet --no-edit FETCH_HEAD; }; }
 	@cd $(DEMO) && $(RUN) python -m annotation.rehearsal --name Demo
 
-# Few enough queries for about 1,000 judgments. dvc.lock is the clone's own: what this machine made.
+# A sample that makes about 1,000 judgments. dvc.lock is the clone's own: what this machine made.
 $(DEMO):
 	@rm -rf $(DEMO).new && git clone --quiet --no-local . $(DEMO).new
 	@cd $(DEMO).new && ln -s "$(CURDIR)/.venv" "$(CURDIR)/.venv-label-studio" . \
@@ -51,8 +51,9 @@ $(DEMO):
 	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
   && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
 	  && git switch --quiet --create demo \
-	  && sed -i.bak -E 's/^  val: .*/  val: 5/; s/^  test: .*/  test: 13/' params.yaml && rm params.yaml.bak \
-	  && git commit --quiet --all -m "Fewer queries than the sample's"
+	  && sed -i.bak -E 's/^  val: .*/  val: 4/; s/^  test: .*/  test: 12/; s/^  videos: [0-9]+$$/  videos: 40/; \
+	    s/^  sentences: [0-9]+/  sentences: 3000/' params.yaml && rm params.yaml.bak \
+	  && git commit --quiet --all -m "A smaller sample than usual"
 	@mv $(DEMO).new $(DEMO)
 
 test: $(READY) ## Check style and types, and run the tests
