@@ -51,9 +51,9 @@ $(DEMO):
 	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
   && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
 	  && git switch --quiet --create demo \
-	  && sed -i.bak -E 's/^  val: .*/  val: 4/; s/^  test: .*/  test: 12/; s/^  videos: [0-9]+$$/  videos: 40/; \
-	    s/^  sentences: [0-9]+/  sentences: 3000/' params.yaml && rm params.yaml.bak \
-	  && git commit --quiet --all -m "A smaller sample than usual"
+	  && sed -i.bak -E -e 's/^  val: .*/  val: 4/' -e 's/^  test: .*/  test: 12/' \
+	    -e 's/^  videos: [0-9]+$$/  videos: 40/' -e 's/^  sentences: [0-9]+/  sentences: 3000/' params.yaml \
+	  && rm params.yaml.bak && git commit --quiet --all -m "A smaller sample than usual"
 	@mv $(DEMO).new $(DEMO)
 
 test: $(READY) ## Check style and types, and run the tests
