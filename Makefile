@@ -51,8 +51,8 @@ $(DEMO):
 	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
   && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
 	  && git switch --quiet --create demo \
-	  && sed -i.bak -E -e 's/^  val: .*/  val: 4/' -e 's/^  test: .*/  test: 12/' \
-	    -e 's/^  videos: [0-9]+$$/  videos: 40/' -e 's/^  sentences: [0-9]+/  sentences: 3000/' params.yaml \
+	  && sed -i.bak -E -e 's/^  val: .*/  val: 5/' -e 's/^  test: .*/  test: 15/' \
+	    -e 's/^  videos: [0-9]+$$/  videos: 40/' -e 's/^  sentences: [0-9]+/  sentences: 2500/' params.yaml \
 	  && rm params.yaml.bak && git commit --quiet --all -m "A smaller sample than usual"
 	@mv $(DEMO).new $(DEMO)
 
