@@ -2,7 +2,7 @@
 
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
-    python -m annotation.campaign close [--give-up]
+    python -m annotation.campaign close [--give-up] [--offline]
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
 datasets/campaign/campaign.yaml and commits both; from then on every `dvc repro` pulls what was
@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation import git, guideline, keys, opened, roster
+from annotation.auditing import design
 from annotation.connection import alone, connect
 from annotation.opened import CampaignError, Opened
 from annotation.plan import campaign_of, plan, pulled
@@ -33,6 +34,16 @@ from pipeline.params import load
 
 FROZEN = ("rewrite", "pull", "push")
 DAG = Path("dvc.yaml")
+DECIDED = (
+    tables.PAIRS,
+    tables.JUDGMENTS,
+    tables.JUDGMENT_HISTORY,
+    tables.FROZEN_QUERIES,
+    tables.EXTEND,
+    tables.AUDIT,
+    tables.TOPUP,
+)
+"""What people made and decided, beside who they are and which campaign it was."""
 
 
 def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
@@ -65,13 +76,19 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
     return campaign
 
 
-def end(campaign: Opened, *, give_up: bool) -> dict[str, Any]:
+def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
     """Write that the campaign is closed, and take back what is open; return its last state.
 
     Raises:
-        CampaignError: pairs wait, and nobody said to give them up.
+        CampaignError: pairs wait, and nobody said to give them up; or there is no server to ask
+            for what people did since, and nobody said that there is none.
     """
     params, connection = load(), connect("close")
+    if connection is None and not offline:
+        raise CampaignError(
+            "what people did since the last pull would be lost; configure the server, or if there"
+            " is none any more: close --offline"
+        )
     if connection is not None:
         with alone("close"):
             pull(connection)
@@ -83,7 +100,9 @@ def end(campaign: Opened, *, give_up: bool) -> dict[str, Any]:
         with alone("close"):
             push(connection, with_showing(made.assignments.iloc[:0], params), params)
             pull(connection)
-    opened.write(campaign.model_copy(update={"closed_at": _now()}))
+    pairs = made.state["pairs"]
+    left = {"closed_at": _now(), "given_up": pairs["waiting"] + pairs["without_clip"]}
+    opened.write(campaign.model_copy(update=left))
     return made.state
 
 
@@ -140,10 +159,13 @@ def main(options: argparse.Namespace) -> None:
         raise CampaignError(f"{opened.FILE}: no campaign is open here")
     if campaign.closed and frozen():
         raise CampaignError(f"{opened.FILE}: {campaign.name!r} is closed")
-    told = "" if campaign.closed else _told(end(campaign, give_up=options.give_up))
+    told = (
+        ""
+        if campaign.closed
+        else _told(end(campaign, give_up=options.give_up, offline=options.offline))
+    )
     freeze()
-    outs = [tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.FROZEN_QUERIES]
-    lists = [opened.FILE, roster.PUBLIC, tables.EXTEND.path, *(table.path for table in outs)]
+    lists = [opened.FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
     git.commit([*lists, DAG, Path("dvc.lock")], f"Close {campaign.name}")
     stage.say(f"closed{told}; next: dvc repro")
 
@@ -171,6 +193,7 @@ def _arguments() -> argparse.Namespace:
     )
     finish = commands.add_parser("close", help="end it, and freeze what people made")
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that wait")
+    finish.add_argument("--offline", action="store_true", help="the server is gone: don't ask it")
     options = parser.parse_args()
     if options.do == "open" and options.people and not options.rehearsal:
         parser.error("--people lists simulated people: only with --rehearsal")

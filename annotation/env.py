@@ -6,15 +6,24 @@ git and readable by its owner alone.
 """
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from momentrank.errors import MomentRankError
 
 ENV = Path(".env")
 URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
 USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
 ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
 PRIVATE = 0o600
+TOKEN_TEXT = re.compile(r"[!-~]+")
+
+
+class EnvError(MomentRankError):
+    """A setting that can't be meant."""
 
 
 class Endpoint(NamedTuple):
@@ -56,6 +65,19 @@ def value(name: str, path: Path = ENV) -> str | None:
 
 
 def endpoint(path: Path = ENV) -> Endpoint | None:
-    """Return the configured server, or None: no server is a normal state."""
-    url, token = value(URL, path), value(TOKEN, path)
-    return Endpoint(url.rstrip("/"), token) if url and token else None
+    """Return the configured server, or None: no server is a normal state.
+
+    Raises:
+        EnvError: the address or the token is none; no message repeats what may be secret.
+    """
+    url, token = ((value(name, path) or "").strip() for name in (URL, TOKEN))
+    if not url or not token:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise EnvError(f"{URL}: is no address; it begins with http:// or https://")
+    if parts.username is not None:
+        raise EnvError(f"{URL}: leave name and password out of it; {TOKEN} opens the server")
+    if not TOKEN_TEXT.fullmatch(token):
+        raise EnvError(f"{TOKEN}: holds characters that no token has; copy it once more")
+    return Endpoint(url.rstrip("/"), token)

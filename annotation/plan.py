@@ -142,7 +142,12 @@ def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answer
         open_tasks=answers.open_tasks.merge(shown, on=SHOWN),
         annotators=annotators,
         extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
-        rule=Rule(params.candidates.batch, params.plan.last_ranks, params.plan.min_mean),
+        rule=Rule(
+            params.candidates.batch,
+            params.plan.last_ranks,
+            params.plan.min_mean,
+            params.consensus.rounding,
+        ),
         spent=answered.assign(kind="first"),
         extra=extra,
     )

@@ -24,6 +24,7 @@ from annotation.pushing import desks, journal, ledger, tasks
 from annotation.pushing.desks import Desk
 from annotation.showing import details, showing, to_judge
 from annotation.studio import projects
+from annotation.votes import PAIR
 from pipeline import files, stage, tables
 from pipeline.params import Params, load
 
@@ -52,7 +53,9 @@ def push(
         desks.laid_out(connection, project, keys.get(annotator, []))
         for annotator, project in sorted(there.items())
     ]
-    tables.PAIRS.write(ledger.appended(tables.PAIRS.read(), pairs))  # before anybody can answer
+    known = tables.PAIRS.read()
+    shown = pd.concat([pairs, _shown_again(known, params)], ignore_index=True)
+    tables.PAIRS.write(ledger.appended(known, shown))  # before anybody can answer
     for desk in laid_out:
         desks.close_and_reopen(connection, desk)
     tasks.add(connection, laid_out, tasks.Shown(pairs, params.clips.url), params.push.batch)
@@ -77,6 +80,14 @@ def _figures(desks: Sequence[Desk]) -> dict[str, Any]:
         "closed": sum(len(desk.changes.close) for desk in desks),
         "reopened": sum(len(desk.changes.reopen) for desk in desks),
     }
+
+
+def _shown_again(known: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Return what is shown of the pairs that are again as they once were."""
+    changed = known.loc[known.duplicated(PAIR), PAIR].drop_duplicates()
+    if changed.empty:
+        return changed
+    return ledger.returned(known, with_showing(changed, params))
 
 
 def with_showing(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:

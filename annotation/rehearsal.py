@@ -10,7 +10,8 @@ the Label Studio of this folder (`make label-studio`). Stopped at any moment and
 goes on from there; when all is done, it only tells what came out.
 
 `--clear` stops the folder's server, so that the folder can be deleted; it refuses where people
-have judged.
+have judged. Annotator 1 of a rehearsal is you, and simulated too: what you judge in your own
+project or in the one for practice does not hold it up.
 """
 
 import argparse

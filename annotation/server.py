@@ -25,6 +25,7 @@ from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from annotation import env
 from momentrank.errors import MomentRankError
@@ -36,6 +37,7 @@ DATA, MEDIA = HOME / "data", HOME / "media"
 CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
 RUNNING, LOG = HOME / "server.json", HOME / "server.log"
 USUAL_PORT = 8080
+HERE = ("127.0.0.1", "localhost")
 START_SECONDS, STOP_SECONDS = 180.0, 15.0
 NOT_RUNNING = 3
 QUIET = {
@@ -84,9 +86,16 @@ def start(port: int | None) -> Running:
     `port` None is the usual one if it is free, 0 any that is free.
 
     Raises:
-        ServerError: it is not installed, or did not come up; its log says why.
+        ServerError: it is not installed, another one is configured, or it did not come up; its
+            log says why.
     """
     found = running()
+    configured = urlsplit(env.value(env.URL) or "").hostname
+    if found is None and configured not in {None, *HERE}:
+        raise ServerError(
+            f"{env.URL} is of another server ({configured}), whose campaign this would leave;"
+            " take it out of the environment or of .env, if that is meant"
+        )
     if found is None:
         if not PROGRAM.is_file():
             raise ServerError("Label Studio is not installed here; type: make label-studio")

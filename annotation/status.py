@@ -6,7 +6,8 @@ Asks the server, and changes nothing: done and open per annotator, their pace, t
 and the hours left; agreement so far; what was escalated, discarded or can't be judged; the
 queries whose second batch is judged, with the levels of their first in a row.
 
-Exits with 0 when nothing is wanted any more, with 75 while the campaign waits for people.
+Exits with 0 when every pair is decided or the campaign is closed, with 75 while it waits: for
+people, for a clip, or for a decision of yours.
 """
 
 import argparse
@@ -38,6 +39,11 @@ def status(campaign: Campaign) -> dict[str, Any]:
     made, known = plan(campaign), standing(campaign)
     return {
         "wanted": len(made.assignments),
+        "waits": bool(
+            made.state["pairs"]["waiting"]
+            or made.state["pairs"]["without_clip"]
+            or made.state["queries"]["for_the_lead"]
+        ),
         "pairs": made.state["pairs"],
         "agreement": agreement(known),
         "extended": {query: levels(known, query) for query in made.state["queries"]["extended"]},
@@ -140,7 +146,8 @@ def now() -> tuple[str, dict[str, Any]]:
             found = pull.fetch(connection)
         known = pull.merged(found)
         answers = Answers(known.judgments, *pull.other_tables(found))
-    return campaign.name, status(campaign_of(roster.people(), load(), answers))
+    figures = status(campaign_of(roster.people(), load(), answers))
+    return campaign.name, figures | {"waits": figures["waits"] and not campaign.closed}
 
 
 def main(options: argparse.Namespace) -> None:
@@ -151,7 +158,7 @@ def main(options: argparse.Namespace) -> None:
         sys.stdout.write(shown)
         sys.stdout.flush()
         if options.watch is None:
-            sys.exit(WAITING if figures["wanted"] or figures["for_the_lead"] else 0)
+            sys.exit(WAITING if figures["waits"] else 0)
         time.sleep(options.watch)
 
 

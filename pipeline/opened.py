@@ -22,7 +22,8 @@ class Opened(Section):
     """A campaign: what marks its tasks, and under which rules people judge.
 
     `id` stands in every project and key of it; `guideline` is the version that annotators
-    read; answers in a `rehearsal` may be simulated. Times are UTC.
+    read; answers in a `rehearsal` may be simulated. Times are UTC. `given_up` is the number of
+    pairs that were wanted and not decided when it was closed.
     """
 
     id: Annotated[str, Field(pattern=UUID)]
@@ -31,6 +32,7 @@ class Opened(Section):
     rehearsal: bool
     opened_at: Instant
     closed_at: Instant | None
+    given_up: Annotated[int, Field(ge=0)] = 0
 
     @property
     def closed(self) -> bool:

@@ -1,7 +1,8 @@
 """Write what goes out: judged queries, qrels, raw judgments, and what describes them (section 4).
 
-reads   datasets/campaign/{queries,pairs,judgments}.csv, campaign.yaml, annotators.private.yaml,
-        datasets/work/consensus.parquet, counted_votes.parquet, annotation/guideline.md
+reads   datasets/campaign/{queries,pairs,judgments,audit,topup}.csv, campaign.yaml,
+        annotators.private.yaml, datasets/work/consensus.parquet, counted_votes.parquet,
+        annotation/guideline.md
 writes  datasets/release/ (but for the training sets, which are the stage pseudo's)
 
 All of it comes from what people made: once a campaign is closed it can be built again in a clone
@@ -14,7 +15,7 @@ from typing import Any
 from pipeline import files, opened, stage, tables
 from pipeline.params import Params, load
 from pipeline.releasing.card import card
-from pipeline.releasing.collection import Collection, Sources, collection
+from pipeline.releasing.collection import Collection, Sources, besides, collection
 from pipeline.releasing.croissant import croissant
 from pipeline.releasing.judged import judged_parts
 from pipeline.releasing.levels import meanings
@@ -34,7 +35,7 @@ def release(found: Collection, levels: dict[str, Any], params: Params) -> Parts:
     return {**parts, "manifest.json": manifest(found, params, parts)}
 
 
-def gathered() -> Collection:
+def gathered(candidates: int) -> Collection:
     """Return what the tables of this checkout hold, once nothing in them names a person.
 
     Raises:
@@ -50,13 +51,15 @@ def gathered() -> Collection:
         tables.CONSENSUS.read(),
         tables.COUNTED_VOTES.read(),
         newest=None if judgments.empty else judgments["submitted_at"].max(),
+        besides=besides(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
     )
     return collection(campaign, sources)
 
 
 def main() -> None:
     """Release what there is, and say how complete it is."""
-    params, found = load(), gathered()
+    params = load()
+    found = gathered(params.candidates.top)
     parts = release(found, meanings(found.campaign), params)
     for path, part in parts.items():
         with files.atomic(FOLDER / path, "wb") as stream:

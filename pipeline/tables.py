@@ -203,7 +203,7 @@ _JUDGED = {
 }
 JUDGMENTS = _table(
     CAMPAIGN / "judgments.csv",
-    ["query_id", "moment_id", "annotator", "kind"],
+    ["query_id", "moment_id", "annotator", "kind", "query_sha", "clip_sha"],
     **_JUDGED,
 )
 JUDGMENT_HISTORY = _table(

@@ -20,9 +20,12 @@ WORDS = ["a", "man", "woman", "person", "walks", "sits", "on", "the", "sofa", "w
 WORDS += ["coffee", "door", "and", "his", "her"]
 
 
+LONG = ("test_campaign_faults.py", "test_campaign_loop.py", "test_dvc.py", "test_browser.py")
+
+
 def pytest_collection_modifyitems(items):
-    """Begin with the file that takes longest: workers take files as a whole."""
-    items.sort(key=lambda item: item.path.name != "test_dvc.py")
+    """Begin with the files that take longest: workers take files as a whole."""
+    items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
 @pytest.fixture(scope="session")

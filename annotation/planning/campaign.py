@@ -7,18 +7,20 @@ from typing import NamedTuple
 import pandas as pd
 
 from annotation.planning.people import Annotator
+from annotation.rule import Rounding
 from pipeline import tables
 
 
 class Rule(NamedTuple):
     """When the second batch follows: a mean level over the last ranks of the first.
 
-    `batch` is the number of candidates in the first.
+    `batch` is the number of candidates in the first; `rounding` is of the levels themselves.
     """
 
     batch: int = 20
     last_ranks: int = 5
     min_mean: float = 2.0
+    rounding: Rounding = "up"
 
 
 @dataclass(frozen=True)

@@ -71,7 +71,7 @@ def standing(campaign: Campaign) -> Standing:
         pairs,
         same,
         clip=pairs["moment_id"].isin(list(campaign.clips)).to_numpy(),
-        verdicts=decide(counting.pair, counting.level, len(pairs)),
+        verdicts=decide(counting.pair, counting.level, len(pairs), rounding=campaign.rule.rounding),
         seen=_seats(_one_query(_answered(campaign), same), pairs),
         given=_seats(_one_query(given, same), pairs),
     )

@@ -13,7 +13,7 @@ import pandas as pd
 from pipeline import tables
 
 VERSION = ["origin", "updated_at"]
-KEY = ["query_id", "moment_id", "annotator", "kind"]
+KEY = list(tables.JUDGMENTS.key)
 COUNTING = ("stands", "lost")
 
 
@@ -46,7 +46,7 @@ def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.Series) -> Hi
 
 
 def _judgments(versions: pd.DataFrame) -> pd.DataFrame:
-    """Return each person's newest answer to a pair."""
+    """Return each person's newest answer to a pair, as it was shown to them."""
     counting = versions[versions["state"].isin(COUNTING)]
     newest = counting.sort_values(["submitted_at", *VERSION]).drop_duplicates(KEY, keep="last")
     columns = tables.JUDGMENTS.columns

@@ -31,7 +31,7 @@ def told(url: str) -> Iterator[None]:
             f" where it is your own) or mend {URL}"
         ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
-        raise StudioError(f"{url}: the connection broke off; try again ({exc})") from exc
+        raise StudioError(f"{url}: the connection broke off; try again") from exc
     except (AttributeError, TypeError) as exc:  # the SDK checks nothing that it is sent
         raise StudioError(_strange(url)) from exc
 

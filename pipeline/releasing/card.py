@@ -34,6 +34,7 @@ FILES = """\
   `cant_judge.csv`: those without one (a broken clip, a senseless query), which are no 0.
 * `consensus.csv`: what the votes came to: `level`, the exact `mean` that was rounded to it, and
   `outcome`: agreed by `two` or `four`, `adjudicated`, `discarded`, `unjudgeable`, or `waiting`.
+  `origin`: one of the most similar `candidates`, drawn by an `audit`, or found by a system's run.
 * `queries/`, `corpus/`, `qrels/`, `top_ranked/`: Parquet as MTEB has it. The corpus holds the
   moments that were shown to people, not the whole pool.
 * `croissant.json` describes the files for machines, `manifest.json` holds hashes and settings.

@@ -14,6 +14,7 @@ PAIR = ["query_id", "moment_id"]
 SPLITS = ("val", "test")
 OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
 ALL_VOTES = 4
+CANDIDATES = "candidates"
 
 
 class ReleaseError(MomentRankError):
@@ -25,9 +26,10 @@ class Collection:
     """What people made of the frozen queries.
 
     `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` is
-    the ledger, each pair as it was last shown, by pair_id, with `split, level, mean, outcome`
-    and the number of its `scores`. `votes` are `pair_id, worker, level, reason`: the ones that
-    count. `elsewhere` counts pairs that were shown of queries that are none of these.
+    the ledger, each pair as it was last shown, by pair_id, with `split, level, mean, outcome`,
+    the number of its `scores`, and its `origin`: candidates, audit, or the run that brought it.
+    `votes` are `pair_id, worker, level, reason`: the ones that count. `elsewhere` counts pairs
+    that were shown of queries that are none of these.
     """
 
     campaign: Opened | None
@@ -71,10 +73,12 @@ class Collection:
     def standing(self) -> dict[str, Any]:
         """How far the judging is, in numbers.
 
-        `given_up` are discarded pairs that never got their four levels.
+        `given_up` are discarded pairs that never got their four levels, and with them those that
+        nobody was ever shown.
         """
         outcome = self.pairs["outcome"]
         given_up = (outcome == "discarded") & (self.pairs["scores"] != ALL_VOTES)
+        left = 0 if self.campaign is None else self.campaign.given_up
         never = ~self.frozen["query_id"].isin(self.pairs["query_id"])
         return {
             "campaign": self.status,
@@ -84,7 +88,7 @@ class Collection:
             "pairs": len(self.pairs),
             "pairs_with_level": len(self.judged),
             **{f"pairs_{name}": int((outcome == name).sum()) for name in OUTCOMES},
-            "pairs_given_up": int(given_up.sum()),
+            "pairs_given_up": max(int(given_up.sum()), left),
             "pairs_of_other_queries": self.elsewhere,
             "votes": int(self.votes["level"].notna().sum()),
             "votes_without_level": int(self.votes["level"].isna().sum()),
@@ -98,13 +102,26 @@ class Collection:
 
 
 class Sources(NamedTuple):
-    """The tables that a release is made of; `newest` is when people last judged."""
+    """The tables that a release is made of; `newest` is when people last judged.
+
+    `besides` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
+    """
 
     queries: pd.DataFrame
     ledger: pd.DataFrame
     consensus: pd.DataFrame
     votes: pd.DataFrame
     newest: pd.Timestamp | None = None
+    besides: pd.DataFrame | None = None
+
+
+def besides(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
+    """Return what was judged beyond the first `candidates` ranks, and why, as `PAIR, origin`.
+
+    `audit`, else the name of the run that brought it.
+    """
+    both = pd.concat([audit.assign(origin="audit"), topup])
+    return both.loc[both["rank"] > candidates, [*PAIR, "origin"]].drop_duplicates(PAIR)
 
 
 def collection(campaign: Opened | None, made: Sources) -> Collection:
@@ -120,6 +137,11 @@ def collection(campaign: Opened | None, made: Sources) -> Collection:
     own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
     found = made.consensus.assign(scores=made.consensus["scores"].map(len))
     pairs = own.merge(found, on=PAIR, how="left", validate="one_to_one")
+    if made.besides is None:
+        pairs["origin"] = CANDIDATES
+    else:
+        pairs = pairs.merge(made.besides, on=PAIR, how="left", validate="one_to_one")
+        pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     if pairs["outcome"].isna().any():
         raise ReleaseError(
             f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"

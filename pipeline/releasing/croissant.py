@@ -32,7 +32,13 @@ RECORDS: dict[str, dict[str, str]] = {
         "end": FLOAT,
     },
     # A pair without a level has none, which only a float can say.
-    "consensus.csv": {"pair_id": INTEGER, "level": FLOAT, "mean": FLOAT, "outcome": TEXT},
+    "consensus.csv": {
+        "pair_id": INTEGER,
+        "level": FLOAT,
+        "mean": FLOAT,
+        "outcome": TEXT,
+        "origin": TEXT,
+    },
     CORPUS_FILE: {
         "_id": TEXT,
         "title": TEXT,

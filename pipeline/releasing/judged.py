@@ -76,5 +76,5 @@ def _tables(found: Collection) -> Parts:
         "raw_annotation.csv": csv_rows(scored[["pair_id", "worker", "relevance"]]),
         "cant_judge.csv": csv_rows(without[["pair_id", "worker", "reason"]]),
         "pairs.csv": csv_rows(pairs[["pair_id", "query_id", "video_name", "start", "end"]]),
-        "consensus.csv": csv_rows(pairs[["pair_id", "level", "mean", "outcome"]]),
+        "consensus.csv": csv_rows(pairs[["pair_id", "level", "mean", "outcome", "origin"]]),
     }

@@ -66,9 +66,8 @@ def read(params: Params) -> Sources:
     """
     modalities = params.ingest.pool_modalities
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
-    made = release.Sources(
-        tables.FROZEN_QUERIES.read(), tables.PAIRS.read(), consensus, tables.COUNTED_VOTES.read()
-    )
+    queries, ledger = tables.FROZEN_QUERIES.read(), tables.PAIRS.read()
+    made = release.Sources(queries, ledger, consensus, tables.COUNTED_VOTES.read())
     return Sources(
         collection=release.collection(opened.current(), made),
         moments=pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),

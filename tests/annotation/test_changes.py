@@ -15,6 +15,7 @@ from annotation.pushing import journal, ledger
 from annotation.pushing.changes import changes
 from annotation.pushing.order import shuffled
 from annotation.studio.records import Task
+from annotation.votes import last_shown
 from pipeline import files, tables
 from pipeline.schema import TableError
 
@@ -178,17 +179,33 @@ a_pair = st.tuples(
 
 
 @settings(max_examples=15)
-@given(st.lists(st.lists(a_pair, max_size=6), max_size=5))
+@given(st.lists(st.lists(a_pair, max_size=6, unique_by=lambda pair: pair[:2]), max_size=5))
 def test_the_ledger_only_grows_and_a_number_is_for_ever(pushes):
-    known = tables.PAIRS.empty()
+    known, last, changes = tables.PAIRS.empty(), {}, 0
     for pairs in pushes:
         grown = ledger.appended(known, shown(*pairs))
         pd.testing.assert_frame_equal(grown.head(len(known)), known)
         pd.testing.assert_frame_equal(ledger.appended(grown, shown(*pairs)), grown)
         known = grown
-    assert not known.duplicated(ledger.SHOWN).any()
-    assert len(known) == len({pair for pairs in pushes for pair in pairs})
+        changes += sum(last.get(pair[:2]) != pair for pair in pairs)
+        last |= {pair[:2]: pair for pair in pairs}
+    assert set(last_shown(known).itertuples(index=False, name=None)) == set(last.values())
+    assert len(known) == changes
     assert known["pair_id"].tolist() == list(range(len(known)))
+
+
+def test_what_is_again_as_it_was_is_shown_again_though_nobody_is_asked():
+    first, other = ("q0", "m0", "a", "x"), ("q0", "m0", "b", "x")
+    known = tables.PAIRS.empty()
+    for push in (first, other):
+        assert ledger.returned(known, shown(push)).empty
+        known = ledger.appended(known, shown(push))
+    assert ledger.returned(known, shown(other)).empty
+    again = ledger.returned(known, shown(first))
+    known = ledger.appended(known, again)
+    assert known["query_sha"].tolist() == ["a", "b", "a"]
+    assert last_shown(known)["query_sha"].tolist() == ["a"]
+    assert ledger.returned(known, shown(first)).empty
 
 
 def test_a_ledger_that_begins_elsewhere_goes_on_from_there():

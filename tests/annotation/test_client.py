@@ -12,8 +12,8 @@ import pytest
 from campaign_folder import CAMPAIGN, CampaignFolder, Size, email_of
 from werkzeug import Response
 
-from annotation import pull, push
-from annotation.env import Endpoint
+from annotation import env, pull, push
+from annotation.env import Endpoint, EnvError
 from annotation.keys import Key
 from annotation.opened import CampaignError
 from annotation.studio import projects
@@ -226,9 +226,33 @@ def test_no_server_is_one_line_that_says_what_to_start(server, folder):
 @pytest.mark.parametrize("url", ["127.0.0.1:8080", "localhost", "http://", "ftp://127.0.0.1"])
 def test_an_address_that_is_none_is_one_line(server, folder, url):
     folder.configure(url, TOKEN)
-    with pytest.raises(StudioError) as told:
+    with pytest.raises(EnvError, match="LABEL_STUDIO_URL: is no address") as told:
         main()
     one_line(told)
+
+
+@pytest.mark.parametrize(
+    ("url", "token"),
+    [
+        ("http://127.0.0.1:1", "s3cret\x01s3cret"),
+        ("http://127.0.0.1:1", "s3cr\u00e9t"),
+        ("http://lead:s3cret@127.0.0.1:1", "token"),
+    ],
+)
+def test_a_token_or_address_that_would_leak_is_refused_without_repeating_it(
+    server, folder, monkeypatch, url, token
+):
+    monkeypatch.setenv("LABEL_STUDIO_URL", url)
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", token)
+    with pytest.raises(EnvError) as told:
+        main()
+    assert "s3cr" not in one_line(told)
+
+
+def test_a_line_break_after_a_token_is_none_of_it(monkeypatch):
+    monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:1")
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "token\n")
+    assert env.endpoint() == ("http://127.0.0.1:1", "token")
 
 
 def test_a_server_of_another_campaign_is_refused_by_pull_and_push(server, folder):

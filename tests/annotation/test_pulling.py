@@ -308,9 +308,14 @@ def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
     assert not len(fresh(known.judgments, last_shown(shown)))
     newly = task(answer(2, 5, said=[level(1)]), number=2)
     both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old")), newly)
-    assert levels(both) == [1]
+    assert levels(both) == [1, 3]
     assert fresh(both.judgments, last_shown(shown))["level"].tolist() == [1]
-    assert versions(both) == [(3, "stands"), (1, "stands")]
+
+
+def test_a_late_answer_about_another_clip_takes_nothing_from_that_about_this_one():
+    newly = task(answer(2, 0, said=[level(1)]), number=2)
+    both = then(NOTHING, newly, task(answer(1, 5), key=KEY._replace(clip_sha="old")))
+    assert fresh(both.judgments, last_shown(ledger_of([("q", "m")])))["level"].tolist() == [1]
 
 
 class Version(NamedTuple):

@@ -41,6 +41,8 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
         tables.FROZEN_QUERIES.write(rehearsed().queries)
         tables.JUDGMENTS.write(judgments)
         tables.PAIRS.write(ledger)
+        tables.AUDIT.write(tables.AUDIT.empty())
+        tables.TOPUP.write(tables.TOPUP.empty())
         opened.write(campaign)
         consensus.main()
         release.main()

@@ -101,6 +101,8 @@ class Checkout:
                 pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
             )
             tables.PAIRS.write(ledger_of(pairs, **ledger))
+            tables.AUDIT.write(tables.AUDIT.empty())
+            tables.TOPUP.write(tables.TOPUP.empty())
             tables.CONSENSUS.write(consensus_of(pairs))
             tables.COUNTED_VOTES.write(votes_of(votes))
             csv_files.write_csv(
@@ -166,9 +168,9 @@ def test_votes_without_a_level_stand_apart_with_their_reason(checkout):
 
 def test_the_exact_mean_stands_beside_the_level(checkout):
     rows = csv_of(checkout.release(), "consensus.csv")
-    assert rows[1] == ["1", "3", "2.5", "two"]
-    assert rows[2] == ["2", "", "", "discarded"]
-    assert rows[5] == ["5", "", "", "unjudgeable"]
+    assert rows[1] == ["1", "3", "2.5", "two", "candidates"]
+    assert rows[2] == ["2", "", "", "discarded", "candidates"]
+    assert rows[5] == ["5", "", "", "unjudgeable", "candidates"]
 
 
 def test_a_query_without_any_level_is_counted_and_not_released(checkout):

@@ -351,7 +351,10 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
         ("CLIPS", ["moment_id"]),
         ("FAILED_CLIPS", ["moment_id"]),
         ("PAIRS", ["pair_id"]),
-        ("JUDGMENTS", ["query_id", "moment_id", "annotator", "kind"]),
+        (
+            "JUDGMENTS",
+            ["query_id", "moment_id", "annotator", "kind", "query_sha", "clip_sha"],
+        ),
         ("ASSIGNMENTS", ["query_id", "moment_id", "annotator", "kind"]),
         ("CONSENSUS", ["query_id", "moment_id"]),
         ("COUNTED_VOTES", ["pair_id", "annotator"]),
