@@ -200,6 +200,31 @@ def test_complete_is_what_was_closed_with_nothing_given_up_or_left_out(checkout,
     assert json_of(checkout.release(), "manifest.json")["complete"] is False
 
 
+def test_pairs_that_were_given_up_before_anybody_saw_them_leave_it_incomplete(checkout):
+    checkout.write(pairs=[PAIRS[1], PAIRS[2], PAIRS[5]])
+    checkout.campaign({**CLOSED, "given_up": 3})
+    told = json_of(checkout.release(), "manifest.json")
+    assert (told["complete"], told["standing"]["pairs_given_up"]) == (False, 3)
+
+
+def test_each_pair_tells_what_brought_it_into_the_collection(checkout):
+    number, query, moment, *_ = PAIRS[1]
+    with contextlib.chdir(checkout.folder):
+        row = pd.DataFrame(
+            {
+                "query_id": [query],
+                "moment_id": [moment],
+                "rank": [99],
+                "similarity": [0.5],
+                "origin": ["my system"],
+            }
+        )
+        tables.TOPUP.write(row)
+    rows = {row[0]: row[-1] for row in csv_of(checkout.release(), "consensus.csv")[1:]}
+    assert rows.pop(str(number)) == "my system"
+    assert set(rows.values()) == {"candidates"}
+
+
 def test_ids_are_integers_where_all_of_them_are(checkout):
     queries = [("11", "She waves.", "val"), ("9", "He sits.", "test")]
     renamed = [(n, {"q1": "11", "q2": "9"}.get(q, q), *rest) for n, q, *rest in PAIRS]
