@@ -1,4 +1,7 @@
-"""Figures of the collection for its card (paper, Tables 1, 3 and 4), of what was judged."""
+"""Figures of the collection for its card (paper, Tables 1 and 4), of what was judged.
+
+The words that stand for names (Table 3) need the corpus: the report has them.
+"""
 
 from collections.abc import Callable, Sequence
 from functools import partial
