@@ -6,6 +6,7 @@ SHELL := /bin/bash
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 MARKS ?= not slow and not live
+WORKERS ?= auto
 DEMO := .demo
 PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
@@ -59,7 +60,7 @@ $(DEMO):
 test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
 	@echo "==> mypy --strict" && $(RUN) mypy
-	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -n auto --dist loadfile --no-loadscope-reorder -m "$(MARKS)"
+	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)"
 
 campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=params.paper.yaml]
 	@test -n "$(DIR)" || { echo "say where: make campaign DIR=path [PARAMS=params.paper.yaml]"; exit 2; }
