@@ -34,6 +34,7 @@ from annotation.studio.client import LabelStudio
 from momentrank.errors import MomentRankError
 from pipeline import files, stage, tables
 from pipeline.params import load
+from pipeline.recover import recover
 
 PEOPLE = 6
 MOST_ROUNDS = 20
@@ -51,10 +52,12 @@ def rehearse(name: str, people: int) -> None:
     Raises:
         RehearsalError: a step failed.
         CampaignError: the campaign of this folder is no rehearsal.
+        RecoverError: DVC is at work here, as of another rehearsal.
     """
     known = opened.current()
     if known is not None and not known.rehearsal:
         raise CampaignError(f"{opened.FILE}: {known.name!r} is a real campaign, and no rehearsal")
+    recover()
     if known is None:
         _step("the corpus", "dvc", "repro", "ingest")
     with ThreadPoolExecutor(1) as beside:

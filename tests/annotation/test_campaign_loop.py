@@ -33,7 +33,10 @@ FROM_THE_CORPUS = {"video_corpus.json", "train_manifest.json"}
 
 
 class Killer:
-    """Kills `dvc repro` at random moments: it alone, so that its stage lives on, or all of it."""
+    """Kills `dvc repro` at random moments: it alone, so that its stage lives on, or all of it.
+
+    Then it does what docs/troubleshooting.md says, for DVC writes its own files in place.
+    """
 
     def __init__(self, project, random):
         self.project, self.random, self.kills = project, random, 0
@@ -56,6 +59,7 @@ class Killer:
             (os.kill if alone else os.killpg)(child.pid, signal.SIGKILL)
             child.wait()
             self.kills += 1
+            self.project.run("python", "-m", "pipeline.recover")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,124 @@
+"""Whatever a kill left of DVC's own files, DVC works again and knows the stages that were whole."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from dvc.dvcfile import Lockfile
+from dvc.repo import Repo
+from dvc.utils.strictyaml import YAMLSyntaxError, YAMLValidationError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline import recover
+
+TORN = (YAMLSyntaxError, YAMLValidationError)
+SAME = "nothing of DVC's is half-written here"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Return a folder with DVC in it, and no git."""
+    folder = tmp_path_factory.mktemp("dvc")
+    Repo.init(str(folder), no_scm=True).close()
+    return folder
+
+
+@pytest.fixture
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    yield folder
+    (folder / "dvc.lock").unlink(missing_ok=True)
+
+
+@pytest.fixture(scope="module")
+def lock(repository):
+    """Return the checkout's own dvc.lock, as bytes."""
+    return (repository / "dvc.lock").read_bytes()
+
+
+def stages(text=None):
+    """Return what DVC reads of the dvc.lock here."""
+    if text is not None:
+        (recover.LOCK).write_bytes(text)
+    with Repo() as repo:
+        return Lockfile(repo, str(recover.LOCK)).load().get("stages", {})
+
+
+@settings(max_examples=25)
+@given(st.data())
+def test_of_a_torn_lock_every_whole_stage_is_kept(here, lock, data):
+    cut = lock[: data.draw(st.integers(0, len(lock) - 1))]
+    known = stages(lock)
+    recover.LOCK.write_bytes(cut)
+    recover.recover()
+    kept = stages()
+    names = list(known)[: len(kept)]
+    whole = {name for name in known if f"\n  {name}:\n".encode() in cut}
+    assert list(kept) == names
+    assert len(whole) - len(kept) in {0, 1}, "at most the stage that was being written is lost"
+    finished = names[:-1] if len(whole) == len(kept) else names
+    assert {name: kept[name] for name in finished} == {name: known[name] for name in finished}
+
+
+def test_dvc_refuses_such_a_lock_so_that_the_test_above_can_fail(here, lock):
+    with pytest.raises(TORN):
+        stages(lock[: lock.rindex(b"path:") + 5])
+
+
+def test_what_is_whole_stays_byte_for_byte(here, lock):
+    recover.LOCK.write_bytes(lock)
+    assert recover.recover() == []
+    assert recover.LOCK.read_bytes() == lock
+
+
+def test_a_lock_broken_elsewhere_is_left_alone(here, lock):
+    broken = lock.replace(b"schema:", b"<<<<<<< HEAD\nschema:", 1)
+    recover.LOCK.write_bytes(broken)
+    with pytest.raises(recover.RecoverError, match="git restore"):
+        recover.recover()
+    assert recover.LOCK.read_bytes() == broken
+
+
+@pytest.mark.parametrize("left", [b"", b'{"write": {"', b"\xff"])
+def test_a_torn_rwlock_is_taken_away_and_a_whole_one_is_not(here, left):
+    rwlock = here / ".dvc/tmp/rwlock"
+    rwlock.write_bytes(left)
+    assert recover.recover() == ["rwlock: torn; taken away"]
+    assert not rwlock.exists()
+    rwlock.write_text('{"write": {}, "read": {}}')
+    assert recover.recover() == []
+    assert rwlock.exists()
+    rwlock.unlink()
+
+
+def test_while_dvc_is_at_work_nothing_is_touched(here, lock, repository):
+    torn = lock[:2000]
+    recover.LOCK.write_bytes(torn)
+    with Repo() as repo, repo.lock:
+        done = subprocess.run(
+            [sys.executable, "-m", "pipeline.recover"],
+            env=os.environ | {"PYTHONPATH": str(repository)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.stderr == "error: DVC is at work here: wait until it ends, or stop it\n"
+    assert (done.returncode, recover.LOCK.read_bytes()) == (1, torn)
+
+
+def test_the_command_says_what_it_did(here, lock, capsys):
+    recover.main()
+    recover.LOCK.write_bytes(lock[: lock.index(b"\n  ingest:") + 8])
+    recover.main()
+    assert list(stages()) == ["sample"]
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == SAME
+    assert told[1] == "dvc.lock: torn; stages kept: 1, the others run again"
+
+
+def test_outside_of_dvc_it_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(recover.RecoverError, match="DVC: you are not inside"):
+        recover.recover()
