@@ -50,7 +50,7 @@ $(DEMO):
 	  && { git config user.email >/dev/null || git config user.email demo@example.org; } \
 	  && { git config user.name >/dev/null || git config user.name Demo; } \
 	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
-  && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
+	  && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
 	  && git switch --quiet --create demo \
 	  && sed -i.bak -E -e 's/^  val: .*/  val: 5/' -e 's/^  test: .*/  test: 15/' \
 	    -e 's/^  videos: [0-9]+$$/  videos: 40/' -e 's/^  sentences: [0-9]+/  sentences: 2500/' params.yaml \

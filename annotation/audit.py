@@ -28,7 +28,7 @@ from annotation.auditing.report import report
 from annotation.auditing.shown import as_json, as_text
 from momentrank import formats
 from momentrank.errors import UsageError
-from pipeline import csv_files, pool, stage, tables
+from pipeline import arguments, csv_files, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import Params, load
 
@@ -129,42 +129,26 @@ def named(paths: Sequence[Path]) -> dict[str, Path]:
     return runs
 
 
-def arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
+def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line, or the words that are given."""
     parser = stage.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="plan | report | top-up")
     one = verbs.add_parser("plan", help="draw an audit")
     one.add_argument("--queries", type=int, required=True, help="how many are drawn")
-    one.add_argument("--seed", type=natural, default=SEED)
+    one.add_argument("--seed", type=arguments.natural, default=SEED)
     one.add_argument("--replace", action="store_true", help="give up the audit that was drawn")
     two = verbs.add_parser("report", help="say what it comes to")
     two.add_argument("--json", action="store_true")
     two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")
     three = verbs.add_parser("top-up", help="add what systems found")
     three.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    three.add_argument("--depth", type=natural, required=True, help="results per query")
-    three.add_argument("--iou", type=share, default=topup.MIN_IOU,
+    three.add_argument("--depth", type=arguments.natural, required=True, help="results per query")
+    three.add_argument("--iou", type=arguments.positive_share, default=topup.MIN_IOU,
                        help="of a result and the moment it stands for, at least")  # fmt: skip
     three.add_argument("--corpus", type=Path, metavar="FILE",
                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
     return parser.parse_args(words)
 
 
-def natural(text: str) -> int:
-    """Read a whole number of 0 or more, for argparse."""
-    number = int(text)
-    if number < 0:
-        raise ValueError
-    return number
-
-
-def share(text: str) -> float:
-    """Read a number above 0 and up to 1, for argparse."""
-    number = float(text)
-    if not 0 < number <= 1:
-        raise ValueError
-    return number
-
-
 if __name__ == "__main__":
-    stage.report(partial(main, arguments()))
+    stage.report(partial(main, parsed()))

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from dotenv import dotenv_values
+
 from momentrank.errors import MomentRankError
 
 ENV = Path(".env")
@@ -20,6 +22,8 @@ USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
 ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
 PRIVATE = 0o600
 TOKEN_TEXT = re.compile(r"[!-~]+")
+PLAIN = re.compile(r"[\w./:@%+=,-]*")
+"""What needs no quotes in `.env`."""
 
 
 class EnvError(MomentRankError):
@@ -39,24 +43,27 @@ class Endpoint(NamedTuple):
 
 def read(path: Path = ENV) -> dict[str, str]:
     """Return the names and values of `.env`; nothing if there is no such file."""
-    if not path.is_file():
-        return {}
-    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
-    pairs = (line.partition("=") for line in lines if line and not line.startswith("#"))
-    return {name.strip(): value.strip().strip("'\"") for name, _, value in pairs}
+    found = dotenv_values(path, interpolate=False) if path.is_file() else {}
+    return {name: text for name, text in found.items() if text is not None}
 
 
 def write(values: Mapping[str, str], path: Path = ENV) -> None:
     """Put values into `.env`; what else stands there stays, and nobody else can read it."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     kept = [line for line in lines if line.partition("=")[0].strip() not in values]
-    text = "\n".join([*kept, *(f"{name}={value}" for name, value in values.items())]) + "\n"
+    text = "\n".join([*kept, *(f"{name}={_quoted(text)}" for name, text in values.items())]) + "\n"
     unfinished = path.with_name(f"{path.name}.tmp")
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
         stream.write(text)
     unfinished.replace(path)
+
+
+def _quoted(text: str) -> str:
+    if PLAIN.fullmatch(text):
+        return text
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def value(name: str, path: Path = ENV) -> str | None:

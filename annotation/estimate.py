@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annotation.votes import ALL_VOTES, FIRST_VOTES
-from pipeline import stage
+from pipeline import arguments, stage
 from pipeline.params import PARAMS, Params, load
 
 SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
@@ -69,26 +69,13 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = stage.parser("Reads nothing but the settings.")
+    positive, share = arguments.positive, arguments.share
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
-    parser.add_argument("--seconds", type=_positive, default=SECONDS, help="of a judgment (19)")
-    parser.add_argument("--extended", type=_share, default=EXTENDED, help="usual share (0.47)")
-    parser.add_argument("--escalated", type=_share, default=ESCALATED, help="usual share (0.18)")
-    parser.add_argument("--hourly", type=_positive, help="what an hour is paid with")
+    parser.add_argument("--seconds", type=positive, default=SECONDS, help="of a judgment (19)")
+    parser.add_argument("--extended", type=share, default=EXTENDED, help="usual share (0.47)")
+    parser.add_argument("--escalated", type=share, default=ESCALATED, help="usual share (0.18)")
+    parser.add_argument("--hourly", type=positive, help="what an hour is paid with")
     return parser.parse_args()
-
-
-def _positive(text: str) -> float:
-    number = float(text)
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: must be above 0")
-    return number
-
-
-def _share(text: str) -> float:
-    number = float(text)
-    if not 0 <= number <= 1:
-        raise argparse.ArgumentTypeError(f"{text}: must be between 0 and 1")
-    return number
 
 
 if __name__ == "__main__":

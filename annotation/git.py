@@ -25,4 +25,4 @@ def commit(paths: Sequence[Path], message: str) -> None:
 
 def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
     command = ["git", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 from xml.sax.saxutils import quoteattr
 
-from annotation.guideline import Guideline, LevelNumber, ReasonName
+from annotation.guideline import Guideline
+from pipeline.guideline import LevelNumber, ReasonName
 
 CONFIG = Path(__file__).parent / "label_config.xml"
 CANT_JUDGE = "cant-judge"

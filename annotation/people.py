@@ -53,7 +53,7 @@ def invitations(connection: Connection) -> Iterator[str]:
             yield f"  Sign up, with this address: {url}{link}"
         project = own.get(who.number)
         yield (
-            f"  Judge here: {url}/projects/{project.id}/data?labeling=1"
+            f"  Judge here: {projects.page(connection.studio, project)}"
             if project
             else "  (no pairs yet: `dvc repro` makes the page on which they judge)"
         )

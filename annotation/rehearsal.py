@@ -17,7 +17,6 @@ project or in the one for practice does not hold it up.
 import argparse
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -60,11 +59,11 @@ def rehearse(name: str, people: int) -> None:
     recover()
     if known is None:
         _step("the corpus", "dvc", "repro", "ingest")
-    with ThreadPoolExecutor(1) as beside:
-        starting = beside.submit(server.start, None)
+    with subprocess.Popen(_command("annotation.server", "start")) as starting:  # noqa: S603  (ours)
         if known is None:
             _step("queries, candidates, clips; Label Studio beside it", "dvc", "repro", "clips")
-        starting.result()
+        if starting.wait():
+            raise RehearsalError("Label Studio did not start; mend what it says above")
     if known is None:
         _step(
             "open a rehearsal", "annotation.campaign", "open", "--rehearsal",
@@ -98,13 +97,17 @@ def _decide(queries: list[str]) -> None:
 
 def _step(what: str, module: str, *arguments: str) -> None:
     stage.say(f"\n==> {what}")
-    command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, check=False)  # noqa: S603  (our own commands)
+    command = _command(module, *arguments)
+    done = subprocess.run(command, check=False)  # noqa: S603  (ours)
     if done.returncode:
         raise RehearsalError(
             f"`{' '.join(['python', *command[1:]])}` ended with {done.returncode}; mend what it"
             " says above, then the same command goes on from here"
         )
+
+
+def _command(module: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-m", module, *arguments]
 
 
 def outcome() -> str:

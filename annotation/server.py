@@ -19,13 +19,13 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
+
+import httpx
 
 from annotation import env
 from momentrank.errors import MomentRankError
@@ -189,16 +189,10 @@ def _wait(found: Running) -> None:
 
 def answer(url: str, token: str) -> int | None:
     """Return the HTTP status of asking who we are, or None if nobody answers."""
-    request = urllib.request.Request(  # noqa: S310  (http, by construction)
-        f"{url}/api/current-user/whoami", headers={"Authorization": f"Token {token}"}
-    )
+    headers = {"Authorization": f"Token {token}"}
     try:
-        with urllib.request.urlopen(request, timeout=20) as response:  # noqa: S310
-            return int(response.status)
-    except urllib.error.HTTPError as exc:
-        exc.close()
-        return exc.code
-    except OSError:
+        return httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=20).status_code
+    except httpx.HTTPError:
         return None
 
 

@@ -25,7 +25,7 @@ from annotation.simulating.answers import result, said
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from annotation.studio.records import Project
-from pipeline import files, sample, stage
+from pipeline import arguments, files, sample, stage
 from pipeline.sitcom.screenplay import load_screenplay
 
 TOGETHER = 2
@@ -142,12 +142,11 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = stage.parser("Works in the current folder, with the campaign that is open there.")
-    parser.add_argument("--share", type=float, default=1.0, help="of each one's open tasks (1.0)")
+    parser.add_argument(
+        "--share", type=arguments.share, default=1.0, help="of each one's open tasks (1.0)"
+    )
     parser.add_argument("--seed", type=int, default=1, help="of the people's noise (1)")
-    options = parser.parse_args()
-    if not 0 <= options.share <= 1:
-        parser.error(f"--share {options.share}: must be between 0 and 1")
-    return options
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

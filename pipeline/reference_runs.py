@@ -13,19 +13,19 @@ Whatever a query's random numbers are, they depend on the seed and its own id al
 nothing is judged, the last two are empty files.
 """
 
-import hashlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from momentrank.formats import read_qrels
 from momentrank.formats.write import write_run
 from momentrank.scores import evaluator
 from momentrank.segments import Segments, ranked
-from pipeline import files, pool, stage, tables
+from pipeline import files, pool, seeded, stage, tables
 from pipeline.params import ReferenceRuns, load
 
 RUNS = tables.WORK / "runs"
@@ -58,10 +58,11 @@ def random_moments(queries: Iterable[str], moments: pd.DataFrame, seed: int) -> 
     """Return for each query up to `DEPTH` distinct moments of the pool, as `COLUMNS`."""
     segments = moments[SEGMENT].drop_duplicates().sort_values(SEGMENT, ignore_index=True)
     size = min(DEPTH, len(segments))
-    drawn = [
-        segments.iloc[_random(seed, query).permutation(len(segments))[:size]].assign(query_id=query)
-        for query in queries
-    ]
+
+    def places(query: str) -> npt.NDArray[np.int64]:
+        return seeded.generator(seed, query).permutation(len(segments))[:size]
+
+    drawn = [segments.iloc[places(query)].assign(query_id=query) for query in queries]
     found = pd.concat([pd.DataFrame(columns=["query_id", *SEGMENT]), *drawn], ignore_index=True)
     rank = found.groupby("query_id", sort=False).cumcount() + 1
     return found.assign(rank=rank, score=1 / rank)[COLUMNS]
@@ -94,7 +95,7 @@ def jittered(run: pd.DataFrame, durations: pd.Series, seed: int, jitter: float) 
     No moment leaves its video; one of a video whose duration is not known may end later.
     """
     moves = [
-        _random(seed, query).uniform(-jitter, jitter, (len(rows), 2))
+        seeded.generator(seed, query).uniform(-jitter, jitter, (len(rows), 2))
         for query, rows in run.groupby("query_id", sort=False)
     ]
     moved = np.concatenate([np.zeros((0, 2)), *moves])
@@ -103,11 +104,6 @@ def jittered(run: pd.DataFrame, durations: pd.Series, seed: int, jitter: float) 
     start = np.maximum(run["start"].to_numpy() + moved[:, 0] * length, 0)
     end = np.minimum(run["end"].to_numpy() + moved[:, 1] * length, np.maximum(last, run["end"]))
     return run.assign(start=start.round(3), end=end.round(3))
-
-
-def _random(seed: int, query: object) -> np.random.Generator:
-    digest = hashlib.sha256(f"{seed} {query}".encode()).digest()
-    return np.random.default_rng(list(digest))
 
 
 def judged(path: Path) -> pd.DataFrame:

@@ -29,13 +29,3 @@ def with_extra(
     own["batch"] = FIRST_EXTRA + number - number.groupby(own["query_id"]).transform("min")
     rows = pd.concat([known[known["batch"] > 1], own])[tables.WANTED.columns]
     return tables.WANTED.check(rows.sort_values(PAIR, ignore_index=True))
-
-
-def origins(candidates: pd.DataFrame, audit: pd.DataFrame, topup: pd.DataFrame) -> pd.DataFrame:
-    """Return why each pair is in the collection, as `query_id, moment_id, origin`, sorted.
-
-    `candidates`, else `audit`, else the name of the run that brought it.
-    """
-    named = [candidates.assign(origin="candidates"), audit.assign(origin="audit"), topup]
-    rows = pd.concat([frame[[*PAIR, "origin"]] for frame in named])
-    return rows.drop_duplicates(PAIR).sort_values(PAIR, ignore_index=True)

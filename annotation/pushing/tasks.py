@@ -11,6 +11,7 @@ from annotation.keys import Key
 from annotation.pushing import journal
 from annotation.pushing.desks import Desk
 from annotation.pushing.order import shuffled
+from annotation.votes import PAIR
 from pipeline import clip_store
 
 KEY = list(Key._fields)
@@ -30,7 +31,7 @@ class Shown:
 
     def __init__(self, pairs: pd.DataFrame, setting: str) -> None:
         """Take pairs with what is shown of each, and `clips.url`."""
-        rows = pairs.drop_duplicates(["query_id", "moment_id"])
+        rows = pairs.drop_duplicates(PAIR)
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
         self._setting = setting

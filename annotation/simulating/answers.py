@@ -1,10 +1,11 @@
 """What a simulated annotator answers: the true level, with a bias and noise of their own: pure."""
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from pipeline import seeded
 
 BIAS, NOISE = 0.3, 0.5
 CANT_JUDGE = 0.002
@@ -21,16 +22,11 @@ class Said(NamedTuple):
 
 def said(truth: int, seed: int, annotator: int, pair: str) -> Said:
     """Return an annotator's answer to a pair: always the same for the same seed."""
-    bias = _random(seed, annotator).normal(0, BIAS)
-    random = _random(seed, annotator, pair)
+    bias = seeded.generator(seed, annotator).normal(0, BIAS)
+    random = seeded.generator(seed, annotator, pair)
     level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
     seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
     return Said(None if random.random() < CANT_JUDGE else level, seconds)
-
-
-def _random(*parts: object) -> np.random.Generator:
-    digest = hashlib.sha256(" ".join(map(str, parts)).encode()).digest()
-    return np.random.default_rng(list(digest))
 
 
 def result(answer: Said) -> list[Mapping[str, Any]]:

@@ -4,6 +4,7 @@ import pandas as pd
 
 from annotation import guideline, page
 from annotation.pushing import media
+from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from pipeline import clip_store
 
@@ -28,4 +29,4 @@ def practice(studio: LabelStudio, shown: pd.DataFrame, clips: str) -> str:
         rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)
         urls = ((query, clip_store.url_of(clip, clips)) for query, clip in rows)
         studio.add(found, [page.task_data(query, url, "practice") for query, url in urls])
-    return f"{studio.url}/projects/{found.id}/data?labeling=1"
+    return projects.page(studio, found)

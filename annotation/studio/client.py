@@ -60,32 +60,13 @@ class LabelStudio:
     def serve_local(self, project: Project, folder: str) -> None:
         """Let the people of a project see the files under `folder`, as the server knows it."""
         with told(self.url):
-            storages = self._sdk.import_storage.local
-            known = storages.list(project=project.id, request_options=SOMETIMES)
-            if folder not in {storage.path for storage in known}:
-                storages.create(
-                    project=project.id,
-                    title="clips",
-                    path=folder,
-                    use_blob_urls=True,
-                    request_options=ONCE,
-                )
+            self._serve(self._sdk.import_storage.local, project, {"path": folder})
 
     def serve_s3(self, project: Project, bucket: str, prefix: str) -> None:
         """Let the server sign the addresses of a bucket's files, with its own credentials."""
+        place = {"bucket": bucket, "prefix": prefix}
         with told(self.url):
-            storages = self._sdk.import_storage.s3
-            known = storages.list(project=project.id, request_options=SOMETIMES)
-            if (bucket, prefix) not in {(found.bucket, found.prefix or "") for found in known}:
-                storages.create(
-                    project=project.id,
-                    title="clips",
-                    bucket=bucket,
-                    prefix=prefix,
-                    presign=True,
-                    use_blob_urls=True,
-                    request_options=ONCE,
-                )
+            self._serve(self._sdk.import_storage.s3, project, place, presign=True)
 
     def tasks(self, project: Project) -> Iterator[Task]:
         """Yield every task, without its answers."""
@@ -138,6 +119,18 @@ class LabelStudio:
                     request_options=SOMETIMES
                 ).invite_url
             )
+
+    def _serve(
+        self,
+        storages: Any,  # noqa: ANN401  (a client of its own for each kind of storage)
+        project: Project,
+        place: Mapping[str, str],
+        **how: bool,
+    ) -> None:
+        known = storages.list(project=project.id, request_options=SOMETIMES)
+        if place not in [{name: getattr(one, name) or "" for name in place} for one in known]:
+            settings = {"title": "clips", "use_blob_urls": True, **place, **how}
+            storages.create(project=project.id, **settings, request_options=ONCE)
 
     def _tasks(self, project: Project, **wanted: str) -> Iterator[Any]:
         ask = self._sdk.tasks.list

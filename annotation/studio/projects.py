@@ -30,6 +30,11 @@ def title(name: str, annotator: int) -> str:
     return name[: TITLE_LENGTH - len(end)] + end
 
 
+def page(studio: LabelStudio, project: Project) -> str:
+    """Return the address at which its annotator judges, one task after the other."""
+    return f"{studio.url}/projects/{project.id}/data?labeling=1"
+
+
 def ours(studio: LabelStudio, opened: Opened, *, beside_others: bool = False) -> dict[int, Project]:
     """Return the campaign's projects by annotator.
 

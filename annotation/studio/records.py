@@ -48,7 +48,7 @@ class Task(NamedTuple):
     answers: int
 
     @classmethod
-    def of(cls, found: Any) -> "Task":  # noqa: ANN401
+    def of(cls, found: Any) -> "Task":  # noqa: ANN401  (as above)
         """Return the SDK's task, asked for with `BARE`, as ours."""
         answers = (found.total_annotations or 0) + (found.cancelled_annotations or 0)
         return cls(found.id, found.data.get("pair"), bool(found.is_labeled), answers)
@@ -74,7 +74,7 @@ class Answered(NamedTuple):
     drafts: Sequence[Mapping[str, Any]]
 
     @classmethod
-    def of(cls, found: Any) -> "Answered":  # noqa: ANN401
+    def of(cls, found: Any) -> "Answered":  # noqa: ANN401  (as above)
         """Return the SDK's task, asked for with `FULL`, as ours."""
         return cls(
             found.id,
@@ -89,5 +89,5 @@ class Answered(NamedTuple):
         )
 
 
-def _fields(draft: Any) -> Mapping[str, Any]:  # noqa: ANN401
+def _fields(draft: Any) -> Mapping[str, Any]:  # noqa: ANN401  (as above)
     return draft if isinstance(draft, Mapping) else draft.model_dump(mode="json")

@@ -36,8 +36,8 @@ def figures(tables: Mapping[str, pd.DataFrame], agreement: Figures) -> list[Figu
             "rank",
             "{:.0f}",
             "Shares of levels among the candidates of each rank, and their mean level (line)."
-            " Ranks beyond the first batch are of extended queries only, which are the richer"
-            " ones: the line may jump there.",
+            " Ranks beyond the first batch are of extended queries (and of audits and top-ups)"
+            " only, which are the richer ones: the line may jump there.",
         ),
         _relevance(
             "figure-4b",

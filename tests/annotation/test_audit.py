@@ -228,7 +228,7 @@ def folder(tmp_path, monkeypatch, repository):
 
 def run(capsys, *words):
     """Run a command; return what it prints and what it says."""
-    audit.main(audit.arguments(words))
+    audit.main(audit.parsed(words))
     return capsys.readouterr()
 
 
@@ -317,5 +317,5 @@ def test_runs_need_names_of_their_own(names, message):
 )
 def test_impossible_options_are_refused(words, capsys):
     with pytest.raises(SystemExit) as exc:
-        audit.arguments(words)
+        audit.parsed(words)
     assert exc.value.code == 2

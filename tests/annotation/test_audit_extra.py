@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, answers, campaign_of, candidates_of, people
 
-from annotation.auditing.extra import origins, with_extra
+from annotation.auditing.extra import with_extra
 from annotation.plan import plan
 from pipeline import tables
 
@@ -81,15 +81,6 @@ def test_others_form_batches_of_at_most_the_size_audit_and_runs_apart():
 
 def test_nothing_asked_is_nothing_wanted():
     assert with_extra(TWO_BATCHES, NOBODY, NO_RUN, BATCH).empty
-
-
-def test_the_origin_of_a_pair_is_what_brought_it_first():
-    audit = asked([("q0", "m0-01", "top"), ("q0", "x", "random")])
-    found = origins(TWO_BATCHES, audit, found_by("splade", "x", "m0-02", "y"))
-    rest = found[~found["moment_id"].str.startswith("m0")]
-    assert rest.values.tolist() == [["q0", "x", "audit"], ["q0", "y", "splade"]]
-    assert set(found["origin"][found["moment_id"].str.startswith("m0")]) == {"candidates"}
-    assert not found.duplicated(PAIR).any()
 
 
 # What the plan makes of it

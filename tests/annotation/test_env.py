@@ -3,6 +3,8 @@
 import stat
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation import env
 from annotation.env import Endpoint
@@ -39,3 +41,12 @@ def test_what_else_stands_in_the_file_stays_and_only_its_owner_reads_it(nowhere)
     assert (nowhere / ".env").read_text() == "# mine\nOPENAI_API_KEY='abc'\nLABEL_STUDIO_URL=new\n"
     assert stat.S_IMODE((nowhere / ".env").stat().st_mode) == 0o600
     assert env.read() == {"OPENAI_API_KEY": "abc", env.URL: "new"}
+
+
+@given(st.dictionaries(st.sampled_from("ABCD"), st.text(st.characters(codec="utf-8"), max_size=20)))
+def test_what_is_written_is_read_again(nowhere, values):
+    values = {name: "".join(text.splitlines()) for name, text in values.items()}
+    path = nowhere / "round.env"
+    path.unlink(missing_ok=True)
+    env.write(values, path)
+    assert env.read(path) == values

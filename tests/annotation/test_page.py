@@ -17,6 +17,7 @@ from annotation.page import (
     read_answer,
     task_data,
 )
+from pipeline.guideline import GuidelineError
 
 TEXT = guideline.FILE.read_text(encoding="utf-8")
 
@@ -67,13 +68,13 @@ def test_markup_in_it_is_shown_and_not_run():
     ],
 )
 def test_a_wrong_guideline_is_refused(old, new, message):
-    with pytest.raises(guideline.GuidelineError, match=message):
+    with pytest.raises(GuidelineError, match=message):
         guideline.read(TEXT.replace(old, new, 1))
 
 
 def test_a_level_left_out_is_refused():
     lines = [line for line in TEXT.splitlines(keepends=True) if not line.startswith("  2: ")]
-    with pytest.raises(guideline.GuidelineError, match="levels: must be 0 to 4"):
+    with pytest.raises(GuidelineError, match="levels: must be 0 to 4"):
         guideline.read("".join(lines))
 
 
