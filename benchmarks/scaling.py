@@ -1,11 +1,11 @@
 """Time and memory of the stages as a corpus grows: what docs/scaling.md stands on.
 
-    python -m benchmarks.scaling [--moments 10000 100000] [--pseudo 100000]
+    python -m benchmarks.scaling [--moments 10000 100000] [--pseudo 100000] [--train N]
 
 Each stage runs as it does under DVC, a process of its own, on a made-up corpus in TVR's format
 with a moment of its own words for each line. Vectors are random: encoding and rewriting cost the
 same for each text, and have benchmarks of their own. `--pseudo` is the largest corpus whose
-training sets are made: they take a search for each of its texts.
+training sets are made: they take a search for each of its texts, or for N of them (split.train).
 """
 
 import argparse
@@ -106,10 +106,14 @@ def embed() -> None:
     store.finish(ids)
 
 
-def run(number: int, *, pseudo: bool) -> Iterator[tuple[str, Cost, float]]:
-    """Run the stages on so many moments; yield each with its cost and the MB it wrote."""
+def run(number: int, train: int | None, *, pseudo: bool) -> Iterator[tuple[str, Cost, float]]:
+    """Run the stages on so many moments; yield each with its cost and the MB it wrote.
+
+    `train` is how many training queries there are; None: as many as captions.
+    """
     text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
-    for pattern, new in CHANGES.items():
+    queries = {} if train is None else {r"  train: null": f"  train: {train}"}
+    for pattern, new in {**CHANGES, **queries}.items():
         text, count = re.subn(pattern, new, text, count=1)
         if not count:
             raise SystemExit(f"params.yaml has nothing like {pattern}")
@@ -140,11 +144,12 @@ def main() -> None:
     )
     parser.add_argument("--moments", type=int, nargs="+", default=[10_000, 100_000])
     parser.add_argument("--pseudo", type=int, default=100_000)
+    parser.add_argument("--train", type=int)
     options = parser.parse_args()
     print(f"{'moments':>10}  {'stage':10} {'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}")
     for number in options.moments:
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            for stage, cost, wrote in run(number, pseudo=number <= options.pseudo):
+            for stage, cost, wrote in run(number, options.train, pseudo=number <= options.pseudo):
                 print(
                     f"{number:>10,}  {stage:10} {cost.wall:>8.1f} {cost.cpu:>8.1f}"
                     f" {cost.peak:>8.0f} {wrote:>8.0f}",

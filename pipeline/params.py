@@ -133,11 +133,12 @@ class Rewrite(Section):
 
 
 class Split(Section):
-    """How many queries are drawn for people to judge."""
+    """How many queries are drawn for people to judge, and at most for training."""
 
     seed: Natural
     val: Natural
     test: Natural
+    train: Positive | None
 
 
 class Embed(Section):

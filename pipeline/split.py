@@ -1,4 +1,4 @@
-"""Draw validation and test queries; every other caption is a training query.
+"""Draw validation and test queries; other captions, all or some, are training queries.
 
 reads   datasets/work/captions.parquet, moments.parquet, datasets/campaign/queries.csv
 writes  datasets/work/queries.parquet
@@ -34,7 +34,8 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
     `captions` are the `moment_id, caption` that may become queries; `frozen`, where it has
     rows, is the campaign's own choice of validation and test queries. Texts that are equal
     after trimming and case folding are one validation or test query, that of the smallest
-    moment_id (as text); training keeps repeats, but none that equal a drawn text.
+    moment_id (as text); training keeps repeats, but none that equal a drawn text. Where
+    `params.train` is a number, so many of them are drawn in the same way.
 
     Raises:
         SplitError: fewer distinct texts than `val` + `test`, or two frozen queries are equal.
@@ -45,7 +46,8 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
     drawn = frozen if len(frozen) else draw(distinct, params)
     taken = captions["key"].isin(pool.text_key(drawn["query"]))
     own = captions["moment_id"].isin(drawn["query_id"])
-    train = captions[~taken & ~own]
+    left = captions[~taken & ~own]
+    train = left if params.train is None else _ordered(left, params.seed)[: params.train]
     table = pd.concat([drawn, _as_queries(train, "train")], ignore_index=True)
     return Queries(
         tables.QUERIES.check(table),
@@ -55,6 +57,7 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
             "captions": len(captions),
             "distinct_texts": len(distinct),
             "train_left_out_as_equal": int((taken & ~own).sum()),
+            "train_not_drawn": len(left) - len(train),
         },
     )
 
@@ -79,14 +82,15 @@ def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:
             f"split.val + split.test ask for {wanted} queries, but only {len(distinct)} distinct"
             " captions can be one; lower them in params.yaml"
         )
-    order = [_draw_order(params.seed, key) for key in distinct["key"]]
-    ordered = distinct.assign(order=order).sort_values("order")
+    ordered = _ordered(distinct, params.seed)
     val, test = ordered[: params.val], ordered[params.val : wanted]
     return pd.concat([_as_queries(val, "val"), _as_queries(test, "test")])
 
 
-def _draw_order(seed: int, key: str) -> str:
-    return hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest()
+def _ordered(captions: pd.DataFrame, seed: int) -> pd.DataFrame:
+    """Return captions by the hash of their text; equal ones by moment_id."""
+    order = [hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest() for key in captions["key"]]
+    return captions.assign(order=order).sort_values(["order", "moment_id"])
 
 
 def _as_queries(captions: pd.DataFrame, name: str) -> pd.DataFrame:

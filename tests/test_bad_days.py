@@ -225,10 +225,10 @@ def test_a_corpus_without_a_usable_row_is_refused(repository, page):
 def test_one_query_is_enough_and_more_than_there_are_is_refused(page):
     captions = pd.DataFrame({"moment_id": ["m1", "m2"], "caption": ["A man sits.", "a man sits. "]})
     none = tables.FROZEN_QUERIES.empty()
-    made = split.split(captions, none, Split(seed=1, val=0, test=1))
+    made = split.split(captions, none, Split(seed=1, val=0, test=1, train=None))
     assert made.table.to_numpy().tolist() == [["m1", "A man sits.", "test"]]
     with pytest.raises(SplitError) as refused:
-        split.split(captions, none, Split(seed=1, val=1, test=1))
+        split.split(captions, none, Split(seed=1, val=1, test=1, train=None))
     said = re.sub(r"\d+", "N", str(refused.value)).partition(";")[0]
     assert said in page
 

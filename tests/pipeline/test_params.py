@@ -230,7 +230,7 @@ def test_a_table_needs_its_columns(repository, tmp_path, column):
 
 def test_a_misspelt_key_and_a_wrong_value_are_two_lines(repository, tmp_path):
     content = files.read_yaml(repository / "params.yaml")
-    content["split"] = {"seed": 1, "vall": 10, "test": -1}
+    content["split"] = {"seed": 1, "vall": 10, "test": -1, "train": None}
     path = tmp_path / "params.yaml"
     files.write_json(path, content)
     with pytest.raises(ParamsError) as caught:

@@ -17,8 +17,9 @@ def captions_of(texts: dict[str, str]) -> pd.DataFrame:
     return pd.DataFrame({"moment_id": list(texts), "caption": list(texts.values())})
 
 
-def drawn(texts: dict[str, str], seed=1, val=2, test=3, frozen=NONE_FROZEN):
-    return split(captions_of(texts), frozen, Split(seed=seed, val=val, test=test))
+def drawn(texts: dict[str, str], seed=1, val=2, test=3, frozen=NONE_FROZEN, train=None):
+    params = Split(seed=seed, val=val, test=test, train=train)
+    return split(captions_of(texts), frozen, params)
 
 
 def texts_of(table: pd.DataFrame, name: str) -> set[str]:
@@ -90,6 +91,27 @@ def test_dropping_one_caption_changes_at_most_one_drawn_query(texts, seed, data)
         assert len(texts_of(before, name) - texts_of(after, name)) <= 1
     both = [texts_of(table, "val") | texts_of(table, "test") for table in (before, after)]
     assert len(both[0] - both[1]) <= 1
+
+
+@given(captions, st.integers(0, 5), st.integers(1, 30), st.data())
+def test_some_training_queries_are_a_steady_part_of_all(texts, seed, train, data):
+    everything = drawn(texts, seed=seed, val=1, test=2)
+    some = drawn(texts, seed=seed, val=1, test=2, train=train)
+    ids = {
+        name: {split: set(rows["query_id"]) for split, rows in result.table.groupby("split")}
+        for name, result in (("all", everything), ("some", some))
+    }
+    assert ids["some"]["test"] == ids["all"]["test"]
+    assert ids["some"].get("train", set()) <= ids["all"].get("train", set())
+    assert some.metrics["train"] == min(train, everything.metrics["train"])
+    assert some.metrics["train_not_drawn"] == everything.metrics["train"] - some.metrics["train"]
+    if not ids["some"].get("train"):
+        return
+    gone = data.draw(st.sampled_from(sorted(ids["some"]["train"])))
+    kept = {name: text for name, text in texts.items() if name != gone}
+    after = drawn(kept, seed=seed, val=1, test=2, train=train).table
+    after = set(after.loc[after["split"] == "train", "query_id"])
+    assert ids["some"]["train"] - after == {gone}
 
 
 @given(st.permutations(sorted(DISTINCT)))
