@@ -98,10 +98,15 @@ def _decide(queries: list[str]) -> None:
 def _step(what: str, module: str, *arguments: str) -> None:
     stage.say(f"\n==> {what}")
     command = _command(module, *arguments)
-    done = subprocess.run(command, check=False)  # noqa: S603  (ours)
-    if done.returncode:
+    with subprocess.Popen(command) as process:  # noqa: S603  (ours)
+        try:
+            code = process.wait()
+        except KeyboardInterrupt:
+            process.wait()  # the terminal has told it too; subprocess.run would kill it at once
+            raise
+    if code:
         raise RehearsalError(
-            f"`{' '.join(['python', *command[1:]])}` ended with {done.returncode}; mend what it"
+            f"`{' '.join(['python', *command[1:]])}` ended with {code}; mend what it"
             " says above, then the same command goes on from here"
         )
 
