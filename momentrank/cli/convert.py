@@ -37,6 +37,6 @@ def run(options: argparse.Namespace) -> int:
         run_ = inputs.load_run(options, options.file)
         formats.write_run(options.out, run_, options.to, tag=options.tag)
     else:
-        raise UsageError(f"{options.file} is a {kind}: only qrels and runs are converted")
+        raise UsageError(f"{options.file}: {kind}; only qrels and runs are converted")
     sys.stderr.write(f"momentrank: {options.out}: {kind}, {options.to}\n")
     return 0

@@ -1,5 +1,8 @@
 """Check files: qrels, runs, training sets, video corpora; of every known format.
 
+A release's manifest.json, train_manifest.json and croissant.json are held against the files
+beside them, by SHA-256.
+
 The first thing that is wrong is told with its line or place, and the exit code is 1.
 """
 
@@ -32,8 +35,7 @@ def run(options: argparse.Namespace) -> int:
             wrong += 1
             continue
         levels = ", ".join(f"{n} of level {level}" for level, n in sorted(found.levels.items()))
-        counts = f"{found.queries} queries, {found.segments} segments"
-        sys.stdout.write(f"{path}: {found.kind} ({found.format}): {counts}")
+        sys.stdout.write(f"{path}: {found.kind} ({found.format}): {found.counted}")
         sys.stdout.write(f": {levels}\n" if levels else "\n")
         sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
         source = inputs.provenance(path, "")

@@ -18,18 +18,28 @@ from momentrank.formats.detect import (
     kind_of,
     unknown,
 )
+from momentrank.formats.documents import document_of
 from momentrank.formats.json_text import read_records
 from momentrank.formats.known import SEGMENTS
 from momentrank.formats.read import qrels_table, run_table, tell_repeated_ranks
-from momentrank.formats.source import Source, collector_paused, read_source
+from momentrank.formats.source import Place, Source, collector_paused, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import Time
 from momentrank.formats.videos import corpus_of
 from momentrank.segments import Segments
 
+EMPTY = (".qrels", ".run")
+"""Files of these names may hold nothing, as before anything is judged."""
+UNITS = {
+    "video corpus": "videos",
+    "manifest": "files, each as it says",
+    "croissant": "files, each as it says",
+    "levels": "levels",
+}
+
 
 class Description(NamedTuple):
-    """What a file is and holds. `segments` counts the videos of a video corpus."""
+    """What a file is and holds. `segments` counts what else a file of its kind lists (`UNITS`)."""
 
     kind: Kind
     format: str
@@ -38,17 +48,28 @@ class Description(NamedTuple):
     levels: dict[int, int]
     remarks: list[str]
 
+    @property
+    def counted(self) -> str:
+        """How much it holds, in words."""
+        if self.kind in UNITS:
+            return f"{self.segments} {UNITS[self.kind]}"
+        return f"{self.queries} queries, {self.segments} segments"
+
 
 def describe(
     path: Path | str, *, time: Time = "seconds", corpus: Path | str | None = None
 ) -> Description:
     """Check a file of any kind and format, and say what it holds.
 
+    A release's own documents name files: those are held against their SHA-256.
+
     Raises:
         FormatError: the file is malformed, or of no known format.
     """
     with collector_paused():
-        source = read_source(Path(path))
+        source = read_source(Path(path), empty=EMPTY)
+        if not source.text.strip():
+            return _empty(SEGMENTS)
         if is_text(source, None):
             kind: Kind = "qrels" if len(text.first_fields(source.text)) == 6 else "run"  # noqa: PLR2004
             return _described(kind, SEGMENTS, source, time, corpus)
@@ -59,6 +80,10 @@ def describe(
         return _described_json(source, read_records(source), time, corpus)
 
 
+def _empty(fmt: str) -> Description:
+    return Description("empty file", fmt, 0, 0, {}, ["there is nothing in it: no queries"])
+
+
 def _of_moments(found: trec.Judged) -> Description:
     counts = dict(sorted(Counter(found.level).items()))
     return Description("qrels", "trec", len(set(found.query)), len(found.level), counts, [])
@@ -67,6 +92,8 @@ def _of_moments(found: trec.Judged) -> Description:
 def _described_json(
     source: Source, records: Column, time: Time, corpus: Path | str | None
 ) -> Description:
+    if not records.values:
+        return _empty("json")
     if is_training(records):
         return _training(records)
     if found := kind_of(records):
@@ -76,6 +103,9 @@ def _described_json(
     if is_corpus(records):
         videos = len(corpus_of(records))
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
+    if document := document_of(records.values[0]):
+        number = document.check(Place(source.path), records.values[0])
+        return Description(document.kind, "json", 0, number, {}, [])
     raise unknown(source, records=records)
 
 

@@ -9,7 +9,7 @@ import io
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -66,8 +66,8 @@ class Source(NamedTuple):
     text: str
 
 
-def read_source(path: Path) -> Source:
-    """Read a file of UTF-8 text, compressed or not.
+def read_source(path: Path, empty: Sequence[str] = ()) -> Source:
+    """Read a file of UTF-8 text, compressed or not; names that end so may be of an `empty` one.
 
     Raises:
         FormatError: it is missing, empty, damaged or not UTF-8 (with the line).
@@ -79,7 +79,7 @@ def read_source(path: Path) -> Source:
         line = raw.count(b"\n", 0, exc.start) + 1
         byte = f"0x{raw[exc.start]:02x}"
         raise Place(path, line).error(f"not UTF-8 (byte {byte}): {exc.reason}") from exc
-    if not text or text.isspace():
+    if not text.strip() and not path.name.removesuffix(".gz").endswith(tuple(empty)):
         raise FormatError(f"{path}: the file is empty")
     return Source(path, text)
 

@@ -131,5 +131,4 @@ def test_what_is_no_known_format(tmp_path, text):
 
 
 def test_no_records(tmp_path):
-    with pytest.raises(FormatError, match="the file holds no queries"):
-        describe(file_of(tmp_path, "[]"))
+    assert describe(file_of(tmp_path, "[]")).remarks == ["there is nothing in it: no queries"]

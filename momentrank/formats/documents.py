@@ -1,0 +1,96 @@
+"""What a release says of itself: which files it is made of, and what its levels mean.
+
+`manifest.json` and `train_manifest.json` name files with their SHA-256, and so does
+`croissant.json`: the files that lie beside it are held against that.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal, NamedTuple
+
+from momentrank.formats.source import FormatError, Place
+
+DocumentKind = Literal["manifest", "croissant", "levels"]
+_WEB = "://"
+
+
+class Document(NamedTuple):
+    """A kind of document: how to know it, and its check, which returns what it counts."""
+
+    kind: DocumentKind
+    knows: Callable[[Mapping[str, Any]], bool]
+    check: Callable[[Place, Mapping[str, Any]], int]
+
+
+def document_of(record: object) -> Document | None:
+    """Return which document of a release a JSON value is, if it is one."""
+    if not isinstance(record, dict):
+        return None
+    return next((one for one in DOCUMENTS if one.knows(record)), None)
+
+
+def _check_manifest(place: Place, record: Mapping[str, Any]) -> int:
+    files = [(place.key("files").key(name), name, told) for name, told in record["files"].items()]
+    return _check_files(files)
+
+
+def _check_croissant(place: Place, record: Mapping[str, Any]) -> int:
+    listed = place.key("distribution")
+    files = [
+        (listed.item(row), one.get("contentUrl"), one)
+        for row, one in enumerate(record["distribution"])
+        if isinstance(one, dict) and "sha256" in one
+    ]
+    return _check_files(one for one in files if _WEB not in str(one[1]))
+
+
+def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
+    """Hold every file against its SHA-256; return how many there were."""
+    number = 0
+    for place, name, told in files:
+        number += 1
+        if not isinstance(told, dict) or not isinstance(told.get("sha256"), str):
+            raise place.error("must be an object with sha256, the file's hash as text")
+        if not isinstance(name, str) or _leads_out(name):
+            raise place.error("names no file beside this one")
+        if (found := _sha256(place, place.path.parent / name)) != told["sha256"]:
+            raise place.error(f"is another file than that which lies here (SHA-256 {found})")
+    return number
+
+
+def _leads_out(name: str) -> bool:
+    path = PurePosixPath(name)
+    return "\0" in name or "\\" in name or path.is_absolute() or ".." in path.parts
+
+
+def _sha256(place: Place, path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as exc:
+        reason = (exc.strerror or str(exc)).lower()
+        raise FormatError(f"{path}: {reason}, but {place.path} names it") from exc
+
+
+def _check_levels(place: Place, record: Mapping[str, Any]) -> int:
+    levels = record["levels"]
+    for level, told in levels.items():
+        here = place.key("levels").key(level)
+        if not level.isdecimal():
+            raise here.error("must be a level: 0, 1, 2, ...")
+        for name in ("name", "meaning"):
+            if not isinstance(told, dict) or not isinstance(told.get(name), str):
+                raise here.error("must be an object with name and meaning, both texts")
+    return len(levels)
+
+
+def _with(key: str, kind: type) -> Callable[[Mapping[str, Any]], bool]:
+    return lambda record: isinstance(record.get(key), kind)
+
+
+DOCUMENTS = (
+    Document("croissant", _with("distribution", list), _check_croissant),
+    Document("levels", _with("levels", dict), _check_levels),
+    Document("manifest", _with("files", dict), _check_manifest),
+)

@@ -1,0 +1,107 @@
+"""A release's own documents are held against the files beside them."""
+
+import hashlib
+import json
+
+import pytest
+
+from momentrank.cli.main import main
+from momentrank.formats import FormatError, describe
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+@pytest.fixture
+def release(tmp_path):
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "qrels" / "val.qrels").write_text("q Q0 v 0 1 3\n")
+    (tmp_path / "val.json").write_text("[]\n")
+    return tmp_path
+
+
+def manifest(release, **changes):
+    names = ("qrels/val.qrels", "val.json")
+    files = {name: {"sha256": sha256((release / name).read_text())} for name in names}
+    path = release / "manifest.json"
+    path.write_text(json.dumps({"name": "x", "files": files | changes}))
+    return path
+
+
+def croissant(release, *more):
+    files = [{"contentUrl": "val.json", "sha256": sha256("[]\n")}, {"@type": "cr:FileSet"}, *more]
+    path = release / "croissant.json"
+    path.write_text(json.dumps({"conformsTo": "x", "distribution": files}))
+    return path
+
+
+def refusal(path):
+    with pytest.raises(FormatError) as caught:
+        describe(path)
+    return str(caught.value)
+
+
+def test_a_manifest_is_accepted_while_its_files_are_what_it_says(release):
+    path = manifest(release)
+    found = describe(path)
+    assert (found.kind, found.counted, found.remarks) == (
+        "manifest",
+        "2 files, each as it says",
+        [],
+    )
+    (release / "val.json").write_text("[] \n")
+    said = f'{path}: files["val.json"]: is another file than that which lies here (SHA-256 '
+    assert refusal(path) == f"{said}{sha256('[] ' + chr(10))})"
+    (release / "val.json").unlink()
+    assert (
+        refusal(path) == f"{release / 'val.json'}: no such file or directory, but {path} names it"
+    )
+
+
+@pytest.mark.parametrize("name", ["../val.json", "/etc/passwd", "a/../../b", "a\\b", "a\0b"])
+def test_a_name_that_leads_elsewhere_is_not_opened(release, name):
+    assert "names no file beside this one" in refusal(manifest(release, **{name: {"sha256": "x"}}))
+
+
+@pytest.mark.parametrize("told", [None, "x", {}, {"sha256": 3}])
+def test_a_file_needs_its_hash(release, told):
+    path = manifest(release, x=told)
+    assert refusal(path).endswith("files.x: must be an object with sha256, the file's hash as text")
+
+
+def test_a_croissant_names_what_lies_beside_it_or_on_the_web(release):
+    elsewhere = {"contentUrl": "https://example.org/x.json", "sha256": "0"}
+    assert describe(croissant(release, elsewhere)).counted == "1 files, each as it says"
+    path = croissant(release, {"sha256": "0"})
+    assert refusal(path) == f"{path}: distribution[2]: names no file beside this one"
+
+
+def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):
+    path = tmp_path / "levels.json"
+    good = {"name": "No", "meaning": "Nothing of it."}
+    path.write_text(json.dumps({"guideline": "1", "levels": {"0": good, "1": good}}))
+    assert describe(path).counted == "2 levels"
+    path.write_text(json.dumps({"levels": {"high": good}}))
+    assert refusal(path) == f"{path}: levels.high: must be a level: 0, 1, 2, ..."
+    path.write_text(json.dumps({"levels": {"0": {"name": "No"}}}))
+    said = f'{path}: levels["0"]: must be an object with name and meaning, both texts'
+    assert refusal(path) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("a.qrels", ""), ("a.run", "\n"), ("a.run.gz", ""), ("a.json", "[]")]
+)
+def test_before_anything_is_judged_files_are_empty_and_that_is_said(tmp_path, name, text, capsys):
+    path = tmp_path / name
+    path.write_text(text)
+    assert describe(path).kind == "empty file"
+    assert main(["validate", str(path)]) == 0
+    assert "there is nothing in it: no queries" in capsys.readouterr().out
+    assert main(["convert", str(path), str(tmp_path / "out"), "--to", "segments"]) == 2
+    assert "empty file; only qrels and runs are converted" in capsys.readouterr().err
+
+
+def test_any_other_empty_file_is_an_error(tmp_path):
+    (tmp_path / "x.txt").write_text("")
+    assert refusal(tmp_path / "x.txt") == f"{tmp_path / 'x.txt'}: the file is empty"
