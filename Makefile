@@ -8,7 +8,10 @@ PYTHON ?= $(shell command -v python3.11 || command -v python3)
 MARKS ?= not slow and not live
 WORKERS ?= auto
 DEMO := .demo
-PIP := .venv/bin/python -m pip --disable-pip-version-check -qq
+PIP := -m pip --disable-pip-version-check
+# Of pip's hundreds of lines a few, so that one sees that it goes on: $(1) is the list, $(2) its place.
+SOME = awk -v of=$$(grep -c == $(1)) '/^Collecting/ && ++n % 25 == 0 {print "    $(2): " n " of " of " packages"} \
+  /^Installing/ {print "    $(2): installing them"} {fflush()}'
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after what is pinned, not after a time: a working copy shares this environment.
 READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
@@ -16,7 +19,7 @@ READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut 
 # Label Studio's server pins what the pipeline does not want: it has an environment of its own.
 LABEL_STUDIO := .venv-label-studio/ready-$(shell cksum < requirements-label-studio.lock | cut -d' ' -f1)
 
-.PHONY: help setup demo test campaign label-studio label-studio-environment lock clean-demo
+.PHONY: help setup demo demo-clone test campaign label-studio label-studio-environment lock clean-demo
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -30,32 +33,39 @@ $(READY):
 	  || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "==> setting up .venv with $$($(PYTHON) --version): once, a few minutes and some GB"
 	@$(PYTHON) -m venv .venv
-	@$(PIP) install -r requirements.lock
-	@$(PIP) install --no-deps --no-build-isolation -e .
+	@.venv/bin/python $(PIP) install -r requirements.lock | $(call SOME,requirements.lock,.venv)
+	@.venv/bin/python $(PIP) install -qq --no-deps --no-build-isolation -e .
 	@rm -f .venv/ready-* && touch $@
 
 demo: ## Run everything on the sample corpus, people and all, in a clone of its own: .demo/
 	@$(MAKE) --no-print-directory --jobs=2 setup label-studio-environment
-	@test -d $(DEMO) || $(MAKE) --no-print-directory $(DEMO)
+	@$(MAKE) --no-print-directory demo-clone
 	@echo "==> $(DEMO)/: a clone of the last commit; your checkout and its campaign stay untouched"
 	@git diff --quiet HEAD || echo "    (what you have not committed is not in it)"
-	@cd $(DEMO) && git fetch --quiet "$(CURDIR)" HEAD && { git merge-base --is-ancestor FETCH_HEAD HEAD \
-	  || { git commit --quiet --all -m "What the demo has made" || true; git merge --quiet --no-edit FETCH_HEAD; }; }
 	@cd $(DEMO) && $(RUN) python -m annotation.rehearsal --name Demo
 
-# A sample that makes about 1,000 judgments. dvc.lock is the clone's own: what this machine made.
+# A sample that makes about 1,000 judgments.
+SMALLER := sed -i.bak -E -e 's/^  val: .*/  val: 5/' -e 's/^  test: .*/  test: 15/' \
+  -e 's/^  videos: [0-9]+$$/  videos: 40/' -e 's/^  sentences: [0-9]+/  sentences: 2500/' params.yaml && rm params.yaml.bak
+
 $(DEMO):
 	@rm -rf $(DEMO).new && git clone --quiet --no-local . $(DEMO).new
 	@cd $(DEMO).new && ln -s "$(CURDIR)/.venv" "$(CURDIR)/.venv-label-studio" . \
 	  && { git config user.email >/dev/null || git config user.email demo@example.org; } \
 	  && { git config user.name >/dev/null || git config user.name Demo; } \
 	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
-	  && git config merge.ours.driver true && echo "dvc.lock merge=ours" > .git/info/attributes \
 	  && git switch --quiet --create demo \
-	  && sed -i.bak -E -e 's/^  val: .*/  val: 5/' -e 's/^  test: .*/  test: 15/' \
-	    -e 's/^  videos: [0-9]+$$/  videos: 40/' -e 's/^  sentences: [0-9]+/  sentences: 2500/' params.yaml \
-	  && rm params.yaml.bak && git commit --quiet --all -m "A smaller sample than usual"
+	  && $(SMALLER) && git commit --quiet --all -m "A smaller sample than usual"
 	@mv $(DEMO).new $(DEMO)
+
+# The last commit's code, with the campaign (and the dvc.lock) that the demo has made so far.
+demo-clone: $(DEMO)
+	@cd $(DEMO) && { test ! -e .git/MERGE_HEAD || git reset --quiet --hard; } \
+	  && git fetch --quiet "$(CURDIR)" HEAD && { git merge-base --is-ancestor FETCH_HEAD HEAD \
+	  || { git add --all && { git diff --cached --quiet || git commit --quiet -m "What the demo has made"; } \
+	  && git merge --quiet --strategy=ours --no-commit FETCH_HEAD && git read-tree -u --reset FETCH_HEAD \
+	  && git checkout --quiet HEAD -- datasets/campaign dvc.lock \
+	  && $(SMALLER) && git commit --quiet --all -m "The demo, by the code of the last commit"; }; }
 
 test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
@@ -81,10 +91,12 @@ label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own on th
 label-studio-environment: $(LABEL_STUDIO)
 
 $(LABEL_STUDIO):
+	@test ! -L .venv-label-studio || { echo ".venv-label-studio is shared with another checkout, and what"; \
+	  echo "this one pins differs: remove the link, then make label-studio-environment makes its own"; exit 1; }
 	@echo "==> setting up .venv-label-studio: once, two minutes"
 	@$(PYTHON) -m venv .venv-label-studio
-	@.venv-label-studio/bin/python -m pip --disable-pip-version-check -qq install \
-	  -r requirements-label-studio.lock
+	@.venv-label-studio/bin/python $(PIP) install -r requirements-label-studio.lock \
+	  | $(call SOME,requirements-label-studio.lock,.venv-label-studio)
 	@rm -f .venv-label-studio/ready-* && touch $@
 
 lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Python 3.11)
@@ -92,6 +104,6 @@ lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Pyth
 	  --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
 	@sed -i.bak 's/+cpu$$//' requirements.lock && rm requirements.lock.bak
 
-clean-demo: ## Take the demo away, its server too; refuses where people have judged
+clean-demo: $(READY) ## Take the demo away, its server too; refuses where people have judged
 	@test ! -d $(DEMO) || { cd $(DEMO) && $(RUN) python -m annotation.rehearsal --clear; }
-	@rm -rf $(DEMO)
+	@rm -rf $(DEMO) $(DEMO).new

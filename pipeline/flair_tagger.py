@@ -61,6 +61,7 @@ class FlairTagger:
             _workers() as pool,
             tqdm(total=len(order), desc="names", unit=" texts", disable=None) as progress,
         ):
+            self._tag(["A word."])  # a tokenizer is set up by its first call: in one thread alone
             for chunk, spans in zip(chunks, pool.map(self._tag, chunks), strict=True):
                 found |= zip(chunk, spans, strict=True)
                 progress.update(len(chunk))

@@ -20,7 +20,14 @@ WORDS = ["a", "man", "woman", "person", "walks", "sits", "on", "the", "sofa", "w
 WORDS += ["coffee", "door", "and", "his", "her"]
 
 
-LONG = ("test_campaign_faults.py", "test_campaign_loop.py", "test_dvc.py", "test_browser.py")
+LONG = (
+    "test_campaign_faults.py",
+    "test_campaign_loop.py",
+    "test_dvc.py",
+    "test_rehearsal.py",
+    "test_server.py",
+    "test_browser.py",
+)
 
 
 def pytest_collection_modifyitems(items):

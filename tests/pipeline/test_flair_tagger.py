@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+import threading
 
 import pytest
 import torch
@@ -39,6 +40,32 @@ def test_names_are_found_with_their_places(tagger):
     for text, spans in zip(TEXTS, found, strict=True):
         assert all(text[span.start : span.end] == span.text for span in spans)
         assert all(0.0 < span.score <= 1.0 for span in spans)
+
+
+def test_the_tokenizer_is_set_up_before_threads_share_it(tagger, monkeypatch):
+    """Set up while another thread is at it, it ends with 'Already borrowed'."""
+    tokenizer = tagger._model.embeddings.embeddings[0].tokenizer
+    tokenizer.backend_tokenizer.no_padding()
+    tokenizer.backend_tokenizer.no_truncation()
+    where = []
+    kind = type(tokenizer)
+    monkeypatch.setattr(kind, "set_truncation_and_padding", _noting(kind, where))
+    monkeypatch.setattr(flair_tagger, "CHUNK", 1)
+    tagger.find(TEXTS)
+    assert where == [threading.main_thread()]
+
+
+def _noting(kind, where):
+    """Return a tokenizer's own setting up, which notes the thread where it changes anything."""
+    real = kind.set_truncation_and_padding
+
+    def noting(self, *args, **options):
+        before = (self.backend_tokenizer.padding, self.backend_tokenizer.truncation)
+        real(self, *args, **options)
+        if (self.backend_tokenizer.padding, self.backend_tokenizer.truncation) != before:
+            where.append(threading.current_thread())
+
+    return noting
 
 
 @pytest.mark.parametrize("before", ["\u200b", "\ufeff\u200c", "x\ufe0f\u2028\u2029", "\x81 \x8d"])

@@ -1,0 +1,108 @@
+"""The Makefile's demo: a clone of its own that takes new commits in, whatever it has made."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from pipeline import files
+
+pytestmark = pytest.mark.integration
+
+NAMES = ("Test", "test@example.org")
+
+
+def git(folder, *words):
+    user = ["-c", f"user.name={NAMES[0]}", "-c", f"user.email={NAMES[1]}"]
+    done = subprocess.run(
+        ["git", *user, *words], cwd=folder, capture_output=True, text=True, check=True
+    )
+    return done.stdout
+
+
+def cloned(folder):
+    subprocess.run(["make", "demo-clone"], cwd=folder, capture_output=True, text=True, check=True)
+    return folder / ".demo"
+
+
+@pytest.fixture
+def checkout(repository, tmp_path):
+    """Return a clone of the checkout, what is not committed included."""
+    folder = tmp_path / "checkout"
+    git(repository, "clone", "--quiet", "--no-local", str(repository), str(folder))
+    listed = git(repository, "ls-files", "--cached", "--others", "--exclude-standard").splitlines()
+    for name in listed:
+        if (repository / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(repository / name, folder / name)
+    commit(folder)
+    return folder
+
+
+def commit(folder):
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--allow-empty", "-m", "x")
+
+
+def params(folder):
+    return files.read_yaml(folder / "params.yaml")
+
+
+def test_the_demo_goes_on_with_the_code_of_the_last_commit_and_its_own_campaign(checkout):
+    demo = cloned(checkout)
+    assert (params(demo)["split"]["val"], params(demo)["split"]["test"]) == (5, 15)
+
+    campaign = demo / "datasets/campaign/campaign.yaml"
+    campaign.write_text("made: by the demo\n")
+    (demo / "dvc.yaml").write_text((demo / "dvc.yaml").read_text().replace("  pull:", "  pulled:"))
+    (demo / "dvc.lock").write_text("schema: '2.0'\n")
+    (demo / "datasets/campaign/new.csv").write_text("new\n")
+
+    seed = "  seed: 7\n"
+    text = (
+        (checkout / "params.yaml")
+        .read_text()
+        .replace("  seed: 2024\n  val: 10\n", f"{seed}  val: 10\n")
+    )
+    (checkout / "params.yaml").write_text(text)
+    (checkout / "dvc.yaml").write_text((checkout / "dvc.yaml").read_text() + "# new\n")
+    (checkout / "LICENSE").unlink()
+    (checkout / "new.py").write_text("")
+    commit(checkout)
+
+    assert cloned(checkout) == demo
+    assert params(demo)["split"] | {"train": None} == {
+        "seed": 7,
+        "val": 5,
+        "test": 15,
+        "train": None,
+    }
+    assert (demo / "dvc.yaml").read_text() == (checkout / "dvc.yaml").read_text()
+    assert campaign.read_text() == "made: by the demo\n"
+    assert (demo / "datasets/campaign/new.csv").read_text() == "new\n"
+    assert (demo / "dvc.lock").read_text() == "schema: '2.0'\n"
+    assert (demo / "new.py").exists()
+    assert not (demo / "LICENSE").exists()
+    assert git(demo, "status", "--porcelain") == ""
+    assert (demo / ".venv").is_symlink()
+
+    before = git(demo, "rev-parse", "HEAD")
+    cloned(checkout)
+    assert git(demo, "rev-parse", "HEAD") == before, "with nothing new it makes no commit"
+
+
+def test_a_taking_in_that_was_stopped_in_the_middle_is_done_again(checkout):
+    demo = cloned(checkout)
+    campaign = demo / "datasets/campaign/campaign.yaml"
+    campaign.write_text("made: by the demo\n")
+    git(demo, "commit", "--quiet", "--all", "-m", "made")
+    (checkout / "new.py").write_text("")
+    commit(checkout)
+    git(demo, "fetch", "--quiet", str(checkout), "HEAD")
+    git(demo, "merge", "--quiet", "--strategy=ours", "--no-commit", "FETCH_HEAD")
+    git(demo, "read-tree", "-u", "--reset", "FETCH_HEAD")
+    cloned(checkout)
+    assert campaign.read_text() == "made: by the demo\n"
+    assert params(demo)["split"]["val"] == 5
+    assert (demo / "new.py").exists()
+    assert git(demo, "status", "--porcelain") == ""
