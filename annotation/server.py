@@ -19,6 +19,8 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
@@ -26,16 +28,17 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 import httpx
+from filelock import FileLock
 
 from annotation import env
 from momentrank.errors import MomentRankError
-from pipeline import stage
+from pipeline import files, stage
 
 PROGRAM = Path(".venv-label-studio/bin/label-studio")
 HOME = Path(".label-studio")
 DATA, MEDIA = HOME / "data", HOME / "media"
 CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
-RUNNING, LOG = HOME / "server.json", HOME / "server.log"
+RUNNING, LOG, LOCK = HOME / "server.json", HOME / "server.log", HOME / "server.lock"
 USUAL_PORT = 8080
 HERE = ("127.0.0.1", "localhost")
 START_SECONDS, STOP_SECONDS = 180.0, 15.0
@@ -89,20 +92,40 @@ def start(port: int | None) -> Running:
         ServerError: it is not installed, another one is configured, or it did not come up; its
             log says why.
     """
-    found = running()
+    HOME.mkdir(exist_ok=True)
+    with FileLock(LOCK):  # two starts at once are one
+        found = running()
+        _refuse_another_in_the_environment(found)
+        if found is None:
+            _refuse_to_leave_another()
+            if not PROGRAM.is_file():
+                raise ServerError("Label Studio is not installed here; type: make label-studio")
+            found = _launched(port or _free_port(port), _credentials())
+            _refuse_another_in_the_environment(found)
+        env.write({env.URL: found.url, env.ROOT: str(MEDIA.absolute())})
+    _wait(found)
+    return found
+
+
+def _refuse_to_leave_another() -> None:
     configured = urlsplit(env.value(env.URL) or "").hostname
-    if found is None and configured not in {None, *HERE}:
+    if configured not in {None, *HERE}:
         raise ServerError(
             f"{env.URL} is of another server ({configured}), whose campaign this would leave;"
             " take it out of the environment or of .env, if that is meant"
         )
-    if found is None:
-        if not PROGRAM.is_file():
-            raise ServerError("Label Studio is not installed here; type: make label-studio")
-        found = _launched(port or _free_port(port), _credentials())
-    env.write({env.URL: found.url, env.ROOT: str(MEDIA.absolute())})
-    _wait(found)
-    return found
+
+
+def _refuse_another_in_the_environment(found: Running | None) -> None:
+    """Stop where all that asks for the server of this folder would be sent to another one."""
+    own = env.read() if found is None else {**env.read(), env.URL: found.url}
+    for name in (env.URL, env.TOKEN, env.USERNAME, env.PASSWORD):
+        given = os.environ.get(name)
+        if given and given.rstrip("/") != own.get(name):
+            raise ServerError(
+                f"{name} stands in the environment, is not that of the server of this folder, and"
+                f" would win over it: unset {name}, then again"
+            )
 
 
 def stop() -> bool:
@@ -155,7 +178,7 @@ def _launched(port: int, values: dict[str, str]) -> Running:
         env.ROOT: str(MEDIA.absolute()),
     }
     where = ["--internal-host", "127.0.0.1", "-p", str(port), "--data-dir", str(DATA.absolute())]
-    with LOG.open("ab") as log:
+    with LOG.open("ab") as log, _no_ctrl_c():
         process = subprocess.Popen(  # noqa: S603  (our own command line)
             [str(PROGRAM.absolute()), "start", "--no-browser", *where],
             env={**os.environ, **settings},
@@ -164,10 +187,20 @@ def _launched(port: int, values: dict[str, str]) -> Running:
             stderr=log,
             start_new_session=True,
         )
-    process.returncode = 0  # it outlives this process, and Popen need not mind
-    found = Running(process.pid, _began(process.pid), port)
-    RUNNING.write_text(json.dumps(found._asdict()), encoding="utf-8")
+        process.returncode = 0  # it outlives this process, and Popen need not mind
+        found = Running(process.pid, _began(process.pid), port)
+        files.write_json(RUNNING, found._asdict())
     return found
+
+
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """Hold Ctrl-C back, so that no server runs of which nothing is known."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _wait(found: Running) -> None:

@@ -51,6 +51,17 @@ def test_without_a_server_the_command_to_type_is_said(folder):
     assert stop() is False
 
 
+@pytest.mark.parametrize("name", [env.URL, env.TOKEN, env.USERNAME, env.PASSWORD])
+def test_another_server_in_the_environment_is_not_taken_for_this_one(folder, monkeypatch, name):
+    env.write({env.URL: "http://127.0.0.1:1", env.TOKEN: "t", env.USERNAME: "u", env.PASSWORD: "p"})
+    monkeypatch.setenv(name, "http://127.0.0.1:2")
+    with pytest.raises(ServerError, match=f"{name} stands in the environment"):
+        start(0)
+    monkeypatch.setenv(name, env.read()[name])
+    with pytest.raises(ServerError, match="is not installed here"):
+        start(0)
+
+
 def test_the_number_of_another_process_is_not_taken_for_ours(folder):
     server.HOME.mkdir()
     server.RUNNING.write_text(f'{{"pid": {os.getpid()}, "began": "1", "port": 1}}')
