@@ -10,8 +10,7 @@ the Label Studio of this folder (`make label-studio`). Stopped at any moment and
 goes on from there; when all is done, it only tells what came out.
 
 `--clear` stops the folder's server, so that the folder can be deleted; it refuses where people
-have judged. Annotator 1 of a rehearsal is you, and simulated too: what you judge in your own
-project or in the one for practice does not hold it up.
+have judged, be it in the project for practice: all that nobody simulated is theirs.
 """
 
 import argparse
@@ -23,11 +22,14 @@ from typing import Any
 
 import pandas as pd
 
-from annotation import env, git, opened, roster, server
+from annotation import env, git, keys, opened, server
 from annotation.campaign import frozen
+from annotation.env import Endpoint
 from annotation.opened import CampaignError
 from annotation.plan import STATE
 from annotation.push import with_showing
+from annotation.simulate import truth
+from annotation.simulating import real
 from annotation.simulating.practice import practice
 from annotation.studio.client import LabelStudio
 from momentrank.errors import MomentRankError
@@ -146,37 +148,60 @@ def _metrics(name: str) -> Any:  # noqa: ANN401  (figures of several kinds)
     return files.read_json(stage.METRICS / f"{name}.json")
 
 
+def _endpoint() -> Endpoint:
+    found = env.endpoint()
+    if found is None:
+        raise CampaignError("no Label Studio is configured; `make label-studio` starts one")
+    return found
+
+
 def practice_address() -> str:
     """Return where a person can judge pairs by hand.
 
     Raises:
         MomentRankError: no server is configured, or it fails.
     """
-    endpoint, params = env.endpoint(), load()
-    if endpoint is None:
-        raise CampaignError("no Label Studio is configured; `make label-studio` starts one")
+    params = load()
     first = tables.CANDIDATES.read().query("rank <= @params.candidates.batch")
     shown = with_showing(first[["query_id", "moment_id"]], params)
-    return practice(LabelStudio(endpoint), shown, params.clips.url)
+    return practice(LabelStudio(_endpoint()), shown, params.clips.url)
 
 
 def clear() -> None:
     """Stop this folder's server, if nothing that people made would be lost with the folder.
 
+    The server is started for it where it does not run: what was judged by hand is there alone.
+
     Raises:
-        CampaignError: people have judged here, or may have.
+        CampaignError: people have judged here.
+        MomentRankError: nobody can tell.
     """
-    campaign = opened.current()
-    judged = set(tables.JUDGMENTS.read()["annotator"].tolist())
-    simulated = {number for number, who in roster.accounts().items() if who.password}
-    real = judged if campaign is not None and not campaign.rehearsal else judged - simulated
-    if real or (campaign is not None and not campaign.rehearsal):
-        raise CampaignError(
-            f"people have judged here (annotators {sorted(real)}), or were asked to; nothing is"
-            f" taken away. If it is to go: cd {Path.cwd()}, python -m annotation.server stop,"
-            " and delete the folder yourself"
-        )
+    try:
+        judged = _judged_by_people()
+    except MomentRankError as exc:
+        told = f"nobody can tell whether people have judged here: {exc}"
+        raise RehearsalError(f"{told}\n{_by_hand()}") from exc
+    if judged:
+        raise CampaignError(f"people have judged here: {judged} judgments. {_by_hand()}")
     server.stop()
+
+
+def _judged_by_people() -> int:
+    campaign, known = opened.current(), None
+    if campaign is not None and campaign.rehearsal:
+        known = real.Simulated(keys.signer(campaign.id), truth())
+    there = 0
+    if server.DATA.exists():
+        server.start(None)
+        there = real.on_the_server(LabelStudio(_endpoint()), known)
+    return max(there, real.pulled(tables.JUDGMENTS.read(), known))
+
+
+def _by_hand() -> str:
+    return (
+        f"Nothing is taken away. If it is to go: cd {Path.cwd()}, python -m annotation.server stop,"
+        " and delete the folder yourself"
+    )
 
 
 def main(options: argparse.Namespace) -> None:

@@ -9,7 +9,6 @@ are for real people.
 """
 
 import argparse
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import NamedTuple
@@ -21,7 +20,7 @@ from annotation.keys import Key
 from annotation.opened import CampaignError
 from annotation.roster import PRIVATE, Account
 from annotation.simulating.accounts import endpoint_of
-from annotation.simulating.answers import result, said
+from annotation.simulating.answers import SEED, Truth, result, said
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from annotation.studio.records import Project
@@ -30,8 +29,6 @@ from pipeline.sitcom.screenplay import load_screenplay
 
 TOGETHER = 2
 """More at once are slower: Django's own server has one core, SQLite one writer."""
-
-Truth = Callable[[Key], int]
 
 
 class Work(NamedTuple):
@@ -52,9 +49,9 @@ def truth() -> Truth:
     records = files.read_json_lines(sample.OUT / "annotations.jsonl")
     scenes = {str(one.fields["desc_id"]): sample.scene_of(one.fields) for one in records}
 
-    def level(key: Key) -> int:
+    def level(query_id: str, moment_id: str) -> int:
         try:
-            query, moment = scenes[key.query_id], scenes[key.moment_id]
+            query, moment = scenes[query_id], scenes[moment_id]
         except KeyError as exc:
             raise CampaignError(
                 f"the moment {exc} is not of the sample corpus, and of no other are the true levels"
@@ -83,8 +80,8 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
     ]
 
     def answer(one: Work) -> None:
-        pair = f"{one.key.query_id} {one.key.moment_id}"
-        found = said(level(one.key), seed, one.annotator, pair)
+        pair = (one.key.query_id, one.key.moment_id)
+        found = said(level(*pair), seed, one.annotator, *pair)
         servers[one.annotator].answer(one.task, result(found), found.seconds)
 
     with ThreadPoolExecutor(TOGETHER) as pool:
@@ -145,7 +142,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--share", type=arguments.share, default=1.0, help="of each one's open tasks (1.0)"
     )
-    parser.add_argument("--seed", type=int, default=1, help="of the people's noise (1)")
+    parser.add_argument("--seed", type=int, default=SEED, help=f"of the people's noise ({SEED})")
     return parser.parse_args()
 
 

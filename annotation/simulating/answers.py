@@ -1,6 +1,6 @@
 """What a simulated annotator answers: the true level, with a bias and noise of their own: pure."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,10 @@ BIAS, NOISE = 0.3, 0.5
 CANT_JUDGE = 0.002
 SECONDS, SPREAD = 19.0, 0.5
 """The median of the paper's time for a judgment, and its spread (of its logarithm)."""
+SEED = 1
+
+Truth = Callable[[str, str], int]
+"""The true level of a query and a moment, by their ids."""
 
 
 class Said(NamedTuple):
@@ -20,10 +24,10 @@ class Said(NamedTuple):
     seconds: float
 
 
-def said(truth: int, seed: int, annotator: int, pair: str) -> Said:
+def said(truth: int, seed: int, annotator: int, query_id: str, moment_id: str) -> Said:
     """Return an annotator's answer to a pair: always the same for the same seed."""
     bias = seeded.generator(seed, annotator).normal(0, BIAS)
-    random = seeded.generator(seed, annotator, pair)
+    random = seeded.generator(seed, annotator, query_id, moment_id)
     level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
     seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
     return Said(None if random.random() < CANT_JUDGE else level, seconds)

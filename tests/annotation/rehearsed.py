@@ -126,7 +126,7 @@ def _judged(wanted, truth, seed, before) -> pd.DataFrame:
     rows = []
     for number, one in enumerate(wanted.itertuples(), start=before):
         level = truth(one.query_id, one.moment_id)
-        answer = said(level, seed, one.annotator, f"{one.query_id} {one.moment_id}")
+        answer = said(level, seed, one.annotator, one.query_id, one.moment_id)
         rows.append(
             {
                 **{name: getattr(one, name) for name in [*SHOWN, "annotator", "kind"]},

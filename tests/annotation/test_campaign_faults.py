@@ -328,8 +328,8 @@ def test_a_server_killed_as_people_answer(camp, world):
     camp.assign(wanted)
     camp.well("push")
 
-    def level(key):
-        return int(key.moment_id[-1])
+    def level(_query_id, moment_id):
+        return int(moment_id[-1])
 
     with contextlib.closing(Wire(world.lead.url)) as wire:
         camp.folder.configure(wire.url, world.lead.token)
@@ -345,7 +345,7 @@ def test_a_server_killed_as_people_answer(camp, world):
     assert 1 <= len(part) < len(wanted)
     camp.simulate(level)
     camp.well("pull")
-    expected = {key: said(int(key[1][-1]), 1, key[2], f"{key[0]} {key[1]}").level for key in wanted}
+    expected = {key: said(int(key[1][-1]), 1, key[2], *key[:2]).level for key in wanted}
     assert camp.judged() == expected
     assert part.items() <= expected.items()
     camp.well("push")

@@ -5,20 +5,23 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import chdir, closing
 from random import Random
 
 import pytest
 from project import SMALL, Project, copy_of
+from studio import Studio
 
-from annotation import server
+from annotation import env, server
+from annotation.simulating.practice import TITLE
 from pipeline import files, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 FEW = SMALL | {r"val: \d+": "val: 1", r"test: \d+": "test: 2"}
 REHEARSE = [sys.executable, "-m", "annotation.rehearsal"]
-PLACES = ("beside it", "open a rehearsal", "round 1: pull", "simulated people", "round 2: pull",
-          "close the campaign", "release, reference")  # fmt: skip
+PLACES = ("beside it", "open a rehearsal", "simulated people", "round 2: pull",
+          "close the campaign")  # fmt: skip
 LONGEST = 60
 INTERRUPTED = 130
 
@@ -83,7 +86,7 @@ def test_run_again_it_adds_nothing_and_tells_the_same(rehearsed):
     assert made(rehearsed) == before
 
 
-def test_it_is_not_taken_away_where_somebody_else_has_judged(rehearsed):
+def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
     path = rehearsed.folder / "datasets/campaign/judgments.csv"
     before = path.read_text()
     head, first, *rest = before.splitlines(keepends=True)
@@ -92,8 +95,24 @@ def test_it_is_not_taken_away_where_somebody_else_has_judged(rehearsed):
     fields[place] = "77"
     path.write_text("".join([head, *rest, ",".join(fields)]))
     rehearsed.run(*REHEARSE, "--clear", fails=True)
-    assert "people have judged here (annotators [77])" in rehearsed.errors
+    assert "people have judged here: 1 judgments" in rehearsed.errors
     assert rehearsed.code("python", "-m", "annotation.server", "status") == 0
     path.write_text(before)
+
+    with chdir(rehearsed.folder):
+        endpoint = env.endpoint()
+    with closing(Studio(*endpoint, rehearsed.folder)) as lead:
+        practice = next(
+            one["id"]
+            for one in lead.api("GET", "/api/projects/")["results"]
+            if one["title"] == TITLE
+        )
+        task = lead.tasks(practice)[0]["id"]
+        choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
+        lead.annotate(task, [{**choice, "value": {"choices": ["3"]}}])
+        rehearsed.run(*REHEARSE, "--clear", fails=True)
+        assert "people have judged here: 1 judgments" in rehearsed.errors, "it looks on the server"
+        lead.api("DELETE", f"/api/tasks/{task}/")
+    rehearsed.run("python", "-m", "annotation.server", "stop")
     rehearsed.run(*REHEARSE, "--clear")
     assert rehearsed.code("python", "-m", "annotation.server", "status") == server.NOT_RUNNING

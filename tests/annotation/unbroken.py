@@ -41,15 +41,15 @@ def unbroken(shares, seed=1):
             new = [key for key in keys if key.place not in {one.place for one in there}]
             there += shuffled(new, campaign.id)
             number = round(share * len(there))
-            rows += [answer(key, truth(key), seed, len(rows)) for key in there[:number]]
+            rows += [answer(key, truth, seed, len(rows)) for key in there[:number]]
             del there[:number]
 
 
 EMPTY = (tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 
 
-def answer(key, level, seed, before):
-    found = said(level, seed, key.annotator, f"{key.query_id} {key.moment_id}")
+def answer(key, truth, seed, before):
+    found = said(truth(key.query_id, key.moment_id), seed, key.annotator, key.query_id, key.moment_id)
     return {
         **key._asdict(),
         "level": found.level,
