@@ -6,7 +6,7 @@ Paper, section 3.3. All here is pure but for reading label_config.xml.
 import html
 import re
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 from xml.sax.saxutils import quoteattr
 
 from annotation.guideline import Guideline
@@ -121,6 +121,15 @@ def read_answer(result: object) -> Answer:
             case _:
                 return Answer(problem="foreign")
     return _answer(chosen.get(LEVEL), chosen.get(REASON))
+
+
+def result_of(level: int | None, reason: ReasonName | None = None) -> list[dict[str, Any]]:
+    """Return what the page submits for a level, or for a reason why there is none."""
+    chosen = {LEVEL: str(level)} if level is not None else {LEVEL: CANT_JUDGE, REASON: reason}
+    return [
+        {"from_name": name, "to_name": "clip", "type": "choices", "value": {"choices": [choice]}}
+        for name, choice in chosen.items()
+    ]
 
 
 def _answer(level: str | None, reason: str | None) -> Answer:

@@ -11,16 +11,17 @@ are for real people.
 import argparse
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from annotation import page
 from annotation.connection import Connection, connect
 from annotation.keys import Key
 from annotation.opened import CampaignError
 from annotation.roster import PRIVATE, Account
 from annotation.simulating.accounts import endpoint_of
-from annotation.simulating.answers import SEED, Truth, result, said
+from annotation.simulating.answers import SEED, Said, Truth, said
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from annotation.studio.records import Project
@@ -82,12 +83,16 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
     def answer(one: Work) -> None:
         pair = (one.key.query_id, one.key.moment_id)
         found = said(level(*pair), seed, one.annotator, *pair)
-        servers[one.annotator].answer(one.task, result(found), found.seconds)
+        servers[one.annotator].answer(one.task, _submitted(found), found.seconds)
 
     with ThreadPoolExecutor(TOGETHER) as pool:
         done = pool.map(answer, work)
         list(tqdm(done, "judge", len(work), unit=" pairs", disable=None))
     return len(work)
+
+
+def _submitted(answer: Said) -> list[dict[str, Any]]:
+    return page.result_of(answer.level, "broken-clip" if answer.level is None else None)
 
 
 def refuse_real(connection: Connection) -> None:

@@ -21,7 +21,6 @@ from annotation.push import push
 from annotation.pushing.tasks import Shown, keys_of
 from annotation.roster import Account, Roster
 from annotation.simulating.accounts import endpoint_of
-from annotation.simulating.answers import Said, result
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from pipeline import tables
@@ -136,7 +135,7 @@ def _answered(project: int, data: Sequence[Mapping[str, str]], user: int) -> Non
     """Import tasks together with answers to them: far faster than answering one by one."""
     endpoint = _endpoint()
     answers = [
-        {"result": result(Said(level, 4.0)), "completed_by": user, "lead_time": 4.0}
+        {"result": page.result_of(level), "completed_by": user, "lead_time": 4.0}
         for level in range(5)
     ]
     tasks = [{"data": one, "annotations": [answers[at % 5]]} for at, one in enumerate(data)]

@@ -1,14 +1,14 @@
 """What a simulated annotator answers: the true level, with a bias and noise of their own: pure."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from pipeline import seeded
 
 BIAS, NOISE = 0.3, 0.5
-CANT_JUDGE = 0.002
+UNPLAYABLE = 0.002
 SECONDS, SPREAD = 19.0, 0.5
 """The median of the paper's time for a judgment, and its spread (of its logarithm)."""
 SEED = 1
@@ -30,16 +30,4 @@ def said(truth: int, seed: int, annotator: int, query_id: str, moment_id: str) -
     random = seeded.generator(seed, annotator, query_id, moment_id)
     level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
     seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
-    return Said(None if random.random() < CANT_JUDGE else level, seconds)
-
-
-def result(answer: Said) -> list[Mapping[str, Any]]:
-    """Return what the page of Label Studio would submit."""
-    if answer.level is None:
-        return [_choice("level", "cant-judge"), _choice("reason", "broken-clip")]
-    return [_choice("level", str(answer.level))]
-
-
-def _choice(name: str, choice: str) -> Mapping[str, Any]:
-    value = {"choices": [choice]}
-    return {"from_name": name, "to_name": "clip", "type": "choices", "value": value}
+    return Said(None if random.random() < UNPLAYABLE else level, seconds)

@@ -15,11 +15,18 @@ from annotation.page import (
     clip_html,
     label_config,
     read_answer,
+    result_of,
     task_data,
 )
 from pipeline.guideline import GuidelineError
 
 TEXT = guideline.FILE.read_text(encoding="utf-8")
+
+
+@given(st.sampled_from([*range(5), "broken-clip", "senseless-query"]))
+def test_what_the_page_submits_is_read_as_what_it_says(said):
+    answer = Answer(level=said) if isinstance(said, int) else Answer(reason=said)
+    assert read_answer(result_of(answer.level, answer.reason)) == answer
 
 
 def choice(name, *chosen, to="clip"):

@@ -49,7 +49,8 @@ EMPTY = (tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 
 
 def answer(key, truth, seed, before):
-    found = said(truth(key.query_id, key.moment_id), seed, key.annotator, key.query_id, key.moment_id)
+    pair = (key.query_id, key.moment_id)
+    found = said(truth(*pair), seed, key.annotator, *pair)
     return {
         **key._asdict(),
         "level": found.level,
