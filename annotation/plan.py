@@ -80,8 +80,8 @@ def _ask(
     held = pd.concat([known.seen, stay])
     held = held.assign(group=known.pairs["group"].to_numpy()[held["pair"]])
     near = held[held["group"].isin([gap.group for gap in gaps])]
-    desk = seats.Desk(asked, Counter(stay["annotator"].tolist()), done)
-    added = desk.fill(gaps, near).astype(stay.dtypes.to_dict())
+    allocator = seats.Allocator(asked, Counter(stay["annotator"].tolist()), done)
+    added = allocator.fill(gaps, near).astype(stay.dtypes.to_dict())
     return pd.concat([stay, added], ignore_index=True)
 
 
