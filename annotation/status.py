@@ -26,7 +26,7 @@ from annotation.plan import Answers, campaign_of, plan, pulled
 from annotation.planning.campaign import Campaign
 from annotation.planning.standing import Standing, standing
 from annotation.votes import FIRST_VOTES, NEAR, NO_LEVEL
-from pipeline import stage, tables
+from pipeline import arguments, stage, tables
 from pipeline.params import load
 
 WAITING = 75
@@ -167,7 +167,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--watch",
-        type=float,
+        type=arguments.positive,
         nargs="?",
         const=WATCH_SECONDS,
         metavar="SECONDS",

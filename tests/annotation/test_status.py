@@ -1,5 +1,7 @@
 """What the lead is told, on campaigns small enough to count by hand."""
 
+import sys
+
 import pytest
 from campaign_cases import told
 from simulated import campaign_of, candidates_of, people
@@ -72,3 +74,11 @@ def test_without_a_campaign_there_is_nothing_to_say(tmp_path, monkeypatch):
     (tmp_path / "datasets/campaign/campaign.yaml").write_text("null\n")
     with pytest.raises(CampaignError, match="no campaign is open here"):
         status.now()
+
+
+@pytest.mark.parametrize("seconds", ["-1", "0", "inf"])
+def test_nobody_watches_a_time_that_is_none(monkeypatch, capsys, seconds):
+    monkeypatch.setattr(sys, "argv", ["status", "--watch", seconds])
+    with pytest.raises(SystemExit):
+        status._arguments()
+    assert f"--watch: {seconds}: must be above 0" in capsys.readouterr().err
