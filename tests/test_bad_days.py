@@ -20,7 +20,8 @@ from project import Project
 from annotation import connection
 from annotation.connection import alone
 from annotation.opened import CampaignError
-from annotation.planning.people import Annotator, PlanError, judges, refuse_too_few
+from annotation.plan import refuse_too_few
+from annotation.planning.people import Annotator, PlanError
 from annotation.pulling import reader
 from annotation.pushing import journal
 from annotation.studio.records import Answered
@@ -237,7 +238,7 @@ def test_one_query_is_enough_and_more_than_there_are_is_refused(page):
 def test_fewer_than_four_people_are_refused(page, number):
     people = [Annotator(who, "annotator", True) for who in range(1, number + 1)]
     with pytest.raises(PlanError) as refused:
-        refuse_too_few(judges(people))
+        refuse_too_few(people)
     said = str(refused.value).replace(f"{number} active", "N active")
     assert said.partition(" (")[0] in page
 

@@ -8,6 +8,7 @@ from simulated import campaign_of, candidates_of, people
 
 from annotation import status
 from annotation.opened import CampaignError
+from annotation.plan import plan
 from annotation.planning.campaign import Rule
 
 
@@ -15,6 +16,10 @@ def answer(query, rank, annotator, level, **rest):
     moment = f"m{query[1:]}-{rank:02}"
     pair = {"query_id": query, "moment_id": moment, "annotator": annotator}
     return pair | {"level": level} | rest
+
+
+def stands(campaign):
+    return status.status(campaign, plan(campaign).state)
 
 
 @pytest.fixture
@@ -28,7 +33,7 @@ def figures():
     campaign = campaign_of(
         candidates, people(5, escalation=1), judgments=told(rows), rule=Rule(6, 5, 2.0)
     )
-    return status.status(campaign)
+    return stands(campaign)
 
 
 def test_agreement_is_of_the_first_two_levels(figures):
@@ -63,7 +68,7 @@ def test_the_page_says_all_of_it(figures):
 
 
 def test_a_campaign_without_judgments_has_no_shares():
-    empty = status.status(campaign_of(candidates_of(1, 6), people(4)))
+    empty = stands(campaign_of(candidates_of(1, 6), people(4)))
     assert (empty["agreement"]["exact"], empty["wanted"]) == (None, 12)
     assert "-" in status.text("Spring", empty)
 
