@@ -26,11 +26,13 @@ from annotation.auditing import design
 from annotation.connection import alone, connect
 from annotation.opened import CampaignError, Opened
 from annotation.plan import campaign_of, plan, pulled
+from annotation.planning.campaign import Campaign
+from annotation.planning.state import ended
 from annotation.pull import pull
 from annotation.push import push, with_showing
 from annotation.simulating.people import rehearsing
 from pipeline import files, stage, tables
-from pipeline.params import load
+from pipeline.params import Params, load
 
 FROZEN = ("rewrite", "pull", "push")
 DAG = Path("dvc.yaml")
@@ -50,7 +52,8 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
     """Freeze the queries, make the secret that signs tasks, and write the campaign's file.
 
     Raises:
-        CampaignError: there is a campaign in this checkout already.
+        CampaignError: there is a campaign in this checkout already, or its people are too few.
+        GuidelineError: the guideline is wrong.
     """
     known = opened.current()
     if known is not None:
@@ -60,10 +63,7 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
             " make campaign DIR=path"
         )
     queries = tables.QUERIES.read()
-    tables.FROZEN_QUERIES.write(queries[queries["split"].isin(["val", "test"])])
-    if people:
-        roster.write(*rehearsing(people))
-    keys.new_secret()
+    listed = rehearsing(people) if people else None
     campaign = Opened(
         id=str(uuid.uuid4()),
         name=name,
@@ -72,12 +72,18 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
         opened_at=_now(),
         closed_at=None,
     )
-    opened.write(campaign)
+    if listed is not None:
+        roster.write(*listed)
+    keys.new_secret()
+    tables.FROZEN_QUERIES.write(queries[queries["split"].isin(["val", "test"])])
+    opened.write(campaign)  # last: whatever fails before it, `open` can be run again
     return campaign
 
 
 def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
-    """Write that the campaign is closed, and take back what is open; return its last state.
+    """Take back what is open, and write that the campaign is closed; return where it ended.
+
+    What people did until their tasks were closed still counts, and may make pairs wait again.
 
     Raises:
         CampaignError: pairs wait, and nobody said to give them up; or there is no server to ask
@@ -92,18 +98,31 @@ def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, 
     if connection is not None:
         with alone("close"):
             pull(connection)
-    made = plan(campaign_of(roster.people(), params, pulled()))
-    waiting = _waiting(made.state)
-    if waiting and not give_up:
-        raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")
-    if connection is not None:
-        with alone("close"):
-            push(connection, with_showing(made.assignments.iloc[:0], params), params)
+            _state(_campaign(params), give_up=give_up)
+            push(connection, with_showing(tables.ASSIGNMENTS.empty(), params), params)
             pull(connection)
-    pairs = made.state["pairs"]
+    last = _campaign(params)
+    pairs = _state(last, give_up=give_up)["pairs"]
     left = {"closed_at": _now(), "given_up": pairs["waiting"] + pairs["without_clip"]}
     opened.write(campaign.model_copy(update=left))
-    return made.state
+    return ended(last, tables.PAIRS.read())
+
+
+def _campaign(params: Params) -> Campaign:
+    return campaign_of(roster.people(), params, pulled())
+
+
+def _state(campaign: Campaign, *, give_up: bool) -> dict[str, Any]:
+    """Return where a campaign stands, if it may end so.
+
+    Raises:
+        CampaignError: something waits, and nobody said to give it up.
+    """
+    state = plan(campaign).state
+    waiting = _waiting(state)
+    if waiting and not give_up:
+        raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")
+    return state
 
 
 def _waiting(state: dict[str, Any]) -> str:
@@ -141,40 +160,48 @@ def frozen(dag: Path = DAG) -> bool:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Open or close the campaign."""
-    if options.do == "open":
-        made = start(options.name, rehearsal=options.rehearsal, people=options.people)
-        git.commit(
-            [opened.FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC],
-            f"Open the campaign {made.name}",
-        )
-        stage.say(
-            f"the campaign {made.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
-            f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
-            " dvc repro"
-        )
-        return
+    """Do what is asked."""
+    {"open": open_, "close": close}[options.do](options)
+
+
+def open_(options: argparse.Namespace) -> None:
+    """Open a campaign, commit it, and say what comes next."""
+    made = start(options.name, rehearsal=options.rehearsal, people=options.people)
+    git.commit(
+        [opened.FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {made.name}"
+    )
+    stage.say(
+        f"the campaign {made.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
+        f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
+        " dvc repro"
+    )
+
+
+def close(options: argparse.Namespace) -> None:
+    """Close the campaign, or finish a closing that was stopped; commit what people made.
+
+    Raises:
+        CampaignError: none is open here, or it can't be closed as it stands.
+    """
     campaign = opened.current()
     if campaign is None:
         raise CampaignError(f"{opened.FILE}: no campaign is open here")
     if campaign.closed and frozen():
         raise CampaignError(f"{opened.FILE}: {campaign.name!r} is closed")
-    told = (
-        ""
-        if campaign.closed
-        else _told(end(campaign, give_up=options.give_up, offline=options.offline))
-    )
+    told = "closed"
+    if not campaign.closed:
+        told += _told(end(campaign, give_up=options.give_up, offline=options.offline))
     freeze()
     lists = [opened.FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
     git.commit([*lists, DAG, Path("dvc.lock")], f"Close {campaign.name}")
-    stage.say(f"closed{told}; next: dvc repro")
+    stage.say(f"{told}; next: dvc repro")
 
 
 def _told(state: dict[str, Any]) -> str:
     pairs = state["pairs"]
     return (
         f": {pairs['two']} pairs agreed by two, {pairs['four']} by four,"
-        f" {pairs['discarded'] + pairs['waiting']} discarded, {pairs['unjudgeable']} unjudgeable"
+        f" {pairs['discarded']} discarded, {pairs['unjudgeable']} unjudgeable"
     )
 
 

@@ -100,8 +100,8 @@ def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) 
     short = (outcome == "discarded") & (scores != ALL_VOTES)
     return {
         "pairs": len(table),
-        "decided": int(table["level"].notna().sum()),
-        "complete": bool(len(table)) and not (outcome == "waiting").any(),
+        "with_level": int(table["level"].notna().sum()),
+        "nothing_waits": bool(len(table)) and not (outcome == "waiting").any(),
         "outcomes": {name: int((outcome == name).sum()) for name in OUTCOMES},
         "discarded_for_want_of_votes": int(short.sum()),
         "levels": {str(level): int((table["level"] == level).sum()) for level in range(LEVELS)},
@@ -127,7 +127,7 @@ def main() -> None:
     found = {"closed": closed, **figures(judgments, ledger, table)}
     stage.write_metrics("consensus", found)
     waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
-    stage.say(f"consensus: {found['decided']:,} of {len(table):,} pairs have a level; {waiting}")
+    stage.say(f"consensus: {found['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
 
 
 def command(options: argparse.Namespace) -> None:

@@ -23,7 +23,7 @@ from annotation import opened, roster
 from annotation.planning import seats, state
 from annotation.planning.campaign import Campaign, Rule
 from annotation.planning.extension import extension, of_judged_queries
-from annotation.planning.people import Annotator, Role, judges, refuse_too_few
+from annotation.planning.people import NEEDED, Annotator, PlanError, Role, judges
 from annotation.planning.standing import Standing, standing
 from annotation.showing import showing, to_judge
 from annotation.votes import PAIR, SHOWN, Ints, fresh
@@ -44,11 +44,10 @@ def plan(campaign: Campaign) -> Plan:
     """Return the assignments that the campaign wants now, sorted, and its state.
 
     Whatever the order of rows, the result is the same; a plan of a campaign in which all that
-    was wanted is open wants the same again.
+    was wanted is open wants the same again. Where people are too few, seats stay empty.
 
     Raises:
-        PlanError: pairs wait and fewer than four people may judge, or a decision to extend
-            names a query that is not there.
+        PlanError: a decision to extend names a query that is not there.
     """
     known = standing(campaign)
     decisions = of_judged_queries(campaign.extend, known.same)
@@ -56,15 +55,14 @@ def plan(campaign: Campaign) -> Plan:
     by_rule = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
     wanted = by_rule | known.pairs["extra"]
     missing = np.where(wanted, known.missing, 0)
-    done = Counter(campaign.judgments["annotator"].tolist())
-    given = _ask(known, missing, judges(campaign.annotators), done)
+    given = _ask(known, missing, judges(campaign.annotators), campaign.done)
     unfilled = missing - _per_pair(known, given)
     return Plan(
         _assignments(known, given),
         {
             "pairs": state.pair_counts(known, wanted.to_numpy(), unfilled),
             "queries": state.query_counts(known, further, campaign.candidates),
-            "annotators": state.people_counts(campaign.annotators, given, done),
+            "annotators": state.people_counts(campaign.annotators, given, campaign.done),
         },
     )
 
@@ -73,15 +71,13 @@ def _ask(
     known: Standing, missing: Ints, asked: Mapping[int, Role], done: Mapping[int, int]
 ) -> pd.DataFrame:
     """Return who should have which pair open, as `pair, annotator, kind`."""
-    if missing.any():
-        refuse_too_few(asked)
     stay = seats.kept(known.given, known.seen, missing, asked)
     gaps = _gaps(known, missing - _per_pair(known, stay))
     held = pd.concat([known.seen, stay])
     held = held.assign(group=known.pairs["group"].to_numpy()[held["pair"]])
     near = held[held["group"].isin([gap.group for gap in gaps])]
-    desk = seats.Desk(asked, Counter(stay["annotator"].tolist()), done)
-    added = desk.fill(gaps, near).astype(stay.dtypes.to_dict())
+    allocator = seats.Allocator(asked, Counter(stay["annotator"].tolist()), done)
+    added = allocator.fill(gaps, near).astype(stay.dtypes.to_dict())
     return pd.concat([stay, added], ignore_index=True)
 
 
@@ -153,8 +149,27 @@ def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answer
     )
 
 
+def refuse_too_few(annotators: Sequence[Annotator]) -> None:
+    """Stop where a pair that two people disagree on could not go to two others.
+
+    Raises:
+        PlanError: fewer than four people may be asked.
+    """
+    number = len(judges(annotators))
+    if number < NEEDED:
+        raise PlanError(
+            f"{roster.PUBLIC}: {number} active people can judge, but {NEEDED} are needed (two"
+            " vote, and two others where these disagree); add people with the role annotator or"
+            " escalation, or set some active"
+        )
+
+
 def main() -> None:
-    """Plan, if a campaign is open; else nobody is asked anything."""
+    """Plan, if a campaign is open; else nobody is asked anything.
+
+    Raises:
+        PlanError: pairs wait, and fewer than four people may judge.
+    """
     found = opened.running()
     if found is None:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
@@ -163,6 +178,8 @@ def main() -> None:
         return
     campaign = campaign_of(roster.people(), load(), pulled())
     made = plan(campaign)
+    if made.state["pairs"]["waiting"]:
+        refuse_too_few(campaign.annotators)
     stale = len(campaign.judgments) - len(fresh(campaign.judgments, campaign.shown))
     tables.ASSIGNMENTS.write(made.assignments)
     files.write_json(STATE, {"campaign": found.name, **made.state, "stale_judgments": stale})

@@ -21,7 +21,7 @@ from tqdm import tqdm
 from annotation.connection import Connection, alone, connect
 from annotation.opened import CampaignError
 from annotation.pulling import reader
-from annotation.pulling.answers import Desk, Row, Sorted, sort_out
+from annotation.pulling.answers import Owner, Row, Sorted, sort_out
 from annotation.pulling.history import History, history
 from annotation.roster import PRIVATE
 from annotation.studio import projects
@@ -40,17 +40,17 @@ def fetch(connection: Connection, *, anew: bool = False) -> Sorted:
     """
     found = Sorted([], [], [])
     own = projects.ours(connection.studio, connection.campaign)
-    desks = _desks(connection, own)
-    for desk in tqdm(desks, "pull", unit=" projects", disable=None if desks else True):
-        tasks = reader.read(connection.studio, own[desk.annotator], anew=anew)
+    owners = _owners(connection, own)
+    for owner in tqdm(owners, "pull", unit=" projects", disable=None if owners else True):
+        tasks = reader.read(connection.studio, own[owner.annotator], anew=anew)
         for rows, more in zip(
-            found, sort_out(tasks.values(), desk, connection.signer.read), strict=True
+            found, sort_out(tasks.values(), owner, connection.signer.read), strict=True
         ):
             rows.extend(more)
     return found
 
 
-def _desks(connection: Connection, annotators: Sequence[int] | dict[int, Any]) -> list[Desk]:
+def _owners(connection: Connection, annotators: Sequence[int] | dict[int, Any]) -> list[Owner]:
     users = connection.studio.users()
     accounts = connection.roster.accounts
     unknown = sorted(set(annotators) - accounts.keys())
@@ -60,7 +60,7 @@ def _desks(connection: Connection, annotators: Sequence[int] | dict[int, Any]) -
             " answers from others'; add it (an account that has left stays listed)"
         )
     emails = {number: accounts[number].email.lower() for number in annotators}
-    return [Desk(number, users.get(email)) for number, email in sorted(emails.items())]
+    return [Owner(number, users.get(email)) for number, email in sorted(emails.items())]
 
 
 def merged(found: Sorted) -> History:

@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 import time
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -25,8 +26,9 @@ from annotation.opened import CampaignError
 from annotation.plan import Answers, campaign_of, plan, pulled
 from annotation.planning.campaign import Campaign
 from annotation.planning.standing import Standing, standing
+from annotation.planning.state import ended
 from annotation.votes import FIRST_VOTES, NEAR, NO_LEVEL
-from pipeline import stage, tables
+from pipeline import arguments, stage, tables
 from pipeline.params import load
 
 WAITING = 75
@@ -34,21 +36,17 @@ WATCH_SECONDS = 60
 HOUR = 3600
 
 
-def status(campaign: Campaign) -> dict[str, Any]:
-    """Return where a campaign stands, in figures."""
-    made, known = plan(campaign), standing(campaign)
+def status(campaign: Campaign, state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a campaign stands, in figures: its state, and what people's levels say."""
+    known, pairs, queries = standing(campaign), state["pairs"], state["queries"]
     return {
-        "wanted": len(made.assignments),
-        "waits": bool(
-            made.state["pairs"]["waiting"]
-            or made.state["pairs"]["without_clip"]
-            or made.state["queries"]["for_the_lead"]
-        ),
-        "pairs": made.state["pairs"],
+        "wanted": sum(who["open"] for who in state["annotators"].values()),
+        "waits": bool(pairs["waiting"] or pairs["without_clip"] or queries["for_the_lead"]),
+        "pairs": pairs,
         "agreement": agreement(known),
-        "extended": {query: levels(known, query) for query in made.state["queries"]["extended"]},
-        "for_the_lead": made.state["queries"]["for_the_lead"],
-        "annotators": people(campaign.judgments, made.state["annotators"]),
+        "extended": {query: levels(known, query) for query in queries["extended"]},
+        "for_the_lead": queries["for_the_lead"],
+        "annotators": people(campaign.judgments, state["annotators"]),
     }
 
 
@@ -144,10 +142,10 @@ def now() -> tuple[str, dict[str, Any]]:
     if connection is not None:
         with alone("status"):
             found = pull.fetch(connection)
-        known = pull.merged(found)
-        answers = Answers(known.judgments, *pull.other_tables(found))
-    figures = status(campaign_of(roster.people(), load(), answers))
-    return campaign.name, figures | {"waits": figures["waits"] and not campaign.closed}
+        answers = Answers(pull.merged(found).judgments, *pull.other_tables(found))
+    known = campaign_of(roster.people(), load(), answers)
+    state = ended(known, tables.PAIRS.read()) if campaign.closed else plan(known).state
+    return campaign.name, status(known, state)
 
 
 def main(options: argparse.Namespace) -> None:
@@ -167,7 +165,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--watch",
-        type=float,
+        type=arguments.positive,
         nargs="?",
         const=WATCH_SECONDS,
         metavar="SECONDS",

@@ -1,5 +1,6 @@
 """All that a plan is made from."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -47,3 +48,8 @@ class Campaign:
     rule: Rule = field(default_factory=Rule)
     spent: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)
+
+    @property
+    def done(self) -> Counter[int]:
+        """How many judgments each person has made."""
+        return Counter(self.judgments["annotator"].tolist())

@@ -78,6 +78,5 @@ def of_judged_queries(decisions: Mapping[str, bool], same: Mapping[str, str]) ->
     """
     unknown = sorted(decisions.keys() - same.keys())
     if unknown:
-        path = tables.CAMPAIGN / "extend.csv"
-        raise PlanError(f"{path}: there is no query {unknown[0]!r}; remove the line")
+        raise PlanError(f"{tables.EXTEND.path}: there is no query {unknown[0]!r}; remove the line")
     return {same[query]: decisions[query] for query in sorted(decisions, reverse=True)}

@@ -41,7 +41,7 @@ def kept(
     return order[order.groupby("pair").cumcount() < missing[order["pair"]]]
 
 
-class Desk:
+class Allocator:
     """Gives out seats, and knows how much everybody has to do."""
 
     def __init__(

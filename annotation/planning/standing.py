@@ -60,18 +60,21 @@ def canonical(queries: pd.DataFrame) -> dict[str, str]:
     return dict(zip(ordered["query_id"], smallest, strict=True))
 
 
-def standing(campaign: Campaign) -> Standing:
-    """Return where each pair stands."""
+def standing(campaign: Campaign, *, closed: bool = False) -> Standing:
+    """Return where each pair stands; once the campaign is `closed`, what waits is discarded."""
     same = canonical(campaign.queries)
     pairs = _pairs(campaign.candidates, campaign.extra, same)
     fresh = votes.fresh(campaign.judgments, campaign.shown)
     counting = votes.votes(_one_query(fresh, same), pairs)
     given = campaign.open_tasks[campaign.open_tasks["kind"].isin(VOTING)]
+    rounding = campaign.rule.rounding
     return Standing(
         pairs,
         same,
         clip=pairs["moment_id"].isin(list(campaign.clips)).to_numpy(),
-        verdicts=decide(counting.pair, counting.level, len(pairs), rounding=campaign.rule.rounding),
+        verdicts=decide(
+            counting.pair, counting.level, len(pairs), closed=closed, rounding=rounding
+        ),
         seen=_seats(_one_query(_answered(campaign), same), pairs),
         given=_seats(_one_query(given, same), pairs),
     )

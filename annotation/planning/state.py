@@ -2,17 +2,38 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from annotation.planning.extension import Extension
+from annotation import roster
+from annotation.planning.campaign import Campaign
+from annotation.planning.extension import SECOND, Extension
 from annotation.planning.people import Annotator
-from annotation.planning.standing import Standing
-from annotation.votes import Bools, Ints
+from annotation.planning.standing import Standing, standing
+from annotation.votes import Bools, Ints, last_shown, rows_of
 from pipeline import tables
 
 DECIDED = ("two", "four", "discarded", "unjudgeable")
+
+
+def ended(campaign: Campaign, ledger: pd.DataFrame) -> dict[str, Any]:
+    """Return where a closed campaign stands: what was shown and waits is discarded.
+
+    The pairs are those of the ledger, as in the consensus: what was never shown is not counted.
+    """
+    shown = last_shown(ledger)
+    known = standing(replace(campaign, shown=shown), closed=True)
+    counted = rows_of(known.pairs, shown) >= 0
+    second = counted & (known.pairs["batch"] == SECOND) & ~known.pairs["extra"]
+    extension = Extension(set(known.pairs.loc[second, "query_id"]), set())
+    nobody = known.given.iloc[:0]
+    return {
+        "pairs": pair_counts(known, counted, known.missing),
+        "queries": query_counts(known, extension, campaign.candidates),
+        "annotators": people_counts(campaign.annotators, nobody, campaign.done),
+    }
 
 
 def pair_counts(known: Standing, wanted: Bools, unfilled: Ints) -> dict[str, int]:
@@ -72,7 +93,7 @@ def remark(figures: Mapping[str, Any], wanted: int) -> str:
     if pairs["nobody_left"]:
         told.append(
             f"{pairs['nobody_left']} pairs have been seen by everybody who is active, and wait:"
-            f" add people to {tables.CAMPAIGN / 'annotators.yaml'}"
+            f" add people to {roster.PUBLIC}"
         )
     if queries["for_the_lead"]:
         told.append(

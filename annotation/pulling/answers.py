@@ -24,35 +24,37 @@ class Sorted(NamedTuple):
     open_tasks: list[Row]
 
 
-class Desk(NamedTuple):
+class Owner(NamedTuple):
     """Whose project it is: an annotator, and the number of their account."""
 
     annotator: int
     account: int | None
 
 
-def sort_out(tasks: Iterable[Answered], desk: Desk, read: Callable[[object], Key | None]) -> Sorted:
+def sort_out(
+    tasks: Iterable[Answered], owner: Owner, read: Callable[[object], Key | None]
+) -> Sorted:
     """Return what one project's tasks come to."""
     found = Sorted([], [], [])
     for task in tasks:
         key = read(task.pair)
-        own = key if key is not None and key.annotator == desk.annotator else None
+        own = key if key is not None and key.annotator == owner.annotator else None
         for answer in task.answers:
-            _sort_answer(found, answer, desk, own)
+            _sort_answer(found, answer, owner, own)
         found.rejected.extend(
-            _refused(draft, desk, own, "draft") for draft in task.drafts if not draft["annotation"]
+            _refused(draft, owner, own, "draft") for draft in task.drafts if not draft["annotation"]
         )
         if own is not None and not task.answers and not task.closed:
             found.open_tasks.append(_pair(own))
     return found
 
 
-def _sort_answer(found: Sorted, answer: Mapping[str, Any], desk: Desk, key: Key | None) -> None:
-    reason = _fault(answer, desk, key)
+def _sort_answer(found: Sorted, answer: Mapping[str, Any], owner: Owner, key: Key | None) -> None:
+    reason = _fault(answer, owner, key)
     said = None if reason else read_answer(answer["result"])
     if key is None or said is None or said.problem:
         fault = reason or (said.problem if said else None) or "bad-key"
-        found.rejected.append(_refused(answer, desk, key, fault))
+        found.rejected.append(_refused(answer, owner, key, fault))
     else:
         judged = {
             "level": said.level,
@@ -66,13 +68,13 @@ def _sort_answer(found: Sorted, answer: Mapping[str, Any], desk: Desk, key: Key 
         found.judgments.append(_pair(key) | judged)
 
 
-def _fault(answer: Mapping[str, Any], desk: Desk, key: Key | None) -> str | None:
+def _fault(answer: Mapping[str, Any], owner: Owner, key: Key | None) -> str | None:
     """Return why an answer can't be a judgment, whatever it says."""
     if key is None:
         return "bad-key"
-    if _account(answer["completed_by"]) != desk.account or desk.account is None:
+    if _account(answer["completed_by"]) != owner.account or owner.account is None:
         return "not-the-annotator"
-    if _account(answer["updated_by"]) not in {None, desk.account}:
+    if _account(answer["updated_by"]) not in {None, owner.account}:
         return "changed-by-another"
     return "skipped" if answer["was_cancelled"] else None
 
@@ -99,11 +101,11 @@ def _pair(key: Key) -> Row:
     return row
 
 
-def _refused(answer: Mapping[str, Any], desk: Desk, key: Key | None, reason: str) -> Row:
+def _refused(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: str) -> Row:
     return {
         "query_id": key.query_id if key else None,
         "moment_id": key.moment_id if key else None,
-        "annotator": desk.annotator,
+        "annotator": owner.annotator,
         "reason": reason,
         "origin": _origin(answer),
         "submitted_at": answer["created_at"],

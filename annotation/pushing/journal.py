@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from annotation.studio.client import TIMEOUT_SECONDS
 from pipeline import files, stage
 
 FILE = Path(".cache/campaign/writing.json")
@@ -27,13 +26,12 @@ def noted(what: str) -> Iterator[None]:
 def settle() -> None:
     """Wait until what an earlier push began to write is there, or can't come any more.
 
-    The note tells when a request began; its sender may have died as late as it would have waited.
+    However old the note is: the clock that dated it may have been set since.
     """
     if not FILE.is_file():
         return
-    past = time.time() - FILE.stat().st_mtime
-    left = min(SETTLE_SECONDS, TIMEOUT_SECONDS + SETTLE_SECONDS - past)
-    if left > 0:
-        stage.say(f"push: the last one ended as it wrote; giving the server {left:.0f} s to finish")
-        time.sleep(left)
+    stage.say(
+        f"push: the last one ended as it wrote; giving the server {SETTLE_SECONDS:.0f} s to finish"
+    )
+    time.sleep(SETTLE_SECONDS)
     FILE.unlink()

@@ -83,7 +83,7 @@ def test_the_stages_count_what_became_of_every_pair_and_judgment(project):
         "unjudgeable": 1,
         "waiting": 3,
     }
-    assert (found["pairs"], found["decided"], found["complete"]) == (7, 2, False)
+    assert (found["pairs"], found["with_level"], found["nothing_waits"]) == (7, 2, False)
     assert found["levels"] == {"0": 0, "1": 1, "2": 0, "3": 0, "4": 1}
     assert found["judgments"] == {
         "all": 18,
@@ -107,7 +107,7 @@ def test_the_stages_count_what_became_of_every_pair_and_judgment(project):
 def test_once_the_campaign_is_closed_what_waits_is_discarded(project, closed):
     campaign = CAMPAIGN.replace("null", '"2024-06-01T08:00:00Z"') if closed else CAMPAIGN
     found, _ = project(*some_campaign(), campaign=campaign)
-    assert (found["closed"], found["complete"]) == (closed, closed)
+    assert (found["closed"], found["nothing_waits"]) == (closed, closed)
     assert found["outcomes"]["waiting"] == (0 if closed else 3)
     assert found["discarded_for_want_of_votes"] == (3 if closed else 0)
 
@@ -158,7 +158,7 @@ CONSTANT = judgments_of([("q", name, who, 2) for name in "ab" for who in (1, 2)]
 )
 def test_an_empty_or_partial_campaign_is_a_normal_state(project, capsys, judgments, pairs):
     found, agreed = project(judgments, full_ledger(pairs))
-    assert (found["pairs"], found["decided"], found["complete"]) == (len(pairs), 0, False)
+    assert (found["pairs"], found["with_level"], found["nothing_waits"]) == (len(pairs), 0, False)
     assert agreed["exact"] is None
     assert agreed["groups"]["all"]["alpha"]["ordinal"]["alpha"] is None
     assert agreed["kappa"]["mean_over_annotator_pairs"] == {"plain": None, "quadratic": None}

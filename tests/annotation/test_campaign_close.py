@@ -1,11 +1,32 @@
-"""Closing a campaign loses nothing that people did, and says what it gave up."""
+"""Opening leaves nothing half done; closing loses nothing that people did, and tells the rest."""
 
+import contextlib
 import shutil
+from argparse import Namespace
 
 import pytest
+from campaign_cases import told
+from campaign_folder import CampaignFolder, Size
 
-from annotation import campaign, env, opened, server
+from annotation import (
+    campaign,
+    consensus,
+    env,
+    guideline,
+    keys,
+    opened,
+    plan,
+    roster,
+    server,
+    status,
+)
 from annotation.opened import CampaignError
+from annotation.planning.people import PlanError
+from annotation.push import with_showing
+from annotation.pushing import ledger
+from pipeline import files, stage, tables
+from pipeline.guideline import GuidelineError
+from pipeline.params import load
 
 OPEN = opened.Opened(
     id="348075d9-cac8-4995-ad38-d2f981dd1cde",
@@ -58,3 +79,170 @@ def test_a_server_of_ones_own_does_not_take_the_place_of_another(folder):
     with pytest.raises(server.ServerError, match=r"another server \(judge.example.org\)"):
         server.start(0)
     assert env.value(env.URL) == "https://judge.example.org"
+
+
+def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
+    made = CampaignFolder.make(folder, repository, Size(queries=2, ranks=1))
+    (folder / env.ENV).unlink()
+    made.put(tables.FROZEN_QUERIES, tables.FROZEN_QUERIES.empty())
+    opened.FILE.write_text("null\n")
+    before = roster.PUBLIC.read_text()
+
+    def wrong():
+        raise GuidelineError("the guideline is wrong")
+
+    with pytest.raises(CampaignError, match=r"--people 3: 4 people are needed"):
+        campaign.start("Test", rehearsal=True, people=3)
+    with monkeypatch.context() as patched:
+        patched.setattr(guideline, "current", wrong)
+        with pytest.raises(GuidelineError):
+            campaign.start("Test", rehearsal=True, people=6)
+    assert (opened.current(), env.value(keys.SECRET)) == (None, None)
+    assert (len(tables.FROZEN_QUERIES.read()), roster.PUBLIC.read_text()) == (0, before)
+    assert campaign.start("Test", rehearsal=True, people=6) == opened.current()
+    assert (len(tables.FROZEN_QUERIES.read()), len(roster.people())) == (2, 6)
+
+
+class Server:
+    """What `close` meets: `judged` so far, and what people do just as their tasks are closed."""
+
+    def __init__(self, judged):
+        self.judged, self.meanwhile = judged, {}
+        first = plan.plan(plan.campaign_of(roster.people(), load(), plan.pulled()))
+        self.shown = with_showing(first.assignments, load())
+        tables.PAIRS.write(ledger.appended(tables.PAIRS.empty(), self.shown))
+        tables.OPEN_TASKS.write(self.shown[tables.OPEN_TASKS.columns])
+
+    def pull(self, connection):
+        hashes = self.shown.drop_duplicates("moment_id").set_index("moment_id")
+        hashes = hashes[["query_id", "query_sha", "clip_sha"]].to_dict("index")
+        rows = [
+            {"moment_id": moment, "annotator": who, "level": level, **hashes[moment]}
+            for (moment, who), level in self.judged.items()
+        ]
+        tables.JUDGMENTS.write(told(rows))
+
+    def push(self, connection, pairs, params):
+        assert pairs.empty, "nobody is asked any more"
+        tables.OPEN_TASKS.write(tables.OPEN_TASKS.empty())
+        self.judged = self.judged | self.meanwhile
+
+
+@pytest.fixture
+def closing(folder, repository, monkeypatch):
+    """Return what makes a campaign of a query with two pairs, of which some are judged."""
+
+    def closing(judged):
+        made = CampaignFolder.make(folder, repository, Size(queries=1, ranks=2, people=4))
+        made.put(tables.OPEN_TASKS, tables.OPEN_TASKS.empty())
+        made.put(tables.REJECTED_JUDGMENTS, tables.REJECTED_JUDGMENTS.empty())
+        found = Server(judged)
+        for name, value in (
+            ("connect", lambda _: found),
+            ("alone", lambda _: contextlib.nullcontext()),
+            ("pull", found.pull),
+            ("push", found.push),
+        ):
+            monkeypatch.setattr(campaign, name, value)
+        return found
+
+    return closing
+
+
+FIRST, SECOND = "q000-m01", "q000-m02"
+AGREED = {(FIRST, 1): 3, (FIRST, 2): 3}
+BOTH = AGREED | {(SECOND, 1): 0, (SECOND, 2): 0}
+
+
+def end(**how):
+    return campaign.end(opened.current(), **({"give_up": False} | how))
+
+
+def test_what_people_do_just_before_their_tasks_are_closed_is_not_given_up(closing):
+    found = closing(AGREED)
+    found.meanwhile = BOTH
+    assert end(give_up=True)["pairs"]["two"] == 2
+    assert (opened.current().closed, opened.current().given_up) == (True, 0)
+
+
+def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
+    """The next `dvc repro` gives out again what was closed."""
+    found = closing(BOTH)
+    found.meanwhile = {(SECOND, 2): 4}
+    with pytest.raises(CampaignError, match=r"1 pairs wait for judgments: go on with `dvc repro`"):
+        end()
+    assert not opened.current().closed
+    assert end(give_up=True)["pairs"]["discarded"] == opened.current().given_up == 1
+
+
+def leave(left):
+    """Let all but the first `left` people leave."""
+    people = {
+        who.number: roster.Person(role=who.role, active=who.number <= left)
+        for who in roster.people()
+    }
+    roster.write(people, {})
+
+
+@pytest.mark.parametrize("left", [0, 1, 3])
+@pytest.mark.parametrize("offline", [False, True])
+def test_a_lead_whose_people_have_left_can_close(closing, monkeypatch, left, offline):
+    found = closing(AGREED)
+    found.pull(None)
+    leave(left)
+    if offline:
+        monkeypatch.setattr(campaign, "connect", lambda _: None)
+    with pytest.raises(PlanError, match=f"{left} active people can judge, but 4 are needed"):
+        plan.main()
+    assert status.now()[1]["waits"]
+    with pytest.raises(CampaignError, match=r"1 pairs wait .* close --give-up"):
+        end(offline=offline)
+    assert end(give_up=True, offline=offline)["pairs"]["discarded"] == 1
+    assert opened.current().given_up == 1
+
+
+def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
+    closing, monkeypatch, capsys, repository
+):
+    closing(AGREED)
+    opened.FILE.write_text("null\n")
+    shutil.copy(repository / "dvc.yaml", campaign.DAG)
+    committed = []
+    monkeypatch.setattr(campaign.git, "commit", lambda paths, what: committed.append(what))
+    campaign.main(Namespace(do="open", name="Spring", rehearsal=False, people=0))
+    assert "'Spring' is open: 1 queries are frozen" in capsys.readouterr().err
+    again = Namespace(do="close", give_up=True, offline=False)
+    campaign.main(again)
+    assert (
+        "closed: 1 pairs agreed by two, 0 by four, 1 discarded, 0 unjudgeable; next: dvc repro"
+        in capsys.readouterr().err
+    )
+    assert committed == ["Open the campaign Spring", "Close Spring"]
+    with pytest.raises(CampaignError, match=r"'Spring' is closed"):
+        campaign.main(again)
+    shutil.copy(repository / "dvc.yaml", campaign.DAG)
+    campaign.main(again)
+    assert campaign.frozen(), "a closing that was stopped is finished"
+
+
+def test_people_are_not_needed_where_nothing_waits(closing):
+    closing(BOTH).pull(None)
+    leave(0)
+    plan.main()
+    assert tables.ASSIGNMENTS.read().empty
+
+
+def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing):
+    found = closing(AGREED)
+    assert found.shown["annotator"].nunique() == 2
+    state = end(give_up=True)
+    consensus.main()
+    metrics = files.read_json(stage.METRICS / "consensus.json")
+    name, figures = status.now()
+    assert figures["pairs"] == state["pairs"]
+    assert {key: figures["pairs"][key] for key in ("two", "discarded", "waiting")} == {
+        key: metrics["outcomes"][key] for key in ("two", "discarded", "waiting")
+    }
+    assert (figures["pairs"]["all"], figures["pairs"]["discarded"]) == (metrics["pairs"], 1)
+    assert (figures["wanted"], figures["waits"], figures["for_the_lead"]) == (0, False, [])
+    assert status.text(name, figures).startswith("Faults: 0 judgments wanted")

@@ -7,7 +7,7 @@ import pytest
 
 from annotation.keys import Key, Signer
 from annotation.pulling import reader
-from annotation.pulling.answers import Desk, sort_out
+from annotation.pulling.answers import Owner, sort_out
 from annotation.studio.records import Answered
 
 SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
@@ -67,7 +67,7 @@ def test_a_hostile_answer_is_read_and_refused_and_the_next_pull_reads_it_again(
     for _ in range(2):
         studio = Studio(one)
         tasks = reader.read(studio, PROJECT)
-        found = sort_out(tasks.values(), Desk(3, 30), SIGNER.read)
+        found = sort_out(tasks.values(), Owner(3, 30), SIGNER.read)
         if name == "a key that is half a character":  # beside a level that is one
             assert [row["level"] for row in found.judgments] == [3]
         else:
@@ -100,5 +100,5 @@ def test_one_answer_that_cannot_be_remembered_makes_all_be_read_again(tmp_path, 
     ],
 )
 def test_a_forged_key_is_nobodys(pair):
-    found = sort_out([task([LEVEL])._replace(pair=pair)], Desk(3, 30), SIGNER.read)
+    found = sort_out([task([LEVEL])._replace(pair=pair)], Owner(3, 30), SIGNER.read)
     assert (found.judgments, [row["reason"] for row in found.rejected]) == ([], ["bad-key"])

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
 from annotation.consensus import consensus
-from annotation.plan import plan
+from annotation.plan import plan, refuse_too_few
 from annotation.planning.campaign import Rule
 from annotation.planning.people import Annotator, PlanError
+from annotation.planning.state import ended
 from pipeline import tables
 
 OUTCOMES = ("two", "four", "discarded", "unjudgeable")
@@ -100,12 +101,47 @@ def test_a_lead_and_who_is_not_active_are_never_asked():
     assert set(made.assignments["annotator"]) == {1, 2, 3, 4}
 
 
-def test_fewer_than_four_people_are_refused_while_pairs_wait():
+def test_fewer_than_four_people_are_refused():
     three = [*people(2, escalation=1), Annotator(8, "lead", active=True)]
     with pytest.raises(PlanError, match=r"annotators\.yaml: 3 active people can judge, but 4"):
-        plan(campaign_of(ONE_QUERY, three))
-    finished = all_judged(campaign_of(ONE_QUERY, people(4)), lambda _: 1)
-    assert plan(replace(finished, annotators=[])).assignments.empty
+        refuse_too_few(three)
+    refuse_too_few(people(3, escalation=1))
+
+
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_where_people_are_too_few_seats_stay_empty(number):
+    made = plan(campaign_of(ONE_QUERY, people(number)))
+    seats = min(number, 2)
+    assert [len(couple) for couple in who_has(made)] == [seats] * (BATCH if seats else 0)
+    assert made.state["pairs"]["waiting"] == BATCH
+    assert made.state["pairs"]["nobody_left"] == (0 if seats == 2 else BATCH)
+
+
+@settings(max_examples=10)
+@given(seeds)
+def test_a_closed_campaign_stands_as_its_consensus_says(seed):
+    """Also where the last plan wanted what was never shown."""
+    random = Random(seed)
+    world = Simulated(
+        candidates_of(3, 2 * BATCH), people(5, escalation=2), random, levels=(2, 2, 4)
+    )
+    shown = set()
+    for _ in range(random.randint(0, 6)):
+        _, made = world.plan()
+        shown |= set(made.assignments[PAIR].itertuples(index=False, name=None))
+        world.answer_some()
+        world.come_and_go()
+    ledger = ledger_of(sorted(shown))
+    found = ended(replace(world.campaign, annotators=[]), ledger)
+    table = consensus(told(world.rows), ledger, closed=True)
+    outcomes = Counter(table["outcome"])
+    told_of = ("waiting", *OUTCOMES)
+    assert {name: found["pairs"][name] for name in told_of} == {n: outcomes[n] for n in told_of}
+    assert (found["pairs"]["all"], found["pairs"]["without_clip"]) == (len(table), 0)
+    assert found["queries"]["for_the_lead"] == []
+    second = {query for query, moment in shown if int(moment[-2:]) > BATCH}
+    assert found["queries"]["extended"] == sorted(second)
+    assert all(who["open"] == 0 for who in found["annotators"].values())
 
 
 def test_nothing_to_judge_is_an_empty_plan():

@@ -13,7 +13,7 @@ from annotation import page, pull
 from annotation.keys import Key, Signer
 from annotation.opened import CampaignError
 from annotation.pulling import reader
-from annotation.pulling.answers import Desk, Sorted, sort_out
+from annotation.pulling.answers import Owner, Sorted, sort_out
 from annotation.pulling.history import history
 from annotation.studio.failures import StudioError
 from annotation.studio.records import Answered, Project
@@ -23,7 +23,7 @@ from pipeline import tables
 SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
 KEY = Key("q", "m", 3, "first", "text", "clip", "1")
 OURS, OTHER = 30, 40
-DESK = Desk(3, OURS)
+OWNER = Owner(3, OURS)
 START = datetime(2026, 1, 1, tzinfo=UTC)
 COLUMNS = [name for name in tables.JUDGMENT_HISTORY.columns if name != "state"]
 
@@ -64,8 +64,8 @@ def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None):
     return Answered(number, text, closed, START, list(answers), list(drafts))
 
 
-def sorted_out(*tasks, desk=DESK):
-    return sort_out(tasks, desk, SIGNER.read)
+def sorted_out(*tasks, owner=OWNER):
+    return sort_out(tasks, owner, SIGNER.read)
 
 
 # What is a judgment
@@ -159,7 +159,7 @@ def test_the_author_is_a_number_or_an_object(who):
 
 
 def test_without_an_account_on_the_server_no_answer_is_anybodys():
-    found = sorted_out(task(answer(completed_by=None)), desk=Desk(3, None))
+    found = sorted_out(task(answer(completed_by=None)), owner=Owner(3, None))
     assert [row["reason"] for row in found.rejected] == ["not-the-annotator"]
 
 

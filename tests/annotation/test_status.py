@@ -1,11 +1,14 @@
 """What the lead is told, on campaigns small enough to count by hand."""
 
+import sys
+
 import pytest
 from campaign_cases import told
 from simulated import campaign_of, candidates_of, people
 
 from annotation import status
 from annotation.opened import CampaignError
+from annotation.plan import plan
 from annotation.planning.campaign import Rule
 
 
@@ -13,6 +16,10 @@ def answer(query, rank, annotator, level, **rest):
     moment = f"m{query[1:]}-{rank:02}"
     pair = {"query_id": query, "moment_id": moment, "annotator": annotator}
     return pair | {"level": level} | rest
+
+
+def stands(campaign):
+    return status.status(campaign, plan(campaign).state)
 
 
 @pytest.fixture
@@ -26,7 +33,7 @@ def figures():
     campaign = campaign_of(
         candidates, people(5, escalation=1), judgments=told(rows), rule=Rule(6, 5, 2.0)
     )
-    return status.status(campaign)
+    return stands(campaign)
 
 
 def test_agreement_is_of_the_first_two_levels(figures):
@@ -61,7 +68,7 @@ def test_the_page_says_all_of_it(figures):
 
 
 def test_a_campaign_without_judgments_has_no_shares():
-    empty = status.status(campaign_of(candidates_of(1, 6), people(4)))
+    empty = stands(campaign_of(candidates_of(1, 6), people(4)))
     assert (empty["agreement"]["exact"], empty["wanted"]) == (None, 12)
     assert "-" in status.text("Spring", empty)
 
@@ -72,3 +79,11 @@ def test_without_a_campaign_there_is_nothing_to_say(tmp_path, monkeypatch):
     (tmp_path / "datasets/campaign/campaign.yaml").write_text("null\n")
     with pytest.raises(CampaignError, match="no campaign is open here"):
         status.now()
+
+
+@pytest.mark.parametrize("seconds", ["-1", "0", "inf"])
+def test_nobody_watches_a_time_that_is_none(monkeypatch, capsys, seconds):
+    monkeypatch.setattr(sys, "argv", ["status", "--watch", seconds])
+    with pytest.raises(SystemExit):
+        status._arguments()
+    assert f"--watch: {seconds}: must be above 0" in capsys.readouterr().err
