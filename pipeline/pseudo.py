@@ -19,11 +19,11 @@ import pandas as pd
 from tqdm import tqdm
 
 from momentrank.errors import UsageError
+from momentrank.ids import as_integers
 from pipeline import files, neighbours, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import load
 from pipeline.ranking import Neighbours
-from pipeline.releasing.ids import json_ids
 
 VIDEO_CORPUS = tables.RELEASE / "video_corpus.json"
 MANIFEST = tables.RELEASE / "train_manifest.json"
@@ -51,7 +51,7 @@ def training_sets(
     queries: pd.DataFrame, found: Iterator[Neighbours], moments: Sequence[Entry]
 ) -> Iterator[Entry]:
     """Yield each query (`query_id, query`) with its moments, the most similar first."""
-    ids, texts = json_ids(queries["query_id"]).tolist(), queries["query"].tolist()
+    ids, texts = as_integers(queries["query_id"]), queries["query"].tolist()
     for block in found:
         similar = [
             {**moments[moment], "similarity": similarity}
