@@ -111,8 +111,8 @@ class Sources(NamedTuple):
     ledger: pd.DataFrame
     consensus: pd.DataFrame
     votes: pd.DataFrame
+    besides: pd.DataFrame
     newest: pd.Timestamp | None = None
-    besides: pd.DataFrame | None = None
 
 
 def besides(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
@@ -137,11 +137,8 @@ def collection(campaign: Opened | None, made: Sources) -> Collection:
     own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
     found = made.consensus.assign(scores=made.consensus["scores"].map(len))
     pairs = own.merge(found, on=PAIR, how="left", validate="one_to_one")
-    if made.besides is None:
-        pairs["origin"] = CANDIDATES
-    else:
-        pairs = pairs.merge(made.besides, on=PAIR, how="left", validate="one_to_one")
-        pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
+    pairs = pairs.merge(made.besides, on=PAIR, how="left", validate="one_to_one")
+    pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     if pairs["outcome"].isna().any():
         raise ReleaseError(
             f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"

@@ -66,15 +66,21 @@ def read(params: Params) -> Sources:
     """
     modalities = params.ingest.pool_modalities
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
-    queries, ledger = tables.FROZEN_QUERIES.read(), tables.PAIRS.read()
-    made = release.Sources(queries, ledger, consensus, tables.COUNTED_VOTES.read())
+    audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
+    made = release.Sources(
+        tables.FROZEN_QUERIES.read(),
+        tables.PAIRS.read(),
+        consensus,
+        tables.COUNTED_VOTES.read(),
+        release.besides(audit, topup, params.candidates.top),
+    )
     return Sources(
         collection=release.collection(opened.current(), made),
         moments=pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
-        audit=tables.AUDIT.read(),
-        topup=tables.TOPUP.read(),
+        audit=audit,
+        topup=topup,
         judgments=judgments,
         consensus=consensus,
         clips=tables.CLIPS.read(),
