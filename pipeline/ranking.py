@@ -94,7 +94,7 @@ class Pool:
 def places(moments: pd.DataFrame) -> Ints:
     """Return the number of each moment's place, (n,): its video, start and end."""
     place = moments.groupby(["video_id", "start", "end"], sort=False).ngroup()
-    return place.to_numpy(dtype=np.int64)
+    return place.to_numpy().astype(np.int64)
 
 
 def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:

@@ -11,10 +11,10 @@ import numpy as np
 import pandas as pd
 
 from annotation.auditing.ranked import ranked
-from annotation.votes import PAIR
 from momentrank.segments import iou
 from pipeline import tables
 from pipeline.embeddings import Embeddings
+from pipeline.ledger import PAIR
 from pipeline.ranking import places
 
 SAME = 1e-6

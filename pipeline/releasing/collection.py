@@ -8,9 +8,9 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline import pool, tables
+from pipeline.ledger import PAIR, newest
 from pipeline.opened import Opened
 
-PAIR = ["query_id", "moment_id"]
 SPLITS = ("val", "test")
 OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
 ALL_VOTES = 4
@@ -133,7 +133,7 @@ def collection(campaign: Opened | None, made: Sources) -> Collection:
     """
     pool.refuse_shared(made.queries, tables.FROZEN_QUERIES.path)
     frozen = one_of_each_text(made.queries)
-    shown = made.ledger.sort_values("pair_id").drop_duplicates(PAIR, keep="last")
+    shown = newest(made.ledger)
     own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
     found = made.consensus.assign(scores=made.consensus["scores"].map(len))
     pairs = own.merge(found, on=PAIR, how="left", validate="one_to_one")

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from pipeline.releasing.collection import PAIR
+from pipeline.ledger import PAIR
 from pipeline.reporting.grid import Cell, Grid, count, decimal, percent
 from pipeline.reporting.sources import Sources
 
