@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.ledger import PAIR, SHOWN, newest
+from pipeline.ledger import ALL_VOTES, PAIR, SHOWN, newest
 
-__all__ = ["PAIR", "SHOWN"]
+__all__ = ["ALL_VOTES", "PAIR", "SHOWN"]
 """What other modules look for here, and is the ledger's."""
 
 Ints = npt.NDArray[np.int64]
@@ -21,7 +21,7 @@ Bools = npt.NDArray[np.bool_]
 
 VOTING = ("first", "escalated")
 NO_LEVEL = -1
-FIRST_VOTES, ALL_VOTES = 2, 4
+FIRST_VOTES = 2
 ENOUGH_WITHOUT_LEVEL = 2
 NEAR = 1
 

@@ -8,7 +8,8 @@ from typing import Literal
 
 import pandas as pd
 
-from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines, is_utf8
+from momentrank.texts import is_utf8
+from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines
 
 csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
 

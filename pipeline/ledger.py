@@ -4,6 +4,8 @@ import pandas as pd
 
 PAIR = ["query_id", "moment_id"]
 SHOWN = [*PAIR, "query_sha", "clip_sha"]
+ALL_VOTES = 4
+"""How many levels people give a pair at most."""
 
 
 def newest(ledger: pd.DataFrame) -> pd.DataFrame:

@@ -8,12 +8,11 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline import pool, tables
-from pipeline.ledger import PAIR, newest
+from pipeline.ledger import ALL_VOTES, PAIR, newest
 from pipeline.opened import Opened
 
 SPLITS = ("val", "test")
 OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
-ALL_VOTES = 4
 CANDIDATES = "candidates"
 
 
