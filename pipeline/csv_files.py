@@ -84,9 +84,8 @@ def csv_text(frame: pd.DataFrame) -> str:
     safe = frame.astype(dict.fromkeys(texts, object))
     for name in texts:  # not `Series.map`, which turns integers beside a null into floats
         safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
-    return str(
-        safe.to_csv(index=False, lineterminator="\n", quoting=quoting(safe[texts].to_numpy().flat))
-    )
+    quoted = quoting(cell for name in texts for cell in safe[name])
+    return str(safe.to_csv(index=False, lineterminator="\n", quoting=quoted))
 
 
 def quoting(cells: Iterable[object]) -> Literal[0, 2]:

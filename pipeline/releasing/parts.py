@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.csv_files import quoting
+from pipeline.releasing.entries import Entry
 
 
 class Part(NamedTuple):
@@ -22,8 +23,13 @@ class Part(NamedTuple):
 
     @property
     def sha256(self) -> str:
-        """The hash that the manifest tells."""
+        """The hash, in hexadecimal."""
         return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def entry(self) -> Entry:
+        """What the manifest tells."""
+        return Entry(self.sha256, len(self.data), self.rows)
 
 
 Parts = dict[str, Part]

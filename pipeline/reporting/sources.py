@@ -13,7 +13,6 @@ from pipeline.params import Params
 from pipeline.releasing import collection as release
 from pipeline.releasing.collection import Collection
 
-STATE = tables.WORK / "campaign_state.json"
 REPLACEMENTS = tables.WORK / "replacements.csv"
 REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
 REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
@@ -91,7 +90,7 @@ def read(params: Params) -> Sources:
         replacements=numbers(csv_files.read_csv(REPLACEMENTS, ["word", "gender", "count"])),
         annotators=numbers(csv_files.read_csv(LEAD / "annotators.csv", ["annotator", "flags"])),
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
-        state=_mapping(STATE),
+        state=_mapping(tables.STATE),
         metrics={name: _mapping(stage.METRICS / f"{name}.json") for name in STAGES},
         deepest=params.candidates.top,
     )

@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 
 from pipeline import release, tables, words
 from pipeline.params import Report
-from pipeline.releasing import scan
 from pipeline.releasing.figures import per_query, query_table
 from pipeline.reporting import (
     besides,
@@ -369,7 +368,7 @@ def audited(small, tmp_path):
 
 def test_the_report_knows_what_brought_a_pair_as_the_release_does(audited):
     with contextlib.chdir(audited):
-        scan.PRIVATE.write_text("accounts: {}\n")
+        tables.PRIVATE.write_text("accounts: {}\n")
         read, released = small_collection.read(), release.gathered(40)
     assert read.collection.pairs["origin"].tolist() == ["audit", "run", *["candidates"] * 3]
     assert read.collection.pairs.equals(released.pairs)
