@@ -64,7 +64,7 @@ def _read_lines(source: Source) -> Column:
     return Column(values, lambda row: Place(source.path, numbers[row]))
 
 
-def _parsed_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401
+def _parsed_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401  (as above)
     try:
         return _parsed(line)
     except json.JSONDecodeError as exc:
