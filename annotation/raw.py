@@ -83,7 +83,7 @@ def _coded(path: Path, columns: dict[str, Column]) -> Raw:
 
 def _places(ids: pd.Series, code: Ints) -> tuple[Ints, pd.Index]:
     """Return each row's place among the distinct ids in order, and these ids."""
-    ids = pd.Series(as_integers(ids))
+    ids = pd.Series(as_integers(ids.tolist()))
     order = ids.argsort(kind="stable").to_numpy()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

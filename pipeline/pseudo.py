@@ -51,7 +51,7 @@ def training_sets(
     queries: pd.DataFrame, found: Iterator[Neighbours], moments: Sequence[Record]
 ) -> Iterator[Record]:
     """Yield each query (`query_id, query`) with its moments, the most similar first."""
-    ids, texts = as_integers(queries["query_id"]), queries["query"].tolist()
+    ids, texts = as_integers(queries["query_id"].tolist()), queries["query"].tolist()
     for block in found:
         similar = [
             {**moments[moment], "similarity": similarity}

@@ -32,8 +32,9 @@ def judged_parts(found: Collection, meanings: dict[str, Any]) -> Parts:
 
 def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
     """Return `{query_id, query, relevant_moment}` for each query, moments by rank."""
-    ids = dict(zip(found.frozen["query_id"], as_integers(found.frozen["query_id"]), strict=True))
-    texts = dict(zip(found.frozen["query_id"], found.frozen["query"], strict=True))
+    names = found.frozen["query_id"].tolist()
+    ids = dict(zip(names, as_integers(names), strict=True))
+    texts = dict(zip(names, found.frozen["query"], strict=True))
     times = pd.Series(judged[["start", "end"]].to_numpy().tolist(), judged.index, dtype=object)
     told = judged.assign(timestamp=times).rename(
         columns={"video_id": "video_name", "level": "relevance"}
