@@ -29,9 +29,10 @@ from annotation.reliability.people import people
 from annotation.reliability.scores import Scores, couples, in_order, of_two_people
 from annotation.reliability.text import text
 from annotation.rule import decide
-from annotation.votes import NO_LEVEL, PAIR, fresh, last_shown, votes
+from annotation.votes import NO_LEVEL, fresh, votes
 from momentrank.errors import UsageError
 from pipeline import csv_files, stage, tables
+from pipeline.ledger import PAIR, newest
 from pipeline.params import Agreement, load
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
@@ -90,7 +91,8 @@ def of_campaign(
     judgments: pd.DataFrame, ledger: pd.DataFrame, consensus: pd.DataFrame, params: Agreement
 ) -> Found:
     """Return agreement of the votes that count, over the pairs of the consensus."""
-    usable = fresh(judgments, last_shown(ledger))
+    shown = newest(ledger)
+    usable = fresh(judgments, shown)
     found = votes(usable, consensus[PAIR])
     found = found.of(found.level != NO_LEVEL)
     annotator, annotators = pd.factorize(found.annotator, sort=True)
@@ -104,8 +106,7 @@ def of_campaign(
         pd.to_datetime(times, utc=True).tz_localize(None).to_numpy(),
         seconds,
     )
-    newest = ledger.sort_values("pair_id").drop_duplicates(PAIR, keep="last")
-    similarity = consensus[PAIR].merge(newest[[*PAIR, "similarity"]], how="left")["similarity"]
+    similarity = consensus[PAIR].merge(shown[[*PAIR, "similarity"]], how="left")["similarity"]
     return agreement(in_order(scores), consensus["level"], similarity, params)
 
 

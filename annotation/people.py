@@ -17,9 +17,10 @@ from functools import partial
 from annotation.connection import Connection, connect
 from annotation.opened import CampaignError
 from annotation.planning.people import Annotator
-from annotation.roster import PRIVATE, PUBLIC
+from annotation.roster import PUBLIC
 from annotation.studio import projects
 from pipeline import stage
+from pipeline.tables import PRIVATE
 
 
 def listing(connection: Connection) -> Iterator[str]:

@@ -23,10 +23,10 @@ from annotation.opened import CampaignError
 from annotation.pulling import reader
 from annotation.pulling.answers import Owner, Row, Sorted, sort_out
 from annotation.pulling.history import History, history
-from annotation.roster import PRIVATE
 from annotation.studio import projects
 from pipeline import stage, tables
 from pipeline.schema import Table
+from pipeline.tables import PRIVATE
 
 KEPT = (tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 

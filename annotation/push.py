@@ -24,8 +24,8 @@ from annotation.pushing import desks, journal, ledger, tasks
 from annotation.pushing.desks import Desk
 from annotation.showing import details, showing, to_judge
 from annotation.studio import projects
-from annotation.votes import PAIR
 from pipeline import files, stage, tables
+from pipeline.ledger import PAIR
 from pipeline.params import Params, load
 
 RECEIPT = tables.WORK / "push_receipt.json"

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from annotation.raw_columns import REQUIRED, Column, fast, values, with_lines
 from annotation.votes import Ints
+from momentrank.ids import as_integers
 from pipeline.files import FileError
 
 __all__ = ["REQUIRED", "Raw", "Repeated", "read"]
@@ -82,8 +83,7 @@ def _coded(path: Path, columns: dict[str, Column]) -> Raw:
 
 def _places(ids: pd.Series, code: Ints) -> tuple[Ints, pd.Index]:
     """Return each row's place among the distinct ids in order, and these ids."""
-    if ids.str.fullmatch(r"0|[1-9][0-9]{0,17}").all():
-        ids = ids.astype("int64")
+    ids = pd.Series(as_integers(ids.tolist()))
     order = ids.argsort(kind="stable").to_numpy()
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(len(order))

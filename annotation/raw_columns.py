@@ -14,7 +14,8 @@ from pyarrow import csv
 
 from annotation.rule import LEVELS
 from annotation.votes import NO_LEVEL, Ints
-from pipeline import csv_files, files
+from momentrank.texts import is_utf8
+from pipeline import csv_files
 from pipeline.files import FileError
 
 REQUIRED = ("pair_id", "worker", "relevance")
@@ -59,7 +60,7 @@ def with_lines(path: Path) -> dict[str, Column]:
     frame = csv_files.read_csv(path, REQUIRED).fillna("")
     found = {}
     for name in filter(_READERS.__contains__, map(str, frame)):
-        for line, cell in frame.loc[~frame[name].map(files.is_utf8), name].items():
+        for line, cell in frame.loc[~frame[name].map(is_utf8), name].items():
             raise FileError(f"{path}, line {line}, {name}: {cell!r} is not UTF-8")
         code, texts = pd.factorize(frame[name])
         found[name] = Column(pd.Series(texts, dtype="str"), code, frame.index)

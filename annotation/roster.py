@@ -13,9 +13,9 @@ from annotation.opened import CampaignError
 from annotation.planning.people import Annotator, Role
 from pipeline import files, tables
 from pipeline.params import Name, Section, checked
+from pipeline.tables import PRIVATE
 
 PUBLIC = tables.CAMPAIGN / "annotators.yaml"
-PRIVATE = tables.CAMPAIGN / "annotators.private.yaml"
 
 Number = Annotated[int, Field(ge=1)]
 

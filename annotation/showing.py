@@ -5,8 +5,8 @@ import hashlib
 import pandas as pd
 
 from annotation.auditing.extra import with_extra
-from annotation.votes import PAIR
 from pipeline import tables
+from pipeline.ledger import PAIR
 
 HASH_DIGITS = 32
 

@@ -19,7 +19,7 @@ from annotation import page
 from annotation.connection import Connection, connect
 from annotation.keys import Key
 from annotation.opened import CampaignError
-from annotation.roster import PRIVATE, Account
+from annotation.roster import Account
 from annotation.simulating.accounts import endpoint_of
 from annotation.simulating.answers import SEED, Said, Truth, said
 from annotation.studio import projects
@@ -27,6 +27,7 @@ from annotation.studio.client import LabelStudio
 from annotation.studio.records import Project
 from pipeline import arguments, files, sample, stage
 from pipeline.sitcom.screenplay import load_screenplay
+from pipeline.tables import PRIVATE
 
 TOGETHER = 2
 """More at once are slower: Django's own server has one core, SQLite one writer."""

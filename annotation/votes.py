@@ -11,14 +11,17 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from pipeline.ledger import ALL_VOTES, PAIR, SHOWN, newest
+
+__all__ = ["ALL_VOTES", "PAIR", "SHOWN"]
+"""What other modules look for here, and is the ledger's."""
+
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 
-PAIR = ["query_id", "moment_id"]
-SHOWN = [*PAIR, "query_sha", "clip_sha"]
 VOTING = ("first", "escalated")
 NO_LEVEL = -1
-FIRST_VOTES, ALL_VOTES = 2, 4
+FIRST_VOTES = 2
 ENOUGH_WITHOUT_LEVEL = 2
 NEAR = 1
 
@@ -47,8 +50,8 @@ def rows_of(frame: pd.DataFrame, pairs: pd.DataFrame) -> Ints:
 
 
 def last_shown(ledger: pd.DataFrame) -> pd.DataFrame:
-    """Return the hashes of each pair as it was last shown: its highest pair_id."""
-    return ledger.sort_values("pair_id").drop_duplicates(PAIR, keep="last")[SHOWN]
+    """Return the hashes of each pair as it was last shown."""
+    return newest(ledger)[SHOWN]
 
 
 def fresh(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:

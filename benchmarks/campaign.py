@@ -20,10 +20,10 @@ import pandas as pd
 from annotation.plan import Plan, plan
 from annotation.planning.campaign import Campaign
 from annotation.planning.people import Annotator
-from annotation.votes import SHOWN
 from benchmarks.candidates import peak_mb
 from benchmarks.studio import against_a_server
 from pipeline import tables
+from pipeline.ledger import SHOWN
 
 RANKS = 20
 

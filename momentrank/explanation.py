@@ -6,9 +6,12 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.matching import iou
-from momentrank.matching.lists import align
+from momentrank.matching.lists import Lists, align
 from momentrank.measures import nDCG
 from momentrank.segments import Segments
+
+DASH = "\u2013"
+"""What is shown where there is nothing."""
 
 
 class Ranked(NamedTuple):
@@ -26,6 +29,13 @@ class Ranked(NamedTuple):
     """Discounted: the level over log2(rank + 1)."""
     ndcg: float
     """nDCG up to here."""
+
+    @property
+    def took(self) -> tuple[str, str, str]:
+        """Return the judged segment that it took, the IoU and the level, as they are shown."""
+        if self.taken is None:
+            return (DASH, DASH, DASH)
+        return (f"#{self.taken + 1}", f"{self.iou:.3f}", str(self.level))
 
 
 class Known(NamedTuple):
@@ -64,30 +74,42 @@ def explain(
         raise UsageError(f"the qrels have no query {query!r}")
     qrels, run = _of(qrels, query), _of(run, query)
     lists = align(qrels, run, cutoff)
-    taken = iou.taken(lists, threshold, strict=False)
-    ious = dict(zip(zip(*(p.tolist() for p in lists.pairs), strict=True), lists.iou.tolist(),
-                    strict=True))  # fmt: skip
-    order = np.argsort(-qrels.value, kind="stable").tolist()
-    ranks = {segment: rank for rank, segment in enumerate(taken.tolist(), start=1)}
+    taken = iou.taken(lists, threshold, strict=False).tolist()
+    ranking = _ranking(qrels, run, lists, taken, threshold)
+    return Explanation(query, threshold, ranking, _truth(qrels, taken))
+
+
+def _ranking(
+    qrels: Segments, run: Segments, lists: Lists, taken: list[int], threshold: float
+) -> list[Ranked]:
+    """Return the results by rank; `taken` are rows of the qrels, or FREE."""
+    pairs = zip(*(rows.tolist() for rows in lists.pairs), strict=True)
+    ious = dict(zip(pairs, lists.iou.tolist(), strict=True))
+    place = {segment: row for row, segment in enumerate(_by_level(qrels))}
     measure = nDCG(iou=threshold)
     ranking = []
-    for row, segment in enumerate(taken.tolist()):
+    for row, segment in enumerate(taken):
         level = None if segment == iou.FREE else int(qrels.value[segment])
-        so_far = (measure @ (row + 1)).calc_aggregate(qrels, run)
         ranking.append(
             Ranked(
-                row + 1,
-                run.video[row],
-                float(run.start[row]),
-                float(run.end[row]),
-                None if level is None else order.index(segment),
-                ious.get((row, segment), 0.0),
-                level,
-                float(level or 0) / float(np.log2(row + 2)),
-                so_far,
+                rank=row + 1,
+                video=run.video[row],
+                start=float(run.start[row]),
+                end=float(run.end[row]),
+                taken=place.get(segment),
+                iou=ious.get((row, segment), 0.0),
+                level=level,
+                gain=float(level or 0) / float(np.log2(row + 2)),
+                ndcg=(measure @ (row + 1)).calc_aggregate(qrels, run),
             )
         )
-    truth = [
+    return ranking
+
+
+def _truth(qrels: Segments, taken: list[int]) -> list[Known]:
+    """Return the judged segments, the highest level first."""
+    ranks = {segment: rank for rank, segment in enumerate(taken, start=1)}
+    return [
         Known(
             qrels.video[row],
             float(qrels.start[row]),
@@ -95,9 +117,14 @@ def explain(
             int(qrels.value[row]),
             ranks.get(row),
         )
-        for row in order
+        for row in _by_level(qrels)
     ]
-    return Explanation(query, threshold, ranking, truth)
+
+
+def _by_level(qrels: Segments) -> list[int]:
+    """Return the rows, those of the highest level first."""
+    rows: list[int] = np.argsort(-qrels.value, kind="stable").tolist()
+    return rows
 
 
 def _of(segments: Segments, query: str) -> Segments:

@@ -81,6 +81,17 @@ class Segments(NamedTuple):
         return Segments(self.queries, self.query[rows], video, *columns)
 
 
+def iou(start: Floats, end: Floats, other: Floats, other_end: Floats) -> Floats:
+    """Return the intersection over union of segments beside others, (n,); 0 where both are empty.
+
+    In this order of operations: another formula moves results at a threshold.
+    """
+    shared = np.maximum(0.0, np.minimum(end, other_end) - np.maximum(start, other))
+    union = (end - start) + (other_end - other) - shared
+    found: Floats = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+    return found
+
+
 def judged(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     query_ids: Sequence[str],
     video_ids: Sequence[str],

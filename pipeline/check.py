@@ -23,7 +23,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline import csv_files, files, similarity, stage
+from momentrank.texts import is_utf8
+from pipeline import csv_files, similarity, stage
 from pipeline.finder import NameFinder
 from pipeline.names import NameTagger
 from pipeline.params import Params, load
@@ -103,7 +104,7 @@ def table(path: Path) -> pd.DataFrame:
     if taken:
         raise CheckError(f"{path}: the column {taken[0]!r} is there already; rename or remove it")
     for name in frame.columns:
-        broken = frame.index[~frame[name].fillna("").map(files.is_utf8).astype(bool)]
+        broken = frame.index[~frame[name].fillna("").map(is_utf8).astype(bool)]
         if len(broken):
             raise CheckError(f"{path}, line {broken[0]}: not UTF-8; save the file as UTF-8")
     for name in frame.columns.intersection(["caption", "description"]):

@@ -2,13 +2,14 @@
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
 import pandas as pd
 
-from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines, is_utf8
+from momentrank.texts import is_utf8
+from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines
 
 csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
 
@@ -83,12 +84,14 @@ def csv_text(frame: pd.DataFrame) -> str:
     safe = frame.astype(dict.fromkeys(texts, object))
     for name in texts:  # not `Series.map`, which turns integers beside a null into floats
         safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
-    return str(safe.to_csv(index=False, lineterminator="\n", quoting=_quoting(safe[texts])))
+    quoted = quoting(cell for name in texts for cell in safe[name])
+    return str(safe.to_csv(index=False, lineterminator="\n", quoting=quoted))
 
 
-def _quoting(texts: pd.DataFrame) -> Literal[0, 2]:
-    # Python's writer leaves a bare carriage return unquoted, and no reader takes it back.
-    hostile = any("\r" in cell for name in texts for cell in texts[name] if isinstance(cell, str))
+def quoting(cells: Iterable[object]) -> Literal[0, 2]:
+    """Return what Python's writer must quote so that every reader takes the cells back."""
+    # It leaves a bare carriage return unquoted.
+    hostile = any("\r" in cell for cell in cells if isinstance(cell, str))
     return csv.QUOTE_NONNUMERIC if hostile else csv.QUOTE_MINIMAL
 
 

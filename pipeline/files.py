@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import tempfile
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from momentrank.errors import MomentRankError
+from momentrank.texts import is_utf8, without_repeats
 
 MAX_LINE_BYTES = 16 * 2**20
 """A longer line is no annotation: it is refused before it is held in memory whole."""
@@ -140,15 +140,6 @@ def source_files(source: Path, *suffixes: str) -> list[Path]:
     return files
 
 
-def is_utf8(text: str) -> bool:
-    """Tell whether `text` can be written as UTF-8 (no lone surrogates)."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def file_sha256(path: Path) -> str:
     """Return the SHA-256 of a file's bytes, in hexadecimal."""
     with path.open("rb") as stream:
@@ -204,15 +195,6 @@ def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
         raise FileError(f"{path}: nested too deep to be an annotation file") from exc
     except ValueError as exc:  # a key twice, or an integer of thousands of digits
         raise FileError(f"{path}: {exc}") from exc
-
-
-def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a JSON object, as `object_pairs_hook`; a key twice is an error."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
-    return fields
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)

@@ -18,7 +18,8 @@ import pandas as pd
 from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
-from pipeline import corpora, csv_files, files, stage, tables
+from momentrank.texts import is_utf8
+from pipeline import corpora, csv_files, stage, tables
 from pipeline.corpora.rows import Row
 from pipeline.params import Ingest, load
 
@@ -109,7 +110,7 @@ def _without_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Note the rows whose text is not UTF-8, and empty it: pandas can't hold it."""
     names = ["moment_id", "video_id", "description"]
     texts = zip(*(frame[name] for name in names), strict=True)
-    broken = np.array([not files.is_utf8(f"{one}{two}{three}") for one, two, three in texts], bool)
+    broken = np.array([not is_utf8(f"{one}{two}{three}") for one, two, three in texts], bool)
     frame.loc[broken, names] = None
     return frame.assign(
         problem=frame["problem"].mask(broken & (frame["problem"] == ""), "not-utf8")
@@ -143,7 +144,7 @@ def _as_id(value: object) -> str | None:
 def _as_text(value: object) -> str | None:
     if not isinstance(value, str):
         return None
-    said = any(character.isalnum() for character in value) or not files.is_utf8(value)
+    said = any(character.isalnum() for character in value) or not is_utf8(value)
     return " ".join(value.split()) if said else None
 
 

@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentrank.errors import MomentRankError
 from pipeline.blas import import_faiss
 from pipeline.embeddings import Embeddings
 from pipeline.ranking import MOST_QUERIES, Flags, Neighbours, Pool, best_places
@@ -32,10 +31,6 @@ RESCORED = 4096
 THREADS = min(8, os.cpu_count() or 1)
 
 
-class PoolError(MomentRankError):
-    """There is nothing to search."""
-
-
 def search(
     texts: pd.Series, moments: pd.DataFrame, embedded: Embeddings, k: int
 ) -> Iterator[Neighbours]:
@@ -45,8 +40,6 @@ def search(
         PoolError: there is no moment.
         EmbeddingsError: a text or caption has not been embedded.
     """
-    if moments.empty:
-        raise PoolError("the pool is empty: no caption of ingest.pool_modalities takes part")
     pool = Pool.of(moments, embedded.rows(moments["caption"]), k)
     return nearest(embedded.vectors, embedded.rows(texts), pool)
 

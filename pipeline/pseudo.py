@@ -19,17 +19,17 @@ import pandas as pd
 from tqdm import tqdm
 
 from momentrank.errors import UsageError
+from momentrank.ids import as_integers
 from pipeline import files, neighbours, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import load
 from pipeline.ranking import Neighbours
-from pipeline.releasing.ids import json_ids
+from pipeline.releasing.entries import Entry, listed
 
 VIDEO_CORPUS = tables.RELEASE / "video_corpus.json"
 MANIFEST = tables.RELEASE / "train_manifest.json"
-DAG = Path("dvc.yaml")
 
-Entry = dict[str, Any]
+Record = dict[str, Any]
 
 
 def training_path(size: int) -> Path:
@@ -37,7 +37,7 @@ def training_path(size: int) -> Path:
     return tables.RELEASE / f"train_top{size:02}.json"
 
 
-def entries(moments: pd.DataFrame, durations: pd.Series) -> list[Entry]:
+def entries(moments: pd.DataFrame, durations: pd.Series) -> list[Record]:
     """Return the release's form of each moment, without a similarity."""
     lengths = moments["video_id"].map(durations)
     columns = [moments[name] for name in ("video_id", "start", "end", "caption")]
@@ -48,10 +48,10 @@ def entries(moments: pd.DataFrame, durations: pd.Series) -> list[Entry]:
 
 
 def training_sets(
-    queries: pd.DataFrame, found: Iterator[Neighbours], moments: Sequence[Entry]
-) -> Iterator[Entry]:
+    queries: pd.DataFrame, found: Iterator[Neighbours], moments: Sequence[Record]
+) -> Iterator[Record]:
     """Yield each query (`query_id, query`) with its moments, the most similar first."""
-    ids, texts = json_ids(queries["query_id"]).tolist(), queries["query"].tolist()
+    ids, texts = as_integers(queries["query_id"].tolist()), queries["query"].tolist()
     for block in found:
         similar = [
             {**moments[moment], "similarity": similarity}
@@ -66,7 +66,7 @@ def training_sets(
             yield {"query_id": ids[query], "query": texts[query], "relevant_moment": relevant}
 
 
-def write_training_sets(records: Iterable[Entry], sizes: Sequence[int]) -> int:
+def write_training_sets(records: Iterable[Record], sizes: Sequence[int]) -> int:
     """Write the records once per size, cut to it; return how many there were."""
     count = 0
     with ExitStack() as stack:
@@ -92,19 +92,14 @@ def video_corpus(videos: pd.DataFrame) -> dict[str, tuple[float, int]]:
 
 def manifest(rows: Mapping[Path, int]) -> dict[str, Any]:
     """Return hash, size and number of rows of each file."""
-    return {
-        "files": {
-            path.name: {
-                "sha256": files.file_sha256(path),
-                "bytes": path.stat().st_size,
-                "rows": count,
-            }
-            for path, count in sorted(rows.items())
-        }
+    told = {
+        path.name: Entry(files.file_sha256(path), path.stat().st_size, count)
+        for path, count in rows.items()
     }
+    return {"files": listed(told)}
 
 
-def refuse_undeclared(sizes: Sequence[int], dag: Path = DAG) -> None:
+def refuse_undeclared(sizes: Sequence[int], dag: Path = stage.DAG) -> None:
     """Stop before the work where dvc.yaml does not expect the files of `pseudo.top`.
 
     Raises:

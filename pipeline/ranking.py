@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentrank.errors import MomentRankError
 from pipeline.similarity import MICRO, Ints
 
 Flags = npt.NDArray[np.bool_]
@@ -18,6 +19,10 @@ Flags = npt.NDArray[np.bool_]
 QUERY_BITS, MICRO_BITS, MOMENT_BITS = 14, 21, 28
 MOST_QUERIES = 1 << QUERY_BITS
 MOST_MOMENTS = 1 << MOMENT_BITS
+
+
+class PoolError(MomentRankError):
+    """There is nothing to search."""
 
 
 class Neighbours(NamedTuple):
@@ -64,12 +69,15 @@ class Pool:
         among the k best, so the others are left out.
 
         Raises:
+            PoolError: there is no moment.
             ValueError: there are more moments than one sort can tell apart.
         """
+        if moments.empty:
+            raise PoolError("the pool is empty: no caption of ingest.pool_modalities takes part")
         if len(moments) > MOST_MOMENTS:
             raise ValueError(f"a pool holds at most {MOST_MOMENTS} moments")
-        places = moments.groupby(["video_id", "start", "end"], sort=False).ngroup().to_numpy()
-        table = pd.DataFrame({"text": rows, "place": places}).drop_duplicates()
+        place = places(moments)
+        table = pd.DataFrame({"text": rows, "place": place}).drop_duplicates()
         table = table[table.groupby("text").cumcount() < k]
         table = table.sort_values("text", kind="stable")
         texts, starts = np.unique(table["text"].to_numpy(), return_index=True)
@@ -77,10 +85,16 @@ class Pool:
             texts=texts.astype(np.int64),
             starts=np.append(starts, len(table)).astype(np.int64),
             moments=table.index.to_numpy(dtype=np.int64),
-            places=places.astype(np.int64),
-            distinct=int(places.max()) + 1,
+            places=place,
+            distinct=int(place.max()) + 1,
             k=k,
         )
+
+
+def places(moments: pd.DataFrame) -> Ints:
+    """Return the number of each moment's place, (n,): its video, start and end."""
+    place = moments.groupby(["video_id", "start", "end"], sort=False).ngroup()
+    return place.to_numpy().astype(np.int64)
 
 
 def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:

@@ -50,8 +50,8 @@ def gathered(candidates: int) -> Collection:
         tables.PAIRS.read(),
         tables.CONSENSUS.read(),
         tables.COUNTED_VOTES.read(),
+        besides(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
         newest=None if judgments.empty else judgments["submitted_at"].max(),
-        besides=besides(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
     )
     return collection(campaign, sources)
 

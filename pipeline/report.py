@@ -10,14 +10,14 @@ where campaign.yaml says so. Without a campaign it shows what there is.
 """
 
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from pipeline import csv_files, files, stage
 from pipeline.params import Params, load
 from pipeline.reporting import besides, collection, lead, losses, relevance, scores, sources
-from pipeline.reporting.checks import MOST, checks, standing
+from pipeline.reporting.checks import Check, Standing, checks, standing
 from pipeline.reporting.cost import cost
 from pipeline.reporting.figures import figures
 from pipeline.reporting.page import render
@@ -27,46 +27,61 @@ REPORT = Path("datasets/report")
 LEAD_PAGE = sources.LEAD / "index.html"
 
 
-def data(found: Sources) -> dict[str, pd.DataFrame]:
-    """Return the figures as tables by name: what `dvc plots` draws, and a person opens."""
-    rejected = losses.rejected(found)
-    return {
+class Made(NamedTuple):
+    """What pages, tables and metrics tell alike: how far judging is, the checks, the figures.
+
+    `collection` are the figures of Tables 1 and 4; `tables` are what `dvc plots` draws, and a
+    person opens, by name.
+    """
+
+    standing: Standing
+    checks: list[Check]
+    collection: dict[str, Any]
+    rejected: list[losses.Rejected]
+    tables: dict[str, pd.DataFrame]
+
+
+def made(found: Sources, params: Params) -> Made:
+    """Return all that is made of the sources, once."""
+    now, rejected = standing(found), losses.rejected(found)
+    tables = {
         **relevance.tables(found),
         "judged_besides": besides.besides(found),
         "reference_scores": scores.table(found.metrics["reference_runs"]),
         "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
     }
+    told = checks(found, now, params.report)
+    return Made(now, told, collection.figures(found), rejected, tables)
 
 
-def report_page(found: Sources, own: dict[str, Any], params: Params) -> str:
-    """Return the report; `own` are the figures of `collection`."""
+def report_page(found: Sources, own: Made, params: Params) -> str:
+    """Return the report."""
     agreement, runs = found.metrics["agreement"], found.metrics["reference_runs"]
-    shown = figures(relevance.tables(found), agreement)
     return render(
         "report.html.j2",
         campaign=found.collection.campaign,
-        standing=standing(found),
-        checks=checks(found, params.report)[:MOST],
-        tables=[collection.table_1(own), *collection.table_4(own)],
-        figures={figure.name: figure for figure in shown},
-        besides=besides.besides_grid(besides.besides(found)),
+        standing=own.standing,
+        checks=own.checks,
+        tables=[collection.table_1(own.collection), *collection.table_4(own.collection)],
+        figures={figure.name: figure for figure in figures(own.tables, agreement)},
+        besides=besides.besides_grid(own.tables["judged_besides"]),
         agreement=scores.agreement_grids(agreement, params.agreement.confidence),
         alike_text=scores.alike_text(agreement["similarity_1"]),
         rewriting=[losses.rounds_grid(found), losses.statuses_grid(found)],
         table_3=losses.table_3(found),
-        rejected=losses.rejected_grid(losses.rejected(found)),
+        rejected=losses.rejected_grid(own.rejected),
         scores=scores.score_grids(runs),
         cost=cost(found),
     )
 
 
-def lead_page(found: Sources) -> str:
+def lead_page(found: Sources, now: Standing) -> str:
     """Return the lead's page."""
     disputed = lead.disputed(found)
     return render(
         "lead.html.j2",
         campaign=found.collection.campaign,
-        standing=standing(found),
+        standing=now,
         flags=lead.flags(found.annotators),
         people=lead.people(found.annotators),
         couples=lead.couples(found.annotator_pairs),
@@ -79,17 +94,18 @@ def main() -> None:
     """Write both pages, the data of the figures, and the collection's figures as metrics."""
     params = load()
     found = sources.read(params)
-    own = collection.figures(found)
+    own = made(found, params)
     _write(REPORT / "index.html", report_page(found, own, params))
-    _write(LEAD_PAGE, lead_page(found))
-    for name, table in data(found).items():
+    _write(LEAD_PAGE, lead_page(found, own.standing))
+    for name, table in own.tables.items():
         csv_files.write_csv(REPORT / "figures" / f"{name}.csv", table)
-    made = checks(found, params.report)
-    verdicts = {check.name: check.verdict for check in made}
-    stage.write_metrics("report", {"checks": verdicts, "collection": own})
-    passed = sum(check.verdict == "pass" for check in made)
-    text = standing(found).text.lower()
-    stage.say(f"report: {passed} of {len(made)} checks pass; {text} See {REPORT / 'index.html'}")
+    verdicts = {check.name: check.verdict for check in own.checks}
+    stage.write_metrics("report", {"checks": verdicts, "collection": own.collection})
+    passed = list(verdicts.values()).count("pass")
+    text = own.standing.text.lower()
+    stage.say(
+        f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}"
+    )
 
 
 def _write(path: Path, text: str) -> None:

@@ -13,6 +13,7 @@ import pyarrow
 from pandera.errors import SchemaErrors
 
 from momentrank.errors import MomentRankError
+from momentrank.texts import is_utf8
 from pipeline import csv_files, files
 
 SHOWN_PROBLEMS = 5
@@ -98,7 +99,7 @@ def _read_csv(path: Path) -> pd.DataFrame:
     frame = csv_files.read_csv(path)
     for name in frame:
         for line, cell in frame[name].items():
-            if cell and not files.is_utf8(cell):
+            if cell and not is_utf8(cell):
                 raise TableError(f"{path}: line {line}, {name}: not UTF-8")
     return frame
 

@@ -19,6 +19,10 @@ SPLITS = ("val", "test", "train")
 WORK = schema.WORK
 CAMPAIGN = Path("datasets/campaign")
 RELEASE = Path("datasets/release")
+STATE = WORK / "campaign_state.json"
+"""How far the campaign is, where one is open."""
+PRIVATE = CAMPAIGN / "annotators.private.yaml"
+"""Who the annotators are: never committed, never released."""
 
 
 def _column(dtype: str, *checks: pa.Check, nullable: bool = False) -> pa.Column:

@@ -2,8 +2,8 @@
 
 import pandas as pd
 
-from annotation.votes import PAIR
 from pipeline import tables
+from pipeline.ledger import PAIR
 
 FIRST_EXTRA = 3
 """Batches 1 and 2 are the candidates'."""

@@ -6,7 +6,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from pipeline.embeddings import Embeddings
-from pipeline.neighbours import PoolError, nearest
+from pipeline.neighbours import nearest
 from pipeline.ranking import Pool
 
 
@@ -16,15 +16,13 @@ def ranked(
     """Yield each query's id and the pool's `moment_id, rank, similarity, place`, best first.
 
     `queries` holds `query_id, query`, `moments` is as `pool.described` gives it. Moments of
-    the same video, start and end are one `place` (its number as `places` gives it), told by
+    the same video, start and end are one `place` (its number as `ranking.places` gives it), told by
     the moment with the best caption: ranks are those of the candidates, and go on.
 
     Raises:
         PoolError: there is no moment.
         EmbeddingsError: a text or caption has not been embedded.
     """
-    if moments.empty:
-        raise PoolError("the pool is empty: no caption of ingest.pool_modalities takes part")
     pool = Pool.of(moments, embedded.rows(moments["caption"]), len(moments))
     found = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, query_block=1)
     ids = moments["moment_id"].to_numpy()
@@ -32,8 +30,3 @@ def ranked(
     for query_id, one in zip(queries["query_id"].tolist(), progress, strict=True):
         columns = {"moment_id": ids[one.moment], "rank": one.rank, "similarity": one.similarity}
         yield query_id, pd.DataFrame({**columns, "place": pool.places[one.moment]})
-
-
-def places(moments: pd.DataFrame) -> pd.Series:
-    """Return the number of each moment's place: its video, start and end."""
-    return moments.groupby(["video_id", "start", "end"], sort=False).ngroup()

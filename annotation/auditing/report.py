@@ -13,7 +13,7 @@ import pandas as pd
 from annotation.auditing.design import Design
 from annotation.auditing.draw import LEAST_QUERIES
 from annotation.auditing.estimate import Beyond, Counts, Interval, beyond, most_unseen
-from annotation.votes import PAIR
+from pipeline.ledger import PAIR
 
 LEVELS = (1, 2, 3, 4)
 SIMILARITIES = [round(edge / 10, 1) for edge in range(-10, 11)]

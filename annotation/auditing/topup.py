@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.auditing.ranked import places, ranked
-from annotation.votes import PAIR
+from annotation.auditing.ranked import ranked
+from momentrank.segments import iou
 from pipeline import tables
 from pipeline.embeddings import Embeddings
+from pipeline.ledger import PAIR
+from pipeline.ranking import places
 
 SAME = 1e-6
 """Seconds by which the times of one moment may differ after a way through text."""
@@ -73,22 +75,15 @@ def matched(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.
     spots = spots.sort_values("moment_id").drop_duplicates("place")
     asked = results[columns].reset_index(names="result")
     both = asked.merge(spots, on="video_id", suffixes=("", "_of_place"))
-    start, end = both["start_of_place"], both["end_of_place"]
-    both["same"] = ((both["start"] - start).abs() <= SAME) & ((both["end"] - end).abs() <= SAME)
-    both["iou"] = iou(both["start"], both["end"], start, end)
+    names = ("start", "end", "start_of_place", "end_of_place")
+    start, end, other, other_end = (both[name].to_numpy("float64") for name in names)
+    both["same"] = (abs(start - other) <= SAME) & (abs(end - other_end) <= SAME)
+    both["iou"] = iou(start, end, other, other_end)
     order = ["result", "same", "iou", "moment_id"]
     best = both[both["same"] | (both["iou"] >= min_iou)]
     best = best.sort_values(order, ascending=[True, False, False, True]).drop_duplicates("result")
     found = best.set_index("result")["place"].reindex(results.index)
     return found.fillna(NOWHERE).astype("int64")
-
-
-def iou(start: pd.Series, end: pd.Series, other: pd.Series, other_end: pd.Series) -> pd.Series:
-    """Return the intersection over union of segments in seconds; 0 where both are empty."""
-    shared = (np.minimum(end, other_end) - np.maximum(start, other)).clip(lower=0)
-    union = (end - start) + (other_end - other) - shared
-    found: pd.Series = (shared / union.where(union > 0)).fillna(0.0)
-    return found
 
 
 def _pairs(new: pd.DataFrame, pool: Pool) -> pd.DataFrame:

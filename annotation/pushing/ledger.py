@@ -2,8 +2,9 @@
 
 import pandas as pd
 
-from annotation.votes import PAIR, SHOWN, last_shown
+from annotation.votes import last_shown
 from pipeline import tables
+from pipeline.ledger import PAIR, SHOWN
 
 
 def appended(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:

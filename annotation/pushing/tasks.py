@@ -11,8 +11,8 @@ from annotation.keys import Key
 from annotation.pushing import journal
 from annotation.pushing.desks import Desk
 from annotation.pushing.order import shuffled
-from annotation.votes import PAIR
 from pipeline import clip_store
+from pipeline.ledger import PAIR
 
 KEY = list(Key._fields)
 

@@ -9,6 +9,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from momentrank import significance
 from momentrank.cli import inputs
@@ -35,9 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="of the intervals (0.95)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=2024, metavar="N",
                         help="the same seed gives the same numbers (2024)")  # fmt: skip
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--digits", type=inputs.digits, default=4, help="after the point (4)")
-    parser.add_argument("--no-judged", action="store_true", help="no Judged beside nDCG")
+    inputs.add_printing(parser, "{measure: [a row for each run]}")
     inputs.add_files(parser)
 
 
@@ -45,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     """Compare, and print."""
     named = inputs.named(options.names)
     measures = parse_measures(named.measures)
-    if len(named.runs) < 2 or not measures:  # noqa: PLR2004
+    if len(named.runs) < 2 or not measures:  # noqa: PLR2004  (one and another)
         raise UsageError(f"two runs or more and a measure are needed: {USAGE}")
     if options.rounds < 1 or options.seed < 0 or not 0 < options.confidence < 1:
         raise UsageError("--rounds must be from 1, --seed from 0, --confidence between 0 and 1")
@@ -62,23 +61,36 @@ def run(options: argparse.Namespace) -> int:
     )
     compared = {measure: _compare(options, measure, scored) for measure in measures}
     if options.json:
-        content = {repr(measure): rows for measure, (_, rows) in compared.items()}
+        content = {
+            repr(measure): [row.as_json() for row in rows]
+            for measure, (_, rows) in compared.items()
+        }
         sys.stdout.write(json.dumps({"momentrank": source, **content}, indent=2) + "\n")
         return 0
-    sys.stdout.writelines(f"# {name}: {value}\n" for name, value in source.items())
+    sys.stdout.writelines(inputs.header(source))
     for measure, (queries, rows) in compared.items():
         sys.stdout.write(f"\n{measure!r}, {queries} queries\n")
         _print(options, measure, rows)
     return 0
 
 
-Row = dict[str, object]
+class Row(NamedTuple):
+    """A run's mean, and how it compares with the first one, which has no comparison."""
+
+    run: str
+    mean: float
+    found: Comparison | None
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what there is as one object."""
+        compared = self.found._asdict() if self.found else {}
+        return {"run": self.run, "mean": self.mean, **compared}
 
 
 def _compare(
     options: argparse.Namespace, measure: Measure, scored: dict[Path, inputs.PerQuery]
 ) -> tuple[int, list[Row]]:
-    """Return the number of queries, and a row for each run; only the first has no comparison."""
+    """Return the number of queries, and a row for each run."""
     names = [values[measure][0] for values in scored.values()]
     if any(one != names[0] for one in names):
         raise UsageError(
@@ -87,14 +99,13 @@ def _compare(
         )
     if not names[0]:
         raise UsageError(f"{measure!r}: no query counts")
-    first, *others = (values[measure][1] for values in scored.values())
+    values = [of_run[measure][1] for of_run in scored.values()]
+    first, *others = values
     compared = significance.compare(
         first, others, rounds=options.rounds, confidence=options.confidence, seed=options.seed
     )
-    rows: list[Row] = [{"run": str(next(iter(scored))), "mean": float(first.mean())}]
-    for path, values, found in zip(list(scored)[1:], others, compared, strict=True):
-        rows.append({"run": str(path), "mean": float(values.mean()), **found._asdict()})
-    return len(names[0]), rows
+    rows = zip(scored, values, [None, *compared], strict=True)
+    return len(names[0]), [Row(str(path), float(one.mean()), found) for path, one, found in rows]
 
 
 def _print(options: argparse.Namespace, measure: Measure, rows: list[Row]) -> None:
@@ -105,13 +116,12 @@ def _print(options: argparse.Namespace, measure: Measure, rows: list[Row]) -> No
 
 def _cells(options: argparse.Namespace, measure: Measure, row: Row) -> tuple[str, ...]:
     digits = options.digits
-    mean = inputs.number(float(str(row["mean"])), digits, measure)
-    if "p" not in row:
-        return (str(row["run"]), mean, *[""] * (len(COLUMNS) - 2))
-    found = Comparison(**{name: row[name] for name in Comparison._fields})  # type: ignore[arg-type]
+    known = (row.run, inputs.number(row.mean, digits, measure))
+    if row.found is None:
+        return (*known, *[""] * (len(COLUMNS) - len(known)))
+    found = row.found
     return (
-        str(row["run"]),
-        mean,
+        *known,
         f"{found.difference:+.{digits}f}",
         f"[{found.low:+.{digits}f}, {found.high:+.{digits}f}]",
         f"{found.p:.4g}",

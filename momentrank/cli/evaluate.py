@@ -45,9 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="runs, and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument("-q", "--per-query", action="store_true", help="each query's values too")
-    parser.add_argument("--json", action="store_true", help="print JSON: {run: {measure: value}}")
-    parser.add_argument("--digits", type=inputs.digits, default=4, help="after the point (4)")
-    parser.add_argument("--no-judged", action="store_true", help="no Judged beside nDCG")
+    inputs.add_printing(parser, "{run: {measure: value}}")
     parser.add_argument("--group", action="append", default=[], metavar="NAME=RUN,RUN,...",
                         help="mean and standard deviation over runs of several seeds")  # fmt: skip
     inputs.add_files(parser)
@@ -71,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     elif len(named.runs) == 1 and not groups:
         _print_columns(options, scored[named.runs[0]], source)
     else:
-        sys.stdout.writelines(f"# {name}: {value}\n" for name, value in source.items())
+        sys.stdout.writelines(inputs.header(source))
         order = evaluator.qrels.queries if options.per_query else []
         rows = _table(options, named.runs, groups, scored, order)
         sys.stdout.writelines(inputs.aligned([["measure", *map(str, named.runs), *groups], *rows]))

@@ -12,10 +12,8 @@ from momentrank.cli import inputs
 from momentrank.cli.page import page
 from momentrank.conventions import PAPER
 from momentrank.errors import UsageError
-from momentrank.explanation import Explanation, Known, Ranked, explain
+from momentrank.explanation import DASH, Explanation, Known, Ranked, explain
 from momentrank.ids import decode_id
-
-DASH = "\u2013"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,13 +49,12 @@ def run(options: argparse.Namespace) -> int:
 
 def text(found: Explanation, source: dict[str, str]) -> str:
     """Return the explanation as text."""
-    lines = [f"# {name}: {value}" for name, value in source.items()]
-    lines += ["", f"query {found.query}, IoU >= {found.threshold:g}"]
-    lines += [f"{found.judged} of the first {len(found.ranking)} results are judged", ""]
+    asked = f"\nquery {found.query}, IoU >= {found.threshold:g}\n"
+    judged = f"{found.judged} of the first {len(found.ranking)} results are judged\n\n"
     ranking = inputs.aligned([RANKING, *(_ranked(row) for row in found.ranking)])
     known = [_known(number, row) for number, row in enumerate(found.truth, start=1)]
     truth = inputs.aligned([TRUTH, *known])
-    return "".join([*(f"{line}\n" for line in lines), *ranking, "\n", *truth])
+    return "".join([*inputs.header(source), asked, judged, *ranking, "\n", *truth])
 
 
 RANKING = ("rank", "video", "start", "end", "took", "IoU", "level", "gain/log2", "nDCG so far")
@@ -65,11 +62,8 @@ TRUTH = ("", "video", "start", "end", "level", "taken by rank")
 
 
 def _ranked(row: Ranked) -> tuple[str, ...]:
-    took = (DASH, DASH, DASH)
-    if row.taken is not None:
-        took = (f"#{row.taken + 1}", f"{row.iou:.3f}", str(row.level))
     times = (f"{row.start:.2f}", f"{row.end:.2f}")
-    return (str(row.rank), row.video, *times, *took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
+    return (str(row.rank), row.video, *times, *row.took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
 
 
 def _known(number: int, row: Known) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,6 +39,11 @@ def add_files(parser: argparse.ArgumentParser) -> None:
                         help=f"insist on one of {', '.join(formats.QRELS_FORMATS)}")  # fmt: skip
     parser.add_argument("--run-format", choices=formats.RUN_FORMATS, metavar="FORMAT",
                         help=f"insist on one of {', '.join(formats.RUN_FORMATS)}")  # fmt: skip
+    add_times(parser)
+
+
+def add_times(parser: argparse.ArgumentParser) -> None:
+    """Add what says how times and videos are written."""
     parser.add_argument("--time", choices=formats.TIMES,
                         help="times in text files; mm.ss: MediaEval's minutes.seconds"
                              " (the default of --convention sh-eval)")  # fmt: skip
@@ -51,6 +56,13 @@ def add_convention(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--convention", choices=CONVENTIONS, default=PAPER,
                         help="as the papers define (default), as the scorer released with"
                              " TVR-Ranking, or as MediaEval's script")  # fmt: skip
+
+
+def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
+    """Add what says how measures are printed; `form` is that of the JSON."""
+    parser.add_argument("--json", action="store_true", help=f"print JSON: {form}")
+    parser.add_argument("--digits", type=digits, default=4, help="after the point (4)")
+    parser.add_argument("--no-judged", action="store_true", help="no Judged beside nDCG")
 
 
 def named(arguments: Sequence[str]) -> Named:
@@ -141,6 +153,11 @@ def _release(qrels: Path, sha256: str) -> str:
         if sha256 in text:
             return str(version)
     return "unknown"
+
+
+def header(source: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines that tell above a table where its numbers come from."""
+    return (f"# {name}: {value}\n" for name, value in source.items())
 
 
 def digits(text: str) -> int:

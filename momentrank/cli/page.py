@@ -56,10 +56,7 @@ def page(found: Explanation, source: dict[str, str]) -> str:
 
 
 def _row(row: Ranked) -> str:
-    took = ("\u2013",) * 3
-    if row.taken is not None:
-        took = (f"#{row.taken + 1}", f"{row.iou:.3f}", str(row.level))
-    numbers = (*took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
+    numbers = (*row.took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
     cells = "".join(f'<td class="n">{cell}</td>' for cell in numbers)
     moment = f"{row.start:.2f}\u2013{row.end:.2f} s"
     return f'<tr><td class="n">{row.rank}<td>{escape(row.video)}<td>{moment}{cells}</tr>\n'

@@ -18,10 +18,7 @@ from momentrank.errors import MomentRankError
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the verb takes."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    parser.add_argument("--time", choices=formats.TIMES, default="seconds",
-                        help="times in text files; mm.ss: MediaEval's minutes.seconds")  # fmt: skip
-    parser.add_argument("--corpus", type=Path, metavar="FILE",
-                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
+    inputs.add_times(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     wrong = 0
     for path in options.files:
         try:
-            found = formats.describe(path, time=options.time, corpus=options.corpus)
+            found = formats.describe(path, time=inputs.time_of(options), corpus=options.corpus)
         except MomentRankError as exc:
             sys.stderr.write(f"momentrank: {exc}\n")
             wrong += 1

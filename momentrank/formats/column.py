@@ -11,6 +11,7 @@ import numpy as np
 
 from momentrank.formats.source import Place, shown
 from momentrank.segments import Floats
+from momentrank.texts import is_utf8
 
 _NAMES = {list: "a list", dict: "an object", str: "a text", int: "an integer", float: "a number"}
 
@@ -99,7 +100,7 @@ class Column(NamedTuple):
         if "" in distinct:
             self.refuse((not text for text in texts), "an id must be a text")
         if not "".join(distinct).isascii():
-            self.refuse((not _is_utf8(text) for text in texts), "an id must be UTF-8")
+            self.refuse((not is_utf8(text) for text in texts), "an id must be UTF-8")
         return texts
 
     def distinct_ids(self) -> list[str]:
@@ -121,11 +122,3 @@ def _overflows(value: float) -> bool:
     except OverflowError:
         return True
     return False
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -71,7 +71,8 @@ def describe(
         if not source.text.strip():
             return _empty(SEGMENTS)
         if is_text(source, None):
-            kind: Kind = "qrels" if len(text.first_fields(source.text)) == 6 else "run"  # noqa: PLR2004
+            fields = len(text.first_fields(source.text))
+            kind: Kind = "qrels" if fields == 6 else "run"  # noqa: PLR2004  (a run has eight)
             return _described(kind, SEGMENTS, source, time, corpus)
         if trec.is_trec(source):
             return _of_moments(trec.read_qrels(source))

@@ -48,7 +48,7 @@ def is_training(records: Column) -> bool:
 def is_corpus(records: Column) -> bool:
     """Tell a video corpus, `{name: [duration, index]}`, by its first value."""
     first = next(iter(_first(records).values()), None)
-    return isinstance(first, list) and len(first) == 2 and type(first[1]) is int  # noqa: PLR2004
+    return isinstance(first, list) and len(first) == 2 and type(first[1]) is int  # noqa: PLR2004  (two)
 
 
 def chosen(source: Source, records: Column, kind: Literal["qrels", "run"]) -> JsonFormat:

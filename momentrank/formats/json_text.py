@@ -1,11 +1,11 @@
 """JSON, as one document or one value a line: both are a column of records."""
 
 import json
-from collections import Counter
 from typing import Any
 
 from momentrank.formats.column import Column
 from momentrank.formats.source import FormatError, Place, Source
+from momentrank.texts import without_repeats
 
 _EXTRA = "Extra data"  # what Python's parser says of a second value
 
@@ -37,16 +37,7 @@ def _parsed(text: str) -> Any:  # noqa: ANN401  (the format decides)
     """
     if text.lstrip()[:1] == "[":
         return json.loads(text)
-    return json.loads(text, object_pairs_hook=_without_repeats)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of an object; a key that stands twice would hide a value."""
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
-        raise ValueError(f"the key {twice!r} stands twice in one object")
-    return fields
+    return json.loads(text, object_pairs_hook=without_repeats)
 
 
 def _reason(exc: Exception) -> str:
@@ -73,7 +64,7 @@ def _read_lines(source: Source) -> Column:
     return Column(values, lambda row: Place(source.path, numbers[row]))
 
 
-def _parsed_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401
+def _parsed_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401  (as above)
     try:
         return _parsed(line)
     except json.JSONDecodeError as exc:

@@ -50,7 +50,7 @@ class Table(NamedTuple):
         """
         return self._with_all_queries(self._checked(ranked, ranks=self.ranks))
 
-    def _checked(self, make: Callable[..., Segments], **more: Any) -> Segments:  # noqa: ANN401
+    def _checked(self, make: Callable[..., Segments], **more: Any) -> Segments:  # noqa: ANN401  (as `make`)
         columns = (self.query, self.video, self.start, self.end, self.value)
         try:
             return make(*columns, **more)

@@ -1,21 +1,14 @@
 """Segments in JSON; query ids are integers where all of them are written as integers."""
 
 import json
-import re
 from typing import Any
 
 import numpy as np
 
 from momentrank.formats.source import FormatError
 from momentrank.formats.to_text import Row, refuse_empty_queries, rows_of
+from momentrank.ids import as_integers
 from momentrank.segments import Segments
-
-_INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-
-
-def _json_ids(ids: list[str]) -> list[Any]:
-    """Return ids as integers where every one of them is written as one, else as they are."""
-    return [int(text) for text in ids] if all(map(_INTEGER.fullmatch, ids)) else list(ids)
 
 
 def _lists(segments: Segments) -> list[list[Row]]:
@@ -38,7 +31,7 @@ def _json(record: dict[str, Any]) -> str:
 
 def tvr_ranking_run(segments: Segments, _: str) -> str:
     """Return an array of `{query_id, predictions: [[video, start, end, score], ...]}`."""
-    ids = _json_ids(segments.queries)
+    ids = as_integers(segments.queries)
     return _array(
         [
             {"query_id": name, "predictions": [row[1:] for row in rows]}
@@ -54,7 +47,7 @@ def flat_qrels(segments: Segments) -> str:
         FormatError: a query has no segments.
     """
     refuse_empty_queries(segments)
-    ids = _json_ids(segments.queries)
+    ids = as_integers(segments.queries)
     names = ("query_id", "video_name", "timestamp", "relevance")
     return _lines(
         [
@@ -72,7 +65,7 @@ def _qvhighlights(segments: Segments, key: str, width: int) -> str:
     """
     refuse_empty_queries(segments)
     records = []
-    for name, rows in zip(_json_ids(segments.queries), _lists(segments), strict=True):
+    for name, rows in zip(as_integers(segments.queries), _lists(segments), strict=True):
         video = rows[0][1]
         if any(row[1] != video for row in rows):
             raise FormatError(f"qvhighlights has one video a query, and {str(name)!r} has more")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.matching.relevance import Relevance
-from momentrank.segments import Bools, Floats, Ints, Numbers, Segments
+from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
 
 
 class Truth(NamedTuple):
@@ -80,17 +80,12 @@ class Lists:
 
     @cached_property
     def iou(self) -> Floats:
-        """Return the IoU of each pair, 0 where both are empty.
-
-        In this order of operations: another formula moves results at a threshold.
-        """
+        """Return the IoU of each pair, 0 where both are empty."""
         results, truth = self.results, self.truth
-        start, end = results.start[self.pairs.result], results.end[self.pairs.result]
-        other_start, other_end = truth.start[self.pairs.truth], truth.end[self.pairs.truth]
-        shared = np.maximum(0.0, np.minimum(end, other_end) - np.maximum(start, other_start))
-        union = (end - start) + (other_end - other_start) - shared
-        iou: Floats = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
-        return iou
+        result, judged = self.pairs
+        return iou(
+            results.start[result], results.end[result], truth.start[judged], truth.end[judged]
+        )
 
     def relevant(self, rel: int) -> Bools:
         """Return which judged segments have the level `rel` or a higher one."""

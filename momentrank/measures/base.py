@@ -53,7 +53,7 @@ class Measure(ir_measures.Measure):
             if not known.accepts(value):
                 raise MeasureError(f"{self.NAME}: {name} must be {known.allowed}, not {value!r}")
         in_order = [name for name in self.PARAMS if name in params]
-        super().__init__(  # type: ignore[no-untyped-call]
+        super().__init__(  # type: ignore[no-untyped-call]  # (ir_measures has no types)
             **{name: _plain(params[name]) for name in in_order}
         )
 
@@ -106,7 +106,7 @@ class Measure(ir_measures.Measure):
         """Return the value of each query, shape (queries,)."""
         raise NotImplementedError
 
-    def evaluator(  # type: ignore[override]
+    def evaluator(  # type: ignore[override]  # (ir_measures knows no convention)
         self, qrels: "Qrels", convention: str = "paper"
     ) -> "Evaluator":
         """Return what scores runs by this measure; see `momentrank.evaluator`."""

@@ -20,7 +20,7 @@ class Count(Measure):
 
     def aggregator(self) -> Agg:
         """Return what sums."""
-        return SumAgg()  # type: ignore[no-untyped-call]
+        return SumAgg()  # type: ignore[no-untyped-call]  # (ir_measures has no types)
 
 
 class NumQ(Count):
@@ -28,7 +28,7 @@ class NumQ(Count):
 
     NAME = "NumQ"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return np.ones(lists.count)
 
@@ -38,7 +38,7 @@ class NumRet(Count):
 
     NAME = "NumRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return np.bincount(lists.results.query, minlength=lists.count).astype(np.float64)
 
@@ -48,7 +48,7 @@ class VideosRet(Count):
 
     NAME = "VideosRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return _videos(lists, lists.results, np.ones(len(lists.results.query), dtype=bool))
 
@@ -58,7 +58,7 @@ class LengthRet(Count):
 
     NAME = "LengthRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return _seconds(lists, lists.results, np.ones(len(lists.results.query), dtype=bool))
 
@@ -69,7 +69,7 @@ class VideosRel(Count):
     NAME = "VideosRel"
     PARAMS: ClassVar = {"rel": REL}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return _videos(lists, lists.truth, lists.relevant(params["rel"]))
 
@@ -80,7 +80,7 @@ class LengthRel(Count):
     NAME = "LengthRel"
     PARAMS: ClassVar = {"rel": REL}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return _seconds(lists, lists.truth, lists.relevant(params["rel"]))
 
@@ -99,7 +99,7 @@ class NumRel(CountByModel):
 
     NAME = "NumRel"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return found.total.astype(np.float64)
 
@@ -109,7 +109,7 @@ class NumRelRet(CountByModel):
 
     NAME = "NumRelRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:  # noqa: ARG002
+    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
         """Return the value of each query."""
         return total(found, found.relevant.astype(np.float64), lists.count)
 

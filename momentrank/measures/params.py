@@ -12,7 +12,7 @@ class Param(ParamInfo):
 
     def __init__(self, default: object = NOTHING, desc: str = "") -> None:
         """Ask for the parameter outright if it has no default."""
-        super().__init__(  # type: ignore[no-untyped-call]
+        super().__init__(  # type: ignore[no-untyped-call]  # (ir_measures has no types)
             required=default is NOTHING, default=default, desc=desc
         )
 

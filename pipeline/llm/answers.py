@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from pipeline import files
+from momentrank.texts import without_repeats
 from pipeline.lines import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
@@ -123,4 +123,4 @@ def _unusable(answer: Answer) -> Outcome | None:
 
 
 def _parse(content: str) -> Any:  # noqa: ANN401  (pydantic looks at it next)
-    return json.loads(content, object_pairs_hook=files.without_repeats)
+    return json.loads(content, object_pairs_hook=without_repeats)

@@ -70,7 +70,7 @@ def card(found: Collection, meanings: dict[str, Any], params: Params) -> Part:
         "## Levels\n",
         _meanings(meanings),
         _table(figures.level_table(found, names)),
-        "## Judged and relevant moments of a query\n",
+        "## Judged and relevant candidates of a query\n",
         _table(figures.query_table(found, batch)),
         "## Files\n",
         FILES,

@@ -8,12 +8,11 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline import pool, tables
+from pipeline.ledger import ALL_VOTES, PAIR, newest
 from pipeline.opened import Opened
 
-PAIR = ["query_id", "moment_id"]
 SPLITS = ("val", "test")
 OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
-ALL_VOTES = 4
 CANDIDATES = "candidates"
 
 
@@ -111,8 +110,8 @@ class Sources(NamedTuple):
     ledger: pd.DataFrame
     consensus: pd.DataFrame
     votes: pd.DataFrame
+    besides: pd.DataFrame
     newest: pd.Timestamp | None = None
-    besides: pd.DataFrame | None = None
 
 
 def besides(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
@@ -133,15 +132,12 @@ def collection(campaign: Opened | None, made: Sources) -> Collection:
     """
     pool.refuse_shared(made.queries, tables.FROZEN_QUERIES.path)
     frozen = one_of_each_text(made.queries)
-    shown = made.ledger.sort_values("pair_id").drop_duplicates(PAIR, keep="last")
+    shown = newest(made.ledger)
     own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
     found = made.consensus.assign(scores=made.consensus["scores"].map(len))
     pairs = own.merge(found, on=PAIR, how="left", validate="one_to_one")
-    if made.besides is None:
-        pairs["origin"] = CANDIDATES
-    else:
-        pairs = pairs.merge(made.besides, on=PAIR, how="left", validate="one_to_one")
-        pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
+    pairs = pairs.merge(made.besides, on=PAIR, how="left", validate="one_to_one")
+    pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     if pairs["outcome"].isna().any():
         raise ReleaseError(
             f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"

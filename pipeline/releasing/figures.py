@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline import words
-from pipeline.releasing.collection import SPLITS, Collection
+from pipeline.releasing.collection import CANDIDATES, SPLITS, Collection
 
 Row = list[str]
 EMPTY = "-"
@@ -31,11 +31,20 @@ class Judged(NamedTuple):
 
     @property
     def sizes(self) -> pd.Series:
-        """How many judged moments each query has."""
-        return self.pairs.groupby("query_id").size()
+        """How many judged candidates each query has."""
+        return per_query(self.pairs, 0)
 
 
 Figures = dict[str, Callable[[Judged], str]]
+
+
+def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
+    """Return how many candidates of level `lowest` or higher each query has, of pairs with a level.
+
+    What an audit or a run brought is not counted: it was asked of some queries only.
+    """
+    counted = (judged["origin"] == CANDIDATES) & (judged["level"] >= lowest)
+    return counted.groupby(judged["query_id"]).sum()
 
 
 def collection_table(found: Collection) -> list[Row]:
@@ -63,15 +72,15 @@ def level_table(found: Collection, names: Sequence[str]) -> list[Row]:
 
 
 def query_table(found: Collection, batch: int) -> list[Row]:
-    """Return how many moments of a query were judged, and how many are relevant."""
+    """Return how many candidates of a query were judged, and how many are relevant."""
     return _by_split(
         found,
         {
-            "judged moments of a query (mean)": lambda part: _mean(part.sizes),
+            "judged candidates of a query (mean)": lambda part: _mean(part.sizes),
             f"queries with at most {batch}": lambda part: _share(part.sizes <= batch),
             f"queries with more than {batch}": lambda part: _share(part.sizes > batch),
-            "moments of level 1 to 4 of a query (mean)": partial(_per_query, RELEVANT),
-            "moments of level 4 of a query (mean)": partial(_per_query, PERFECT),
+            "candidates of level 1 to 4 of a query (mean)": partial(_per_query, RELEVANT),
+            "candidates of level 4 of a query (mean)": partial(_per_query, PERFECT),
         },
     )
 
@@ -101,8 +110,7 @@ def _of_level(level: int, part: Judged) -> str:
 
 
 def _per_query(lowest: int, part: Judged) -> str:
-    number = (part.pairs["level"] >= lowest).sum()
-    return f"{number / len(part.queries):.2f}" if len(part.queries) else EMPTY
+    return _mean(per_query(part.pairs, lowest))
 
 
 def _mean(values: pd.Series, digits: int = 2) -> str:

@@ -7,8 +7,8 @@ import pandas as pd
 
 from momentrank import segments
 from momentrank.formats import to_text, trec
+from momentrank.ids import as_integers
 from pipeline.releasing.collection import SPLITS, Collection
-from pipeline.releasing.ids import json_ids
 from pipeline.releasing.parts import Part, Parts, csv_rows, json_list, json_object
 
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
@@ -32,8 +32,9 @@ def judged_parts(found: Collection, meanings: dict[str, Any]) -> Parts:
 
 def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
     """Return `{query_id, query, relevant_moment}` for each query, moments by rank."""
-    ids = dict(zip(found.frozen["query_id"], json_ids(found.frozen["query_id"]), strict=True))
-    texts = dict(zip(found.frozen["query_id"], found.frozen["query"], strict=True))
+    names = found.frozen["query_id"].tolist()
+    ids = dict(zip(names, as_integers(names), strict=True))
+    texts = dict(zip(names, found.frozen["query"], strict=True))
     times = pd.Series(judged[["start", "end"]].to_numpy().tolist(), judged.index, dtype=object)
     told = judged.assign(timestamp=times).rename(
         columns={"video_id": "video_name", "level": "relevance"}

@@ -5,6 +5,7 @@ from typing import Any
 from pipeline.params import Params
 from pipeline.releasing import settings
 from pipeline.releasing.collection import Collection
+from pipeline.releasing.entries import listed
 from pipeline.releasing.parts import Part, Parts, json_object
 
 OPEN = "The campaign is not over: levels may still be added."
@@ -46,10 +47,7 @@ def manifest(found: Collection, params: Params, parts: Parts) -> Part:
         "campaign": None if campaign is None else campaign.model_dump(),
         "standing": found.standing,
         "params": settings.used(params),
-        "files": {
-            path: {"sha256": part.sha256, "bytes": len(part.data), "rows": part.rows}
-            for path, part in sorted(parts.items())
-        },
+        "files": listed({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",
     }
     return json_object(told)

@@ -3,14 +3,16 @@
 import csv
 import hashlib
 import io
-from typing import Any, Literal, NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 
 import orjson
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-Quoting = Literal[0, 2]
+from pipeline.csv_files import quoting
+from pipeline.releasing.entries import Entry
 
 
 class Part(NamedTuple):
@@ -21,8 +23,13 @@ class Part(NamedTuple):
 
     @property
     def sha256(self) -> str:
-        """The hash that the manifest tells."""
+        """The hash, in hexadecimal."""
         return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def entry(self) -> Entry:
+        """What the manifest tells."""
+        return Entry(self.sha256, len(self.data), self.rows)
 
 
 Parts = dict[str, Part]
@@ -43,14 +50,12 @@ def json_object(value: object) -> Part:
 def csv_rows(frame: pd.DataFrame) -> Part:
     """Return numbers and ids as CSV, for programs: ids stand as they are everywhere else.
 
-    No cell is a text that somebody wrote, so nothing is put before what looks like a formula:
-    it would be another id.
+    An id of the corpus, or a run's name, may look like a formula. Nothing is put before it: that
+    would be another id.
     """
     stream = io.StringIO()
     columns = [[None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame]
-    # Python's writer leaves a bare carriage return unquoted, and no reader takes it back.
-    hostile = any("\r" in cell for cells in columns for cell in cells if isinstance(cell, str))
-    quoted: Quoting = csv.QUOTE_NONNUMERIC if hostile else csv.QUOTE_MINIMAL
+    quoted = quoting(chain.from_iterable(columns))
     writer = csv.writer(stream, lineterminator="\n", quoting=quoted)
     writer.writerow(list(frame.columns))
     writer.writerows(zip(*columns, strict=True))

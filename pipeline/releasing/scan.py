@@ -16,8 +16,8 @@ from pipeline import csv_files, files, tables
 from pipeline.opened import FILE, Opened
 from pipeline.params import PARAMS
 from pipeline.releasing.collection import ReleaseError
+from pipeline.tables import PRIVATE
 
-PRIVATE = tables.CAMPAIGN / "annotators.private.yaml"
 ADDRESS = re.compile(r"[^\s@<>\"',;:()]+@(?:[\w-]+\.)+[^\W\d_]{2,}")
 OF_THE_CORPUS = {
     tables.JUDGMENTS.path: ("query_id", "moment_id", "query_sha", "clip_sha"),

@@ -6,7 +6,7 @@ which knows the sampling design; here stands what was seen.
 
 import pandas as pd
 
-from pipeline.releasing.collection import PAIR
+from pipeline.ledger import PAIR
 from pipeline.reporting.grid import Grid, count, decimal, percent
 from pipeline.reporting.sources import Sources
 

@@ -1,4 +1,4 @@
-"""Is the collection sound? At most six checks, each with value, threshold and verdict."""
+"""Is the collection sound? Six checks, each with value, threshold and verdict."""
 
 from typing import Literal, NamedTuple
 
@@ -7,7 +7,6 @@ from pipeline.reporting.grid import UNKNOWN, decimal, percent, share
 from pipeline.reporting.losses import lost
 from pipeline.reporting.sources import Figures, Sources
 
-MOST = 6
 NEAR = 0.0005
 """How far the ideal run may be from the most that can be scored: qrels, runs and scorer agree."""
 NDCG = "nDCG(iou=0.5)@20"
@@ -84,10 +83,10 @@ def standing(sources: Sources) -> Standing:
     return Standing(wanted, decided, [*told, *ended])
 
 
-def checks(sources: Sources, params: Report) -> list[Check]:
+def checks(sources: Sources, now: Standing, params: Report) -> list[Check]:
     """Return the checks of the first screen."""
     return [
-        _judged(standing(sources)),
+        _judged(now),
         _agreement(sources.metrics["agreement"], params.min_alpha),
         _discarded(sources, params.max_discarded),
         _alike(sources.metrics["agreement"]["similarity_1"], params.max_alike_below_top),

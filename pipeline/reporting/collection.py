@@ -7,12 +7,12 @@ import pandas as pd
 
 from pipeline import words
 from pipeline.releasing import collection as release
+from pipeline.releasing.figures import RELEVANT, per_query
 from pipeline.reporting import verbs
 from pipeline.reporting.grid import Cell, Grid, count, decimal, percent, share
 from pipeline.reporting.sources import Sources
 
 SPLITS = {"val": "Validation", "test": "Test", "train": "Training"}
-RELEVANT = 1
 JUDGED = (20, 40)
 JUDGED_FIGURES = ("judged_queries", "shown", "with_level", "relevant", "moments", "videos")
 SPREAD = ("mean", "median", "min", "max")
@@ -31,7 +31,7 @@ def figures(sources: Sources) -> dict[str, Any]:
     lengths = moments["end"] - moments["start"]
     whole = moments["video_id"].map(videos.set_index("video_id")["duration"])
     shown = sources.collection.pairs
-    per_query = shown[shown["rank"] <= sources.deepest].groupby("query_id").size()
+    candidates = shown[shown["origin"] == release.CANDIDATES].groupby("query_id").size()
     return {
         "splits": {split: _split(sources, split) for split in SPLITS},
         "pool": len(moments),
@@ -46,9 +46,9 @@ def figures(sources: Sources) -> dict[str, Any]:
         "video_seconds": spread(videos["duration"]),
         "ratio": spread(lengths / whole),
         "moments_per_video": share(len(moments), moments["video_id"].nunique()),
-        "relevant_per_query": spread(relevant_per_query(levels)),
+        "relevant_per_query": spread(per_query(levels)),
         "judged_share": {
-            str(size): share(int((per_query == size).sum()), len(per_query)) for size in JUDGED
+            str(size): share(int((candidates == size).sum()), len(candidates)) for size in JUDGED
         },
     }
 
@@ -69,11 +69,6 @@ def _split(sources: Sources, split: str) -> dict[str, int | None]:
         "moments": len(levels[["video_id", "start", "end"]].drop_duplicates()),
         "videos": levels["video_id"].nunique(),
     }
-
-
-def relevant_per_query(levels: pd.DataFrame) -> pd.Series:
-    """Return the number of relevant moments of each query that has a level anywhere."""
-    return (levels["level"] >= RELEVANT).groupby(levels["query_id"]).sum()
 
 
 def spread(values: pd.Series) -> Spread:
@@ -118,7 +113,7 @@ def table_4(found: dict[str, Any]) -> Sequence[Grid]:
         ("Seconds of a moment", *_spread(found["moment_seconds"])),
         ("Seconds of a video", *_spread(found["video_seconds"])),
         ("Moment-to-video ratio", *_spread(found["ratio"], 3)),
-        ("Relevant moments of a query", *_counts(found["relevant_per_query"])),
+        ("Relevant candidates of a query", *_counts(found["relevant_per_query"])),
     ]
     note = (
         f"Queries: validation and test. Verbs by the English word list of the package"

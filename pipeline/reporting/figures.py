@@ -55,7 +55,7 @@ def figures(tables: Mapping[str, pd.DataFrame], agreement: Figures) -> list[Figu
             "Figure 6c. Relevant moments per query",
             tables["relevant_per_query"],
             ("relevant moments", "Queries"),
-            "Queries by the number of their moments of level 1 or higher.",
+            "Queries by the number of their candidates of level 1 or higher.",
         ),
         _histogram(
             "figure-6a",

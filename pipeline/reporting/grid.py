@@ -43,17 +43,17 @@ def count(value: Any) -> Num:  # noqa: ANN401  (numbers of every library)
     return Num(UNKNOWN) if _missing(value) else Num(f"{int(value):,}")
 
 
-def decimal(value: Any, digits: int = 2) -> Num:  # noqa: ANN401
+def decimal(value: Any, digits: int = 2) -> Num:  # noqa: ANN401  (as `count`)
     """Write a number with decimals; a true minus sign."""
     return Num(UNKNOWN) if _missing(value) else Num(f"{value:,.{digits}f}".replace("-", "\u2212"))
 
 
-def percent(value: Any, digits: int = 1) -> Num:  # noqa: ANN401
+def percent(value: Any, digits: int = 1) -> Num:  # noqa: ANN401  (as `count`)
     """Write a share."""
     return Num(UNKNOWN) if _missing(value) else Num(f"{value:.{digits}%}".replace("%", "\u202f%"))
 
 
-def _missing(value: Any) -> bool:  # noqa: ANN401
+def _missing(value: Any) -> bool:  # noqa: ANN401  (as `count`)
     return value is None or bool(pd.isna(value))
 
 

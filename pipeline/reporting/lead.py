@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from pipeline.releasing.collection import PAIR
+from pipeline.ledger import PAIR
 from pipeline.reporting.grid import Cell, Grid, count, decimal, percent
 from pipeline.reporting.sources import Sources
 
@@ -107,7 +107,8 @@ def _cell(name: str, value: object) -> Cell:
 def disputed(sources: Sources) -> list[Disputed]:
     """Return the pairs whose scores lie 2 or more apart, or that nobody could judge.
 
-    What was discarded comes first, then what waits; within that the widest apart.
+    What was discarded comes first, then what can't be judged, what waits, and what was settled;
+    within that the widest apart.
     """
     table = _disputed(sources)
     queries = sources.queries.set_index("query_id")["query"]

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 
 from pipeline import words
-from pipeline.reporting.collection import relevant_per_query
+from pipeline.releasing.collection import CANDIDATES
+from pipeline.releasing.figures import per_query
 from pipeline.reporting.sources import Sources
 
 LEVELS = range(5)
@@ -54,8 +55,8 @@ def histogram(values: pd.Series, step: int) -> pd.DataFrame:
 
 
 def relevant_moments(levels: pd.DataFrame) -> pd.DataFrame:
-    """Return how many queries have how many relevant moments, as `histogram`."""
-    return histogram(relevant_per_query(levels), QUERY_STEP)
+    """Return how many queries have how many relevant candidates, as `histogram`."""
+    return histogram(per_query(levels), QUERY_STEP)
 
 
 def query_words(queries: pd.DataFrame) -> pd.DataFrame:
@@ -72,7 +73,7 @@ def moment_seconds(moments: pd.DataFrame) -> pd.DataFrame:
 def tables(sources: Sources) -> dict[str, pd.DataFrame]:
     """Return the data of Figures 4 and 6 by name."""
     levels = sources.collection.judged
-    candidates = levels[levels["rank"] <= sources.deepest]  # an audit goes further down
+    candidates = levels[levels["origin"] == CANDIDATES]  # an audit goes further down
     return {
         "relevance_by_rank": by_rank(candidates),
         "relevance_by_similarity": by_similarity(levels),

@@ -13,7 +13,6 @@ from pipeline.params import Params
 from pipeline.releasing import collection as release
 from pipeline.releasing.collection import Collection
 
-STATE = tables.WORK / "campaign_state.json"
 REPLACEMENTS = tables.WORK / "replacements.csv"
 REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
 REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
@@ -66,15 +65,21 @@ def read(params: Params) -> Sources:
     """
     modalities = params.ingest.pool_modalities
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
-    queries, ledger = tables.FROZEN_QUERIES.read(), tables.PAIRS.read()
-    made = release.Sources(queries, ledger, consensus, tables.COUNTED_VOTES.read())
+    audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
+    made = release.Sources(
+        tables.FROZEN_QUERIES.read(),
+        tables.PAIRS.read(),
+        consensus,
+        tables.COUNTED_VOTES.read(),
+        release.besides(audit, topup, params.candidates.top),
+    )
     return Sources(
         collection=release.collection(opened.current(), made),
         moments=pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
-        audit=tables.AUDIT.read(),
-        topup=tables.TOPUP.read(),
+        audit=audit,
+        topup=topup,
         judgments=judgments,
         consensus=consensus,
         clips=tables.CLIPS.read(),
@@ -85,7 +90,7 @@ def read(params: Params) -> Sources:
         replacements=numbers(csv_files.read_csv(REPLACEMENTS, ["word", "gender", "count"])),
         annotators=numbers(csv_files.read_csv(LEAD / "annotators.csv", ["annotator", "flags"])),
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
-        state=_mapping(STATE),
+        state=_mapping(tables.STATE),
         metrics={name: _mapping(stage.METRICS / f"{name}.json") for name in STAGES},
         deepest=params.candidates.top,
     )

@@ -191,7 +191,7 @@ def test_no_caption_and_no_secret_leaves_the_house(ended):
 def test_the_invitations_name_everybody_and_the_status_says_that_it_is_done(ended):
     project, lead = ended
     invited = project.run("python", "-m", "annotation.people", "invite")
-    private = roster.accounts(project.folder / roster.PRIVATE)
+    private = roster.accounts(project.folder / tables.PRIVATE)
     assert [account.email for account in private.values() if account.email not in invited] == []
     assert invited.count("Judge here: http://127.0.0.1:") >= 4
     assert project.code("python", "-m", "annotation.status") == 0

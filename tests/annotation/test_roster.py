@@ -7,6 +7,7 @@ from annotation.opened import CampaignError
 from annotation.planning.people import Annotator
 from annotation.roster import Account, Person
 from momentrank.errors import MomentRankError
+from pipeline import tables
 
 
 @pytest.fixture(autouse=True)
@@ -22,12 +23,12 @@ def public(text):
 
 def private(text):
     roster.PUBLIC.write_text("annotators:\n  1: {role: lead, active: true}\n")
-    roster.PRIVATE.write_text(text)
+    tables.PRIVATE.write_text(text)
 
 
 def test_people_are_read_by_number_with_their_accounts():
     public("annotators:\n  7: {role: lead, active: false}\n  2: {role: annotator, active: true}\n")
-    roster.PRIVATE.write_text("accounts:\n  2: {email: ann@example.org}\n")
+    tables.PRIVATE.write_text("accounts:\n  2: {email: ann@example.org}\n")
     found = roster.roster()
     assert found.annotators == [Annotator(2, "annotator", True), Annotator(7, "lead", False)]
     assert {number: one.email for number, one in found.accounts.items()} == {2: "ann@example.org"}
@@ -102,4 +103,4 @@ def test_what_is_written_is_read_and_no_address_stands_in_the_public_file():
     assert found.annotators == [Annotator(1, "lead", False), Annotator(3, "escalation", True)]
     assert found.accounts == known
     assert "@" not in roster.PUBLIC.read_text()
-    assert roster.PRIVATE.stat().st_mode & 0o777 == 0o600
+    assert tables.PRIVATE.stat().st_mode & 0o777 == 0o600

@@ -1,10 +1,10 @@
-"""Ids in formats that are separated by spaces: one id is one field, whatever it holds."""
+"""Ids as formats write them: one id is one field, whatever it holds, or one integer."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momentrank.ids import decode_id, encode_id
+from momentrank.ids import as_integers, decode_id, encode_id
 
 texts = st.text()  # hypothesis draws no lone surrogates here: they are no UTF-8
 SPACES = " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000"
@@ -66,3 +66,23 @@ def test_a_field_that_is_no_utf8_is_refused():
 def test_a_lone_surrogate_has_no_encoding():
     with pytest.raises(UnicodeEncodeError):
         encode_id("\ud800")
+
+
+numerals = st.text(st.sampled_from("0129-+ \u0661\u0662\uff11\xb2"), min_size=1, max_size=4)
+
+
+@given(st.lists(numerals | st.integers().map(str), unique=True))
+def test_distinct_ids_stay_distinct_as_integers(ids):
+    found = as_integers(ids)
+    assert len(set(found)) == len(ids)
+    assert [str(one) for one in found] == ids
+
+
+@given(st.lists(st.integers(-(10**18) + 1, 10**18 - 1)))
+def test_ids_that_are_integers_come_back_as_they_were(numbers):
+    assert as_integers(map(str, numbers)) == numbers
+
+
+@pytest.mark.parametrize("odd", ["1\u0662", "07", "+7", "-0", "7\n", "1_0", "9" * 19, ""])
+def test_one_id_that_is_no_integer_leaves_all_as_texts(odd):
+    assert as_integers(["12", odd]) == ["12", odd]

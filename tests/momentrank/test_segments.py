@@ -1,13 +1,14 @@
 """Segments: the order of lists, and what can't be a segment."""
 
 import numpy as np
+import oracle
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank import segments
-from momentrank.segments import SegmentError, judged, ranked
+from momentrank.segments import SegmentError, iou, judged, ranked
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("vw"), st.integers(1, 4), st.integers(0, 3))
@@ -119,3 +120,17 @@ def test_a_run_needs_a_rank_or_a_score():
     frame = pd.DataFrame({"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1]})
     with pytest.raises(SegmentError, match="neither a column 'rank' nor 'score'"):
         segments.run_of(frame)
+
+
+TIMES = st.lists(
+    st.tuples(*[st.tuples(*[st.floats(0, 9, width=16)] * 2).map(sorted)] * 2), min_size=1
+)
+
+
+@given(TIMES)
+def test_the_iou_of_columns_is_that_of_each_two(pairs):
+    found = iou(*np.array([[*one, *other] for one, other in pairs]).T).tolist()
+    wanted = [
+        oracle.iou(oracle.Result("v", *one), oracle.Judged("v", *other, 1)) for one, other in pairs
+    ]
+    assert found == wanted

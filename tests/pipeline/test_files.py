@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from momentrank.texts import is_utf8
 from pipeline import csv_files, files
 from pipeline.files import FileError
 
@@ -152,7 +153,7 @@ def test_lines(write, content, lines):
 def test_a_line_that_is_no_utf8_is_marked_and_the_others_are_read(write):
     first, broken, last = files.read_lines(write(b"a\ncaf\xe9\nb\n"))
     assert (first.text, last.text) == ("a", "b")
-    assert [files.is_utf8(line.text) for line in (first, broken, last)] == [True, False, True]
+    assert [is_utf8(line.text) for line in (first, broken, last)] == [True, False, True]
 
 
 def test_a_line_too_long_is_an_error_with_its_number(write):
@@ -230,7 +231,7 @@ def test_json_lines_say_why_a_line_is_no_object(write, line, problem):
 
 def test_a_broken_text_of_a_json_document_does_not_hide_the_others(write):
     broken, fine = files.read_json(write(b'["\xff", "fine"]'))
-    assert not files.is_utf8(broken)
+    assert not is_utf8(broken)
     assert fine == "fine"
 
 
@@ -327,7 +328,7 @@ def test_broken_csv_is_an_error_with_its_line(write, content, message):
 
 def test_csv_cells_may_hold_nul_bytes_and_bytes_that_are_no_utf8(write):
     [(line, one, two)] = read(write(b"a,b\nx\0y,caf\xe9\n"))
-    assert (line, one, files.is_utf8(two)) == (2, "x\0y", False)
+    assert (line, one, is_utf8(two)) == (2, "x\0y", False)
 
 
 def test_csv_takes_a_cell_longer_than_pythons_own_limit(tmp_path):
@@ -413,4 +414,4 @@ def test_a_files_digest(write):
     ("text", "answer"), [("", True), ("é\0", True), ("\ud800", False), ("a\udcff", False)]
 )
 def test_what_can_be_written_as_utf8(text, answer):
-    assert files.is_utf8(text) is answer
+    assert is_utf8(text) is answer

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from pipeline import neighbours
 from pipeline.blas import import_faiss
 from pipeline.embeddings import Embeddings, text_ids
-from pipeline.neighbours import PoolError, nearest, search
-from pipeline.ranking import MOST_QUERIES, Pool
+from pipeline.neighbours import nearest, search
+from pipeline.ranking import MOST_QUERIES, Pool, PoolError
 from pipeline.similarity import GRID, unit_on_grid
 
 

@@ -108,6 +108,8 @@ def test_ids_stay_text_where_one_of_them_is_no_integer(written):
     sets = written({"13": "He sits.", "x1": "He waves."}, [1])
     assert [query["query_id"] for query in sets[1]] == ["13", "x1"]
     assert written({"0013": "He sits."}, [1])[1][0]["query_id"] == "0013"
+    sets = written({"12": "He sits.", "1\u0662": "He waves."}, [1])
+    assert {query["query_id"] for query in sets[1]} == {"12", "1\u0662"}
 
 
 def test_no_training_queries_is_an_empty_list(written):

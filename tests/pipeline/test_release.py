@@ -227,6 +227,20 @@ def test_each_pair_tells_what_brought_it_into_the_collection(checkout):
     assert set(rows.values()) == {"candidates"}
 
 
+def test_the_card_counts_the_candidates_of_a_query_and_not_what_was_judged_besides(checkout):
+    def row(name):
+        card = (checkout.release() / "README.md").read_text()
+        return next(line.split(" | ") for line in card.splitlines() if line.startswith(f"| {name}"))
+
+    assert row("judged candidates")[1:] == ["2.00", "1.00", "1.50 |"]
+    with contextlib.chdir(checkout.folder):
+        row_of_audit = ("q1", "m2", 41, 0.5, "random")
+        tables.AUDIT.write(pd.DataFrame([row_of_audit], columns=tables.AUDIT.columns))
+    assert row("judged candidates")[1:] == ["1.00", "1.00", "1.00 |"]
+    assert row("candidates of level 1")[1:] == ["1.00", "0.00", "0.50 |"]
+    assert row("judged pairs")[1:] == ["2", "1", "3 |"]
+
+
 def test_ids_are_integers_where_all_of_them_are(checkout):
     queries = [("11", "She waves.", "val"), ("9", "He sits.", "test")]
     renamed = [(n, {"q1": "11", "q2": "9"}.get(q, q), *rest) for n, q, *rest in PAIRS]

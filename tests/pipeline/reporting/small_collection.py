@@ -136,7 +136,7 @@ def _metrics(text: str) -> None:
         "moments_by_status": {"passed": 96, "failed": 1, "dropped": 1},
     }  # fmt: skip
     (folder / "rewrite.json").write_text(json.dumps(rewrite))
-    sources.STATE.write_text(json.dumps({"campaign": None}))
+    tables.STATE.write_text(json.dumps({"campaign": None}))
     words = pd.DataFrame({"word": ["man", f"a{text}"], "gender": ["man", None], "count": [3, 1]})
     csv_files.write_csv(sources.REPLACEMENTS, words)
     review = {"moment_id": ["m7", "m8"], "status": ["failed", "repaired"], "check": "similarity"}

@@ -1,18 +1,22 @@
 """Every figure of the report, counted by hand on the small collection."""
 
+import contextlib
 import json
 import re
+import shutil
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
 
 import pandas as pd
 import pytest
+import small_collection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import words
+from pipeline import release, tables, words
 from pipeline.params import Report
+from pipeline.releasing.figures import per_query, query_table
 from pipeline.reporting import (
     besides,
     charts,
@@ -82,9 +86,9 @@ def test_shares_of_queries_with_20_and_40_pairs(found):
     rows = [(query, f"{n}") for query, size in pairs for n in range(size)]
     shown = pd.DataFrame(rows, columns=["query_id", "moment_id"]).assign(
         pair_id=0, caption="", video_id="v", start=0.0, end=1.0, rank=1, similarity=0.5,
-        split="test", level=pd.NA,
+        split="test", level=pd.NA, origin="candidates",
     )  # fmt: skip
-    further = shown[shown["query_id"] == "a"].assign(rank=41)  # of an audit: no candidates
+    further = shown[shown["query_id"] == "a"].assign(origin="audit", rank=41)  # no candidates
     own = collection.figures(with_pairs(found, pd.concat([shown, further])))
     assert own["judged_share"] == {"20": 0.25, "40": 0.5}
 
@@ -163,8 +167,8 @@ def test_cost_is_hours_of_judging_and_what_rewriting_was_paid(found):
 
 
 def test_six_checks_with_value_threshold_and_verdict(found):
-    made = checks.checks(found, ASKED)
-    assert len(made) <= checks.MOST
+    made = checks.checks(found, checks.standing(found), ASKED)
+    assert len(made) == 6
     assert {check.name: (check.value, check.verdict) for check in made} == {
         "judged": ("4 / 5", "look"),
         # First votes 33, 12, 03, 00: observed 2 (1 + 25) / 8, expected 608 / 56.
@@ -293,7 +297,8 @@ def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
 
 
 def test_ranks_beyond_the_candidates_are_none_of_figure_4a(found):
-    far = found.collection.pairs.assign(rank=[1, 41, 1, 2, 1])
+    origin = ["candidates", "audit", *["candidates"] * 3]
+    far = found.collection.pairs.assign(rank=[1, 41, 1, 2, 1], origin=origin)
     tables = relevance.tables(with_pairs(found, far))
     assert tables["relevance_by_rank"]["rank"].tolist() == [1, 2]
     assert tables["relevance_by_rank"]["pairs"].tolist() == [1, 1]
@@ -344,9 +349,40 @@ def test_scales_end_on_round_numbers_and_labels_do_not_touch(value, number, leng
     assert all(b - a >= 6 * length for a, b in pairwise(places))
 
 
-def test_relevant_is_level_1_or_higher():
-    levels = pd.DataFrame({"query_id": ["a", "a", "a", "b"], "level": [0, 1, 4, 0]})
-    assert collection.relevant_per_query(levels).to_dict() == {"a": 2, "b": 0}
+def test_relevant_is_level_1_or_higher_of_the_candidates():
+    levels = pd.DataFrame({"query_id": [*"aaabbc"], "level": [0, 1, 4, 0, 4, 3]})
+    levels["origin"] = [*["candidates"] * 4, "some run", "audit"]
+    assert per_query(levels).to_dict() == {"a": 2, "b": 0, "c": 0}
+
+
+@pytest.fixture
+def audited(small, tmp_path):
+    """Return the folder of the collection where an audit and a run brought two of the pairs."""
+    folder = shutil.copytree(small, tmp_path / "audited")
+    with contextlib.chdir(folder):
+        for table, moment, origin in ((tables.AUDIT, "m1", "random"), (tables.TOPUP, "m2", "run")):
+            row = ("m1", moment, 41, 0.5, origin)
+            table.write(pd.DataFrame([row], columns=table.columns))
+    return folder
+
+
+def test_the_report_knows_what_brought_a_pair_as_the_release_does(audited):
+    with contextlib.chdir(audited):
+        tables.PRIVATE.write_text("accounts: {}\n")
+        read, released = small_collection.read(), release.gathered(40)
+    assert read.collection.pairs["origin"].tolist() == ["audit", "run", *["candidates"] * 3]
+    assert read.collection.pairs.equals(released.pairs)
+
+
+@pytest.mark.parametrize("folder", ["small", "audited"])
+def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
+    with contextlib.chdir(request.getfixturevalue(folder)):
+        read = small_collection.read()
+    own = collection.figures(read)["relevant_per_query"]["mean"]
+    card = {name: both for name, *_, both in query_table(read.collection, 20)}
+    assert card["candidates of level 1 to 4 of a query (mean)"] == f"{own:.2f}"
+    assert own == (1.0 if folder == "small" else 0.0)
+    assert card["judged candidates of a query (mean)"] == ("1.50" if own else "0.50")
 
 
 def test_an_apostrophe_is_of_the_word_however_it_is_written():
