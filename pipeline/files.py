@@ -124,22 +124,6 @@ def open_source(path: Path) -> IO[bytes]:
         raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
 
 
-def source_files(source: Path, *suffixes: str) -> list[Path]:
-    """List the files of a corpus: `source` itself, or those of a folder, by name.
-
-    Raises:
-        FileError: `source` is missing, or the folder holds no file with such a suffix.
-    """
-    if not source.exists():
-        raise FileError(f"{source}: no such file or folder; set ingest.source in params.yaml")
-    if source.is_file():
-        return [source]
-    files = sorted(path for path in source.iterdir() if path.suffix in suffixes)
-    if not files:
-        raise FileError(f"{source}: holds no {' or '.join(suffixes)} file")
-    return files
-
-
 def is_utf8(text: str) -> bool:
     """Tell whether `text` can be written as UTF-8 (no lone surrogates)."""
     try:

@@ -386,22 +386,7 @@ def test_a_hostile_cell_alone_makes_the_file_quoted(tmp_path):
     assert (tmp_path / "f.csv").read_text() == "a,b\nx,y\n"
 
 
-# Sources and digests
-
-
-def test_a_source_is_a_file_or_the_files_of_a_folder_by_name(tmp_path):
-    for name in ["b.jsonl", "a.jsonl", "notes.md"]:
-        (tmp_path / name).touch()
-    assert files.source_files(tmp_path / "notes.md", ".jsonl") == [tmp_path / "notes.md"]
-    assert files.source_files(tmp_path, ".jsonl") == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    assert files.source_files(tmp_path, ".jsonl", ".md")[-1] == tmp_path / "notes.md"
-
-
-def test_a_source_that_is_not_there_says_which_key_to_set(tmp_path):
-    with pytest.raises(FileError, match=r"tvr: no such file or folder; set ingest\.source"):
-        files.source_files(tmp_path / "tvr", ".jsonl")
-    with pytest.raises(FileError, match=r"holds no \.csv or \.jsonl file$"):
-        files.source_files(tmp_path, ".csv", ".jsonl")
+# Digests
 
 
 def test_a_files_digest(write):
