@@ -9,7 +9,7 @@ import sys
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline import csv_files, files
@@ -349,12 +349,32 @@ def test_one_column_alone_is_read_again(tmp_path, rows):
     assert [cell for _, cell in read(tmp_path / "f.csv")] == rows
 
 
-@given(st.lists(cells, min_size=1))
-def test_no_written_cell_is_a_formula(tmp_path, rows):
-    csv_files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": rows, "b": "=1"}, dtype=object))
+@example(["\ufeffa"])
+@example(["a\rb"])
+@given(st.lists(cells | st.just(""), min_size=1, unique=True))
+def test_names_of_columns_are_read_again(tmp_path, names):
+    frame = pd.DataFrame([["x"] * len(names)], columns=names, dtype=object)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
+    assert list(csv_files.read_csv(tmp_path / "f.csv").columns) == names
+
+
+def test_names_that_become_equal_are_refused(write):
+    with pytest.raises(FileError, match="a column stands twice"):
+        read(write("=a,'=a\n1,2\n"))
+
+
+def test_the_header_of_somebody_elses_file_stands_as_it_is(write):
+    header, _ = csv_files.read_rows(write("'=a,b\n1,2\n"), ["'=a"])
+    assert header == ["'=a", "b"]
+
+
+@given(st.lists(cells, min_size=1), cells)
+def test_nothing_written_is_a_formula(tmp_path, rows, name):
+    frame = pd.DataFrame(dict(zip([name, name + "b"], [rows, "=1"], strict=True)), dtype=object)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
     with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as stream:
-        _, *written = csv.reader(stream)
-    assert len(written) == len(rows)
+        written = list(csv.reader(stream))
+    assert len(written) == 1 + len(rows)
     assert not [cell for row in written for cell in row if cell[0] in FORMULA_STARTS]
 
 
