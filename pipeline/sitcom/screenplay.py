@@ -147,7 +147,6 @@ class Screenplay(_Part):
 
     title: str
     show: Annotated[str, Field(pattern=r"^[a-z0-9]+$")]
-    logline: str
     cast: dict[str, Character]
     places: dict[str, Place]
     objects: dict[Object, Thing]
