@@ -193,8 +193,8 @@ def test_a_mistake_is_one_line_with_the_keys_path(mistaken, key, value, complain
             "ingest.columns",
             {"video": "v"},
             (
-                "ingest.columns.video: unknown key; must be 'moment_id', 'video_id', 'start', 'end',"
-                " 'duration', 'description' or 'modality'"
+                "ingest.columns.video: unknown key; must be 'moment_id', 'video_id', 'start',"
+                " 'end', 'duration', 'description' or 'modality'"
             ),
         ),
     ],
