@@ -48,9 +48,9 @@ def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
         FileError: the disk does not take it: it is full, read-only, a folder is in the way ...
     """
     descriptor, name = _unfinished(path)
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     try:
-        with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
+        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -38,22 +38,22 @@ class Grid(NamedTuple):
         ]
 
 
-def count(value: Any) -> Num:  # noqa: ANN401  (numbers of every library)
+def count(value: Any) -> Num:  # noqa: ANN401  (of any library)
     """Write a whole number."""
     return Num(UNKNOWN) if _missing(value) else Num(f"{int(value):,}")
 
 
-def decimal(value: Any, digits: int = 2) -> Num:  # noqa: ANN401
+def decimal(value: Any, digits: int = 2) -> Num:  # noqa: ANN401  (of any library)
     """Write a number with decimals; a true minus sign."""
     return Num(UNKNOWN) if _missing(value) else Num(f"{value:,.{digits}f}".replace("-", "\u2212"))
 
 
-def percent(value: Any, digits: int = 1) -> Num:  # noqa: ANN401
+def percent(value: Any, digits: int = 1) -> Num:  # noqa: ANN401  (of any library)
     """Write a share."""
     return Num(UNKNOWN) if _missing(value) else Num(f"{value:.{digits}%}".replace("%", "\u202f%"))
 
 
-def _missing(value: Any) -> bool:  # noqa: ANN401
+def _missing(value: Any) -> bool:  # noqa: ANN401  (of any library)
     return value is None or bool(pd.isna(value))
 
 
