@@ -1,15 +1,13 @@
 """Strict models of what people write, and what is wrong with it in a line for each mistake."""
 
+from collections.abc import Mapping
 from difflib import get_close_matches
 from reprlib import Repr
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from momentrank.errors import MomentRankError
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Natural = Annotated[int, Field(ge=0)]
@@ -17,6 +15,8 @@ Positive = Annotated[int, Field(ge=1)]
 Name = Annotated[str, Field(min_length=1)]
 
 Model = TypeVar("Model", bound=BaseModel)
+Error = Mapping[str, Any]
+"""A mistake as pydantic tells it: `type`, `loc`, `msg`, `input` and `ctx`."""
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
@@ -46,14 +46,14 @@ def validated(
         raise refusal("\n".join(lines)) from exc
 
 
-def _place(error: "ErrorDetails") -> str:
+def _place(error: Error) -> str:
     path = ".".join(str(part) for part in error["loc"] if part != "[key]")
     if not path and error["type"] == "value_error":  # which tells its own places
         return ""
     return f"{path or 'the file'}: "
 
 
-def _complaint(model: type[BaseModel], error: "ErrorDetails") -> str:
+def _complaint(model: type[BaseModel], error: Error) -> str:
     message = error["msg"].removeprefix("Value error, ")
     message = f"{message[0].lower()}{message[1:]}"
     match error["type"]:
@@ -64,14 +64,14 @@ def _complaint(model: type[BaseModel], error: "ErrorDetails") -> str:
             return "this key is missing"
         case "model_type" | "dict_type":
             return f"must hold keys with values (it is {_SHORT.repr(error['input'])})"
-        case "literal_error" if error["loc"][-1] == "[key]":
+        case "literal_error" if error["loc"][-1:] == ("[key]",):
             return f"unknown key; must be {error['ctx']['expected']}"
         case "value_error":
             return message
     return f"{message} (it is {_SHORT.repr(error['input'])})"
 
 
-def _meant(model: type[BaseModel], error: "ErrorDetails") -> tuple[int | str, ...]:
+def _meant(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
     """Return the path of the key that an unknown one looks like, or nothing."""
     *sections, key = error["loc"]
     known: Any = model

@@ -76,6 +76,15 @@ def test_a_wrong_guideline_is_refused(old, new, message):
         guideline.read(TEXT.replace(old, new, 1))
 
 
+def test_each_mistake_of_a_guideline_is_a_line():
+    with pytest.raises(GuidelineError) as caught:
+        guideline.read(TEXT.replace("  4: {", "  5: {", 1).replace('version: "1"', "version: 1", 1))
+    assert str(caught.value).splitlines() == [
+        "guideline.md: version: input should be a valid string (it is 1)",
+        "guideline.md: levels.5: unknown key; must be 0, 1, 2, 3 or 4",
+    ]
+
+
 def test_a_level_left_out_is_refused():
     lines = [line for line in TEXT.splitlines(keepends=True) if not line.startswith("  2: ")]
     with pytest.raises(GuidelineError, match="levels: must be 0 to 4"):
