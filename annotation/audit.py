@@ -134,15 +134,16 @@ def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = stage.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="plan | report | top-up")
     one = verbs.add_parser("plan", help="draw an audit")
-    one.add_argument("--queries", type=int, required=True, help="how many are drawn")
-    one.add_argument("--seed", type=arguments.natural, default=SEED)
+    one.add_argument("--queries", type=arguments.count, required=True, help="how many are drawn")
+    one.add_argument("--seed", type=arguments.natural, default=SEED,
+                     help=f"which queries and moments ({SEED})")  # fmt: skip
     one.add_argument("--replace", action="store_true", help="give up the audit that was drawn")
     two = verbs.add_parser("report", help="say what it comes to")
-    two.add_argument("--json", action="store_true")
+    two.add_argument("--json", action="store_true", help="print JSON")
     two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")
     three = verbs.add_parser("top-up", help="add what systems found")
     three.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    three.add_argument("--depth", type=arguments.natural, required=True, help="results per query")
+    three.add_argument("--depth", type=arguments.count, required=True, help="results per query")
     three.add_argument("--iou", type=arguments.positive_share, default=topup.MIN_IOU,
                        help="of a result and the moment it stands for, at least")  # fmt: skip
     three.add_argument("--corpus", type=Path, metavar="FILE",

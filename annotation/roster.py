@@ -12,7 +12,8 @@ from pydantic import Field
 from annotation.opened import CampaignError
 from annotation.planning.people import Annotator, Role
 from pipeline import files, tables
-from pipeline.params import Name, Section, checked
+from pipeline.params import checked
+from pipeline.strict import Name, Section
 from pipeline.tables import PRIVATE
 
 PUBLIC = tables.CAMPAIGN / "annotators.yaml"

@@ -1,6 +1,6 @@
 """How often the audit's 95 % interval covers the truth, over simulated pools.
 
-    python -m benchmarks.audit [--pools 1000] [--seed 2024]
+    python -m benchmarks.audit [--pools 1000] [--seed 1]
 
 Every pool is a campaign of its own, audited once: relevance falls with the rank as
 top / (1 + (rank / 12) ** fall), with a thin tail down to the last moment; how much is relevant

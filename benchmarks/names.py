@@ -20,6 +20,7 @@ from pipeline.names import NameTagger, Span
 from pipeline.params import load
 from pipeline.tagger import measure
 from pipeline.tagging.grammar import Example
+from pipeline.truecase import ABBREVIATIONS, Casings
 
 Find = Callable[[Sequence[str]], list[list[Span]]]
 
@@ -42,9 +43,15 @@ def read(line: str) -> Example:
     return Example(text, tuple(names))
 
 
+def name_like(counts: Casings) -> frozenset[str]:
+    """Return the keys of the words that a corpus writes as names; titles (Dr.) are none."""
+    like = frozenset(key for key, casing in counts.items() if casing.is_name_like)
+    return like - ABBREVIATIONS
+
+
 def by_case(corpus: Sequence[str]) -> Find:
     """Return the truecase rule alone: words that the corpus writes as names."""
-    known = truecase.name_like(truecase.casings(corpus))
+    known = name_like(truecase.casings(corpus))
 
     def find(texts: Sequence[str]) -> list[list[Span]]:
         return [

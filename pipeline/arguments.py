@@ -16,6 +16,18 @@ def natural(text: str) -> int:
     return number
 
 
+def count(text: str) -> int:
+    """Read a whole number of 1 or more.
+
+    Raises:
+        ArgumentTypeError: it is less.
+    """
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError(f"{text}: must be 1 or more")
+    return number
+
+
 def positive(text: str) -> float:
     """Read a finite number above 0.
 

@@ -114,20 +114,33 @@ def table(path: Path) -> pd.DataFrame:
     return frame
 
 
+def finder_of(params: Params, corpus: Sequence[str]) -> NameFinder:
+    """Return what finds names in a corpus, by `names.model`."""
+    from pipeline import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
+
+    path = flair_tagger.locate(params.names.model, params.names.revision)
+    return NameFinder(flair_tagger.load(path), corpus)
+
+
+def encoder_of(params: Params) -> "Encoder":
+    """Return what compares description and caption, by `embed.model`."""
+    from pipeline import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
+
+    return encoder.load(encoder.locate(params.embed.model, params.embed.revision), params.embed)
+
+
+def limits_of(params: Params) -> Limits:
+    """Return the limits that `rewrite` sets."""
+    return Limits(params.rewrite.min_similarity, params.rewrite.max_name_score)
+
+
 def checked(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd.DataFrame:
     """Return the frame with the columns of the checks, by the models of params.yaml."""
-    from pipeline import encoder, flair_tagger  # noqa: PLC0415  (torch takes seconds)
-
     captions = list(frame["caption"])
     descriptions = list(frame["description"]) if "description" in frame else None
-    tagger = flair_tagger.load(flair_tagger.locate(params.names.model, params.names.revision))
-    finder = NameFinder(tagger, captions if descriptions is None else descriptions)
-    model = None
-    if with_similarity and descriptions is not None:
-        folder = encoder.locate(params.embed.model, params.embed.revision)
-        model = encoder.load(folder, params.embed)
-    limits = Limits(params.rewrite.min_similarity, params.rewrite.max_name_score)
-    checks = check(captions, descriptions, finder, model, limits)
+    finder = finder_of(params, captions if descriptions is None else descriptions)
+    encoder = encoder_of(params) if with_similarity and descriptions is not None else None
+    checks = check(captions, descriptions, finder, encoder, limits_of(params))
     return frame.assign(**{name: checks[name].array for name in COLUMNS})
 
 

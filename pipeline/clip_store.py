@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from momentrank.errors import MomentRankError
-from pipeline.clipping.together import together
+from pipeline.together import together
 
 LABEL_STUDIO = "label-studio"
 S3_SCHEME = "s3://"
@@ -34,7 +34,7 @@ def url_of(clip: str, setting: str) -> str:
     storage for that bucket; it is no URL, so nothing in it is percent-encoded.
     """
     if setting.startswith(S3_SCHEME):
-        bucket, prefix = _bucket_and_prefix(setting)
+        bucket, prefix = bucket_and_prefix(setting)
         return f"{S3_SCHEME}{bucket}/{_key(prefix, clip)}"
     base = LOCAL_FILES if setting == LABEL_STUDIO else setting.rstrip("/")
     return f"{base}/{quote(clip, safe='')}"
@@ -91,7 +91,7 @@ class S3:
 
 @contextmanager
 def _told(bucket: str) -> Iterator[None]:
-    from botocore.exceptions import (  # noqa: PLC0415
+    from botocore.exceptions import (  # noqa: PLC0415  (S3 is an extra)
         BotoCoreError,
         ClientError,
         NoCredentialsError,
@@ -116,11 +116,12 @@ def store_of(setting: str) -> Store:
     """
     if not setting.startswith(S3_SCHEME):
         return Here()
-    bucket, prefix = _bucket_and_prefix(setting)
+    bucket, prefix = bucket_and_prefix(setting)
     return S3(_client(bucket), bucket, prefix)
 
 
-def _bucket_and_prefix(setting: str) -> tuple[str, str]:
+def bucket_and_prefix(setting: str) -> tuple[str, str]:
+    """Take `s3://bucket/prefix` apart."""
     bucket, _, prefix = setting.removeprefix(S3_SCHEME).partition("/")
     return bucket, prefix.strip("/")
 
@@ -131,7 +132,7 @@ def _key(prefix: str, clip: str) -> str:
 
 def _client(bucket: str) -> Any:  # noqa: ANN401  (boto3 has no types)
     try:
-        import boto3  # noqa: PLC0415
+        import boto3  # noqa: PLC0415  (S3 is an extra)
     except ImportError as exc:
         raise StoreError("clips.url is on S3, which needs boto3; type: pip install boto3") from exc
     with _told(bucket):

@@ -26,9 +26,9 @@ from pipeline.clipping.cutter import Reason
 from pipeline.clipping.hashes import Hashes
 from pipeline.clipping.plan import Job, planned, wanted
 from pipeline.clipping.recipe import Style
-from pipeline.clipping.together import together
 from pipeline.cores import cores
 from pipeline.params import Clips, Params, load
+from pipeline.together import together
 
 FOLDER = tables.WORK / "clips"
 HASHES = Path(".cache/clips/hashes.json")

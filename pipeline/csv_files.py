@@ -3,6 +3,7 @@
 import csv
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -17,13 +18,15 @@ csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must 
 def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
     """Read a CSV file as text; the index is the line on which a row starts.
 
-    Empty cells are null. Cells that `defuse` made harmless are restored.
+    Empty cells are null. Cells and names of columns that `defuse` made harmless are restored.
 
     Raises:
         FileError: the file is missing or malformed, a required column is missing, a
             column stands twice, or a row has too few or too many cells, with its line.
     """
-    header, rows = read_rows(path, required)
+    names, rows = _parted(path)
+    header = list(map(restore, names))
+    _check_header(path, header, required)
     lines, cells = [], []
     for line, row in rows:
         if len(row) != len(header):
@@ -44,9 +47,14 @@ def read_rows(
         FileError: the file is missing or malformed, a required column is missing, or a
             column stands twice.
     """
+    header, rows = _parted(path)
+    _check_header(path, header, required)
+    return header, rows
+
+
+def _parted(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     rows = _csv_rows(path)
     _, header = next(rows, (1, []))
-    _check_header(path, header, required)
     return header, rows
 
 
@@ -79,20 +87,26 @@ def write_csv(path: Path, frame: pd.DataFrame) -> None:
 
 
 def csv_text(frame: pd.DataFrame) -> str:
-    """Return a frame as CSV without its index; text cells are made harmless (`defuse`)."""
+    """Return a frame as CSV without its index; texts and header are made harmless (`defuse`)."""
     texts = frame.select_dtypes(include=["object", "str"]).columns
     safe = frame.astype(dict.fromkeys(texts, object))
     for name in texts:  # not `Series.map`, which turns integers beside a null into floats
         safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
-    quoted = quoting(cell for name in texts for cell in safe[name])
-    return str(safe.to_csv(index=False, lineterminator="\n", quoting=quoted))
+    cells = chain(safe.columns, *(safe[name] for name in texts))
+    quoted = quoting(cells, safe.columns[:1])
+    header = [str(defuse(name)) for name in safe.columns]
+    return str(safe.to_csv(index=False, header=header, lineterminator="\n", quoting=quoted))
 
 
-def quoting(cells: Iterable[object]) -> Literal[0, 2]:
-    """Return what Python's writer must quote so that every reader takes the cells back."""
-    # It leaves a bare carriage return unquoted.
+def quoting(cells: Iterable[object], first: Iterable[str] = ()) -> Literal[0, 2]:
+    """Return what Python's writer must quote so that every reader takes the cells back.
+
+    It leaves a bare carriage return unquoted; and a byte order mark that begins the `first` cell
+    would be none of the file's text.
+    """
     hostile = any("\r" in cell for cell in cells if isinstance(cell, str))
-    return csv.QUOTE_NONNUMERIC if hostile else csv.QUOTE_MINIMAL
+    marked = any(cell.startswith("\ufeff") for cell in first)
+    return csv.QUOTE_NONNUMERIC if hostile or marked else csv.QUOTE_MINIMAL
 
 
 # The last four are the full-width forms, which some spreadsheets read alike.

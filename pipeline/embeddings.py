@@ -163,7 +163,7 @@ def _mapped(path: Path, shape: tuple[int, int]) -> Vectors:
         EmbeddingsError: the disk has not that much, or takes nothing.
     """
     try:
-        array: Vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]
+        array: Vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]  # (numpy has no type for it)
             path, "w+", np.float32, shape
         )
         if hasattr(os, "posix_fallocate"):

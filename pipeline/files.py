@@ -48,9 +48,9 @@ def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
         FileError: the disk does not take it: it is full, read-only, a folder is in the way ...
     """
     descriptor, name = _unfinished(path)
-    text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     try:
-        with os.fdopen(descriptor, mode, **text) as stream:  # type: ignore[call-overload]
+        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
@@ -122,22 +122,6 @@ def open_source(path: Path) -> IO[bytes]:
         return path.open("rb")
     except OSError as exc:
         raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
-
-
-def source_files(source: Path, *suffixes: str) -> list[Path]:
-    """List the files of a corpus: `source` itself, or those of a folder, by name.
-
-    Raises:
-        FileError: `source` is missing, or the folder holds no file with such a suffix.
-    """
-    if not source.exists():
-        raise FileError(f"{source}: no such file or folder; set ingest.source in params.yaml")
-    if source.is_file():
-        return [source]
-    files = sorted(path for path in source.iterdir() if path.suffix in suffixes)
-    if not files:
-        raise FileError(f"{source}: holds no {' or '.join(suffixes)} file")
-    return files
 
 
 def file_sha256(path: Path) -> str:

@@ -6,18 +6,17 @@ Paper, Appendix B.1. It is one file, annotation/guideline.md: a YAML head, then 
 import re
 from typing import Annotated, Literal, NamedTuple, get_args
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from momentrank.errors import MomentRankError
-from pipeline.params import Section
+from pipeline.strict import Name, Section, validated
 
 NAME = "guideline.md"
 
 _HEAD = re.compile(r"---\n(.*?)^---\n(.*)", re.DOTALL | re.MULTILINE)
 
-Text = Annotated[str, Field(min_length=1)]
 Key = Annotated[str, Field(pattern=r"^[a-wyz]$")]
 LevelNumber = Literal[0, 1, 2, 3, 4]
 ReasonName = Literal["broken-clip", "senseless-query"]
@@ -30,21 +29,21 @@ class GuidelineError(MomentRankError):
 class Level(Section):
     """What a relevance level is called, and what it means."""
 
-    name: Text
-    meaning: Text
+    name: Name
+    meaning: Name
 
 
 class Reason(Section):
     """Why a pair can't be judged, in words, and the key for it after `x`."""
 
     key: Key
-    name: Text
+    name: Name
 
 
 class Head(Section):
     """What the guideline is told apart by, and what may be answered."""
 
-    version: Text
+    version: Name
     levels: dict[LevelNumber, Level]
     reasons: dict[ReasonName, Reason]
 
@@ -66,9 +65,10 @@ def parts(text: str) -> Parts:
     if found is None:
         raise GuidelineError(f"{NAME}: it must begin with a head between two lines of ---")
     try:
-        head = Head.model_validate(YAML(typ="safe", pure=True).load(found[1]))
-    except (YAMLError, ValidationError) as exc:
-        raise GuidelineError(f"{NAME}: {exc}") from exc
+        written = YAML(typ="safe", pure=True).load(found[1])
+    except YAMLError as exc:
+        raise GuidelineError(f"{NAME}: not YAML ({' '.join(str(exc).split())})") from exc
+    head = validated(Head, written, NAME, GuidelineError)
     if set(head.levels) != set(get_args(LevelNumber)):
         raise GuidelineError(f"{NAME}: levels: must be 0 to 4")
     if set(head.reasons) != set(get_args(ReasonName)):

@@ -18,6 +18,7 @@ import pandas as pd
 from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
+from momentrank.segments import LATEST
 from momentrank.texts import is_utf8
 from pipeline import corpora, csv_files, stage, tables
 from pipeline.corpora.rows import Row
@@ -159,6 +160,7 @@ def _reasons(frame: pd.DataFrame, end_slack: float) -> pd.Series:
         "not-a-number": start.isna() | end.isna(),
         "no-duration": ~(duration > 0),
         "negative-time": (start < 0) | (end < 0),
+        "too-late": (start > LATEST) | (end > LATEST) | (duration > LATEST),
         "end-not-after-start": end <= start,
         "starts-after-video": start >= duration,
         "ends-after-video": (end > duration) & ~(end - duration < end_slack),

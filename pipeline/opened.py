@@ -9,7 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from pipeline import files, tables
-from pipeline.params import Name, Section, checked
+from pipeline.params import checked
+from pipeline.strict import Name, Section
 
 FILE = tables.CAMPAIGN / "campaign.yaml"
 UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"

@@ -4,32 +4,20 @@ An unknown key, a wrong type or an impossible value is one line with the key's p
 """
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, get_args
+from typing import Annotated, Literal
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    ValidationInfo,
-    field_validator,
-)
-from pydantic_core import ErrorDetails
+from pydantic import Field, ValidationInfo, field_validator
 
 from momentrank.errors import UsageError
 from pipeline import files
+from pipeline.strict import Model, Name, Natural, Positive, Section, Share, validated
 
 PARAMS = Path("params.yaml")
 
 Modality = Literal["v", "t", "vt"]
 Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo", "table"]
 Modalities = Annotated[list[Modality], Field(min_length=1)]
-Share = Annotated[float, Field(ge=0, le=1)]
-Natural = Annotated[int, Field(ge=0)]
-Positive = Annotated[int, Field(ge=1)]
-Name = Annotated[str, Field(min_length=1)]
 Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
 Columns = Mapping[Column, str]
 NEEDED_COLUMNS = ("video_id", "start", "end", "duration", "description")
@@ -37,15 +25,6 @@ NEEDED_COLUMNS = ("video_id", "start", "end", "duration", "description")
 
 class ParamsError(UsageError):
     """`params.yaml` says something that can't be meant."""
-
-
-class Section(BaseModel):
-    """One stage's keys; every key must be there, and no other."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-Model = TypeVar("Model", bound=Section)
 
 
 class Sample(Section):
@@ -312,49 +291,4 @@ def checked(model: type[Model], path: Path) -> Model:
         FileError: the file is missing or not YAML.
         ParamsError: a key is unknown, missing or impossible; one line each, with its path.
     """
-    value = files.read_yaml(path)
-    try:
-        return model.model_validate(value)
-    except ValidationError as exc:
-        errors = exc.errors()
-        misspelt = {_meant(model, error) for error in errors if error["type"] == "extra_forbidden"}
-        told = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
-        lines = (f"{path}: {_explain(model, error)}" for error in told)
-        raise ParamsError("\n".join(lines)) from exc
-
-
-def _explain(model: type[Section], error: ErrorDetails) -> str:
-    location = [str(part) for part in error["loc"] if part != "[key]"]
-    return f"{'.'.join(location) or 'the file'}: {_complaint(model, error)}"
-
-
-def _complaint(model: type[Section], error: ErrorDetails) -> str:
-    if error["loc"][-1:] == ("[key]",) and model is Params:
-        return f"unknown key; must be one of {list(get_args(Column))}"
-    if error["type"] == "extra_forbidden":
-        meant = _meant(model, error)
-        return f"unknown key; did you mean {meant[-1]!r}?" if meant else "unknown key"
-    if error["type"] == "missing":
-        return "this key is missing"
-    if error["type"] in {"model_type", "dict_type"}:
-        return f"must hold keys with values (it is {error['input']!r})"
-    message = error["msg"].removeprefix("Value error, ")
-    shown = "" if error["type"] == "value_error" else f" (it is {error['input']!r})"
-    return f"{message[0].lower()}{message[1:]}{shown}"
-
-
-def _meant(model: type[Section], error: ErrorDetails) -> tuple[int | str, ...]:
-    """Return the path of the key that an unknown one looks like, or nothing."""
-    *sections, key = error["loc"]
-    known: Any = model
-    for part in sections:
-        known = _inside(known, part)
-    near = get_close_matches(str(key), known.model_fields, n=1)
-    return (*sections, *near) if near else ()
-
-
-def _inside(model: Any, part: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
-    """Return the model of a key's value; a dict's values are all of one."""
-    if part in getattr(model, "model_fields", ()):
-        return model.model_fields[part].annotation
-    return get_args(model)[-1]
+    return validated(model, files.read_yaml(path), path, ParamsError)

@@ -13,11 +13,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from momentrank.errors import UsageError
 from pipeline import files
-from pipeline.params import Name, Positive, Section
+from pipeline.strict import Name, Positive, Section, validated
 
 DESCRIPTIONS = "descriptions"
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
@@ -151,12 +151,7 @@ def load(path: Path) -> Prompt:
         PromptError: a key is unknown, missing or impossible, or the text lacks its
             placeholder or holds another; one line each.
     """
-    value = files.read_yaml(path)
-    try:
-        return Prompt.model_validate(value)
-    except ValidationError as exc:
-        lines = [f"{path}: {_explain(error['loc'], error['msg'])}" for error in exc.errors()]
-        raise PromptError("\n".join(lines)) from exc
+    return validated(Prompt, files.read_yaml(path), path, PromptError)
 
 
 def _check_placeholders(text: str, expected: Sequence[str]) -> None:
@@ -178,9 +173,3 @@ def _property(schema: object, name: str) -> Schema:
             found = properties.get(name)
             return found if isinstance(found, dict) else {}
     return {}
-
-
-def _explain(location: tuple[int | str, ...], message: str) -> str:
-    key = ".".join(map(str, location)) or "the file"
-    text = message.removeprefix("Value error, ")
-    return f"{key}: {text[0].lower()}{text[1:]}"

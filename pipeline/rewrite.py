@@ -15,16 +15,15 @@ takes no part until a decision about it stands in review.csv.
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from pipeline import csv_files, pool, prompts, review, stage, tables
-from pipeline.check import Limits, check
-from pipeline.finder import NameFinder
+from pipeline.check import check, encoder_of, finder_of, limits_of
 from pipeline.params import Params, load
 from pipeline.rewriters import none
 from pipeline.rewriters.llm import LlmRewriter
@@ -34,9 +33,6 @@ from pipeline.rewriters.rules.gender import cast_of
 from pipeline.rewriters.rules.lexicon import Gender
 from pipeline.rewriters.rules.rewriter import RulesRewriter
 from pipeline.rounds import DIGITS, Check, Rounds, rewrite_in_rounds
-
-if TYPE_CHECKING:
-    from pipeline.encoder import Encoder
 
 REVIEW_LIST = tables.WORK / "rewrite_review.csv"
 REPLACEMENTS = tables.WORK / "replacements.csv"
@@ -73,21 +69,6 @@ def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
 
 
-def finder_of(params: Params, corpus: Sequence[str]) -> NameFinder:
-    """Return what finds names in a corpus, by `names.model`."""
-    from pipeline import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
-
-    path = flair_tagger.locate(params.names.model, params.names.revision)
-    return NameFinder(flair_tagger.load(path), corpus)
-
-
-def encoder_of(params: Params) -> "Encoder":
-    """Return what compares description and caption, by `embed.model`."""
-    from pipeline import encoder  # noqa: PLC0415
-
-    return encoder.load(encoder.locate(params.embed.model, params.embed.revision), params.embed)
-
-
 def llm_of(params: Params) -> LlmRewriter | None:
     """Return the LLM of `rewrite.backend`, if that is one."""
     if params.rewrite.backend != "openai":
@@ -106,20 +87,9 @@ def captions_of(
         llm.ready(items_of(moments))  # before minutes of tagging
     encoder, finder = encoder_of(params), finder_of(params, corpus)
     rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast)
-    limits = Limits(params.rewrite.min_similarity, params.rewrite.max_name_score)
-    check_ = partial(_check, finder=finder, encoder=encoder, limits=limits)
+    check_ = partial(check, finder=finder, encoder=encoder, limits=limits_of(params))
     done = rewrite(moments, rewriter, check_, params.rewrite.rounds)
     return done, llm.spent.metrics() if llm else {}
-
-
-def _check(
-    captions: Sequence[str],
-    descriptions: Sequence[str],
-    finder: NameFinder,
-    encoder: "Encoder",
-    limits: Limits,
-) -> pd.DataFrame:
-    return check(captions, descriptions, finder, encoder, limits)
 
 
 def figures(

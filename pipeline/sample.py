@@ -10,7 +10,6 @@ the same corpus.
 
 import json
 import multiprocessing
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
@@ -20,14 +19,14 @@ from typing import Any
 
 from tqdm import tqdm
 
-from pipeline import files
+from pipeline import files, stage
+from pipeline.cores import cores
 from pipeline.params import Sample, load
 from pipeline.sitcom.drawing.frame import Painter, frame_size
 from pipeline.sitcom.screenplay import Gender, Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.wording import Narrator
 from pipeline.sitcom.staging.world import Scene, Take
-from pipeline.stage import run, write_metrics
 from pipeline.video import write_video
 
 OUT = Path("datasets/work/sample")
@@ -143,7 +142,7 @@ def render(script: Screenplay, take: Take, height: int, path: Path) -> None:
 def render_all(script: Screenplay, takes: list[Take], height: int, folder: Path) -> None:
     """Draw all videos, one process per core, and show how far it is."""
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(os.cpu_count(), context) as pool:
+    with ProcessPoolExecutor(cores(), context) as pool:
         done = [
             pool.submit(render, script, take, height, folder / f"{take.name}.mp4") for take in takes
         ]
@@ -162,8 +161,9 @@ def main() -> None:
     with files.atomic(OUT / "annotations.jsonl") as stream:
         stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     seconds = round(sum(take.seconds for take in takes), 1)
-    write_metrics("sample", {"videos": len(takes), "moments": len(records), "seconds": seconds})
+    figures = {"videos": len(takes), "moments": len(records), "seconds": seconds}
+    stage.write_metrics("sample", figures)
 
 
 if __name__ == "__main__":
-    run(main)
+    stage.run(main)

@@ -8,11 +8,11 @@ read twenty queries before people are paid to judge them.
 
 import argparse
 import sys
+from functools import partial
 
 import pandas as pd
 
-from momentrank.errors import MomentRankError
-from pipeline import tables
+from pipeline import arguments, seeded, stage, tables
 
 
 def listing(queries: pd.DataFrame, top: int) -> str:
@@ -30,20 +30,12 @@ def drawn(count: int, seed: int) -> pd.DataFrame:
     found = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
     found = found.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
     ids = found["query_id"].drop_duplicates()
-    return found[found["query_id"].isin(ids.sample(min(count, len(ids)), random_state=seed))]
+    some = ids.sample(min(count, len(ids)), random_state=seeded.generator("show", seed))
+    return found[found["query_id"].isin(some)]
 
 
-def main() -> None:
+def main(options: argparse.Namespace) -> None:
     """Print the tables and some queries."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pipeline.show",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("--queries", type=int, default=3, help="how many queries (3)")
-    parser.add_argument("--top", type=int, default=5, help="how many moments of each (5)")
-    parser.add_argument("--seed", type=int, default=1, help="which queries (1)")
-    options = parser.parse_args()
     write = sys.stdout.write
     for table in (tables.MOMENTS, tables.CAPTIONS, tables.QUERIES, tables.CANDIDATES):
         write(f"  {len(table.read()):>9,}  {table.path}\n")
@@ -52,8 +44,14 @@ def main() -> None:
     write(listing(drawn(options.queries, options.seed), options.top) + "\n")
 
 
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Reads datasets/ in the current folder.")
+    number = arguments.count
+    parser.add_argument("--queries", type=number, default=3, help="how many queries (3)")
+    parser.add_argument("--top", type=number, default=5, help="how many moments of each (5)")
+    parser.add_argument("--seed", type=arguments.natural, default=1, help="which queries (1)")
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
-    try:
-        main()
-    except MomentRankError as exc:
-        sys.exit(f"error: {exc}")
+    stage.report(partial(main, _arguments()))

@@ -55,7 +55,7 @@ def measure(tagger: NameTagger, test: Sequence[Example]) -> dict[str, float]:
 def main() -> None:
     """Train, save, load again as everyone does, and measure."""
     from pipeline import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
-    from pipeline.tagging import training  # noqa: PLC0415
+    from pipeline.tagging import training  # noqa: PLC0415  (likewise)
 
     params, start = load().tagger, time.monotonic()
     train, test = examples(grammar.read(), params)

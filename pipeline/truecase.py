@@ -100,11 +100,6 @@ def casings(texts: Iterable[str]) -> dict[str, Casing]:
     return {key: Casing(capitals[key], lower[key]) for key in capitals | lower}
 
 
-def name_like(counts: Casings) -> frozenset[str]:
-    """Return the keys of the words that the corpus writes as names; titles (Dr.) are none."""
-    return frozenset(key for key, casing in counts.items() if casing.is_name_like) - ABBREVIATIONS
-
-
 def restore(text: str, counts: Casings) -> str:
     """Return the text, as long as it was, with the case that the corpus gives to its words.
 

@@ -1,10 +1,12 @@
-"""The port to ffmpeg: where it is, and whole videos written and read. `clipping` cuts with it."""
+"""The port to ffmpeg: where it is, and whole videos written. `clipping` cuts with it."""
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
+from typing import IO, cast
 
 import imageio_ffmpeg
 import numpy as np
@@ -65,30 +67,12 @@ def _feed(command: list[str], frames: Iterable[Frame], path: Path) -> None:
     with subprocess.Popen(  # noqa: S603  (our own command line)
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        assert process.stdin, "it was asked for"  # noqa: S101
-        try:
+        with suppress(BrokenPipeError):
             for frame in frames:
-                process.stdin.write(frame.tobytes())
-        except BrokenPipeError:
-            pass
+                cast("IO[bytes]", process.stdin).write(frame.tobytes())
         _, message = process.communicate()
     if process.returncode:
         raise VideoError(f"{path}: ffmpeg could not write it: {_last_line(message)}")
-
-
-def read_video(path: Path, size: tuple[int, int]) -> Iterator[Frame]:
-    """Yield every frame of a video of `size` (width, height), none doubled or dropped.
-
-    Raises:
-        VideoError: ffmpeg could not read it.
-    """
-    width, height = size
-    raw = ["-fps_mode", "passthrough", "-f", "rawvideo", "-pix_fmt", "rgb24", "pipe:1"]
-    command = [*_quiet(), "-i", str(path), "-map", "0:v:0", *raw]
-    done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603
-    if done.returncode:
-        raise VideoError(f"{path}: ffmpeg could not read it: {_last_line(done.stderr)}")
-    yield from np.frombuffer(done.stdout, np.uint8).reshape(-1, height, width, 3)
 
 
 def _quiet() -> list[str]:

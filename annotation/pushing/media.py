@@ -31,8 +31,7 @@ def serve(studio: LabelStudio, project: Project, clips: str) -> None:
     Raises:
         StudioError: the server does not know the folder or the bucket, and says why.
     """
-    if clips.startswith("s3://"):
-        bucket, _, prefix = clips.removeprefix("s3://").partition("/")
-        studio.serve_s3(project, bucket, prefix.strip("/"))
+    if clips.startswith(clip_store.S3_SCHEME):
+        studio.serve_s3(project, *clip_store.bucket_and_prefix(clips))
     elif not clips.startswith(("http://", "https://")):
         studio.serve_local(project, clips)

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from pipeline import files
 from pipeline.corpora.rows import Row, interval, stable_id
+from pipeline.corpora.sources import documents
+from pipeline.files import FileError
 
 
 def read(source: Path) -> Iterator[Row]:
@@ -17,10 +18,9 @@ def read(source: Path) -> Iterator[Row]:
     Raises:
         FileError: a file is not JSON, or no object.
     """
-    for path in files.source_files(source, ".json"):
-        videos = files.read_json(path)
+    for path, videos in documents(source):
         if not isinstance(videos, dict):
-            raise files.FileError(
+            raise FileError(
                 f"{path}: an object of videos is expected, by their names; a folder may hold"
                 " nothing but splits (not the lists of ids that come with them)"
             )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pipeline import csv_files, files
 from pipeline.corpora.rows import Row, stable_id, unreadable
+from pipeline.corpora.sources import source_files
 
 
 def read(source: Path) -> Iterator[Row]:
@@ -22,7 +23,7 @@ def read(source: Path) -> Iterator[Row]:
             f"{source}: charades-sta needs a folder: the annotations (.txt) and, for the"
             " videos' durations, Charades' CSV (columns id, length)"
         )
-    tables, texts = files.source_files(source, ".csv"), sorted(source.glob("charades_sta*.txt"))
+    tables, texts = source_files(source, ".csv"), sorted(source.glob("charades_sta*.txt"))
     if not texts:  # Charades' own folder holds other .txt files beside
         raise files.FileError(f"{source}: holds no charades_sta*.txt file")
     durations = {video: length for path in tables for video, length in _lengths(path)}

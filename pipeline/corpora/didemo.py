@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeGuard
 
-from pipeline import files
 from pipeline.corpora.rows import Row, interval
+from pipeline.corpora.sources import documents
+from pipeline.files import FileError
 
 SEGMENT_SECONDS = 5
 
@@ -22,10 +23,9 @@ def read(source: Path) -> Iterator[Row]:
     Raises:
         FileError: a file is not JSON, or no list.
     """
-    for path in files.source_files(source, ".json"):
-        entries = files.read_json(path)
+    for path, entries in documents(source):
         if not isinstance(entries, list):
-            raise files.FileError(f"{path}: a list of annotations is expected")
+            raise FileError(f"{path}: a list of annotations is expected")
         for number, entry in enumerate(entries):
             yield _row(path, number, entry)
 

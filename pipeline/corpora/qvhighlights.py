@@ -8,6 +8,7 @@ from pathlib import Path
 
 from pipeline import files
 from pipeline.corpora.rows import Row, interval, unreadable
+from pipeline.corpora.sources import source_files
 
 
 def read(source: Path) -> Iterator[Row]:
@@ -15,7 +16,7 @@ def read(source: Path) -> Iterator[Row]:
 
     The test split has no windows; its lines are rejected and counted, not passed over.
     """
-    for path in files.source_files(source, ".jsonl"):
+    for path in source_files(source, ".jsonl"):
         for record in files.read_json_lines(path):
             yield from _rows(path, record)
 

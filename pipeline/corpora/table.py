@@ -9,6 +9,7 @@ from pyarrow import parquet
 
 from pipeline import csv_files, files
 from pipeline.corpora.rows import Row, stable_id, unreadable
+from pipeline.corpora.sources import source_files
 from pipeline.params import Columns
 
 Placed = tuple[Row, Mapping[str, Any]]
@@ -24,7 +25,7 @@ def read(source: Path, columns: Columns) -> Iterator[Row]:
     Raises:
         FileError: a file is unreadable, of another suffix, or lacks a named column.
     """
-    for path in files.source_files(source, *_READERS):
+    for path in source_files(source, *_READERS):
         if path.suffix not in _READERS:
             raise files.FileError(f"{path}: a table is one of {list(_READERS)}")
         for row, fields in _READERS[path.suffix](path, columns):

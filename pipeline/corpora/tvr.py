@@ -5,11 +5,12 @@ from pathlib import Path
 
 from pipeline import files
 from pipeline.corpora.rows import Row, interval, unreadable
+from pipeline.corpora.sources import source_files
 
 
 def read(source: Path) -> Iterator[Row]:
     """Yield the moments of one JSON-lines file, or of a folder of splits."""
-    for path in files.source_files(source, ".jsonl"):
+    for path in source_files(source, ".jsonl"):
         for record in files.read_json_lines(path):
             yield _row(path, record)
 

@@ -5,14 +5,14 @@ line begins with its line break, so that what a kill cut short spoils no other. 
 read as it was written, by its own checksum, counts as absent.
 """
 
-import fcntl
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from filelock import FileLock, Timeout
 
 from momentrank.errors import MomentRankError
 from pipeline.files import FileError
@@ -102,23 +102,19 @@ class Cache:
             CacheError: another process holds it, or it can't be held. The lock of a killed
                 process is gone with it.
         """
+        lock = FileLock(self.folder / "lock")
         with on_disk(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
-            descriptor = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                lock.acquire(blocking=False)
+            except Timeout as exc:
+                said = "another run is asking for captions: wait until it ends, or stop it"
+                raise CacheError(f"{self.folder}: {said}") from exc
         try:
-            self._take(descriptor)
             self._recipes.clear()  # another process may have written meanwhile
             yield
         finally:
-            os.close(descriptor)
-
-    def _take(self, descriptor: int) -> None:
-        with on_disk(self.folder):
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError as exc:
-                said = "another run is asking for captions: wait until it ends, or stop it"
-                raise CacheError(f"{self.folder}: {said}") from exc
+            lock.release()
 
     def _append(self, recipe: str, key: str, entry: Entry) -> None:
         text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer._asdict()})

@@ -1,6 +1,6 @@
 """Tables of the page, and how numbers are written in them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -38,7 +38,7 @@ class Grid(NamedTuple):
         ]
 
 
-def count(value: Any) -> Num:  # noqa: ANN401  (numbers of every library)
+def count(value: Any) -> Num:  # noqa: ANN401  (of any library)
     """Write a whole number."""
     return Num(UNKNOWN) if _missing(value) else Num(f"{int(value):,}")
 
@@ -60,8 +60,3 @@ def _missing(value: Any) -> bool:  # noqa: ANN401  (as `count`)
 def share(part: float, whole: float) -> float | None:
     """Return a share, None of nothing."""
     return part / whole if whole else None
-
-
-def tally(title: str, head: Sequence[str], counts: Iterable[tuple[str, int]], note: str) -> Grid:
-    """Return a table of counts by name."""
-    return Grid(title, head, [(name, count(number)) for name, number in counts], note)

@@ -14,13 +14,13 @@ class Unchanged:
     model: str | None = None
     prompt: str | None = None
 
-    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:  # noqa: ARG002
+    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:  # noqa: ARG002  (the port's)
         """Yield every description as it is."""
         for item in items:
             yield Draft(item.moment_id, item.description)
 
 
-def unchecked(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001
+def unchecked(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001  (the port's)
     """Return checks that were not made: no score, nothing failed."""
     blank = pd.Series([None] * len(captions), dtype=object)
     names = ("name_score", "names_ok", "similarity", "similarity_ok")

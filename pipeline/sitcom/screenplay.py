@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal, Self, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from momentrank.errors import MomentRankError
 from pipeline import files
+from pipeline.strict import validated
 
 SCREENPLAY = Path("datasets/sample/screenplay.yaml")
 MIN_PHRASINGS = 3
@@ -147,7 +148,6 @@ class Screenplay(_Part):
 
     title: str
     show: Annotated[str, Field(pattern=r"^[a-z0-9]+$")]
-    logline: str
     cast: dict[str, Character]
     places: dict[str, Place]
     objects: dict[Object, Thing]
@@ -180,16 +180,9 @@ def load_screenplay(path: Path = SCREENPLAY) -> Screenplay:
 
     Raises:
         FileError: the file is missing or not YAML.
-        ScreenplayError: the first thing wrong with it, with its field.
+        ScreenplayError: what is wrong with it, a line for each mistake, with its field.
     """
-    try:
-        return Screenplay.model_validate(files.read_yaml(path))
-    except ValidationError as exc:
-        error = exc.errors()[0]
-        field = ".".join(str(part) for part in error["loc"])
-        message = error["msg"].removeprefix("Value error, ")
-        shown = f" (it is {error['input']!r})" if isinstance(error["input"], str | float) else ""
-        raise ScreenplayError(f"{path}: {field + ': ' if field else ''}{message}{shown}") from exc
+    return validated(Screenplay, files.read_yaml(path), path, ScreenplayError)
 
 
 def _problems(script: Screenplay) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A small Flair tagger over frozen token embeddings, trained in a minute on two cores."""
+"""A small Flair tagger over frozen token embeddings, trained in under a minute on two cores."""
 
 import logging
 import warnings

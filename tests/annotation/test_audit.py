@@ -313,7 +313,12 @@ def test_runs_need_names_of_their_own(names, message):
 
 @pytest.mark.parametrize(
     "words",
-    [["plan"], ["top-up", "x", "--depth", "-1"], ["top-up", "x", "--depth", "1", "--iou", "0"]],
+    [
+        ["plan"],
+        ["plan", "--queries", "0"],
+        ["top-up", "x", "--depth", "0"],
+        ["top-up", "x", "--depth", "1", "--iou", "0"],
+    ],
 )
 def test_impossible_options_are_refused(words, capsys):
     with pytest.raises(SystemExit) as exc:

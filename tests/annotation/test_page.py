@@ -64,11 +64,15 @@ def test_markup_in_it_is_shown_and_not_run():
     ("old", "new", "message"),
     [
         ("---\n", "", "must begin with a head"),
-        ('version: "1"', "version: 1", "version"),
-        ("  4: {", "  5: {", "levels"),
+        (
+            'version: "1"',
+            "version: 1",
+            r"guideline\.md: version: input should be a valid string \(it is 1\)$",
+        ),
+        ("  4: {", "  5: {", "levels.5: unknown key; must be 0, 1, 2, 3 or 4$"),
         ("  4: {", "  3: {", "duplicate key"),
-        ("broken-clip:", "broken:", "reasons"),
-        ("key: b", "key: x", "key"),
+        ("broken-clip:", "broken:", "reasons.broken: unknown key; must be 'broken-clip' or"),
+        ("key: b", "key: x", "reasons.broken-clip.key: string should match pattern"),
         ("key: b", "key: s", "two reasons have the same key"),
         ("{{ levels }}", "", "must stand in it once"),
         ('version: "1"', 'version: "1', "guideline.md"),
@@ -77,6 +81,15 @@ def test_markup_in_it_is_shown_and_not_run():
 def test_a_wrong_guideline_is_refused(old, new, message):
     with pytest.raises(GuidelineError, match=message):
         guideline.read(TEXT.replace(old, new, 1))
+
+
+def test_each_mistake_of_a_guideline_is_a_line():
+    with pytest.raises(GuidelineError) as caught:
+        guideline.read(TEXT.replace("  4: {", "  5: {", 1).replace('version: "1"', "version: 1", 1))
+    assert str(caught.value).splitlines() == [
+        "guideline.md: version: input should be a valid string (it is 1)",
+        "guideline.md: levels.5: unknown key; must be 0, 1, 2, 3 or 4",
+    ]
 
 
 def test_a_level_left_out_is_refused():

@@ -9,7 +9,7 @@ import sys
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from momentrank.texts import is_utf8
@@ -350,12 +350,32 @@ def test_one_column_alone_is_read_again(tmp_path, rows):
     assert [cell for _, cell in read(tmp_path / "f.csv")] == rows
 
 
-@given(st.lists(cells, min_size=1))
-def test_no_written_cell_is_a_formula(tmp_path, rows):
-    csv_files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": rows, "b": "=1"}, dtype=object))
+@example(["\ufeffa"])
+@example(["a\rb"])
+@given(st.lists(cells | st.just(""), min_size=1, unique=True))
+def test_names_of_columns_are_read_again(tmp_path, names):
+    frame = pd.DataFrame([["x"] * len(names)], columns=names, dtype=object)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
+    assert list(csv_files.read_csv(tmp_path / "f.csv").columns) == names
+
+
+def test_names_that_become_equal_are_refused(write):
+    with pytest.raises(FileError, match="a column stands twice"):
+        read(write("=a,'=a\n1,2\n"))
+
+
+def test_the_header_of_somebody_elses_file_stands_as_it_is(write):
+    header, _ = csv_files.read_rows(write("'=a,b\n1,2\n"), ["'=a"])
+    assert header == ["'=a", "b"]
+
+
+@given(st.lists(cells, min_size=1), cells)
+def test_nothing_written_is_a_formula(tmp_path, rows, name):
+    frame = pd.DataFrame(dict(zip([name, name + "b"], [rows, "=1"], strict=True)), dtype=object)
+    csv_files.write_csv(tmp_path / "f.csv", frame)
     with (tmp_path / "f.csv").open(encoding="utf-8", newline="") as stream:
-        _, *written = csv.reader(stream)
-    assert len(written) == len(rows)
+        written = list(csv.reader(stream))
+    assert len(written) == 1 + len(rows)
     assert not [cell for row in written for cell in row if cell[0] in FORMULA_STARTS]
 
 
@@ -387,22 +407,7 @@ def test_a_hostile_cell_alone_makes_the_file_quoted(tmp_path):
     assert (tmp_path / "f.csv").read_text() == "a,b\nx,y\n"
 
 
-# Sources and digests
-
-
-def test_a_source_is_a_file_or_the_files_of_a_folder_by_name(tmp_path):
-    for name in ["b.jsonl", "a.jsonl", "notes.md"]:
-        (tmp_path / name).touch()
-    assert files.source_files(tmp_path / "notes.md", ".jsonl") == [tmp_path / "notes.md"]
-    assert files.source_files(tmp_path, ".jsonl") == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    assert files.source_files(tmp_path, ".jsonl", ".md")[-1] == tmp_path / "notes.md"
-
-
-def test_a_source_that_is_not_there_says_which_key_to_set(tmp_path):
-    with pytest.raises(FileError, match=r"tvr: no such file or folder; set ingest\.source"):
-        files.source_files(tmp_path / "tvr", ".jsonl")
-    with pytest.raises(FileError, match=r"holds no \.csv or \.jsonl file$"):
-        files.source_files(tmp_path, ".csv", ".jsonl")
+# Digests
 
 
 def test_a_files_digest(write):

@@ -151,6 +151,9 @@ REASONS = [
     ({"duration": math.inf}, "no-duration"),
     ({"start": -0.1}, "negative-time"),
     ({"start": -2, "end": -1}, "negative-time"),
+    ({"start": 1e16, "end": 1e17}, "too-late"),
+    ({"end": 1e308, "duration": 1e308}, "too-late"),
+    ({"duration": 1.1e15}, "too-late"),
     ({"start": 4.0, "end": 4.0}, "end-not-after-start"),
     ({"start": 5.0, "end": 4.0}, "end-not-after-start"),
     ({"start": 10.0, "end": 10.5}, "starts-after-video"),
@@ -188,6 +191,8 @@ def test_every_reason_of_the_code_has_its_case():
         ({"modality": "x", "start": None}, "unknown-modality"),
         ({"start": None, "end": -1}, "not-a-number"),
         ({"duration": None, "start": -1}, "no-duration"),
+        ({"start": -1, "end": 1e308}, "negative-time"),
+        ({"start": 1e308, "end": 11}, "too-late"),
         ({"start": -1, "end": -2}, "negative-time"),
         ({"start": 12, "end": 11}, "end-not-after-start"),
         ({"start": 12, "end": 13}, "starts-after-video"),
@@ -370,7 +375,7 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-times = st.sampled_from([None, -1.0, 0.0, 2.0, 4.0, 9.5, 10.0, 10.5, 11.0, 12.0])
+times = st.sampled_from([None, -1.0, 0.0, 2.0, 4.0, 9.5, 10.0, 10.5, 11.0, 12.0, 1e15, 1e308])
 
 
 def first_reason(start, end, duration, slack) -> str:  # noqa: PLR0911  (one per reason)
@@ -381,6 +386,8 @@ def first_reason(start, end, duration, slack) -> str:  # noqa: PLR0911  (one per
         return "no-duration"
     if start < 0 or end < 0:
         return "negative-time"
+    if max(start, end, duration) > 1e15:
+        return "too-late"
     if end <= start:
         return "end-not-after-start"
     if start >= duration:

@@ -1,7 +1,6 @@
 """`params.yaml`: the two files that are committed, and one clear line for each mistake."""
 
 import json
-from typing import get_args
 
 import pytest
 
@@ -193,7 +192,10 @@ def test_a_mistake_is_one_line_with_the_keys_path(mistaken, key, value, complain
         (
             "ingest.columns",
             {"video": "v"},
-            f"ingest.columns.video: unknown key; must be one of {list(get_args(params.Column))}",
+            (
+                "ingest.columns.video: unknown key; must be 'moment_id', 'video_id', 'start',"
+                " 'end', 'duration', 'description' or 'modality'"
+            ),
         ),
     ],
 )

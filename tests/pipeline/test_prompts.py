@@ -135,7 +135,7 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
             "user: unknown placeholder {{description}}; known: descriptions",
         ),
         ({"system": "You {{descriptions}}"}, "system: unknown placeholder {{descriptions}}"),
-        ({"system": ""}, "system: string should have at least 1 character"),
+        ({"system": ""}, "system: string should have at least 1 character (it is '')"),
         ({"system": " \n "}, "system: must not be blank"),
         ({"system": "You {{x"}, "system: a {{ has no }} on its line"),
         ({"user": "{{descriptions}} {{x"}, "user: a {{ has no }} on its line"),
@@ -150,14 +150,18 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
             "examples.0.caption: a {{ has no }} on its line",
         ),
         ({"examples": [EXAMPLE | {"caption": " "}]}, "examples.0.caption: must not be blank"),
-        ({"user": None}, "user: field required"),
-        ({"sistem": "You"}, "sistem: extra inputs are not permitted"),
-        ({"version": 0}, "version: input should be greater than or equal to 1"),
-        ({"version": "1"}, "version: input should be a valid integer"),
-        ({"name": "Re write"}, "name: string should match pattern '^[a-z][a-z0-9-]*$'"),
-        ({"examples": [{"description": "a"}]}, "examples.0.caption: field required"),
+        ({"user": None}, "user: this key is missing"),
+        ({"sistem": "You"}, "sistem: unknown key; did you mean 'system'?"),
+        ({"schemas": {}}, "schemas: unknown key; did you mean 'schema'?"),
+        ({"version": 0}, "version: input should be greater than or equal to 1 (it is 0)"),
+        ({"version": "1"}, "version: input should be a valid integer (it is '1')"),
+        (
+            {"name": "Re write"},
+            "name: string should match pattern '^[a-z][a-z0-9-]*$' (it is 'Re write')",
+        ),
+        ({"examples": [{"description": "a"}]}, "examples.0.caption: this key is missing"),
         ({"schema": {}}, "schema: must ask for captions[].id, a string"),
-        ({"schema": []}, "schema: input should be a valid dictionary"),
+        ({"schema": []}, "schema: must hold keys with values (it is [])"),
     ],
 )
 def test_a_mistake_is_one_line(loaded, changes, complaint):
@@ -192,7 +196,7 @@ def test_the_schema_must_ask_for_what_is_read(loaded, content, name):
 def test_a_file_that_is_no_mapping_says_so(tmp_path):
     path = tmp_path / "prompt.yaml"
     path.write_text("- a\n")
-    with pytest.raises(PromptError, match=r"prompt\.yaml: the file: input should be a valid dict"):
+    with pytest.raises(PromptError, match=r"prompt\.yaml: the file: must hold keys with values"):
         prompts.load(path)
 
 

@@ -13,15 +13,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numbered import read_frame_number, read_video
 
 from pipeline import sample
 from pipeline.sample import FACETS, annotate, scene_of, true_level
 from pipeline.sitcom.drawing.frame import frame_size
-from pipeline.sitcom.drawing.strip import read_frame_number
 from pipeline.sitcom.screenplay import SCREENPLAY, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.world import Scene
-from pipeline.video import read_video
 
 SEED, VIDEOS, FPS = 2024, 64, 12
 SCRIPT = load_screenplay(Path(__file__).parents[2] / SCREENPLAY)

@@ -54,6 +54,21 @@ def test_a_missing_table_says_what_makes_it(repository, tmp_path):
     assert not list(tmp_path.rglob("*.parquet"))
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--queries", "-1"], 2, "argument --queries: -1: must be 1 or more\n"),
+        (["--top", "0"], 2, "argument --top: 0: must be 1 or more\n"),
+        ([], 1, "error: datasets/work/moments.parquet: no such file; `dvc repro` makes it\n"),
+    ],
+)
+def test_show_fails_like_a_stage(repository, tmp_path, words, code, said):
+    done = run(repository, tmp_path, "pipeline.show", *words)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert done.stderr.endswith(said)
+    assert "Traceback" not in done.stderr
+
+
 def test_metrics_refuse_what_is_no_number(tmp_path):
     with pytest.raises(ValueError, match="Out of range float"):
         files.write_json(tmp_path / "metrics.json", {"share": float("nan")})

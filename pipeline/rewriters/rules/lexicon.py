@@ -60,7 +60,6 @@ ROLE_NOUNS = frozenset().union(
     *(words("people", name) for name in ("roles_of_men", "roles_of_women", "roles"))
 )
 """Nouns that say enough of somebody for a name beside them to go: his friend Ann."""
-ROLE_PLURALS = frozenset(map(plural, ROLE_NOUNS))
 TITLES = _titles()
 PLURAL_TITLES = {"drs": "doctor"} | {word: word[:-1] for word in words("titles", "plurals")}
 """Titles of several people, with the noun for one: Detectives Lee and Ray."""

@@ -48,13 +48,7 @@ def _with_capital_before(text: str, mark: Mark, taken: int) -> Mark:
     """Take a word with a capital before a name to it, unless a sentence begins so."""
     found = _CAPITAL_BEFORE.search(text[: mark.start])
     word = found[2].lower() if found else ""
-    if (
-        not found
-        or found.start(2) < taken
-        or word in TITLES
-        or word in PLURAL_TITLES
-        or word in BARE_ADJECTIVES
-    ):
+    if not found or found.start(2) < taken or word in _BEFORE_NAMES:
         return mark
     within = found["lower"] is not None
     begins = word in syntax.PHRASE_STARTS or word.endswith(("ing", "ed", "ly"))

@@ -14,7 +14,7 @@ from pipeline.rewriters.rules import learning
 from pipeline.rewriters.rules.gender import Genders, first_names, from_cast
 from pipeline.rewriters.rules.lexicon import Gender
 from pipeline.rewriters.rules.parts import Part, parts
-from pipeline.rewriters.rules.rewriting import Rewritten, rewrite
+from pipeline.rewriters.rules.rewriting import rewrite
 from pipeline.rewriters.rules.sightings import opening, sighting_of
 
 Finder = Callable[[Sequence[str]], list[list[Span]]]
@@ -55,31 +55,24 @@ class RulesRewriter:
     def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
         """Yield a draft for every item, in order."""
         done = self.rewritten([item.description for item in items], attempt)
-        for item, rewritten in zip(items, done, strict=True):
-            yield Draft(item.moment_id, rewritten.caption)
+        for item, caption in zip(items, done, strict=True):
+            yield Draft(item.moment_id, caption)
 
-    def rewritten(self, texts: Sequence[str], attempt: int = 0) -> list[Rewritten]:
-        """Return each text rewritten, with what stands for which name."""
-        done = self._pass(texts, self._names(texts), attempt)
+    def rewritten(self, texts: Sequence[str], attempt: int = 0) -> list[str]:
+        """Return each text rewritten."""
+        captions = self._pass(texts, self._names(texts), attempt)
         if not attempt:
-            return done
-        captions = [one.caption for one in done]
-        again = self._pass(captions, self._suspects(captions, attempt), attempt)
-        return [
-            Rewritten(second.caption, first.replacements + second.replacements)
-            for first, second in zip(done, again, strict=True)
-        ]
+            return captions
+        return self._pass(captions, self._suspects(captions, attempt), attempt)
 
     def _pass(
         self, texts: Sequence[str], names: Sequence[Sequence[Span]], attempt: int
-    ) -> list[Rewritten]:
+    ) -> list[str]:
         pairs = zip(texts, names, strict=True)
-        return [self._rewritten(parts(text, spans), attempt) for text, spans in pairs]
+        return [self._whole(parts(text, spans), attempt) for text, spans in pairs]
 
-    def _rewritten(self, read: Iterable[Part], attempt: int) -> Rewritten:
-        done = [rewrite(*part, self._genders, attempt) for part in read]
-        caption = " ".join(one.caption for one in done if one.caption)
-        return Rewritten(caption, tuple(found for one in done for found in one.replacements))
+    def _whole(self, read: Iterable[Part], attempt: int) -> str:
+        return " ".join(filter(None, (rewrite(*part, self._genders, attempt) for part in read)))
 
     def _names(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return what the finder marks, and what can be seen without it."""

@@ -3,10 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
 from pipeline.names import Span
-from pipeline.rewriters.replacements import Replacement, words_of
 from pipeline.rewriters.rules.agreement import plural_verb
 from pipeline.rewriters.rules.context import Context, context_of
 from pipeline.rewriters.rules.discourse import Discourse
@@ -20,14 +18,7 @@ from pipeline.rewriters.rules.units import Unit, join, with_shared_titles
 from pipeline.rewriters.rules.wording import Voice
 
 
-class Rewritten(NamedTuple):
-    """A caption, and what stands in it for which name."""
-
-    caption: str
-    replacements: tuple[Replacement, ...] = ()
-
-
-def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0) -> Rewritten:
+def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0) -> str:
     """Return the text without the names at `spans`; a text without names is only tidied."""
     mentions = find_mentions(text, spans, genders.names)
     numbers = identify(mentions)
@@ -36,7 +27,6 @@ def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0
     others = find_others(text, units)
     discourse = Discourse(people, Voice(text, attempt), _alone(people, others))
     edits: list[Edit] = []
-    replacements: list[Replacement] = []
     for event in _in_order(units, others):
         if isinstance(event, Other):
             edits += _apart(event, meet(discourse, event))
@@ -44,9 +34,7 @@ def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0
         context = context_of(text, event, units)
         phrase = phrase_of(discourse, event, context, _are_parted(event, units))
         edits += [Edit(context.start, context.end, phrase), *_agreement(text, event, context)]
-        replacements += _replacements(text, event, phrase)
-    caption = tidy(apply(text, edits)) or ("Someone" if edits else text.strip())
-    return Rewritten(caption, tuple(replacements))
+    return tidy(apply(text, edits)) or ("Someone" if edits else text.strip())
 
 
 def _in_order(units: Sequence[Unit], others: Sequence[Other]) -> Iterator[Unit | Other]:
@@ -81,9 +69,3 @@ def _agreement(text: str, unit: Unit, context: Context) -> Iterator[Edit]:
     if several and (verb := plural_verb(text[unit.end :])):
         start, end, plural = verb
         yield Edit(unit.end + start, unit.end + end, plural)
-
-
-def _replacements(text: str, unit: Unit, phrase: str) -> Iterator[Replacement]:
-    name = text[unit.start : unit.end]
-    for word, gender in words_of(phrase):
-        yield Replacement(name, word, gender)

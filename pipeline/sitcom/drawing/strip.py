@@ -6,11 +6,8 @@ survive the codec at its worst, so that what a clip really shows can be checked 
 
 from functools import lru_cache
 
-import numpy as np
-from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
-from momentrank.errors import MomentRankError
 from pipeline.sitcom.drawing.brush import STAGE_HEIGHT
 from pipeline.sitcom.staging.world import WIDTH
 
@@ -20,12 +17,6 @@ BITS = 16
 BLOCK = 12.0
 FIRST_BLOCK = WIDTH - 8 - BITS * BLOCK
 GREY = (96, 96, 104)
-DARK, LIGHT = 88, 168
-"""What is neither below nor above is no block of ours."""
-
-
-class UnreadableFrameError(MomentRankError):
-    """A picture whose strip holds no frame number."""
 
 
 def paint_strip(image: Image.Image, number: int, fps: int) -> None:
@@ -42,7 +33,7 @@ def paint_strip(image: Image.Image, number: int, fps: int) -> None:
         left += advance
     for bit in range(BITS):
         colour = (255, 255, 255) if number >> (BITS - 1 - bit) & 1 else (0, 0, 0)
-        left, top, right, bottom = (part * scale for part in _block(bit))
+        left, top, right, bottom = (part * scale for part in block_of(bit))
         draw.rectangle((round(left), round(top), round(right) - 1, round(bottom) - 1), fill=colour)
 
 
@@ -56,31 +47,8 @@ def _glyph(character: str, scale: float) -> tuple[Image.Image, float]:
     return mask, font.getlength(character)
 
 
-def _block(bit: int) -> tuple[float, float, float, float]:
+def block_of(bit: int) -> tuple[float, float, float, float]:
+    """Return where a bit's block is: left, top, right and bottom in stage units."""
     left = FIRST_BLOCK + bit * BLOCK
     top = STAGE_HEIGHT + (HEIGHT - BLOCK) / 2
     return left, top, left + BLOCK, top + BLOCK
-
-
-def read_frame_number(frame: NDArray[np.uint8]) -> int:
-    """Return the number that is painted on a frame: (height, width, 3), of any size.
-
-    Raises:
-        UnreadableFrameError: a block is neither black nor white.
-    """
-    height, width = frame.shape[:2]
-    number = 0
-    for bit in range(BITS):
-        left, top, right, bottom = _block(bit)
-        inset = BLOCK / 4
-        rows = slice(round((top + inset) * height / 180), round((bottom - inset) * height / 180))
-        columns = slice(
-            round((left + inset) * width / WIDTH), round((right - inset) * width / WIDTH)
-        )
-        brightness = float(frame[rows, columns].mean())
-        if DARK < brightness < LIGHT:
-            raise UnreadableFrameError(
-                f"bit {bit} of the frame number has brightness {brightness:.0f}, neither 0 nor 255"
-            )
-        number = number << 1 | (brightness >= LIGHT)
-    return number

@@ -1,13 +1,16 @@
 """Every corpus in its own format, from its file to the table of moments."""
 
 import json
+import os
 import random
+import sys
 from decimal import Decimal
 
 import pandas as pd
 import pytest
 
 from pipeline import corpora, params
+from pipeline.corpora import sources
 from pipeline.corpora.rows import stable_id
 from pipeline.files import FileError
 from pipeline.ingest import ingest
@@ -619,3 +622,28 @@ def test_a_source_that_is_missing_is_an_error(tmp_path):
     for corpus in ["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo"]:
         with pytest.raises(FileError, match=r"no such file or folder; set ingest\.source in"):
             taken(corpus, tmp_path / "nothing")
+
+
+def test_a_source_is_a_file_or_the_files_of_a_folder_by_name(tmp_path):
+    for name in ["b.jsonl", "a.jsonl", "notes.md"]:
+        (tmp_path / name).touch()
+    assert sources.source_files(tmp_path / "notes.md", ".jsonl") == [tmp_path / "notes.md"]
+    assert sources.source_files(tmp_path, ".jsonl") == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
+    assert sources.source_files(tmp_path, ".jsonl", ".md")[-1] == tmp_path / "notes.md"
+
+
+def test_a_source_that_is_not_there_says_which_key_to_set(tmp_path):
+    with pytest.raises(FileError, match=r"tvr: no such file or folder; set ingest\.source"):
+        sources.source_files(tmp_path / "tvr", ".jsonl")
+    with pytest.raises(FileError, match=r"holds no \.csv or \.jsonl file$"):
+        sources.source_files(tmp_path, ".csv", ".jsonl")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
+@pytest.mark.parametrize("corpus", ["activitynet-captions", "didemo"])
+def test_a_document_larger_than_its_bound_is_refused_unread(tmp_path, corpus):
+    path = tmp_path / "train.json"
+    path.touch()
+    os.truncate(path, sources.MAX_DOCUMENT_BYTES + 1)  # takes no room on the disk
+    with pytest.raises(FileError, match=r"train\.json: larger than 1,024 MiB, and JSON is read w"):
+        taken(corpus, path)

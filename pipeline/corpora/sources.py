@@ -1,0 +1,42 @@
+"""The files that `ingest.source` names, and JSON documents, which are read whole."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pipeline.files import FileError, read_json
+
+MAX_DOCUMENT_BYTES = 2**30
+"""A larger document is refused before it is held in memory; JSON lines have a bound each."""
+
+
+def source_files(source: Path, *suffixes: str) -> list[Path]:
+    """List the files of a corpus: `source` itself, or those of a folder, by name.
+
+    Raises:
+        FileError: `source` is missing, or the folder holds no file with such a suffix.
+    """
+    if not source.exists():
+        raise FileError(f"{source}: no such file or folder; set ingest.source in params.yaml")
+    if source.is_file():
+        return [source]
+    files = sorted(path for path in source.iterdir() if path.suffix in suffixes)
+    if not files:
+        raise FileError(f"{source}: holds no {' or '.join(suffixes)} file")
+    return files
+
+
+def documents(source: Path) -> Iterator[tuple[Path, Any]]:
+    """Yield each JSON file of a corpus with what it holds.
+
+    Raises:
+        FileError: there is none, or one is not JSON or passes `MAX_DOCUMENT_BYTES`.
+    """
+    for path in source_files(source, ".json"):
+        if path.stat().st_size > MAX_DOCUMENT_BYTES:
+            raise FileError(
+                f"{path}: larger than {MAX_DOCUMENT_BYTES >> 20:,} MiB, and JSON is read whole;"
+                " split it into several files in a folder, or make JSON lines of it"
+                " (ingest.corpus: table)"
+            )
+        yield path, read_json(path)

@@ -1,0 +1,89 @@
+"""Strict models of what people write, and what is wrong with it in a line for each mistake."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from reprlib import Repr
+from typing import Annotated, Any, TypeVar, get_args
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from momentrank.errors import MomentRankError
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Natural = Annotated[int, Field(ge=0)]
+Positive = Annotated[int, Field(ge=1)]
+Name = Annotated[str, Field(min_length=1)]
+
+Model = TypeVar("Model", bound=BaseModel)
+Error = Mapping[str, Any]
+"""A mistake as pydantic tells it: `type`, `loc`, `msg`, `input` and `ctx`."""
+
+_SHORT = Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
+
+
+class Section(BaseModel):
+    """Some keys; every one without a default must be there, and no other."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def validated(
+    model: type[Model], value: object, where: object, refusal: type[MomentRankError]
+) -> Model:
+    """Return a value as what `model` says it must be; `where` it is from begins each line.
+
+    Raises:
+        refusal: a key is unknown, missing or impossible; one line each, with its path.
+    """
+    try:
+        return model.model_validate(value)
+    except ValidationError as exc:
+        errors = exc.errors()
+        misspelt = {_meant(model, error) for error in errors if error["type"] == "extra_forbidden"}
+        told = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
+        lines = (f"{where}: {_place(error)}{_complaint(model, error)}" for error in told)
+        raise refusal("\n".join(lines)) from exc
+
+
+def _place(error: Error) -> str:
+    path = ".".join(str(part) for part in error["loc"] if part != "[key]")
+    if not path and error["type"] == "value_error":  # which tells its own places
+        return ""
+    return f"{path or 'the file'}: "
+
+
+def _complaint(model: type[BaseModel], error: Error) -> str:
+    message = error["msg"].removeprefix("Value error, ")
+    message = f"{message[0].lower()}{message[1:]}"
+    match error["type"]:
+        case "extra_forbidden":
+            meant = _meant(model, error)
+            return f"unknown key; did you mean {meant[-1]!r}?" if meant else "unknown key"
+        case "missing":
+            return "this key is missing"
+        case "model_type" | "dict_type":
+            return f"must hold keys with values (it is {_SHORT.repr(error['input'])})"
+        case "literal_error" if error["loc"][-1:] == ("[key]",):
+            return f"unknown key; must be {error['ctx']['expected']}"
+        case "value_error":
+            return message
+    return f"{message} (it is {_SHORT.repr(error['input'])})"
+
+
+def _meant(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
+    """Return the path of the key that an unknown one looks like, or nothing."""
+    *sections, key = error["loc"]
+    known: Any = model
+    for part in sections:
+        known = _inside(known, part)
+    names = [field.validation_alias or name for name, field in known.model_fields.items()]
+    near = get_close_matches(str(key), names, n=1)
+    return (*sections, *near) if near else ()
+
+
+def _inside(model: Any, part: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
+    """Return the model of a key's value; a dict's values are all of one."""
+    if part in getattr(model, "model_fields", ()):
+        return model.model_fields[part].annotation
+    return get_args(model)[-1]
