@@ -35,7 +35,6 @@ from pipeline import files, stage, tables
 from pipeline.params import Params, load
 
 FROZEN = ("rewrite", "pull", "push")
-DAG = Path("dvc.yaml")
 DECIDED = (
     tables.PAIRS,
     tables.JUDGMENTS,
@@ -139,7 +138,7 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def freeze(dag: Path = DAG) -> None:
+def freeze(dag: Path = stage.DAG) -> None:
     """Freeze the stages that a closed campaign must not run again.
 
     `dvc freeze` would do so too, and write the whole file anew in a layout of its own.
@@ -153,7 +152,7 @@ def freeze(dag: Path = DAG) -> None:
         stream.write(text)
 
 
-def frozen(dag: Path = DAG) -> bool:
+def frozen(dag: Path = stage.DAG) -> bool:
     """Return whether `freeze` was here: a closing that was stopped before can be finished."""
     stages = files.read_yaml(dag)["stages"]
     return all(stages[name].get("frozen", False) for name in FROZEN)
@@ -193,7 +192,7 @@ def close(options: argparse.Namespace) -> None:
         told += _told(end(campaign, give_up=options.give_up, offline=options.offline))
     freeze()
     lists = [opened.FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
-    git.commit([*lists, DAG, Path("dvc.lock")], f"Close {campaign.name}")
+    git.commit([*lists, stage.DAG, Path("dvc.lock")], f"Close {campaign.name}")
     stage.say(f"{told}; next: dvc repro")
 
 

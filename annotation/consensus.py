@@ -25,18 +25,10 @@ import pandas as pd
 
 from annotation import opened, raw, raw_consensus
 from annotation.rule import LEVELS, Rounding, Verdicts, decide
-from annotation.votes import (
-    ALL_VOTES,
-    NO_LEVEL,
-    PAIR,
-    SHOWN,
-    VOTING,
-    fresh,
-    last_shown,
-    votes,
-)
+from annotation.votes import NO_LEVEL, VOTING, fresh, last_shown, votes
 from momentrank.errors import UsageError
 from pipeline import stage, tables
+from pipeline.ledger import ALL_VOTES, PAIR, SHOWN, newest
 from pipeline.params import load
 
 __all__ = ["LEVELS", "Verdicts", "consensus", "decide", "figures"]
@@ -76,9 +68,8 @@ def counted_votes(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame
 
     Sorted by pair_id and annotator; a vote without a level has a reason instead.
     """
-    shown = last_shown(ledger)
-    pairs = shown.merge(ledger, on=SHOWN).sort_values("pair_id").drop_duplicates(PAIR, keep="last")
-    usable = fresh(judgments, shown)
+    pairs = newest(ledger)
+    usable = fresh(judgments, pairs[SHOWN])
     found = votes(usable, pairs)
     rows = usable.iloc[found.row].assign(pair_id=pairs["pair_id"].to_numpy()[found.pair])
     key = list(tables.COUNTED_VOTES.key)

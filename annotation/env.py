@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 
 from momentrank.errors import MomentRankError
+from pipeline import files
 
 ENV = Path(".env")
 URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
 USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
 ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
-PRIVATE = 0o600
 TOKEN_TEXT = re.compile(r"[!-~]+")
 PLAIN = re.compile(r"[\w./:@%+=,-]*")
 """What needs no quotes in `.env`."""
@@ -52,12 +52,8 @@ def write(values: Mapping[str, str], path: Path = ENV) -> None:
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     kept = [line for line in lines if line.partition("=")[0].strip() not in values]
     text = "\n".join([*kept, *(f"{name}={_quoted(text)}" for name, text in values.items())]) + "\n"
-    unfinished = path.with_name(f"{path.name}.tmp")
-    unfinished.unlink(missing_ok=True)
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+    with files.atomic(path, private=True) as stream:
         stream.write(text)
-    unfinished.replace(path)
 
 
 def _quoted(text: str) -> str:

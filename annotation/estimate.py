@@ -15,8 +15,9 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.votes import ALL_VOTES, FIRST_VOTES
+from annotation.votes import FIRST_VOTES
 from pipeline import arguments, stage
+from pipeline.ledger import ALL_VOTES
 from pipeline.params import PARAMS, Params, load
 
 SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18

@@ -26,11 +26,10 @@ from annotation.planning.extension import extension, of_judged_queries
 from annotation.planning.people import NEEDED, Annotator, PlanError, Role, judges
 from annotation.planning.standing import Standing, standing
 from annotation.showing import showing, to_judge
-from annotation.votes import PAIR, SHOWN, Ints, fresh
+from annotation.votes import Ints, fresh
 from pipeline import files, stage, tables
+from pipeline.ledger import PAIR, SHOWN
 from pipeline.params import Params, load
-
-STATE = tables.WORK / "campaign_state.json"
 
 
 class Plan(NamedTuple):
@@ -173,7 +172,7 @@ def main() -> None:
     found = opened.running()
     if found is None:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
-        files.write_json(STATE, {"campaign": None})
+        files.write_json(tables.STATE, {"campaign": None})
         stage.say("plan: no campaign is open, so nobody is asked")
         return
     campaign = campaign_of(roster.people(), load(), pulled())
@@ -182,7 +181,7 @@ def main() -> None:
         refuse_too_few(campaign.annotators)
     stale = len(campaign.judgments) - len(fresh(campaign.judgments, campaign.shown))
     tables.ASSIGNMENTS.write(made.assignments)
-    files.write_json(STATE, {"campaign": found.name, **made.state, "stale_judgments": stale})
+    files.write_json(tables.STATE, {"campaign": found.name, **made.state, "stale_judgments": stale})
     stage.say(state.remark(made.state, len(made.assignments)))
 
 

@@ -14,9 +14,10 @@ import pandas as pd
 from annotation import crowd, raw
 from annotation.raw import Raw, Repeated
 from annotation.rule import LEVELS, Rounding, Verdicts, decide
-from annotation.votes import ALL_VOTES, NO_LEVEL
+from annotation.votes import NO_LEVEL
 from momentrank.errors import UsageError
 from pipeline import csv_files
+from pipeline.ledger import ALL_VOTES
 
 Rounded = Literal["up", "nearest", "exact"]
 Method = Literal["paper", "dawid-skene", "mace", "majority"]

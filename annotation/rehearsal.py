@@ -26,7 +26,6 @@ from annotation import env, git, keys, opened, server
 from annotation.campaign import frozen
 from annotation.env import Endpoint
 from annotation.opened import CampaignError
-from annotation.plan import STATE
 from annotation.push import with_showing
 from annotation.simulate import truth
 from annotation.simulating import real
@@ -82,7 +81,7 @@ def rehearse(name: str, people: int) -> None:
 def _judge_all() -> None:
     for number in range(1, MOST_ROUNDS + 1):
         _step(f"round {number}: pull, plan, push", "dvc", "repro", "push")
-        undecided = files.read_json(STATE)["queries"]["for_the_lead"]
+        undecided = files.read_json(tables.STATE)["queries"]["for_the_lead"]
         if undecided:
             _decide(undecided)
         elif tables.ASSIGNMENTS.read().empty:

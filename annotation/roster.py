@@ -99,5 +99,5 @@ def write(annotators: Mapping[int, Person], known: Mapping[int, Account]) -> Non
     files.write_yaml(
         PUBLIC, public, "Who takes part: a number, a role (annotator, escalation, lead)."
     )
-    files.write_yaml(PRIVATE, private, "Accounts in Label Studio. Never commit this file.")
-    PRIVATE.chmod(0o600)
+    remark = "Accounts in Label Studio. Never commit this file."
+    files.write_yaml(PRIVATE, private, remark, private=True)

@@ -10,14 +10,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotation.votes import (
-    ALL_VOTES,
-    ENOUGH_WITHOUT_LEVEL,
-    FIRST_VOTES,
-    NEAR,
-    NO_LEVEL,
-    Ints,
-)
+from annotation.votes import ENOUGH_WITHOUT_LEVEL, FIRST_VOTES, NEAR, NO_LEVEL, Ints
+from pipeline.ledger import ALL_VOTES
 
 LEVELS = 5
 

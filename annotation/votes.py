@@ -13,9 +13,6 @@ import pandas as pd
 
 from pipeline.ledger import ALL_VOTES, PAIR, SHOWN, newest
 
-__all__ = ["ALL_VOTES", "PAIR", "SHOWN"]
-"""What other modules look for here, and is the ledger's."""
-
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 

@@ -21,7 +21,8 @@ import pandas as pd
 from annotation import agreement, raw, raw_consensus
 from annotation.reliability.text import text
 from annotation.rule import decide
-from annotation.votes import ALL_VOTES, FIRST_VOTES, NEAR, NO_LEVEL
+from annotation.votes import FIRST_VOTES, NEAR, NO_LEVEL
+from pipeline.ledger import ALL_VOTES
 
 T = TypeVar("T")
 PEOPLE = 21

@@ -38,8 +38,8 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
-    """Open `path` for writing so that it appears whole or not at all.
+def atomic(path: Path, mode: str = "w", *, private: bool = False) -> Iterator[IO[Any]]:
+    """Open `path` for writing so that it appears whole or not at all; `private`: for its owner.
 
     Writes beside the target, syncs, then renames: a kill, a full disk or an exception
     leaves the former file (or none) in place.
@@ -54,7 +54,8 @@ def atomic(path: Path, mode: str = "w") -> Iterator[IO[Any]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        Path(name).chmod(0o666 & ~_umask())
+        if not private:  # as it was made
+            Path(name).chmod(0o666 & ~_umask())
         Path(name).replace(path)
     except BaseException as exc:
         with suppress(FileNotFoundError):
@@ -200,8 +201,8 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
             raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
 
 
-def write_yaml(path: Path, value: object, remark: str) -> None:
+def write_yaml(path: Path, value: object, remark: str, *, private: bool = False) -> None:
     """Write `value` as YAML under a line of comment, keys in the order given."""
-    with atomic(path) as stream:
+    with atomic(path, private=private) as stream:
         stream.write(f"# {remark}\n")
         YAML(typ="safe", pure=True).dump(value, stream)

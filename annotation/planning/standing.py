@@ -9,8 +9,9 @@ import pandas as pd
 from annotation import votes
 from annotation.planning.campaign import Campaign
 from annotation.rule import Verdicts, decide
-from annotation.votes import ALL_VOTES, FIRST_VOTES, PAIR, VOTING, Bools, Ints
+from annotation.votes import FIRST_VOTES, VOTING, Bools, Ints
 from pipeline import pool, tables
+from pipeline.ledger import ALL_VOTES, PAIR
 
 SEAT = ["pair", "annotator", "kind"]
 

@@ -21,7 +21,8 @@ from annotation.reliability.scores import (
     of_two_people,
 )
 from annotation.rule import LEVELS
-from annotation.votes import ALL_VOTES, FIRST_VOTES
+from annotation.votes import FIRST_VOTES
+from pipeline.ledger import ALL_VOTES
 from pipeline.params import Agreement
 
 ALIKE = 1.0

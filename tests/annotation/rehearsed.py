@@ -17,8 +17,8 @@ from annotation.planning.people import Annotator
 from annotation.pushing.ledger import appended
 from annotation.showing import query_sha
 from annotation.simulating.answers import said
-from annotation.votes import PAIR, SHOWN
 from pipeline import pool, sample, tables
+from pipeline.ledger import PAIR, SHOWN
 from pipeline.params import load
 from pipeline.sitcom.screenplay import load_screenplay
 from pipeline.sitcom.staging.schedule import Plot

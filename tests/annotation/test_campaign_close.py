@@ -68,10 +68,10 @@ def test_freezing_twice_is_freezing_once(folder, repository):
     shutil.copy(repository / "dvc.yaml", folder)
     assert not campaign.frozen()
     campaign.freeze()
-    once = campaign.DAG.read_text()
+    once = stage.DAG.read_text()
     assert campaign.frozen()
     campaign.freeze()
-    assert campaign.DAG.read_text() == once
+    assert stage.DAG.read_text() == once
 
 
 def test_a_server_of_ones_own_does_not_take_the_place_of_another(folder):
@@ -206,7 +206,7 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
 ):
     closing(AGREED)
     opened.FILE.write_text("null\n")
-    shutil.copy(repository / "dvc.yaml", campaign.DAG)
+    shutil.copy(repository / "dvc.yaml", stage.DAG)
     committed = []
     monkeypatch.setattr(campaign.git, "commit", lambda paths, what: committed.append(what))
     campaign.main(Namespace(do="open", name="Spring", rehearsal=False, people=0))
@@ -220,7 +220,7 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
     assert committed == ["Open the campaign Spring", "Close Spring"]
     with pytest.raises(CampaignError, match=r"'Spring' is closed"):
         campaign.main(again)
-    shutil.copy(repository / "dvc.yaml", campaign.DAG)
+    shutil.copy(repository / "dvc.yaml", stage.DAG)
     campaign.main(again)
     assert campaign.frozen(), "a closing that was stopped is finished"
 
