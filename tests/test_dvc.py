@@ -62,6 +62,15 @@ def test_one_command_runs_every_stage_and_makes_what_it_promises(project):
     assert {len(query["relevant_moment"]) for query in trained} == {20}
 
 
+def test_every_released_qrels_run_and_json_file_is_valid(project):
+    release = project.folder / "datasets/release"
+    files = [*release.rglob("*.json"), *release.rglob("*.qrels")]
+    files += (project.folder / "datasets/work/runs").iterdir()
+    assert {path.name for path in files} >= {"manifest.json", "croissant.json", "val.qrels"}
+    told = project.run("momentrank", "validate", *map(str, files))
+    assert told.count("files, each as it says") == 3
+
+
 def test_nothing_is_left_for_git_but_what_is_committed(project):
     assert project.run("git", "status", "--porcelain") == ""
 

@@ -30,6 +30,7 @@ CAMPAIGN = opened.Opened(
 CHECKED = ["val.json", "test.json"] + [
     f"qrels/{split}{kind}.qrels" for split in ("val", "test") for kind in ("", ".moments")
 ]
+DOCUMENTS = ("manifest.json", "croissant.json", "qrels/levels.json")
 
 
 def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
@@ -84,6 +85,10 @@ def test_validate_accepts_everything_that_is_scored_or_trained_on(released, caps
     told = capsys.readouterr().out
     assert told.count("qrels (tvr-ranking)") == told.count("qrels (trec)") == 2
     assert told.count("release 0.1.0") == len(CHECKED), "the manifest names each"
+    assert cli.main(["validate", *(str(released / name) for name in DOCUMENTS)]) == 0
+    told = capsys.readouterr().out
+    assert "levels (json): 5 levels" in told
+    assert told.count("files, each as it says") == 2
 
 
 def test_json_and_qrels_say_the_same(released):
