@@ -10,7 +10,7 @@ WORKERS ?= auto
 DEMO := .demo
 PIP := -m pip --disable-pip-version-check
 # Of pip's hundreds of lines a few, so that one sees that it goes on: $(1) is the list, $(2) its place.
-SOME = awk -v of=$$(grep -c == $(1)) '/^Collecting/ && ++n % 25 == 0 {print "    $(2): " n " of " of " packages"} \
+SOME = 2> >(grep -v ^WARNING >&2) | awk -v of=$$(grep -c == $(1)) '/^Collecting/ && ++n % 25 == 0 {print "    $(2): " n " of " of " packages"} \
   /^Installing/ {print "    $(2): installing them"} {fflush()}'
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after what is pinned, not after a time: a working copy shares this environment.
@@ -33,7 +33,7 @@ $(READY):
 	  || { echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11"; exit 1; }
 	@echo "==> setting up .venv with $$($(PYTHON) --version): once, a few minutes and some GB"
 	@$(PYTHON) -m venv .venv
-	@.venv/bin/python $(PIP) install -r requirements.lock | $(call SOME,requirements.lock,.venv)
+	@.venv/bin/python $(PIP) install -r requirements.lock $(call SOME,requirements.lock,.venv)
 	@.venv/bin/python $(PIP) install -qq --no-deps --no-build-isolation -e .
 	@rm -f .venv/ready-* && touch $@
 
@@ -96,7 +96,7 @@ $(LABEL_STUDIO):
 	@echo "==> setting up .venv-label-studio: once, two minutes"
 	@$(PYTHON) -m venv .venv-label-studio
 	@.venv-label-studio/bin/python $(PIP) install -r requirements-label-studio.lock \
-	  | $(call SOME,requirements-label-studio.lock,.venv-label-studio)
+	  $(call SOME,requirements-label-studio.lock,.venv-label-studio)
 	@rm -f .venv-label-studio/ready-* && touch $@
 
 lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Python 3.11)
