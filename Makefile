@@ -97,7 +97,7 @@ $(LABEL_STUDIO):
 	@$(PYTHON) -m venv .venv-label-studio
 	@.venv-label-studio/bin/python $(PIP) install -r requirements-label-studio.lock \
 	  $(call SOME,requirements-label-studio.lock,.venv-label-studio)
-	@rm -f .venv-label-studio/ready-* && touch $@
+	@rm -f .venv-label-studio/ready-* .venv-label-studio/empty.sqlite3 && touch $@
 
 lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Python 3.11)
 	@$(RUN) pip-compile --quiet --upgrade --all-extras --strip-extras --allow-unsafe --no-annotate \

@@ -1,7 +1,9 @@
 """The real Label Studio server: started, looked at as a stranger would, killed, stopped."""
 
+import contextlib
 import os
 import signal
+import sqlite3
 import time
 import urllib.error
 import urllib.request
@@ -84,6 +86,8 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     assert status != HTTPStatus.OK
     assert b"mine" not in content
     assert start(0) == found, "it runs already"
+    with contextlib.closing(sqlite3.connect(server.EMPTY)) as empty:
+        assert empty.execute("select count(*) from htx_user").fetchone() == (0,)
 
     os.killpg(found.pid, signal.SIGKILL)
     while found.is_alive:
