@@ -2,10 +2,12 @@
 
 import contextlib
 import json
+import os
 import re
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -24,7 +26,6 @@ LONG = (
     "test_campaign_faults.py",
     "test_campaign_loop.py",
     "test_dvc.py",
-    "test_rehearsal.py",
     "test_server.py",
     "test_browser.py",
 )
@@ -67,9 +68,20 @@ def tiny_bert(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tagger_folder(tmp_path_factory):
     """Return a folder in which the stage `tagger` has run, on few sentences."""
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    folder = shared / "tagger"
+    with FileLock(shared / "tagger.lock"):  # the first worker trains it for all
+        if not folder.exists():
+            unfinished = tmp_path_factory.mktemp("tagger")
+            _train_tagger(unfinished)
+            unfinished.rename(folder)
+    return folder
+
+
+def _train_tagger(folder):
     from pipeline import tagger
 
-    folder = tmp_path_factory.mktemp("tagger")
     text = (REPOSITORY / "params.yaml").read_text()
     text = re.sub(r"sentences: \d+", "sentences: 1500", text)
     (folder / "params.yaml").write_text(re.sub(r"epochs: \d+", "epochs: 2", text))
@@ -77,7 +89,6 @@ def tagger_folder(tmp_path_factory):
     (folder / "datasets" / "tagger").symlink_to(REPOSITORY / "datasets" / "tagger")
     with contextlib.chdir(folder):
         tagger.main()
-    return folder
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 SMALL = {
     r"videos: \d+": "videos: 4",
-    r"sentences: \d+": "sentences: 400",
+    r"sentences: \d+": "sentences: 200",
     r"epochs: \d+": "epochs: 1",
     r"min_similarity: 0.4 ": "min_similarity: 0.0 ",
     r"max_name_score: 0.8 ": "max_name_score: 1.0 ",

@@ -1,6 +1,7 @@
 """A whole campaign on the real server: `dvc repro`, killed again and again, and simulated people.
 
 At its end it is what it would have been without a kill, and a clone of it can release it again.
+Then the same by the command that `make demo` runs, interrupted as at a keyboard, and taken away.
 """
 
 import contextlib
@@ -9,6 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections import Counter, defaultdict
 from random import Random
@@ -16,10 +18,11 @@ from random import Random
 import pandas as pd
 import pytest
 from project import SMALL, Project, copy_of
-from studio import studio
+from studio import Studio, studio
 from unbroken import unbroken
 
-from annotation import consensus, keys, opened, roster
+from annotation import consensus, env, keys, opened, roster, server
+from annotation.simulating.practice import TITLE
 from pipeline import files, release, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -32,6 +35,10 @@ KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 4, 3, 2, 10
 FROM_THE_CORPUS = {"video_corpus.json", "train_manifest.json"}
 CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
                  "pseudo")  # fmt: skip
+REHEARSE = [sys.executable, "-m", "annotation.rehearsal"]
+PLACES = ("open a rehearsal", "simulated people", "close the campaign")
+LONGEST = 60
+INTERRUPTED = 130
 DATED = ("datasets/work/metrics/", "datasets/work/tagger")
 """Some metrics tell how long it took; Flair's file holds the dates of its tokenizer's."""
 
@@ -112,6 +119,40 @@ def made_of_the_corpus(project):
     return {out["path"]: out["md5"] for out in outs if not out["path"].startswith(DATED)}
 
 
+def interrupted_at(project: Project, place: str, wait: float) -> int:
+    """Rehearse, and press Ctrl-C `wait` seconds after a place was told; return the exit code."""
+    with subprocess.Popen(
+        REHEARSE,
+        cwd=project.folder,
+        env=project.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        for line in process.stderr:
+            if line.startswith("==>") and place in line:
+                time.sleep(wait)
+                os.killpg(process.pid, signal.SIGINT)
+                break
+        process.stderr.read()
+        return process.wait(LONGEST)
+
+
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory, repository):
+    """Return a project that `make demo`'s command has led, interrupted as at a keyboard."""
+    if not (repository / server.PROGRAM).is_file():
+        pytest.skip("Label Studio is not installed (make label-studio-environment)")
+    project = copy_of(repository, tmp_path_factory.mktemp("rehearsal"), FEW)
+    (project.folder / ".venv-label-studio").symlink_to(repository / ".venv-label-studio")
+    random = Random(5)
+    project.codes = [interrupted_at(project, place, random.uniform(0, 6)) for place in PLACES]
+    project.told = project.run(*REHEARSE)
+    yield project
+    project.run("python", "-m", "annotation.server", "stop")
+
+
 def answers(project, lead):
     """Return `(annotator, account, key)` of every answer on the server, project by project."""
     env = (project.folder / ".env").read_text()
@@ -125,14 +166,6 @@ def answers(project, lead):
             key = signer.read(task["data"]["pair"])
             found += [(one["id"], answer["completed_by"], key) for answer in task["annotations"]]
     return found
-
-
-def test_what_is_made_of_the_corpus_is_that_of_a_project_without_kills(
-    ended, repository, tmp_path_factory
-):
-    calm = copy_of(repository, tmp_path_factory.mktemp("calm"), FEW)
-    calm.run("dvc", "repro", "clips", "pseudo")
-    assert made_of_the_corpus(ended[0]) == made_of_the_corpus(calm)
 
 
 def test_every_pair_has_two_or_four_blind_judgments_by_different_people(ended):
@@ -250,3 +283,65 @@ def test_a_fresh_clone_without_corpus_server_key_or_cache_releases_it_again(clos
     made = released(clone.folder / tables.RELEASE)
     assert made == released(closed.folder / tables.RELEASE)
     assert {"val.json", "test.json", "manifest.json", "qrels/test.qrels"} <= made.keys()
+
+
+def test_what_was_made_of_the_corpus_is_that_of_a_project_without_kills(closed, rehearsed):
+    assert made_of_the_corpus(closed) == made_of_the_corpus(rehearsed)
+
+
+def made(project):
+    """Return what people and the release are made of, by file."""
+    roots = [project.folder / "datasets/campaign", project.folder / tables.RELEASE]
+    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    return {str(path.relative_to(project.folder)): path.read_bytes() for path in found}
+
+
+def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsed):
+    assert set(rehearsed.codes) <= {INTERRUPTED, 0}
+    assert rehearsed.codes.count(INTERRUPTED) >= len(PLACES) - 2
+    figures = files.read_json(rehearsed.folder / "datasets/work/metrics/consensus.json")
+    assert figures["closed"]
+    assert figures["outcomes"]["waiting"] == 0
+    assert figures["outcomes"]["two"] > 0
+    assert (rehearsed.folder / "datasets/report/index.html").is_file()
+    assert rehearsed.run("git", "status", "--porcelain") == ""
+
+
+def test_run_again_it_adds_nothing_and_tells_the_same(rehearsed):
+    before = made(rehearsed)
+    rehearsed.run(*REHEARSE)
+    assert "ordinal alpha" in rehearsed.errors
+    assert "judge yourself  http://127.0.0.1:" in rehearsed.errors
+    assert made(rehearsed) == before
+
+
+def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
+    path = rehearsed.folder / "datasets/campaign/judgments.csv"
+    before = path.read_text()
+    head, first, *rest = before.splitlines(keepends=True)
+    place = head.rstrip().split(",").index("annotator")
+    fields = first.split(",")
+    fields[place] = "77"
+    path.write_text("".join([head, *rest, ",".join(fields)]))
+    rehearsed.run(*REHEARSE, "--clear", fails=True)
+    assert "people have judged here: 1 judgments" in rehearsed.errors
+    assert rehearsed.code("python", "-m", "annotation.server", "status") == 0
+    path.write_text(before)
+
+    with contextlib.chdir(rehearsed.folder):
+        endpoint = env.endpoint()
+    with contextlib.closing(Studio(*endpoint, rehearsed.folder)) as lead:
+        practice = next(
+            one["id"]
+            for one in lead.api("GET", "/api/projects/")["results"]
+            if one["title"] == TITLE
+        )
+        task = lead.tasks(practice)[0]["id"]
+        choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
+        lead.annotate(task, [{**choice, "value": {"choices": ["3"]}}])
+        rehearsed.run(*REHEARSE, "--clear", fails=True)
+        assert "people have judged here: 1 judgments" in rehearsed.errors, "it looks on the server"
+        lead.api("DELETE", f"/api/tasks/{task}/")
+    rehearsed.run("python", "-m", "annotation.server", "stop")
+    rehearsed.run(*REHEARSE, "--clear")
+    assert rehearsed.code("python", "-m", "annotation.server", "status") == server.NOT_RUNNING
