@@ -33,6 +33,7 @@ from annotation.simulating.practice import practice
 from annotation.studio.client import LabelStudio
 from momentrank.errors import MomentRankError
 from pipeline import files, stage, tables
+from pipeline.ledger import PAIR
 from pipeline.params import load
 from pipeline.recover import recover
 
@@ -162,7 +163,7 @@ def practice_address() -> str:
     """
     params = load()
     first = tables.CANDIDATES.read().query("rank <= @params.candidates.batch")
-    shown = with_showing(first[["query_id", "moment_id"]], params)
+    shown = with_showing(first[PAIR], params)
     return practice(LabelStudio(_endpoint()), shown, params.clips.url)
 
 

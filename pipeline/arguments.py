@@ -10,10 +10,7 @@ def natural(text: str) -> int:
     Raises:
         ArgumentTypeError: it is less.
     """
-    number = int(text)
-    if number < 0:
-        raise ArgumentTypeError(f"{text}: must be 0 or more")
-    return number
+    return _whole(text, 0)
 
 
 def count(text: str) -> int:
@@ -22,9 +19,13 @@ def count(text: str) -> int:
     Raises:
         ArgumentTypeError: it is less.
     """
+    return _whole(text, 1)
+
+
+def _whole(text: str, least: int) -> int:
     number = int(text)
-    if number < 1:
-        raise ArgumentTypeError(f"{text}: must be 1 or more")
+    if number < least:
+        raise ArgumentTypeError(f"{text}: must be {least} or more")
     return number
 
 
