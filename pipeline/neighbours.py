@@ -6,7 +6,6 @@ error proves that nothing outside the shortlist could belong inside; where it ca
 shortlist grows. So the answer is the same for every block size and number of threads.
 """
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from pipeline.blas import import_faiss
+from pipeline.cores import cores
 from pipeline.embeddings import Embeddings
 from pipeline.ranking import MOST_QUERIES, Flags, Neighbours, Pool, best_places
 from pipeline.similarity import MICRO, OFF_BY, Ints, Vectors, micro_similarities, product_error
@@ -28,7 +28,7 @@ SHORTLISTED = QUERY_BLOCK * 64
 """How many pairs of query and text are in hand at a time, however long the shortlists are."""
 RESCORED = 4096
 """How many of them a thread rescores at a time."""
-THREADS = min(8, os.cpu_count() or 1)
+THREADS = min(8, cores())
 
 
 def search(
