@@ -84,7 +84,7 @@ def _pool(params: Params) -> topup.Pool:
 def tell(options: argparse.Namespace) -> None:
     """Print the report, and write its tables where that is asked for."""
     drawn, params = design.read(), load().candidates
-    found = report(tables.AUDIT.read(), _consensus(), drawn, [params.batch, params.top])
+    found = report(tables.AUDIT.read(), tables.CONSENSUS.read(), drawn, [params.batch, params.top])
     if options.out:
         for name in ("by_similarity", "by_rank", "beyond"):
             csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(found, name))
@@ -99,17 +99,13 @@ def top_up(options: argparse.Namespace) -> None:
     path = tables.TOPUP.path
     before = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
     audit = tables.AUDIT.read() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
-    known = topup.taken(tables.CANDIDATES.read(), audit, before, _consensus())
+    judged = tables.CONSENSUS.read()
+    known = topup.taken(tables.CANDIDATES.read(), audit, before, judged)
     found = topup.top_up(runs, _pool(load()), known, depth=options.depth, min_iou=options.iou)
     if len(found.table):
         tables.TOPUP.write(pd.concat([before, found.table], ignore_index=True))
     stage.say(str(found.counts.to_string(index=False)))
     stage.say(f"{len(found.table):,} pairs are new in {path}: {2 * len(found.table):,} judgments")
-
-
-def _consensus() -> pd.DataFrame:
-    path = tables.CONSENSUS.path
-    return tables.CONSENSUS.read() if path.exists() else tables.CONSENSUS.empty()
 
 
 def named(paths: Sequence[Path]) -> dict[str, Path]:

@@ -18,6 +18,7 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from momentrank.errors import MomentRankError
 from momentrank.texts import is_utf8, without_repeats
 
+DAG = Path("dvc.yaml")
 MAX_LINE_BYTES = 16 * 2**20
 """A longer line is no annotation: it is refused before it is held in memory whole."""
 
@@ -122,7 +123,20 @@ def open_source(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as exc:
-        raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
+        command = maker(path) if isinstance(exc, FileNotFoundError) else None
+        remedy = f"; `{command}` makes it" if command else ""
+        raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}{remedy}") from exc
+
+
+def maker(path: Path) -> str | None:
+    """Return the command that makes a missing file: its stage's; None if no stage writes it."""
+    stages = read_yaml(DAG)["stages"] if DAG.is_file() else {}
+    places = {path.absolute(), *path.absolute().parents}
+    for name, entry in stages.items():
+        outs = (next(iter(out)) if isinstance(out, dict) else out for out in entry["outs"])
+        if any(Path(out).absolute() in places for out in outs):
+            return f"dvc repro {name}"
+    return None
 
 
 def file_sha256(path: Path) -> str:

@@ -94,7 +94,7 @@ class Table:
 def _read_csv(path: Path) -> pd.DataFrame:
     if not path.is_file():
         made = WORK.absolute() in path.absolute().parents
-        remedy = "`dvc repro` makes it" if made else f"`git restore {path}` brings it back"
+        remedy = _maker(path) if made else f"`git restore {path}` brings it back"
         raise files.FileError(f"{path}: no such file; {remedy}")
     frame = csv_files.read_csv(path)
     for name in frame:
@@ -106,11 +106,15 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     if not path.is_file():
-        raise files.FileError(f"{path}: no such file; `dvc repro` makes it")
+        raise files.FileError(f"{path}: no such file; {_maker(path)}")
     try:
         return pd.read_parquet(path)
     except (pyarrow.ArrowException, OSError) as exc:
         raise files.FileError(f"{path}: not readable as Parquet ({exc})") from exc
+
+
+def _maker(path: Path) -> str:
+    return f"`{files.maker(path) or 'dvc repro'}` makes it"
 
 
 def _column_problems(wanted: list[str], found: list[str]) -> list[str]:

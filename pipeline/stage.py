@@ -12,7 +12,7 @@ from typing import NoReturn
 from momentrank.errors import MomentRankError
 from pipeline import files
 
-DAG = Path("dvc.yaml")
+DAG = files.DAG
 METRICS = Path("datasets/work/metrics")
 DISK_REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
 """Full, over the quota, read-only, not allowed: nothing that our code could do better."""

@@ -1,6 +1,7 @@
 """The audit's report, and its commands from the tables of a pool to what they print."""
 
 import json
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from annotation.auditing.report import by_rank, by_similarity, counts, edges_of,
 from momentrank.errors import UsageError
 from pipeline import embeddings, files, tables
 from pipeline.candidates import candidates
+from pipeline.files import FileError
 from pipeline.params import Candidates
 from pipeline.schema import TableError
 from pipeline.similarity import unit_on_grid
@@ -226,6 +228,15 @@ def folder(tmp_path, monkeypatch, repository):
     return tmp_path
 
 
+@pytest.mark.parametrize("words", [["report"], ["top-up", "splade.txt", "--depth", "3"]])
+def test_without_consensus_the_command_to_type_is_named(folder, capsys, repository, words):
+    shutil.copy(repository / "dvc.yaml", folder)
+    run(capsys, "plan", "--queries", "4")
+    (folder / "splade.txt").write_text("m00 Q0 v 0 3 1 0.5 splade\n")
+    with pytest.raises(FileError, match=r"consensus\.parquet: .*`dvc repro consensus`"):
+        run(capsys, *words)
+
+
 def run(capsys, *words):
     """Run a command; return what it prints and what it says."""
     audit.main(audit.parsed(words))
@@ -241,6 +252,7 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert "4 of 8 queries, 360 pairs; 20 of them are judged anyway (batch 1), and 20" in said
     assert "costs 640 to 680 further judgments" in said
     first = tables.AUDIT.path.read_bytes()
+    tables.CONSENSUS.write(tables.CONSENSUS.empty())
     assert "INCOMPLETE: 0 of 360 pairs" in run(capsys, "report").out
 
     judge(lambda query, rank: 4 if rank <= 3 or rank == 70 else 0)
@@ -283,6 +295,7 @@ def test_an_audit_that_was_edited_is_refused_by_its_line(folder, capsys):
 def test_a_top_up_is_appended_once(folder, capsys):
     lines = [f"m00 Q0 v {4 * number}.0 {4 * number + 3}.0 {number + 1} 1 x" for number in range(40)]
     (folder / "splade.txt").write_text("\n".join(lines) + "\n")
+    tables.CONSENSUS.write(tables.CONSENSUS.empty())
     before = tables.CANDIDATES.read()
     judged = before[(before["query_id"] == "m00") & (before["batch"] == 1)]["moment_id"]
     said = run(capsys, "top-up", "splade.txt", "--depth", "30").err

@@ -2,10 +2,12 @@
 
 import csv
 import os
+import shutil
 import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -201,6 +203,27 @@ def test_a_missing_file_and_a_folder_say_so(tmp_path):
         numbered(tmp_path / "nothing.txt")
     with pytest.raises(FileError, match=r": is a directory$"):
         numbered(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("path", "command"),
+    [
+        ("datasets/work/consensus.parquet", "dvc repro consensus"),
+        ("datasets/work/sample/annotations.jsonl", "dvc repro sample"),  # in a folder that is made
+        ("datasets/work/metrics/agreement.json", "dvc repro agreement"),
+        ("datasets/campaign/extend.csv", None),
+    ],
+)
+def test_what_a_stage_makes_names_the_command_that_makes_it(
+    tmp_path, monkeypatch, repository, path, command
+):
+    monkeypatch.chdir(tmp_path)
+    assert files.maker(Path(path)) is None
+    shutil.copy(repository / "dvc.yaml", tmp_path)
+    assert files.maker(Path(path)) == files.maker(tmp_path / path) == command
+    told = f"; `{command}` makes it" if command else ""
+    with pytest.raises(FileError, match=rf"no such file or directory{told}$"):
+        files.read_json(Path(path))
 
 
 # JSON lines and JSON
