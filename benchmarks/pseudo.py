@@ -17,7 +17,8 @@ import pandas as pd
 from tqdm import tqdm
 
 from benchmarks.candidates import peak_mb, product, random_units
-from pipeline import embeddings, neighbours, pseudo
+from pipeline import embeddings, neighbours
+from pipeline.training_sets import Training, write_training_sets
 
 
 def described(texts: int) -> pd.DataFrame:
@@ -56,11 +57,11 @@ def main() -> None:
         os.chdir(folder)
         before, start = peak_mb(), time.perf_counter()
         found = neighbours.search(queries["query"], moments, embedded, max(options.sizes))
-        records = pseudo.training_sets(queries, found, pseudo.entries(moments, durations))
-        progress = tqdm(records, total=len(queries), disable=None)
-        pseudo.write_training_sets(progress, options.sizes)
+        training = Training.of(queries, moments, durations)
+        with tqdm(total=len(queries), disable=None) as progress:
+            write_training_sets(training, found, options.sizes, progress.update)
         seconds = time.perf_counter() - start
-        sizes = {path.name: path.stat().st_size / 1e6 for path in Path(folder).rglob("*.json")}
+        sizes = {path.name: path.stat().st_size / 1e6 for path in Path(folder).rglob("train_*")}
     print(f"bare product {bare:.1f} s; search and files {seconds:.1f} s: {seconds / bare:.2f} x")
     print("files: " + ", ".join(f"{name} {size:.0f} MB" for name, size in sorted(sizes.items())))
     print(f"peak memory above the array and tables: {peak_mb() - before:.0f} MB")

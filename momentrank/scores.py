@@ -13,6 +13,7 @@ from ir_measures.util import Metric
 
 from momentrank import conventions, segments
 from momentrank.matching.lists import Lists, align
+from momentrank.matching.own_ids import with_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.segments import Floats, Segments
@@ -102,6 +103,7 @@ class Evaluator:
 
     def unmatched(self, run: Segments) -> Unmatched:
         """Return the queries that only one of the two has."""
+        run = with_own_ids(run, self.qrels)
         ours, theirs = set(self.qrels.queries), set(run.queries)
         return Unmatched(
             [name for name in self.qrels.queries if name not in theirs],
@@ -110,7 +112,7 @@ class Evaluator:
 
     def _align(self, run: "Run") -> Lists:
         run = run if isinstance(run, Segments) else segments.run_of(run)
-        return align(self.qrels, run, self.depth)
+        return align(self.qrels, with_own_ids(run, self.qrels), self.depth)
 
 
 def aggregated(measure: Measure, values: Floats) -> float:

@@ -17,7 +17,7 @@ import pandas as pd
 from pipeline.blas import import_faiss
 from pipeline.cores import cores
 from pipeline.embeddings import Embeddings
-from pipeline.ranking import MOST_QUERIES, Flags, Neighbours, Pool, best_places
+from pipeline.ranking import MOST_QUERIES, Flags, Neighbours, Pool, best_places, joined
 from pipeline.similarity import MICRO, OFF_BY, Ints, Vectors, micro_similarities, product_error
 
 QUERY_BLOCK = 8192
@@ -155,13 +155,8 @@ def _of(answer: Neighbours, queries: Ints) -> Neighbours:
 
 
 def _joined(found: list[Neighbours]) -> Neighbours:
-    joined = Neighbours(
-        query=np.concatenate([part.query for part in found]),
-        moment=np.concatenate([part.moment for part in found]),
-        rank=np.concatenate([part.rank for part in found]),
-        similarity=np.concatenate([part.similarity for part in found]),
-    )
-    return joined.taken(np.argsort(joined.query, kind="stable"))
+    rows = joined(found)
+    return rows.taken(np.argsort(rows.query, kind="stable"))
 
 
 def _take(vectors: Vectors, rows: Ints) -> Vectors:

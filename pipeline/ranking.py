@@ -4,6 +4,7 @@ DESIGN.md, section 3: order by (-similarity, moment_id); moments with the same v
 and end are one candidate, the best caption's.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -41,6 +42,16 @@ class Neighbours(NamedTuple):
         """Return some of the rows, in the order asked for."""
         query, moment, rank, similarity = self
         return Neighbours(query[rows], moment[rows], rank[rows], similarity[rows])
+
+
+def joined(parts: Sequence[Neighbours]) -> Neighbours:
+    """Return the rows of all parts, one after the other."""
+    return Neighbours(
+        query=np.concatenate([part.query for part in parts]),
+        moment=np.concatenate([part.moment for part in parts]),
+        rank=np.concatenate([part.rank for part in parts]),
+        similarity=np.concatenate([part.similarity for part in parts]),
+    )
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from momentrank.cli.page import page
 from momentrank.conventions import PAPER
 from momentrank.errors import UsageError
 from momentrank.explanation import DASH, Explanation, Known, Ranked, explain
-from momentrank.ids import decode_id
+from momentrank.ids import decode_id, own_ids
+from momentrank.matching.own_ids import with_own_ids
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +37,9 @@ def run(options: argparse.Namespace) -> int:
     source = inputs.provenance(options.qrels, PAPER)
     qrels = inputs.load_qrels(options, options.qrels)
     listed = inputs.load_run(options, options.run_file, options.cutoff)
+    listed = with_own_ids(listed, qrels)
     query = options.query if options.query in qrels.queries else decode_id(options.query)
+    query = own_ids([query], qrels.queries).get(query, query)
     if query not in listed.queries:
         inputs.warn(f"{options.run_file}: the run lacks the query {query!r}")
     found = explain(qrels, listed, query, options.iou, options.cutoff)

@@ -13,6 +13,7 @@ from momentrank import __version__, formats
 from momentrank.conventions import CONVENTIONS, PAPER, SH_EVAL
 from momentrank.errors import UsageError
 from momentrank.formats.text import Time
+from momentrank.ids import IdError
 from momentrank.measures import REGISTRY, Measure
 from momentrank.scores import Evaluator
 from momentrank.segments import Floats, Segments
@@ -110,7 +111,11 @@ def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) 
 def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> Segments:
     """Read a run as far as it is scored, and tell which queries are not in both files."""
     run = load_run(options, path, evaluator.depth)
-    lacking = zip(evaluator.unmatched(run), ("run", "qrels"), ("qrels", "run"), strict=True)
+    try:
+        unmatched = evaluator.unmatched(run)
+    except IdError as exc:
+        raise formats.FormatError(f"{path}: {exc}") from exc
+    lacking = zip(unmatched, ("run", "qrels"), ("qrels", "run"), strict=True)
     for names, lacks, has in lacking:
         if names:
             more = ", ..." if len(names) > SHOWN else ""

@@ -9,6 +9,7 @@ import numpy as np
 
 from momentrank.formats.column import Column
 from momentrank.formats.table import Table
+from momentrank.ids import KEY, query_number
 
 
 def spread(queries: list[str], lists: Column) -> list[str]:
@@ -19,12 +20,24 @@ def spread(queries: list[str], lists: Column) -> list[str]:
 def read_tvr_ranking(records: Column) -> Table:
     """Read `{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}`.
 
+    A query has the id of its `query_key`, where it has one.
+
     Raises:
         FormatError: a record is malformed; as in every reader here.
     """
-    queries = records.key("query_id").distinct_ids()
+    queries = own_ids(records).distinct_ids()
     lists = records.key("relevant_moment", list)
     return _of_pairs(lists.flat(), spread(queries, lists))._replace(queries=queries)
+
+
+def own_ids(records: Column) -> Column:
+    """Return each record's `query_key` where its `query_id` is the number of it, else that."""
+    ids = records.key("query_id")
+    own = [
+        key if isinstance(key := record.get(KEY), str) and query_number(key) == number else number
+        for record, number in zip(records.values, ids.values, strict=True)
+    ]
+    return ids._replace(values=own)
 
 
 def read_flat(records: Column) -> Table:

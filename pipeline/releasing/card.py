@@ -51,6 +51,8 @@ RULES = """\
 * A query none of whose moments has a level is not released.
 * No text is a query of two of the training, validation and test sets.
 """
+DEFAULT = "qrels"
+"""What is loaded where nobody says what."""
 ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
 
 
@@ -95,7 +97,7 @@ def _head(found: Collection, params: Params) -> str:
             *(["rehearsal"] if found.rehearsal else []),
             *([] if found.complete else ["incomplete"]),
         ],
-        "configs": configs(params.pseudo.top),
+        "configs": configs(found, params.pseudo.top),
     }
     stream = io.StringIO()
     yaml = YAML()
@@ -104,18 +106,25 @@ def _head(found: Collection, params: Params) -> str:
     return f"---\n{stream.getvalue()}---\n"
 
 
-def configs(sizes: list[int]) -> list[dict[str, Any]]:
-    """Return what the hub offers to load: four tables, and the training sets by size."""
+def configs(found: Collection, sizes: list[int]) -> list[dict[str, Any]]:
+    """Return what the hub offers to load: four tables, and the training sets by size.
+
+    All of them are Parquet, for `load_dataset` reads every file of a folder in one way; and it
+    can't load what has no rows.
+    """
 
     def config(name: str, files: dict[str, str]) -> dict[str, Any]:
         listed = [{"split": split, "path": path} for split, path in files.items()]
-        return {"config_name": name, "data_files": listed}
+        default = {"default": True} if name == DEFAULT else {}
+        return {"config_name": name, **default, "data_files": listed}
 
-    tables = ("qrels", "queries", "top_ranked")
+    corpus = [config("corpus", {"corpus": CORPUS_FILE})] if len(found.pairs) else []
+    splits = [split for split in SPLITS if (found.queries["split"] == split).any()]
+    tables = (DEFAULT, "queries", "top_ranked") if splits else ()
     return [
-        config("corpus", {"corpus": CORPUS_FILE}),
-        *(config(name, {one: f"{name}/{one}.parquet" for one in SPLITS}) for name in tables),
-        *(config(f"train_top{n:02}", {"train": f"train_top{n:02}.json"}) for n in sorted(sizes)),
+        *corpus,
+        *(config(name, {one: f"{name}/{one}.parquet" for one in splits}) for name in tables),
+        *(config(f"train_top{n:02}", {"train": f"train_top{n:02}.parquet"}) for n in sorted(sizes)),
     ]
 
 

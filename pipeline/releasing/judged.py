@@ -7,7 +7,7 @@ import pandas as pd
 
 from momentrank import segments
 from momentrank.formats import to_text, trec
-from momentrank.ids import as_integers
+from momentrank.ids import json_names, query_numbers
 from pipeline.releasing.collection import SPLITS, Collection
 from pipeline.releasing.parts import Part, Parts, csv_rows, json_list, json_object
 
@@ -31,10 +31,12 @@ def judged_parts(found: Collection, meanings: dict[str, Any]) -> Parts:
 
 
 def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
-    """Return `{query_id, query, relevant_moment}` for each query, moments by rank."""
-    names = found.frozen["query_id"].tolist()
-    ids = dict(zip(names, as_integers(names), strict=True))
-    texts = dict(zip(names, found.frozen["query"], strict=True))
+    """Return `{query_id, query, relevant_moment}` for each query, moments by rank.
+
+    Where the query's own id is no number, it is its `query_key`.
+    """
+    numbers = query_numbers(found.frozen["query_id"])
+    texts = dict(zip(found.frozen["query_id"], found.frozen["query"], strict=True))
     times = pd.Series(judged[["start", "end"]].to_numpy().tolist(), judged.index, dtype=object)
     told = judged.assign(timestamp=times).rename(
         columns={"video_id": "video_name", "level": "relevance"}
@@ -45,7 +47,11 @@ def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
         by_query.setdefault(query, []).append(moment)
     return json_list(
         [
-            {"query_id": ids[query], "query": texts[query], "relevant_moment": relevant}
+            {
+                **json_names(numbers[query], query),
+                "query": texts[query],
+                "relevant_moment": relevant,
+            }
             for query, relevant in by_query.items()
         ]
     )
@@ -62,11 +68,15 @@ def _moments(judged: pd.DataFrame) -> Part:
 
 
 def _queries(queries: pd.DataFrame) -> Part:
-    """Return `query_id, query, split` a line; ids as in the qrels, a query in one line."""
+    """Return `query_id, query, split, number` a line; ids as in the qrels, a query in one line."""
     ids = to_text.fields(queries["query_id"].tolist())
+    numbers = query_numbers(queries["query_id"])
     rows = zip(queries["query_id"], queries["query"], queries["split"], strict=True)
-    lines = [f"{ids[name]}\t{_BREAKS.sub(' ', text)}\t{split}\n" for name, text, split in rows]
-    return Part("".join(["query_id\tquery\tsplit\n", *lines]).encode(), len(lines))
+    lines = [
+        f"{ids[name]}\t{_BREAKS.sub(' ', text)}\t{split}\t{numbers[name]}\n"
+        for name, text, split in rows
+    ]
+    return Part("".join(["query_id\tquery\tsplit\tnumber\n", *lines]).encode(), len(lines))
 
 
 def _tables(found: Collection) -> Parts:

@@ -63,8 +63,13 @@ def csv_rows(frame: pd.DataFrame) -> Part:
 
 
 def parquet(columns: dict[str, list[Any]], schema: pa.Schema) -> Part:
-    """Return columns as Parquet, without anything that tells when or where it was made."""
+    """Return columns as Parquet, without anything that tells when or where it was made.
+
+    A table without rows has no row group: `datasets` can't read one that is empty.
+    """
     stream = io.BytesIO()
     table = pa.table(columns, schema=schema)
-    pq.write_table(table, stream, compression="zstd")
+    with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        if table.num_rows:
+            writer.write_table(table)
     return Part(stream.getvalue(), table.num_rows)

@@ -282,7 +282,7 @@ def test_the_parquet_tables_belong_together(released):
         assert [one for ids in shown.values() for one in ids] == pairs["moment_id"].tolist()
         tsv = [line.split("\t") for line in (released / "queries.tsv").read_text().splitlines()[1:]]
         assert dict(zip(queries["_id"], queries["text"], strict=True)) == {
-            decode_id(query): text for query, text, own in tsv if own == split
+            decode_id(query): text for query, text, own, _ in tsv if own == split
         }
 
 
@@ -296,7 +296,7 @@ def test_the_cards_head_names_files_that_are_there(released):
     own = {
         one["path"] for listed in configs.values() for one in listed if "train" not in one["path"]
     }
-    assert {"train_top01.json", "train_top20.json", "train_top40.json"} <= named
+    assert {"train_top01.parquet", "train_top20.parquet", "train_top40.parquet"} <= named
     assert all((released / path).is_file() for path in own)
 
 

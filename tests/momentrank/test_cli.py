@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from momentrank.cli.main import main
+from momentrank.ids import query_number
 
 QRELS = """q1 Q0 v1 0 10 4
 q1 Q0 v1 20 30 2
@@ -328,3 +329,40 @@ def test_evaluating_needs_no_pandas(files):
         check=True,
         capture_output=True,
     )
+
+
+NUMBER = query_number("q1")
+
+
+@pytest.mark.parametrize("name", ["test.qrels", "val.json"])
+def test_a_run_by_the_numbers_of_the_json_is_scored_as_by_the_own_ids(files, capsys, name):
+    """What a model predicts that was trained on a release's JSON, which has integers for ids."""
+    moment = {"video_name": "v1", "timestamp": [0, 10], "relevance": 4}
+    told_of = {"query_id": NUMBER, "query_key": "q1", "query": "?", "relevant_moment": [moment]}
+    (files / "val.json").write_text(json.dumps([told_of]))
+    found = [["v1", 1, 10, 0.9], ["v2", 5, 9, 0.8], ["v1", 19, 30, 0.7]]
+    for path, query in (("own.json", "q1"), ("numbers.json", NUMBER)):
+        (files / path).write_text(json.dumps([{"query_id": query, "predictions": found}]))
+    own, numbers = (
+        told(capsys, "evaluate", name, path, "-q", MEASURE) for path in ("own.json", "numbers.json")
+    )
+    assert own.out == numbers.out
+    assert f"{MEASURE}\tq1\t0" in own.out.replace("1.0000", "0")
+    assert own.err.replace("own.json", "numbers.json") == numbers.err
+    explained = told(capsys, "explain", name, "numbers.json", str(NUMBER)).out
+    assert explained == told(capsys, "explain", name, "own.json", "q1").out
+
+
+def test_a_query_by_its_id_and_by_its_number_too_is_refused(files, capsys):
+    twice = [{"query_id": query, "predictions": []} for query in ("q1", NUMBER)]
+    (files / "twice.json").write_text(json.dumps(twice))
+    err = told(capsys, "evaluate", "test.qrels", "twice.json", code=1).err
+    assert f"twice.json: the run has the query 'q1' by its number, {NUMBER}, too" in err
+
+
+def test_a_query_key_of_others_is_no_id(files, capsys):
+    moment = {"video_name": "v1", "timestamp": [0, 10], "relevance": 4}
+    other = [{"query_id": 7, "query_key": "q1", "query": "?", "relevant_moment": [moment]}]
+    (files / "other.json").write_text(json.dumps(other))
+    (files / "seven.json").write_text(json.dumps([{"query_id": 7, "predictions": []}]))
+    assert not told(capsys, "evaluate", "other.json", "seven.json").err

@@ -4,7 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momentrank.ids import as_integers, decode_id, encode_id
+from momentrank.ids import (
+    IdError,
+    as_integers,
+    decode_id,
+    encode_id,
+    own_ids,
+    query_number,
+    query_numbers,
+)
 
 texts = st.text()  # hypothesis draws no lone surrogates here: they are no UTF-8
 SPACES = " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2003\u2028\u2029\u202f\u205f\u3000"
@@ -86,3 +94,29 @@ def test_ids_that_are_integers_come_back_as_they_were(numbers):
 @pytest.mark.parametrize("odd", ["1\u0662", "07", "+7", "-0", "7\n", "1_0", "9" * 19, ""])
 def test_one_id_that_is_no_integer_leaves_all_as_texts(odd):
     assert as_integers(["12", odd]) == ["12", odd]
+
+
+# A query's integer in the JSON of TVR-Ranking
+
+
+def test_an_integer_is_its_own_number_and_a_text_has_one_that_json_and_floats_hold():
+    assert [query_number(one) for one in ("0", "13", str(2**52 - 1))] == [0, 13, 2**52 - 1]
+    for one in ("qid_0", "0013", "-5", str(2**52), "1\u0662", "", "9" * 30):
+        number = query_number(one)
+        assert 2**52 <= number < 2**53
+        assert int(float(number)) == number
+    assert query_number("qid_0") == 8178288390011732, "for ever: models were trained with it"
+
+
+@given(st.lists(texts, unique=True))
+def test_a_number_depends_on_the_id_alone_and_leads_back_to_it(ids):
+    numbers = query_numbers(ids)
+    assert numbers == {one: query_number(one) for one in ids}
+    long = {str(number): one for one, number in numbers.items() if number >= 2**52}
+    assert own_ids([*map(str, numbers.values()), "5", "x"], ids) == long
+
+
+def test_two_ids_of_one_number_are_refused(monkeypatch):
+    monkeypatch.setattr("momentrank.ids.query_number", len)
+    with pytest.raises(IdError, match="'a1' and 'b1' have the same number, 2: change one"):
+        query_numbers(["a1", "b1"])

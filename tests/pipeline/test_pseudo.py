@@ -5,13 +5,18 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
+import torch
 
-from momentrank.errors import UsageError
-from pipeline import embeddings, files, neighbours, pool, pseudo, tables
+from momentrank import ids
+from momentrank.errors import MomentRankError, UsageError
+from pipeline import embeddings, files, neighbours, pool, pseudo, tables, training_sets
 from pipeline.candidates import candidates
 from pipeline.params import Candidates
+from pipeline.ranking import Pool
 from pipeline.similarity import unit_on_grid
+from pipeline.training_sets import Training, training_path, write_training_sets
 
 CAPTIONS = ["He waves.", "She waves.", "She sits.", "He sits.", "He waves."]
 ANGLES = {"He waves.": 0, "She waves.": 10, "She sits.": 60, "He sits.": 70}
@@ -34,9 +39,9 @@ def moments():
 @pytest.fixture
 def embedded():
     """Return embeddings in which two captions are as alike as their angles are near."""
-    ids, texts = embeddings.distinct(list(ANGLES))
+    rows, texts = embeddings.distinct(list(ANGLES))
     angles = np.radians([ANGLES[text] for text in texts])
-    return embeddings.Embeddings(ids, unit_on_grid(np.stack([np.cos(angles), np.sin(angles)], 1)))
+    return embeddings.Embeddings(rows, unit_on_grid(np.stack([np.cos(angles), np.sin(angles)], 1)))
 
 
 def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, embedded):
@@ -67,10 +72,10 @@ def written(tmp_path, monkeypatch, moments, embedded):
     def write(queries: dict[str, str], sizes: list[int]) -> dict[int, object]:
         table = pd.DataFrame({"query_id": queries.keys(), "query": queries.values()}, dtype="str")
         found = neighbours.search(table["query"], moments, embedded, max(sizes))
-        entries = pseudo.entries(moments, pd.Series({"a": 30.0, "b": 40.0}))
-        count = pseudo.write_training_sets(pseudo.training_sets(table, found, entries), sizes)
-        assert count == len(queries)
-        return {size: json.loads(pseudo.training_path(size).read_text()) for size in sizes}
+        made = Training.of(table, moments, pd.Series({"a": 30.0, "b": 40.0}))
+        told = []
+        assert write_training_sets(made, found, sizes, told.append) == len(queries) == sum(told)
+        return {size: json.loads(training_path(size).read_text()) for size in sizes}
 
     return write
 
@@ -104,28 +109,61 @@ def test_a_smaller_set_is_the_head_of_a_larger_one(written):
         assert small["relevant_moment"] == large["relevant_moment"][:2]
 
 
-def test_ids_stay_text_where_one_of_them_is_no_integer(written):
-    sets = written({"13": "He sits.", "x1": "He waves."}, [1])
-    assert [query["query_id"] for query in sets[1]] == ["13", "x1"]
-    assert written({"0013": "He sits."}, [1])[1][0]["query_id"] == "0013"
-    sets = written({"12": "He sits.", "1\u0662": "He waves."}, [1])
-    assert {query["query_id"] for query in sets[1]} == {"12", "1\u0662"}
+def test_a_query_has_an_integer_and_beside_it_its_own_id_where_that_is_none(written):
+    """The published trainer makes a tensor of it, and a text stops that."""
+    sets = written({"13": "He sits.", "qid_0": "He waves.", "0013": "She sits."}, [1])[1]
+    assert torch.tensor([query["query_id"] for query in sets]).dtype == torch.int64
+    assert [query.get("query_key") for query in sets] == [None, "qid_0", "0013"]
+    assert sets[0]["query_id"] == 13
+    alone = written({"qid_0": "He waves."}, [1])[1]
+    assert alone == [sets[1]], "its number does not depend on other queries"
+
+
+def test_two_ids_of_one_number_are_refused(written, monkeypatch):
+    monkeypatch.setattr(ids, "query_number", len)
+    with pytest.raises(MomentRankError, match="'qid_0' and 'qid_1' have the same number, 5"):
+        written({"qid_0": "He sits.", "qid_1": "He waves."}, [1])
+
+
+@pytest.mark.parametrize("block", [1, 2, 3, 8192])
+def test_parquet_holds_what_the_json_holds_however_the_search_came(
+    tmp_path, monkeypatch, moments, embedded, block
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(training_sets, "GROUP", 2)
+    monkeypatch.setattr(training_sets.grouped, "__defaults__", (2,))
+    texts = ["He sits.", "He waves.", "She sits.", "She waves.", "He sits."]
+    queries = pd.DataFrame({"query_id": ["13", "qid_0", "7", "b", "9"], "query": texts})
+    searched = Pool.of(moments, embedded.rows(moments["caption"]), 3)
+    found = neighbours.nearest(embedded.vectors, embedded.rows(queries["query"]), searched, block)
+    made = Training.of(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
+    assert write_training_sets(made, found, [1, 3]) == 5
+    for size in (1, 3):
+        read = pq.ParquetFile(training_path(size, "parquet"))
+        assert [read.metadata.row_group(n).num_rows for n in range(3)] == [2, 2, 1]
+        rows = read.read().to_pylist()
+        assert [row.pop("query_key") for row in rows] == queries["query_id"].tolist()
+        told = json.loads(training_path(size).read_text())
+        assert rows == [{k: v for k, v in one.items() if k != "query_key"} for one in told]
 
 
 def test_no_training_queries_is_an_empty_list(written):
     assert written({}, [1, 2]) == {1: [], 2: []}
+    assert pq.read_table(training_path(2, "parquet")).num_rows == 0
 
 
-def test_a_failure_in_the_middle_leaves_no_half_file(tmp_path, monkeypatch):
+def test_a_failure_in_the_middle_leaves_no_half_file(tmp_path, monkeypatch, moments, embedded):
     monkeypatch.chdir(tmp_path)
+    queries = pd.DataFrame({"query_id": ["1"], "query": ["He sits."]})
 
-    def records():
-        yield {"query_id": 1, "query": "x", "relevant_moment": []}
+    def found():
+        yield from neighbours.search(queries["query"], moments, embedded, 2)
         raise RuntimeError("the disk is gone")
 
-    with pytest.raises(RuntimeError):
-        pseudo.write_training_sets(records(), [1, 20])
-    assert list(tmp_path.rglob("*.json*")) == []
+    made = Training.of(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
+    with pytest.raises(RuntimeError, match="the disk is gone"):
+        write_training_sets(made, found(), [1, 20])
+    assert list(tmp_path.rglob("*train*")) == []
 
 
 def test_video_corpus_is_name_to_duration_and_index_in_the_order_of_names():
@@ -147,7 +185,7 @@ def test_sizes_that_dvc_does_not_expect_are_told_before_the_work(repository, tmp
 
 def test_the_manifest_of_the_training_files_tells_hash_and_rows(written):
     written({"13": "He sits.", "11": "She waves."}, [1])
-    path = pseudo.training_path(1)
+    path = training_path(1)
     told = pseudo.manifest({path: 2})["files"]["train_top01.json"]
     assert told["rows"] == 2
     assert told["bytes"] == path.stat().st_size

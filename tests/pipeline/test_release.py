@@ -10,7 +10,7 @@ import pytest
 
 from momentrank import formats
 from momentrank.errors import MomentRankError
-from momentrank.ids import decode_id
+from momentrank.ids import decode_id, query_number
 from pipeline import csv_files, files, pool, release, tables
 from pipeline.files import FileError
 from pipeline.params import load
@@ -82,7 +82,7 @@ class Checkout:
 
     def __init__(self, folder, repository) -> None:
         self.folder = folder
-        (folder / "annotation").mkdir()
+        (folder / "annotation").mkdir(parents=True)
         shutil.copy(repository / "annotation/guideline.md", folder / "annotation")
         shutil.copy(repository / "params.yaml", folder)
         self.campaign(CLOSED)
@@ -177,7 +177,9 @@ def test_the_exact_mean_stands_beside_the_level(checkout):
 def test_a_query_without_any_level_is_counted_and_not_released(checkout):
     folder = checkout.release()
     assert (folder / "queries.tsv").read_text() == (
-        "query_id\tquery\tsplit\nq1\tShe waves.\tval\nq2\tHe sits.\ttest\n"
+        "query_id\tquery\tsplit\tnumber\n"
+        f"q1\tShe waves.\tval\t{query_number('q1')}\n"
+        f"q2\tHe sits.\ttest\t{query_number('q2')}\n"
     )
     told = json_of(folder, "manifest.json")
     assert told["standing"]["queries_without_level"] == 1
@@ -252,7 +254,7 @@ def test_ids_are_integers_where_all_of_them_are(checkout):
 def test_of_equal_queries_only_the_judged_one_is_released(checkout):
     queries = [("q9", " HE sits.", "test"), *QUERIES]
     checkout.write(queries=queries)
-    assert [one["query_id"] for one in json_of(checkout.release(), "test.json")] == ["q2"]
+    assert [one["query_key"] for one in json_of(checkout.release(), "test.json")] == ["q2"]
     frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
     assert one_of_each_text(frame)["query_id"].tolist() == ["q1", "q2", "q3"]
 
@@ -311,7 +313,7 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
     folder = checkout.release()
 
     [one] = json_of(folder, "val.json")
-    assert (one["query_id"], one["query"]) == (query, queries[0][1])
+    assert (one["query_key"], one["query"]) == (query, queries[0][1])
     assert one["relevant_moment"][0]["video_name"] == video
     for name in ("val.json", "qrels/val.qrels"):
         read = formats.read_qrels(folder / name)
@@ -328,8 +330,8 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
 
     lines = (folder / "queries.tsv").read_bytes().decode().split("\n")
     assert len(lines) == 3
-    name, text, split = lines[1].split("\t")
-    assert (decode_id(name), split) == (query, "val")
+    name, text, split, number = lines[1].split("\t")
+    assert (decode_id(name), split, int(number)) == (query, "val", query_number(query))
     assert text == '=1+1 a b c "d", =1+1 | #é x'
 
     for read_csv in (pd.read_csv, csv_files.read_csv):

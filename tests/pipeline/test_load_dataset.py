@@ -1,0 +1,100 @@
+"""A released folder as people load it: `datasets.load_dataset`, every config of the card, offline.
+
+It runs in a process of its own in another folder, as theirs does: the project has a folder that is
+called like the package.
+"""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+
+import pandas as pd
+import pytest
+from test_release import Checkout
+
+from pipeline import files, tables
+from pipeline.ranking import Neighbours
+from pipeline.training_sets import Training, write_training_sets
+
+LOAD = """
+import json, sys
+from datasets import get_dataset_config_names, load_dataset
+folder = sys.argv[1]
+found = {name: load_dataset(folder, name) for name in get_dataset_config_names(folder)}
+if "qrels" in found:
+    found[""] = load_dataset(folder)
+told = {name: {split: rows.to_list() for split, rows in one.items()} for name, one in found.items()}
+json.dump(told, sys.stdout)
+"""
+SIZES = (1, 20, 40)
+
+
+def train(folder):
+    """Write the training sets of two queries beside what the release has written."""
+    moments = pd.DataFrame(
+        [("v1", 0.0, 2.5, "He sits."), ("v2", 1.0, 2.0, "She waves.")],
+        columns=["video_id", "start", "end", "caption"],
+    )
+    queries = pd.DataFrame({"query_id": ["7", "qid_0"], "query": ["He sat.", "She waved."]})
+    made = Training.of(queries, moments, pd.Series({"v1": 9.0, "v2": 8.0}))
+    rows = pd.DataFrame({"query": [0, 0, 1], "moment": [0, 1, 1], "rank": [1, 2, 1]})
+    found = Neighbours(*(rows[name].to_numpy() for name in rows), pd.Series([1.0, 0.5, 1.0]))
+    with contextlib.chdir(folder):
+        write_training_sets(made, [found._replace(similarity=found.similarity.to_numpy())], SIZES)
+
+
+def loaded(folder, tmp_path):
+    """Return the rows of every config by split; of none named as `""`."""
+    environment = {**os.environ, "HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
+    ended = subprocess.run(
+        [sys.executable, "-c", LOAD, str(folder)],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr[-3000:]
+    return json.loads(ended.stdout)
+
+
+def configs_of(folder):
+    head = folder / "head.yaml"
+    head.write_text((folder / "README.md").read_text().split("\n---\n\n")[0].removeprefix("---\n"))
+    return {one["config_name"] for one in files.read_yaml(head)["configs"]}
+
+
+@pytest.mark.integration
+def test_every_config_of_a_released_folder_is_loaded(tmp_path, repository):
+    pytest.importorskip("datasets", reason="the test extra is not installed")
+    checkout = Checkout(tmp_path / "c", repository)
+    folder = checkout.release()
+    train(checkout.folder)
+    found = loaded(folder, tmp_path)
+    default = found.pop("")
+    assert default == found["qrels"]
+    assert set(found) == configs_of(folder)
+    for size in SIZES:
+        rows = found[f"train_top{size:02}"]["train"]
+        told = json.loads((folder / f"train_top{size:02}.json").read_text())
+        assert [row.pop("query_key") for row in rows] == ["7", "qid_0"]
+        assert rows == [{k: v for k, v in one.items() if k != "query_key"} for one in told]
+    assert {row["_id"] for row in found["corpus"]["corpus"]} == {"m1", "m2", "m3"}
+    for split in ("val", "test"):
+        judged = json.loads((folder / f"{split}.json").read_text())
+        assert [row["_id"] for row in found["queries"][split]] == [
+            one["query_key"] for one in judged
+        ]
+
+
+@pytest.mark.integration
+def test_a_release_without_anything_judged_is_loaded_too(tmp_path, repository):
+    pytest.importorskip("datasets", reason="the test extra is not installed")
+    checkout = Checkout(tmp_path / "c", repository)
+    checkout.campaign({})
+    checkout.write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
+    folder = checkout.release()
+    train(checkout.folder)
+    assert set(loaded(folder, tmp_path)) == {"train_top01", "train_top20", "train_top40"}
