@@ -26,6 +26,7 @@ from momentrank.errors import MomentRankError
 from momentrank.texts import is_utf8
 from pipeline import csv_files, similarity, stage
 from pipeline.finder import NameFinder
+from pipeline.language import detection, support
 from pipeline.names import NameTagger
 from pipeline.params import Params, load
 
@@ -138,6 +139,8 @@ def checked(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd
     """Return the frame with the columns of the checks, by the models of params.yaml."""
     captions = list(frame["caption"])
     descriptions = list(frame["description"]) if "description" in frame else None
+    spoken = detection.of_corpus(captions, params.ingest.language)
+    support.refuse(spoken, ["names.model: builtin"] if params.names.model == "builtin" else [])
     finder = finder_of(params, captions if descriptions is None else descriptions)
     encoder = encoder_of(params) if with_similarity and descriptions is not None else None
     checks = check(captions, descriptions, finder, encoder, limits_of(params))

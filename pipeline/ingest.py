@@ -22,6 +22,7 @@ from momentrank.segments import LATEST
 from momentrank.texts import is_utf8
 from pipeline import corpora, csv_files, stage, tables
 from pipeline.corpora.rows import Row
+from pipeline.language import detection, support
 from pipeline.params import Ingest, load
 
 REJECTED = tables.WORK / "rejected_moments.csv"
@@ -235,16 +236,25 @@ def refuse_useless(metrics: Mapping[str, Any], params: Ingest) -> None:
         )
 
 
+def language_figures(spoken: detection.Language) -> dict[str, Any]:
+    """Return the metrics of a corpus's language."""
+    shares = {code: round(share, 4) for code, share in spoken.shares.items()}
+    return {"language": spoken.code, "language_shares": shares, "texts_recognized": spoken.texts}
+
+
 def main() -> None:
     """Read the corpus, write the tables; stop where too much is wrong."""
     params = load().ingest
     rows = corpora.read(params.corpus, Path(params.source), params.columns)
     result = ingest(tqdm(rows, desc="ingest", unit=" rows", disable=None), params)
     csv_files.write_csv(REJECTED, result.rejected)
-    stage.write_metrics("ingest", result.metrics)
+    spoken = detection.of_corpus(result.moments["description"], params.language)
+    stage.write_metrics("ingest", result.metrics | language_figures(spoken))
     refuse_useless(result.metrics, params)
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)
+    for remark in support.remarks(spoken):
+        stage.say(f"ingest: {remark}")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,8 @@ class Ingest(Section):
     pool_modalities: Modalities
     max_rejected: Share
     end_slack: Annotated[float, Field(ge=0)]
+    max_characters: Positive
+    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2})$")]
     columns: dict[Column, Name]
 
     @field_validator("columns")

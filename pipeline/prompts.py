@@ -20,6 +20,7 @@ from pipeline import files
 from pipeline.strict import Name, Positive, Section, validated
 
 DESCRIPTIONS = "descriptions"
+LANGUAGE = "language"
 _PLACEHOLDER = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 _HASH_DIGITS = 12
 _SHORTEST_ID = 4
@@ -42,7 +43,14 @@ def _plain(text: str) -> str:
     return text
 
 
+def _system(text: str) -> str:
+    """Return a text that may ask for a language, and for nothing else."""
+    _plain(_PLACEHOLDER.sub(lambda found: "" if found[1] == LANGUAGE else found[0], text))
+    return text
+
+
 Plain = Annotated[Name, AfterValidator(_plain)]
+System = Annotated[Name, AfterValidator(_system)]
 
 
 class Example(Section):
@@ -57,7 +65,7 @@ class Prompt(Section):
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
     version: Positive
-    system: Plain
+    system: System
     user: Name
     examples: list[Example]
     answer: Annotated[Schema, Field(validation_alias="schema")]
@@ -65,7 +73,7 @@ class Prompt(Section):
     @field_validator("user")
     @classmethod
     def _user_has_its_placeholder(cls, user: str) -> str:
-        _check_placeholders(user, expected=(DESCRIPTIONS,))
+        _check_placeholders(user, expected=(DESCRIPTIONS,), optional=(LANGUAGE,))
         return user
 
     @field_validator("examples")
@@ -87,6 +95,22 @@ class Prompt(Section):
             if _property(items, name).get("type") != "string":
                 raise ValueError(f"must ask for captions[].{name}, a string")
         return answer
+
+    def in_language(self, name: str) -> "Prompt":
+        """Return the prompt with a language's English name where it says `{{language}}`.
+
+        Raises:
+            PromptError: it says so nowhere, and the language is not English.
+        """
+        texts = {"system": self.system, "user": self.user}
+        asked = {found for text in texts.values() for found in _PLACEHOLDER.findall(text)}
+        if name != "English" and LANGUAGE not in asked:
+            raise PromptError(
+                f"the prompt {self.label} asks for English, and the corpus is {name}: set"
+                f" rewrite.prompt to one that holds {{{{{LANGUAGE}}}}}, as prompts/rewrite-v2.yaml"
+            )
+        filled = {key: _filled(text, {LANGUAGE: name}) for key, text in texts.items()}
+        return self.model_copy(update=filled)
 
     @property
     def sha(self) -> str:
@@ -123,8 +147,12 @@ class Prompt(Section):
         lines = "\n".join(
             _encode({"id": id_, "description": text}) for id_, text in descriptions.items()
         )
-        # By a function: text that looks like a placeholder or a group stays what it is.
-        return _PLACEHOLDER.sub(lambda _: lines, self.user)
+        return _filled(self.user, {DESCRIPTIONS: lines})
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    # By a function: text that looks like a placeholder or a group stays what it is.
+    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
 
 
 def ids_of(descriptions: Sequence[str]) -> list[str]:
@@ -154,12 +182,13 @@ def load(path: Path) -> Prompt:
     return validated(Prompt, files.read_yaml(path), path, PromptError)
 
 
-def _check_placeholders(text: str, expected: Sequence[str]) -> None:
+def _check_placeholders(text: str, expected: Sequence[str], optional: Sequence[str] = ()) -> None:
     found = _PLACEHOLDER.findall(text)
     if "{{" in _PLACEHOLDER.sub("", text):
         raise ValueError("a {{ has no }} on its line")
-    if unknown := [name for name in found if name not in expected]:
-        known = f"; known: {', '.join(expected)}" if expected else ""
+    allowed = (*expected, *optional)
+    if unknown := [name for name in found if name not in allowed]:
+        known = f"; known: {', '.join(allowed)}" if allowed else ""
         raise ValueError(f"unknown placeholder {{{{{unknown[0]}}}}}{known}")
     for name in expected:
         if found.count(name) != 1:

@@ -24,6 +24,7 @@ import pandas as pd
 
 from pipeline import csv_files, pool, prompts, review, stage, tables
 from pipeline.check import check, encoder_of, finder_of, limits_of
+from pipeline.language import detection, support
 from pipeline.params import Params, load
 from pipeline.rewriters import none
 from pipeline.rewriters.llm import LlmRewriter
@@ -69,11 +70,12 @@ def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
 
 
-def llm_of(params: Params) -> LlmRewriter | None:
-    """Return the LLM of `rewrite.backend`, if that is one."""
+def llm_of(params: Params, language: str = "English") -> LlmRewriter | None:
+    """Return the LLM of `rewrite.backend`, if that is one; it is told the corpus's `language`."""
     if params.rewrite.backend != "openai":
         return None
-    return LlmRewriter(params.rewrite.openai, prompts.load(Path(params.rewrite.prompt)))
+    prompt = prompts.load(Path(params.rewrite.prompt)).in_language(language)
+    return LlmRewriter(params.rewrite.openai, prompt)
 
 
 def captions_of(
@@ -82,7 +84,10 @@ def captions_of(
     """Rewrite by params.yaml; return the captions, and the figures of the rewriter."""
     if params.rewrite.backend == "none":
         return rewrite(moments, none.Unchanged(), none.unchecked, repairs=0), {}
-    llm, corpus = llm_of(params), list(moments["description"])
+    corpus = list(moments["description"])
+    spoken = detection.of_corpus(corpus, params.ingest.language)
+    support.refuse(spoken, support.english_only(params))
+    llm = llm_of(params, spoken.name_for_prompt)
     if llm:
         llm.ready(items_of(moments))  # before minutes of tagging
     encoder, finder = encoder_of(params), finder_of(params, corpus)
@@ -125,7 +130,8 @@ def main() -> None:
 def estimate() -> None:
     """Say what the first round would take, before a cent is spent."""
     params, moments = load(), tables.MOMENTS.read()
-    llm = llm_of(params)
+    spoken = detection.of_corpus(moments["description"], params.ingest.language)
+    llm = llm_of(params, spoken.name_for_prompt)
     if llm is None:
         stage.say(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
         return

@@ -159,7 +159,7 @@ def test_a_language_model_rewrites_through_dvc_and_is_paid_once(project):
         captions = pd.read_parquet(folder / "captions.parquet").set_index("moment_id")
         moments = pd.read_parquet(folder / "moments.parquet").set_index("moment_id")
         assert set(captions["source"]) == {"llm"}
-        assert captions["prompt"].str.startswith("rewrite-v1").all()
+        assert captions["prompt"].str.startswith("rewrite-v2").all()
         assert captions["caption"].to_dict() == moments["description"].map(caption_of).to_dict()
         told = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
         assert told["requests"] > 0

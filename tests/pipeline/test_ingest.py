@@ -44,6 +44,8 @@ def of(**changes) -> Ingest:
         "pool_modalities": ["v"],
         "max_rejected": 0.01,
         "end_slack": 1.0,
+        "max_characters": 2000,
+        "language": "auto",
         "columns": {},
     }
     return Ingest(**fields | changes)

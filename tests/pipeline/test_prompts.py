@@ -99,6 +99,30 @@ def test_the_conversation_holds_rules_examples_and_descriptions(loaded):
     assert [line["description"] for line in shown] == [e.description for e in prompt.examples]
 
 
+def test_the_language_stands_where_the_prompt_asks_for_it(loaded):
+    asking = loaded(system="Write {{ language }}.", user="In {{language}}:\n{{descriptions}}")
+    german = asking.in_language("German")
+    system, *_, last = german.messages({"ab": "Er sagt {{language}}."})
+    assert system["content"] == "Write German."
+    assert last["content"].startswith("In German:\n")
+    assert "Er sagt {{language}}." in last["content"]
+    assert german.messages({})[1]["content"].startswith("In German:\n")
+    assert len({asking.sha, german.sha, asking.in_language("English").sha}) == 3
+
+
+def test_a_prompt_for_english_alone_refuses_another_language(loaded):
+    assert loaded().in_language("English").label == loaded().label
+    with pytest.raises(PromptError, match=r"rewrite-v1@.* English, and the corpus is German"):
+        loaded().in_language("German")
+
+
+def test_the_default_prompt_takes_any_language(repository):
+    path = repository / files.read_yaml(repository / "params.yaml")["rewrite"]["prompt"]
+    [system, *_] = prompts.load(path).in_language("German").messages({})
+    assert "German" in system["content"]
+    assert "{{" not in system["content"]
+
+
 def test_without_examples_there_are_none(loaded):
     roles = [message["role"] for message in loaded(examples=[]).messages({"a": "b"})]
     assert roles == ["system", "user"]
@@ -127,12 +151,12 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
             "user: must hold {{descriptions}} once, not 2 times",
         ),
         (
-            {"user": "{{descriptions}} {{language}}"},
-            "user: unknown placeholder {{language}}; known: descriptions",
+            {"user": "{{descriptions}} {{tongue}}"},
+            "user: unknown placeholder {{tongue}}; known: descriptions, language",
         ),
         (
             {"user": "{{description}}"},
-            "user: unknown placeholder {{description}}; known: descriptions",
+            "user: unknown placeholder {{description}}; known: descriptions, language",
         ),
         ({"system": "You {{descriptions}}"}, "system: unknown placeholder {{descriptions}}"),
         ({"system": ""}, "system: string should have at least 1 character (it is '')"),

@@ -8,6 +8,7 @@ from benchmarks.rewrite import serving
 from momentrank.errors import UsageError
 from pipeline import params, review, rewrite, tables
 from pipeline.files import FileError
+from pipeline.language.detection import LanguageError
 from pipeline.rewriters.rules.gender import cast_of, from_cast
 from pipeline.schema import TableError
 from pipeline.similarity import unit_on_grid
@@ -69,7 +70,7 @@ def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
     [
         ("rounds: 2", "rounds: 2", "", UsageError, "OPENAI_API_KEY is not set"),
         ("rounds: 2", "rounds: 2", "here", UsageError, "OPENAI_BASE_URL must start with"),
-        ("rewrite-v1.yaml", "none.yaml", "", FileError, "prompts/none.yaml: no such file"),
+        ("rewrite-v2.yaml", "none.yaml", "", FileError, "prompts/none.yaml: no such file"),
     ],
 )
 def test_what_the_llm_wants_is_told_before_anything_is_loaded(
@@ -80,6 +81,24 @@ def test_what_the_llm_wants_is_told_before_anything_is_loaded(
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     with pytest.raises(error, match=said):
         rewrite.main()
+
+
+def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(project):
+    places = ("Küche", "Schule", "Garage", "Kirche", "Wohnung", "Halle")
+    doings = ("trinken Kaffee", "warten auf den Bus", "singen zusammen ein Lied")
+    german = [f"Zwei Frauen {doing} in der {place}." for place in places for doing in doings]
+    ids = [str(number) for number in range(len(german))]
+    tables.MOMENTS.write(
+        pd.DataFrame({"moment_id": ids, "description": german}).assign(
+            video_id="v", start=0.0, end=1.0, modality="v"
+        )[tables.MOMENTS.columns]
+    )
+    with pytest.raises(LanguageError, match="German") as refused:
+        rewrite.main()
+    assert "rewrite.backend: rules" in str(refused.value)
+    change(project, "backend: rules", "backend: none")
+    rewrite.main()
+    assert list(tables.CAPTIONS.read()["caption"]) == german
 
 
 def test_no_key_is_wanted_where_nothing_is_asked(project, repository, monkeypatch):

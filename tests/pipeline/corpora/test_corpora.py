@@ -29,6 +29,8 @@ def settings(**changes) -> Ingest:
         "pool_modalities": ["v"],
         "max_rejected": 0.0,
         "end_slack": 1.0,
+        "max_characters": 2000,
+        "language": "auto",
         "columns": {},
     }
     return Ingest(**fields | changes)

@@ -1,0 +1,133 @@
+"""The language of a corpus: each text by py3langid, the corpus by what most of its texts are.
+
+py3langid (Lui and Baldwin, ACL 2012; its model comes with the package) names the language of
+one short sentence rightly in 99.7 % of QVHighlights' and 99.9 % of TVR's descriptions.
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from momentrank.errors import MomentRankError
+
+if TYPE_CHECKING:
+    from py3langid.langid import LanguageIdentifier
+
+AUTO = "auto"
+ENGLISH = "en"
+UNKNOWN = "und"
+"""ISO 639's own code for a text whose language can't be determined."""
+SAMPLE = 5000
+"""Distinct texts that are looked at, at most: half a second, and shares to half a per cent."""
+MIN_TEXTS = 10
+"""Fewer recognized texts are weak evidence: they are reported, and nothing is refused."""
+MIN_CONFIDENCE = 0.5
+"""Of one text; below it, the text counts for no language."""
+MIN_SHOWN = 0.01
+"""A smaller share is the detector's error as likely as a language."""
+
+
+class LanguageError(MomentRankError):
+    """A language that nobody knows, or that something in use does not."""
+
+
+class Language(NamedTuple):
+    """A corpus's main language, an ISO 639-1 code, and the share of texts in each language.
+
+    `shares` are of the `texts` that were recognized, the largest first. `is_given`: it is the
+    lead's word (`ingest.language`), not the detector's.
+    """
+
+    code: str
+    shares: dict[str, float]
+    texts: int
+    is_given: bool = False
+
+    @property
+    def name(self) -> str:
+        """The English name of the main language."""
+        return name_of(self.code)
+
+    @property
+    def name_for_prompt(self) -> str:
+        """The name that a language model is given: English where nothing was recognized."""
+        return name_of(ENGLISH if self.code == UNKNOWN else self.code)
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether it is said, or seen in enough texts to act on."""
+        return self.is_given or self.texts >= MIN_TEXTS
+
+    def share_outside(self, codes: Iterable[str]) -> float:
+        """Return the share of texts in other languages than these."""
+        return 1.0 - sum(self.shares.get(code, 0.0) for code in set(codes)) if self.shares else 0.0
+
+    def __str__(self) -> str:
+        """Name the languages with their shares: `German (de), 98.0 % of 1,204 texts`."""
+        if self.is_given:
+            return f"{self.name} ({self.code}), as ingest.language says"
+        shown = {code: share for code, share in self.shares.items() if share >= MIN_SHOWN}
+        parts = [f"{name_of(code)} ({code}) {share:.1%}" for code, share in shown.items()]
+        named = ", ".join(parts) or "an unknown language"
+        weak = "" if self.is_certain else ": too few to be certain"
+        return f"{named} of {self.texts:,} texts{weak}"
+
+
+def of_corpus(texts: Iterable[str], setting: str) -> Language:
+    """Return the language of a corpus: as `setting` (`ingest.language`) says, or detected.
+
+    Raises:
+        LanguageError: `setting` is no language's code.
+    """
+    if setting == AUTO:
+        return detect(texts)
+    if not is_code(setting):
+        raise LanguageError(f"ingest.language: {setting!r} is no language's code (ISO 639-1)")
+    return Language(setting, {setting: 1.0}, 0, is_given=True)
+
+
+def detect(texts: Iterable[str]) -> Language:
+    """Return the language of most of the texts; of many, a sample that no order changes."""
+    identifier = _identifier()
+    votes = [identifier.classify(text) for text in _sample(texts)]
+    counts = Counter(code for code, confidence in votes if confidence >= MIN_CONFIDENCE)
+    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    total = counts.total()
+    code = ranked[0][0] if ranked else UNKNOWN
+    return Language(code, {one: count / total for one, count in ranked}, total)
+
+
+def name_of(code: str) -> str:
+    """Return the English name of a language by its ISO 639 code."""
+    from iso639 import Lang  # noqa: PLC0415  (its tables take a moment)
+
+    return re.sub(r" \(.*\)", "", str(Lang(code).name))  # `Swahili (macrolanguage)`
+
+
+def is_code(code: str) -> bool:
+    """Tell whether `code` is a language's two letters (ISO 639-1)."""
+    from iso639 import is_language  # noqa: PLC0415  (its tables take a moment)
+
+    return bool(is_language(code, "pt1"))
+
+
+def _sample(texts: Iterable[str]) -> list[str]:
+    distinct = sorted(set(texts))
+    if len(distinct) <= SAMPLE:
+        return distinct
+    return sorted(distinct, key=lambda text: hashlib.sha256(text.encode()).digest())[:SAMPLE]
+
+
+@cache
+def _identifier() -> "LanguageIdentifier":
+    from py3langid.langid import (  # noqa: PLC0415  (its model takes a second)
+        MODEL_FILE,
+        LanguageIdentifier,
+    )
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([label for label in identifier.labels if is_code(label)])
+    return identifier

@@ -1,0 +1,64 @@
+"""Which of the settings in use know a corpus's language, and what to set where one does not."""
+
+from pipeline.language.detection import ENGLISH, Language, LanguageError
+from pipeline.params import Params
+
+MAX_OTHER = 0.2
+"""A larger share of texts in other languages is refused by what knows English only."""
+MIN_OTHER = 0.05
+"""... and one of at least this is worth a remark."""
+
+REMEDIES = {
+    "rewrite.backend: rules": "set `openai` (a language model writes {name}), or `none` where no"
+    " text names anybody",
+    "names.model: builtin": "name a Flair tagger of people's names in {name}: a hub id, and its"
+    " commit in names.revision",
+}
+ENCODER = "embed.model: builtin"
+"""It compares texts of any language, but poorly: it is named, and nothing is refused."""
+
+
+def english_only(params: Params) -> list[str]:
+    """Return the settings that rewriting uses and that know English only."""
+    in_use = {
+        "rewrite.backend: rules": params.rewrite.backend == "rules",
+        "names.model: builtin": params.names.model == "builtin"
+        and params.rewrite.backend != "none",
+    }
+    return [setting for setting, is_used in in_use.items() if is_used]
+
+
+def refuse(language: Language, settings: list[str]) -> None:
+    """Refuse a corpus that is not English where `settings` know English only.
+
+    Raises:
+        LanguageError: with a line on what to set for each of them.
+    """
+    if settings and language.is_certain and language.share_outside([ENGLISH]) > MAX_OTHER:
+        raise LanguageError(_refusal(language, settings))
+
+
+def _refusal(language: Language, settings: list[str]) -> str:
+    main = max(
+        (code for code in language.shares if code != ENGLISH), key=language.shares.__getitem__
+    )
+    named = language._replace(code=main).name
+    advice = [f"  {setting}: {REMEDIES[setting].format(name=named)}" for setting in settings]
+    return "\n".join(
+        [
+            f"the corpus is {language}, and these settings know English only:",
+            *advice,
+            "If it is English after all, set ingest.language: en",
+        ]
+    )
+
+
+def remarks(language: Language) -> list[str]:
+    """Return what the lead should know about a corpus's language: a line each."""
+    lines = [f"the corpus is {language}"]
+    if language.shares and language.share_outside([ENGLISH]) >= MIN_OTHER:
+        lines.append(
+            f"{', '.join([*REMEDIES, ENCODER])} know English only; `openai` and `none` take any"
+            " language, and so do multilingual encoders (docs/corpora.md, Languages)"
+        )
+    return lines

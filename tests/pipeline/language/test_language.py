@@ -1,0 +1,162 @@
+"""The language of a corpus: found, or said by the lead; and refused by what does not know it."""
+
+import pytest
+
+from pipeline import params
+from pipeline.language import detection, support
+from pipeline.language.detection import LanguageError, detect, of_corpus
+
+GERMAN = [
+    "Zwei Frauen trinken Kaffee in einer Küche.",
+    "Ein Mann öffnet die Tür und geht hinaus.",
+    "Das Kind spielt mit dem Ball im Garten.",
+    "Eine Katze springt auf den Tisch.",
+    "Der Lehrer schreibt etwas an die Tafel.",
+    "Anna setzt sich auf ihren Platz am Fenster.",
+    "Jemand wirft einen Stein ins Wasser.",
+    "Die Polizistin hält einen Wagen an.",
+    "Drei Männer tragen ein Klavier die Treppe hinauf.",
+    "Ein Hund bellt den Briefträger an.",
+    "Peter schenkt seiner Mutter Blumen.",
+    "Das Auto fährt rückwärts in die Garage.",
+    "Eine alte Dame füttert Tauben im Park.",
+    "Der Koch schneidet Zwiebeln und weint.",
+]
+ENGLISH = [
+    "Two women drink coffee in a kitchen.",
+    "A man opens the door and goes out.",
+    "Hannah sits down at her desk by the window.",
+    "person opens a laptop on the table",
+    "The cook cuts onions and cries.",
+    "A dog barks at the postman.",
+    "Somebody throws a stone into the water.",
+    "A bowl of ramen is on the table.",
+    "Dr. Gregory looks at an x-ray.",
+    "An old lady feeds pigeons in the park.",
+    "Vlogger shows her new red T-shirt",
+    "The car goes backwards into the garage.",
+]
+OTHERS = {
+    "fr": "Deux femmes boivent du café dans une cuisine pendant que la pluie tombe.",
+    "es": "Dos mujeres toman café en una cocina mientras llueve afuera.",
+    "it": "Due donne bevono il caffè in cucina mentre fuori piove.",
+    "nl": "Twee vrouwen drinken koffie in een keuken terwijl het regent.",
+    "pl": "Dwie kobiety piją kawę w kuchni, a na dworze pada deszcz.",
+    "ru": "Две женщины пьют кофе на кухне, а на улице идёт дождь.",  # noqa: RUF001
+    "tr": "İki kadın mutfakta kahve içiyor ve dışarıda yağmur yağıyor.",  # noqa: RUF001
+    "zh": "两个女人在厨房里喝咖啡，外面正在下雨。",  # noqa: RUF001
+    "ja": "二人の女性が台所でコーヒーを飲んでいます。",
+    "ar": "امرأتان تشربان القهوة في المطبخ بينما يهطل المطر.",
+}
+
+
+@pytest.fixture
+def defaults(repository):
+    return params.load(repository / "params.yaml")
+
+
+def test_german_is_found_and_named_with_its_share():
+    found = detect(GERMAN)
+    assert (found.code, found.name, found.texts) == ("de", "German", len(GERMAN))
+    assert found.is_certain
+    assert str(found) == "German (de) 100.0% of 14 texts"
+
+
+@pytest.mark.parametrize("code", OTHERS)
+def test_a_sentence_is_enough_to_name_a_language(code):
+    assert detect([OTHERS[code]]).code == code
+
+
+def test_a_mixed_corpus_says_its_shares():
+    found = detect([*ENGLISH, *GERMAN[:4]])
+    assert found.shares == {"en": 0.75, "de": 0.25}
+    assert str(found) == "English (en) 75.0%, German (de) 25.0% of 16 texts"
+    assert found.share_outside(["en"]) == 0.25
+
+
+def test_a_text_counts_once_and_order_does_not_matter():
+    texts = [*ENGLISH, *GERMAN]
+    assert detect(texts[::-1] + GERMAN * 3) == detect(texts)
+
+
+def test_of_many_texts_a_sample_is_looked_at(monkeypatch):
+    monkeypatch.setattr(detection, "SAMPLE", 20)
+    numbered = [f"{text} {number}" for number in range(20) for text in ENGLISH]
+    found = detect(numbered)
+    assert (found.code, found.texts <= 20) == ("en", True)
+    assert detect(numbered[::-1]) == found
+    monkeypatch.setattr(detection, "SAMPLE", 240)
+    assert detect(numbered).texts > 100
+
+
+def test_few_texts_are_weak_evidence_and_nothing_is_refused(defaults):
+    found = detect(GERMAN[:5])
+    assert (found.code, found.is_certain) == ("de", False)
+    assert "too few to be certain" in str(found)
+    support.refuse(found, support.english_only(defaults))
+
+
+@pytest.mark.parametrize("texts", [[], ["123", "?!"]])
+def test_without_a_word_the_language_is_unknown(texts, defaults):
+    found = detect(texts)
+    assert found.name_for_prompt in {"English", found.name}
+    assert not found.is_certain
+    support.refuse(found, support.english_only(defaults))
+
+
+def test_english_is_refused_by_nobody(defaults):
+    found = detect(ENGLISH)
+    assert found.is_certain
+    support.refuse(found, support.english_only(defaults))
+    assert len(support.remarks(found)) == 1
+
+
+def settings(defaults, backend, tagger):
+    names = defaults.names.model_copy(update={"model": tagger})
+    rewrite = defaults.rewrite.model_copy(update={"backend": backend})
+    return defaults.model_copy(update={"names": names, "rewrite": rewrite})
+
+
+@pytest.mark.parametrize(
+    ("backend", "tagger", "refusing"),
+    [
+        ("rules", "builtin", {"rewrite.backend: rules", "names.model: builtin"}),
+        ("rules", "flair/ner-german-large", {"rewrite.backend: rules"}),
+        ("openai", "builtin", {"names.model: builtin"}),
+        ("openai", "flair/ner-german-large", set()),
+        ("none", "builtin", set()),
+    ],
+)
+def test_what_knows_english_alone_refuses_german_by_name(defaults, backend, tagger, refusing):
+    limited = support.english_only(settings(defaults, backend, tagger))
+    assert set(limited) == refusing
+    if not refusing:
+        support.refuse(detect(GERMAN), limited)
+        return
+    with pytest.raises(LanguageError, match=r"German \(de\) 100\.0% of 14 texts") as refused:
+        support.refuse(detect(GERMAN), limited)
+    assert all(setting in str(refused.value) for setting in refusing)
+    assert "ingest.language: en" in str(refused.value)
+
+
+def test_a_large_share_of_another_language_is_refused_by_its_name(defaults):
+    mixed = detect([*ENGLISH, *GERMAN[:4]])
+    with pytest.raises(LanguageError, match="names in German"):
+        support.refuse(mixed, support.english_only(defaults))
+    support.refuse(detect([*ENGLISH, GERMAN[0]]), support.english_only(defaults))
+
+
+def test_the_lead_overrules_the_detector(defaults):
+    limited = support.english_only(defaults)
+    support.refuse(of_corpus(GERMAN, "en"), limited)
+    with pytest.raises(LanguageError, match=r"German \(de\), as ingest\.language says"):
+        support.refuse(of_corpus(ENGLISH, "de"), limited)
+    with pytest.raises(LanguageError, match="'xx' is no language's code"):
+        of_corpus(ENGLISH, "xx")
+
+
+def test_the_remarks_name_what_knows_english_alone():
+    [first, second] = support.remarks(detect(GERMAN))
+    assert "German (de)" in first
+    assert "rewrite.backend: rules" in second
+    assert "names.model: builtin" in second
