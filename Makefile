@@ -19,7 +19,8 @@ READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut 
 # Label Studio's server pins what the pipeline does not want: it has an environment of its own.
 LABEL_STUDIO := .venv-label-studio/ready-$(shell cksum < requirements-label-studio.lock | cut -d' ' -f1)
 
-.PHONY: help setup demo demo-clone test campaign label-studio label-studio-environment lock clean-demo
+.PHONY: help setup demo demo-clone test campaign label-studio label-studio-environment lock \
+  stop-demo clean-demo
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -43,10 +44,12 @@ demo: ## Run everything on the sample corpus, people and all, in a clone of its 
 	@echo "==> $(DEMO)/: a clone of the last commit; your checkout and its campaign stay untouched"
 	@git diff --quiet HEAD || echo "    (what you have not committed is not in it)"
 	@cd $(DEMO) && $(RUN) python -m annotation.rehearsal --name Demo
+	@echo "  stop its server make stop-demo (make demo starts it again)"
+	@echo "  take it away    make clean-demo"
 
 # A sample that makes about 1,000 judgments.
-SMALLER := sed -i.bak -E -e 's/^  val: .*/  val: 5/' -e 's/^  test: .*/  test: 15/' \
-  -e 's/^  videos: [0-9]+$$/  videos: 40/' -e 's/^  sentences: [0-9]+/  sentences: 2500/' params.yaml && rm params.yaml.bak
+SMALLER := split.val=5 split.test=15 sample.videos=40 tagger.sentences=2500
+MAKE_SMALLER = (cd "$(CURDIR)" && $(RUN) python -m tools.settings $(1)/params.yaml "$(SMALLER)")
 
 $(DEMO):
 	@rm -rf $(DEMO).new && git clone --quiet --no-local . $(DEMO).new
@@ -55,7 +58,7 @@ $(DEMO):
 	  && { git config user.name >/dev/null || git config user.name Demo; } \
 	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
 	  && git switch --quiet --create demo \
-	  && $(SMALLER) && git commit --quiet --all -m "A smaller sample than usual"
+	  && $(call MAKE_SMALLER,$(DEMO).new) && git commit --quiet --all -m "A smaller sample than usual"
 	@mv $(DEMO).new $(DEMO)
 
 # The last commit's code, with the campaign (and the dvc.lock) that the demo has made so far.
@@ -65,25 +68,15 @@ demo-clone: $(DEMO)
 	  || { git add --all && { git diff --cached --quiet || git commit --quiet -m "What the demo has made"; } \
 	  && git merge --quiet --strategy=ours --no-commit FETCH_HEAD && git read-tree -u --reset FETCH_HEAD \
 	  && git checkout --quiet HEAD -- datasets/campaign dvc.lock \
-	  && $(SMALLER) && git commit --quiet --all -m "The demo, by the code of the last commit"; }; }
+	  && $(call MAKE_SMALLER,$(DEMO)) && git commit --quiet --all -m "The demo, by the code of the last commit"; }; }
 
 test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
 	@echo "==> mypy --strict" && $(RUN) mypy
 	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)"
 
-campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=params.paper.yaml]
-	@test -n "$(DIR)" || { echo "say where: make campaign DIR=path [PARAMS=params.paper.yaml]"; exit 2; }
-	@test ! -e "$(DIR)" || { echo "$(DIR) is there already: a campaign is never overwritten"; exit 2; }
-	@test -z "$(PARAMS)" || test -f "$(PARAMS)" || { echo "$(PARAMS): no such file"; exit 2; }
-	@git clone --quiet --no-local --origin momentrank . "$(DIR)"
-	@git -C "$(DIR)" switch --quiet --create campaign
-	@for each in .venv .venv-label-studio; do \
-	  if [ -e $$each ]; then ln -s "$(CURDIR)/$$each" "$(DIR)/$$each"; fi; done
-	@if [ -n "$(PARAMS)" ]; then cp "$(PARAMS)" "$(DIR)/params.yaml"; fi
-	@echo "==> $(DIR) is ready, on a branch of its own. Next:"
-	@echo "    cd '$(DIR)' && . .venv/bin/activate"
-	@echo "    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro"
+campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=file] [SET="key=value ..."]
+	@$(RUN) python -m tools.campaign "$${DIR-}" --params="$${PARAMS-}" --set="$${SET-}"
 
 label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own on this machine
 	@$(RUN) python -m annotation.server start
@@ -103,6 +96,9 @@ lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Pyth
 	@$(RUN) pip-compile --quiet --upgrade --all-extras --strip-extras --allow-unsafe --no-annotate \
 	  --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
 	@sed -i.bak 's/+cpu$$//' requirements.lock && rm requirements.lock.bak
+
+stop-demo: $(READY) ## Stop the demo's server; what the demo has made stays
+	@test ! -d $(DEMO) || { cd $(DEMO) && $(RUN) python -m annotation.server stop; }
 
 clean-demo: $(READY) ## Take the demo away, its server too; refuses where people have judged
 	@test ! -d $(DEMO) || { cd $(DEMO) && $(RUN) python -m annotation.rehearsal --clear; }

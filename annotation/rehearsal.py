@@ -15,7 +15,6 @@ have judged, be it in the project for practice: all that nobody simulated is the
 
 import argparse
 import subprocess
-import sys
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ from annotation.env import Endpoint
 from annotation.opened import CampaignError
 from annotation.push import with_showing
 from annotation.simulate import truth
-from annotation.simulating import real
+from annotation.simulating import commands, real
 from annotation.simulating.practice import practice
 from annotation.studio.client import LabelStudio
 from momentrank.errors import MomentRankError
@@ -61,7 +60,7 @@ def rehearse(name: str, people: int) -> None:
     recover()
     if known is None:
         _step("the corpus", "dvc", "repro", "ingest")
-    with subprocess.Popen(_command("annotation.server", "start")) as starting:  # noqa: S603  (ours)
+    with subprocess.Popen(commands.command("annotation.server", "start")) as starting:  # noqa: S603  (ours)
         if known is None:
             _step("queries, candidates, clips; Label Studio beside it", "dvc", "repro", "clips")
         if starting.wait():
@@ -99,22 +98,12 @@ def _decide(queries: list[str]) -> None:
 
 def _step(what: str, module: str, *arguments: str) -> None:
     stage.say(f"\n==> {what}")
-    command = _command(module, *arguments)
-    with subprocess.Popen(command) as process:  # noqa: S603  (ours)
-        try:
-            code = process.wait()
-        except KeyboardInterrupt:
-            process.wait()  # the terminal has told it too; subprocess.run would kill it at once
-            raise
+    code = commands.run(module, *arguments)
     if code:
         raise RehearsalError(
-            f"`{' '.join(['python', *command[1:]])}` ended with {code}; mend what it"
+            f"`{' '.join(['python', '-m', module, *arguments])}` ended with {code}; mend what it"
             " says above, then the same command goes on from here"
         )
-
-
-def _command(module: str, *arguments: str) -> list[str]:
-    return [sys.executable, "-m", module, *arguments]
 
 
 def outcome() -> str:
@@ -210,6 +199,7 @@ def main(options: argparse.Namespace) -> None:
         return clear()
     rehearse(options.name, options.people)
     stage.say(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
+    stage.say(f"  the release     {tables.RELEASE.absolute()}/")
     stage.say(f"  the report      {REPORT.absolute()}")
     stage.say(f"  judge yourself  {practice_address()}")
     return stage.say(

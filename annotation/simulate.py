@@ -47,8 +47,13 @@ def truth() -> Truth:
     Raises:
         CampaignError: the campaign's moments are not the sample's.
     """
-    script = load_screenplay()
-    records = files.read_json_lines(sample.OUT / "annotations.jsonl")
+    script, path = load_screenplay(), sample.OUT / "annotations.jsonl"
+    if not path.exists():
+        raise CampaignError(
+            f"{path} is not there: simulate judges by the sample corpus, whose true levels are"
+            " known; `dvc repro ingest` draws it where `ingest.source` is as it came"
+        )
+    records = files.read_json_lines(path)
     scenes = {str(one.fields["desc_id"]): sample.scene_of(one.fields) for one in records}
 
     def level(query_id: str, moment_id: str) -> int:

@@ -1,7 +1,7 @@
 """Make the pages that one looks at: the report, and the lead's own (paper, Tables 1, 3 and 4).
 
 reads   what the other stages wrote: their tables, rejected rows and metrics
-writes  datasets/report/index.html, datasets/report/figures/*.csv,
+writes  datasets/report/index.html, datasets/report/figures/*.csv, datasets/work/plots/*.csv,
         datasets/work/lead/index.html (of single people: git ignores it, no cache takes it)
 
 The report is one self-contained file: no script, and no request to any host. It says
@@ -23,8 +23,16 @@ from pipeline.reporting.figures import figures
 from pipeline.reporting.page import render
 from pipeline.reporting.sources import Sources
 
-REPORT = Path("datasets/report")
+REPORT, PLOTS = Path("datasets/report"), Path("datasets/work/plots")
 LEAD_PAGE = sources.LEAD / "index.html"
+PLOTTED = (
+    "moment_seconds",
+    "query_words",
+    "relevance_by_rank",
+    "relevance_by_similarity",
+    "relevant_per_query",
+)
+"""The tables that `dvc plots` draws: it reads them outside the report, whose folder is one out."""
 
 
 class Made(NamedTuple):
@@ -99,6 +107,8 @@ def main() -> None:
     _write(LEAD_PAGE, lead_page(found, own.standing))
     for name, table in own.tables.items():
         csv_files.write_csv(REPORT / "figures" / f"{name}.csv", table)
+    for name in PLOTTED:
+        csv_files.write_csv(PLOTS / f"{name}.csv", own.tables[name])
     verdicts = {check.name: check.verdict for check in own.checks}
     stage.write_metrics("report", {"checks": verdicts, "collection": own.collection})
     passed = list(verdicts.values()).count("pass")

@@ -3,7 +3,8 @@
 reads   datasets/sample/screenplay.yaml
 writes  datasets/work/sample/annotations.jsonl (TVR's format, with each moment's scene), videos/
 
-From two scenes follows the true relevance level of a query-moment pair, by the guideline of
+It is drawn only where `ingest.source` lies in it: with a corpus of one's own this makes an empty
+folder. From two scenes follows the true relevance level of a query-moment pair, by the guideline of
 the paper (Appendix B.1): simulated annotators and tests judge by it. The same seed gives
 the same corpus.
 """
@@ -150,19 +151,28 @@ def render_all(script: Screenplay, takes: list[Take], height: int, folder: Path)
             future.result()
 
 
-def main() -> None:
-    """Run the stage."""
-    params: Sample = load().sample
+def draw(params: Sample) -> dict[str, float]:
+    """Write the corpus into `OUT`, which is empty; return its figures."""
     script = load_screenplay()
     takes = list(Plot(script, params.seed, params.fps).takes(params.videos))
     records = list(annotate(script, takes, params.seed))
-    shutil.rmtree(OUT, ignore_errors=True)
     render_all(script, takes, params.height, OUT / "videos")
     with files.atomic(OUT / "annotations.jsonl") as stream:
         stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     seconds = round(sum(take.seconds for take in takes), 1)
-    figures = {"videos": len(takes), "moments": len(records), "seconds": seconds}
-    stage.write_metrics("sample", figures)
+    return {"videos": len(takes), "moments": len(records), "seconds": seconds}
+
+
+def main() -> None:
+    """Run the stage."""
+    params = load()
+    asked_for = Path(params.ingest.source).resolve().is_relative_to(OUT.resolve())
+    shutil.rmtree(OUT, ignore_errors=True)
+    OUT.mkdir(parents=True)
+    figures = draw(params.sample) if asked_for else {"videos": 0, "moments": 0, "seconds": 0.0}
+    stage.write_metrics("sample", {"drawn": asked_for, **figures})
+    if not asked_for:
+        stage.say("sample: not drawn, as ingest.source is another corpus")
 
 
 if __name__ == "__main__":

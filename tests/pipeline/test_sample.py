@@ -325,3 +325,26 @@ def test_another_seed_makes_another_corpus(workplace):
     second = contents(workplace / sample.OUT)
     assert first.keys() == second.keys()
     assert all(first[path] != second[path] for path in first)
+
+
+@pytest.mark.parametrize(
+    ("source", "drawn"),
+    [
+        ("./datasets/work/sample/annotations.jsonl", True),
+        ("datasets/work/sample", True),
+        ("/somebody's own/tvr_val_release.jsonl", False),
+        ("datasets/work/sample.jsonl", False),
+        ("datasets/work/sample/../mine.jsonl", False),
+    ],
+)
+def test_it_is_drawn_only_where_it_is_the_corpus(workplace, monkeypatch, source, drawn):
+    monkeypatch.setattr(sample, "draw", lambda params: {"videos": 2, "moments": 3, "seconds": 4.0})
+    params = workplace / "params.yaml"
+    text = re.sub(r"^  source: .*", f'  source: "{source}"', params.read_text(), flags=re.MULTILINE)
+    params.write_text(text)
+    (workplace / sample.OUT).mkdir(parents=True)
+    (workplace / sample.OUT / "annotations.jsonl").write_text("of the corpus before")
+    sample.main()
+    figures = json.loads((workplace / "datasets/work/metrics/sample.json").read_text())
+    assert (figures["drawn"], figures["videos"]) == (drawn, 2 if drawn else 0)
+    assert list((workplace / sample.OUT).iterdir()) == []

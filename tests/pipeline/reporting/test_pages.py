@@ -6,6 +6,7 @@ import re
 import shutil
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 from typing import ClassVar
 
 import pandas as pd
@@ -160,10 +161,12 @@ def test_figures_are_csv_for_plots(small, small_pages):
     table = pd.read_csv(small / report.REPORT / "figures" / "relevance_by_rank.csv")
     assert table[["rank", "pairs", "mean"]].to_numpy().tolist() == [[1, 1, 3.0], [2, 2, 1.0]]
     declared = files.read_yaml(small_collection.REPOSITORY / "dvc.yaml")["plots"]
-    plots = {path: own for entry in declared for path, own in entry.items() if "report/" in path}
-    for path, own in plots.items():
-        assert {own["x"], own["y"]} <= set(pd.read_csv(small / path).columns)
-    assert len(plots) == 5
+    plots = {Path(path): own for entry in declared for path, own in entry.items()}
+    own = {path: plot for path, plot in plots.items() if path.stem in report.PLOTTED}
+    assert {path.parent for path in own} == {report.PLOTS}
+    for path, plot in own.items():
+        assert {plot["x"], plot["y"]} <= set(pd.read_csv(small / path).columns)
+    assert len(own) == len(report.PLOTTED)
 
 
 def test_the_leads_files_are_ignored_by_git_and_kept_out_of_the_cache():

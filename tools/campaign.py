@@ -1,0 +1,121 @@
+"""Make a working copy for a campaign: a clone of this checkout that shares its environment.
+
+    make campaign DIR=path [PARAMS=params.paper.yaml] [SET="ingest.corpus=tvr ingest.source=..."]
+
+The copy has a branch of its own, and `params.yaml` from PARAMS with the settings of SET. Relative
+paths are meant from where the command is typed, and become absolute. Whatever is wrong, nothing
+is left behind: the copy appears whole, or not at all.
+"""
+
+import argparse
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+from momentrank.errors import UsageError
+from pipeline import files, stage
+from pipeline.params import PARAMS, load
+from tools import settings
+
+ENVIRONMENTS = (".venv", ".venv-label-studio")
+PATHS = ("ingest.source", "ingest.videos", "rewrite.prompt", "names.model", "embed.model")
+"""Keys whose values are paths, or may be."""
+WORK = Path("datasets/work")
+"""What stages make: such a path is of the new copy."""
+USAGE = 'make campaign DIR=path [PARAMS=params.paper.yaml] [SET="ingest.corpus=... ..."]'
+
+
+class CopyError(UsageError):
+    """The working copy can't be made so."""
+
+
+def make(target: Path, params: str, given: Mapping[str, str]) -> None:
+    """Make the copy; `params` is the file that becomes its params.yaml, "": the committed one.
+
+    Raises:
+        CopyError: the folder exists, or git fails.
+        ParamsError, SettingsError: params.yaml would not be valid.
+    """
+    if os.path.lexists(target):
+        raise CopyError(f"{target} is there already: a campaign is never overwritten")
+    text = settings.apply(_text(params), _from_here(given))
+    unfinished = target.parent / f".{target.name}.new-{os.getpid()}"
+    try:
+        _git("clone", "--quiet", "--no-local", "--origin", "momentrank", ".", str(unfinished))
+        _git("-C", str(unfinished), "switch", "--quiet", "--create", "campaign")
+        for name in filter(os.path.exists, ENVIRONMENTS):
+            (unfinished / name).symlink_to(Path(name).absolute())
+        with files.atomic(unfinished / PARAMS) as stream:
+            stream.write(text)
+        unfinished.rename(target)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _text(params: str) -> str:
+    if not params:
+        return _git("show", f"HEAD:./{PARAMS}")
+    load(Path(params))
+    return Path(params).read_text(encoding="utf-8")
+
+
+def _from_here(given: Mapping[str, str]) -> dict[str, str]:
+    """Make paths that lead somewhere from here absolute.
+
+    Raises:
+        CopyError: the corpus is not there.
+    """
+    changed = dict(given)
+    for key in filter(given.__contains__, PATHS):
+        path = Path(given[key]).expanduser()
+        if WORK in path.parents:
+            continue
+        if key == "ingest.source" and not path.exists():
+            raise CopyError(f"{settings.NAME}: {key}: {path.absolute()}: no such file or folder")
+        if "{video_id}" in given[key] or (path.exists() and not _is_committed(path)):
+            changed[key] = str(path.parent.resolve() / path.name)
+    return changed
+
+
+def _is_committed(path: Path) -> bool:
+    """Tell whether a clone holds the path, too."""
+    inside = os.path.relpath(path)
+    outside = path.is_absolute() or inside.startswith(os.pardir)
+    return not outside and bool(_git("ls-files", "--", f":(literal){inside}"))
+
+
+def _git(*arguments: str) -> str:
+    command = ["git", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)
+    if done.returncode:
+        raise CopyError(done.stderr.strip() or f"git {arguments[0]} failed")
+    return done.stdout
+
+
+def main(options: argparse.Namespace) -> None:
+    """Make the copy, and say what comes next."""
+    if not options.folder:
+        raise CopyError(f"say where: {USAGE}")
+    given = settings.parse(options.settings)
+    make(Path(options.folder).expanduser(), options.params, given)
+    stage.say(f"==> {options.folder} is ready, on a branch of its own. Next:")
+    stage.say(f"    cd {shlex.quote(options.folder)} && . .venv/bin/activate")
+    if "ingest.source" in given:
+        return stage.say("    dvc repro")
+    return stage.say("    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = stage.parser("Works in the current folder, a checkout.")
+    parser.add_argument("folder", help="where; it must not exist")
+    parser.add_argument("--params", default="", help="the file that becomes its params.yaml")
+    parser.add_argument("--set", default="", dest="settings", help="KEY=VALUE, with spaces between")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    stage.report(partial(main, _arguments()))
