@@ -1,0 +1,270 @@
+"""Every command of the README, typed in its order by somebody who has only just cloned it.
+
+The checkout is a clone without a cache, and none of our variables is in the environment. What is
+typed differs from the page only where this file says so: a smaller sample, files of one's own.
+"""
+
+import json
+import os
+import re
+import subprocess
+
+import pandas as pd
+import pytest
+from project import SMALL, copy_of
+from readme import sections
+
+from pipeline import files
+
+pytestmark = pytest.mark.integration
+
+TYPED_HERE = {
+    "A campaign in seven steps",
+    "What it costs",
+    "Scoring a run",
+    "Your own corpus",
+    "TVR, in one line",
+}
+"""Sections whose commands are typed below, all of them in their order."""
+
+NOT_TYPED = {
+    "make demo     # a whole rehearsal on a sample corpus, in a clone of its own: .demo/\n"
+    "make test     # ruff, mypy --strict, pytest\n": "the demo is test_campaign_loop.py's;"
+    " `make test` is what runs this",
+    "make demo": "test_campaign_loop.py runs it, and interrupts it",
+    "make stop-demo": "test_campaign_loop.py",
+    "make clean-demo": "test_campaign_loop.py",
+    "pip wheel --no-deps .": "test_packaging.py builds it, without a network",
+    "pip install momentrank-*.whl": "test_packaging.py installs it into an empty environment",
+    "momentrank": "the name of the command",
+    "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_campaign_loop.py, of its release",
+    "python -m pipeline.embed --help": "tests/pipeline/test_stage.py asks every stage for its help",
+    "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
+    "dvc repro rewrite": "with TVR's texts, which we do not ship; without them: `dvc repro`",
+}
+"""Commands that are typed elsewhere or nowhere, and why."""
+
+BENCHMARK = re.compile(r"python -m (benchmarks\.\w+)(.*)")
+
+TVR = [
+    ("s01e01", 20.0, [1.5, 4.0], "A woman waves.", "v", 1),
+    ("s01e01", 20.0, [5.0, 9.5], "Two men shake hands.", "v", 2),
+    ("s01e02", 30.0, [0.0, 3.0], "A man sits down.", "v", 3),
+    ("s01e02", 30.0, [4.0, 6.0], "He says no.", "t", 4),
+    ("../../etc/x y", 30.0, [2.0, 3.0], "A dog barks at a cat.", "v", 5),
+]
+TVR_FIELDS = ("vid_name", "duration", "ts", "desc", "type", "desc_id")
+TABLE = """clip,from,to,length,text
+v1,0,4,60,A person opens a fridge
+v1,5,9,60,A person pours milk into a glass
+v2,1,7,40,A person cuts an onion
+v2,8,12,40,A person washes a plate
+v3,0,9,20,A person stirs a pot of soup
+"""
+PEOPLE = {
+    "annotators.yaml": "annotators:\n"
+    + "".join(f"  {n}: {{role: annotator, active: true}}\n" for n in range(1, 5)),
+    "annotators.private.yaml": "accounts:\n"
+    + "".join(f"  {n}: {{email: p{n}@example.org}}\n" for n in range(1, 5)),
+}
+WAITING = 75
+
+
+@pytest.fixture(scope="module")
+def page(repository):
+    return sections(repository / "README.md")
+
+
+def test_every_command_is_typed_by_a_test_or_has_a_reason_why_not(page):
+    typed = {command for title in TYPED_HERE for command in page[title]}
+    commands = {command for section in page.values() for command in section}
+    left = {command for command in commands - typed if not BENCHMARK.fullmatch(command)}
+    assert left - NOT_TYPED.keys() == set(), "type it in a test here, or say why not"
+    assert NOT_TYPED.keys() - commands == set(), "the README does not say this any more"
+
+
+def test_the_benchmarks_that_figures_name_take_these_arguments(page, repository):
+    named = {BENCHMARK.fullmatch(command) for command in page["Measured"]} - {None}
+    assert len(named) >= 9
+    for module, arguments in (found.groups() for found in named):
+        source = (repository / f"{module.replace('.', '/')}.py").read_text()
+        for option in re.findall(r"--[a-z-]+", arguments):
+            assert f'"{option}"' in source, f"{module} {option}"
+
+
+class Newcomer:
+    """Types commands into one shell, in a clone of a small checkout."""
+
+    def __init__(self, checkout, home):
+        self.checkout = checkout
+        self.env = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(home)}
+
+    def type(self, commands, *, instead=None, before=None, active=False):
+        """Type commands in their order; return what is written.
+
+        `instead` are words of the page and what is typed for them, `before` is done by hand
+        before a command; `active`: in the checkout's environment.
+        """
+        lines = ["set -euo pipefail", *([". .venv/bin/activate"] if active else [])]
+        replaced = set()
+        for command in (one for one in commands if one not in NOT_TYPED):
+            lines.append((before or {}).get(command, ""))
+            for words, other in (instead or {}).items():
+                if words in command:
+                    replaced.add(words)
+                    command = command.replace(words, other)  # noqa: PLW2901  (as typed)
+            lines += [f"cat <<'TYPED'\n$ {command}\nTYPED", command]
+        assert replaced == set(instead or {}), "the README does not say this any more"
+        assert set(before or {}) <= set(commands)
+        return self.shell("\n".join(lines), self.checkout)
+
+    def shell(self, script, folder):
+        done = subprocess.run(
+            ["bash", "-c", script],
+            cwd=folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def newcomer(repository, tmp_path_factory):
+    """Return somebody who has a clone, with the environment that `make setup` would make."""
+    folder, home = tmp_path_factory.mktemp("newcomer") / "checkout", tmp_path_factory.mktemp("home")
+    folder.mkdir()
+    project = copy_of(repository, folder, SMALL)
+    for name in (".venv", ".venv-label-studio"):
+        if (repository / name).exists():
+            (folder / name).symlink_to(os.path.realpath(repository / name))
+    assert not (folder / ".dvc/cache").exists()
+    (home / ".gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.org\n")
+    return Newcomer(project.folder, home)
+
+
+def ran(told):
+    return re.findall(r"Running stage '([^']+)'", told)
+
+
+def test_what_it_costs_is_what_the_command_says(page, newcomer):
+    [transcript, estimate] = page["What it costs"]
+    command, _, expected = transcript.partition("\n")
+    told = newcomer.shell(f". .venv/bin/activate\n{command.removeprefix('$ ')}", newcomer.checkout)
+    assert told == expected
+    assert estimate in page["A campaign in seven steps"]
+
+
+def test_scoring_a_run(page, newcomer, tmp_path):
+    told = newcomer.type(
+        ["cd FOLDER", *page["Scoring a run"]],
+        instead={
+            "cd FOLDER": f"cd '{tmp_path}'",
+            "validate FILE": "validate test.qrels",
+            "momentrank convert": "momentrank convert --help",
+            "momentrank compare": "momentrank compare --help",
+        },
+        active=True,
+    )
+    assert "nDCG(iou=0.5)@10\tall\t" in told
+    assert "AxIoU@10\tall\t" in told
+    assert "query q1, IoU >= 0.5" in told
+
+
+@pytest.mark.slow
+def test_a_corpus_in_one_line(page, newcomer, tmp_path):
+    source = tmp_path / "tvr_val_release.jsonl"
+    rows = (dict(zip(TVR_FIELDS, row, strict=True)) for row in TVR)
+    source.write_text("\n".join(map(json.dumps, rows)))
+    told = newcomer.type(
+        page["TVR, in one line"],
+        instead={
+            "/path/to/tvr_val_release.jsonl": str(source),
+            "split.val=100 split.test=400": "split.val=1 split.test=1",
+            "make campaign DIR=../paper": "cd ../checkout && make campaign DIR=../paper",
+        },
+    )
+    assert "sample" not in ran(told)
+    assert "1.000" in told.split("$ python -m pipeline.show")[-1]
+    paper = newcomer.checkout.parent / "paper"
+    assert files.read_yaml(paper / "params.yaml")["split"]["test"] == 2781
+
+    copy = newcomer.checkout.parent / "tvr"
+    candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
+    assert set(candidates["moment_id"]) == {"1", "2", "3", "5"}
+    videos = pd.read_parquet(copy / "datasets/work/videos.parquet")
+    assert videos["path"].isna().all()
+    newcomer.shell(
+        ". .venv/bin/activate && python -m tools.settings params.yaml 'ingest.pool_modalities=[v,t]"
+        " ingest.videos=videos/{video_id}.mp4' && dvc repro candidates pseudo",
+        copy,
+    )
+    candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
+    assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
+    assert "4" not in set(candidates["query_id"])
+    trained = files.read_json(copy / "datasets/release/train_top40.json")
+    assert {query["query_id"] for query in trained} < {1, 2, 3, 5}
+    found = {moment["caption"] for query in trained for moment in query["relevant_moment"]}
+    assert "He says no." in found
+    videos = pd.read_parquet(copy / "datasets/work/videos.parquet").set_index("video_id")
+    assert pd.isna(videos.loc["../../etc/x y", "path"])
+
+
+@pytest.mark.slow
+def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(page, newcomer, tmp_path):
+    source = tmp_path / "my moments.csv"
+    source.write_text(TABLE)
+    columns = "{video_id: clip, start: from, end: to, duration: length, description: text}"
+    told = newcomer.type(
+        page["Your own corpus"],
+        before={
+            "dvc repro": 'python -m tools.settings params.yaml "ingest.corpus=table'
+            f" ingest.source='{source}' 'ingest.columns={columns}' ingest.videos=null"
+            ' split.val=1 split.test=1"'
+        },
+    )
+    assert {"sample", "ingest", "clips", "report"} <= set(ran(told))
+    copy = newcomer.checkout.parent / "my-campaign"
+    assert list((copy / "datasets/work/sample").iterdir()) == []
+    assert not files.read_json(copy / "datasets/work/metrics/sample.json")["drawn"]
+    assert (copy / "datasets/report/index.html").is_file()
+    again = newcomer.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
+    assert set(ran(again)) == {"pull", "push"}
+
+
+@pytest.mark.slow
+def test_a_campaign_in_seven_steps(page, newcomer, tmp_path):
+    if not (newcomer.checkout / ".venv-label-studio").exists():
+        pytest.skip("Label Studio is not installed (make label-studio-environment)")
+    for name, text in PEOPLE.items():
+        (tmp_path / name).write_text(text)
+    copy = newcomer.checkout.parent / "mine"
+    try:
+        told = newcomer.type(
+            page["A campaign in seven steps"],
+            before={
+                "dvc repro ingest": 'python -m tools.settings params.yaml "release.name=Kitchen'
+                ' release.license=cc-by-4.0 release.url=https://example.org release.citation=Ann"',
+                'python -m annotation.campaign open --name "Kitchen videos"': "cp"
+                f" '{tmp_path}'/annotators*.yaml datasets/campaign/",
+            },
+            instead={
+                "python -m annotation.status": "python -m annotation.status"
+                f" || test $? = {WAITING}",
+                "campaign close": "campaign close --give-up",  # nobody has judged
+            },
+        )
+    finally:
+        if copy.exists():
+            newcomer.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
+    assert told.count("Running stage 'sample'") == 1
+    for number in range(1, 5):
+        assert f"To: p{number}@example.org" in told
+    opened = files.read_yaml(copy / "datasets/campaign/campaign.yaml")
+    assert opened["name"] == "Kitchen videos"
+    assert opened["closed_at"]
+    assert (copy / "datasets/release/manifest.json").is_file()
+    assert (copy / "datasets/report/index.html").is_file()
