@@ -39,7 +39,7 @@ $(READY):
 	@rm -f .venv/ready-* && touch $@
 
 demo: ## Run everything on the sample corpus, people and all, in a clone of its own: .demo/
-	@$(MAKE) --no-print-directory --jobs=2 setup label-studio-environment
+	@$(MAKE) --silent --no-print-directory --jobs=2 setup label-studio-environment
 	@$(MAKE) --no-print-directory demo-clone
 	@echo "==> $(DEMO)/: a clone of the last commit; your checkout and its campaign stay untouched"
 	@git diff --quiet HEAD || echo "    (what you have not committed is not in it)"
@@ -58,7 +58,8 @@ $(DEMO):
 	  && { git config user.name >/dev/null || git config user.name Demo; } \
 	  && printf '[core]\n    autostage = true\n' > .dvc/config.local \
 	  && git switch --quiet --create demo \
-	  && $(call MAKE_SMALLER,$(DEMO).new) && git commit --quiet --all -m "A smaller sample than usual"
+	  && $(call MAKE_SMALLER,$(DEMO).new) \
+	  && { git diff --quiet || git commit --quiet --all -m "A smaller sample than usual"; }
 	@mv $(DEMO).new $(DEMO)
 
 # The last commit's code, with the campaign (and the dvc.lock) that the demo has made so far.

@@ -1,4 +1,4 @@
-"""Real DVC in a clone: what runs, what does not run again, and another corpus in one line."""
+"""Real DVC in a clone: what runs, and what does not run again."""
 
 import json
 import re
@@ -11,14 +11,6 @@ from benchmarks.fake_openai.answers import caption_of
 from benchmarks.rewrite import serving
 
 pytestmark = pytest.mark.integration
-
-OTHER_TVR = [
-    ("s01e01", 20.0, [1.5, 4.0], "A woman waves.", "v", 1),
-    ("s01e01", 20.0, [5.0, 9.5], "Two men shake hands.", "v", 2),
-    ("s01e02", 30.0, [0.0, 3.0], "A man sits down.", "v", 3),
-    ("s01e02", 30.0, [4.0, 6.0], "He says no.", "t", 4),
-    ("../../etc/x y", 30.0, [2.0, 3.0], "A dog barks at a cat.", "v", 5),
-]
 
 ENDS = ("reference_runs", "release", "report")
 
@@ -167,30 +159,3 @@ def test_a_language_model_rewrites_through_dvc_and_is_paid_once(project):
     again = json.loads((folder / "metrics/rewrite.json").read_text())["llm"]
     assert (again["requests"], again["cost_usd"]) == (0, 0)
     project.run("git", "checkout", "-q", ".")
-
-
-def test_another_corpus_in_one_line(project, tmp_path):
-    names = ("vid_name", "duration", "ts", "desc", "type", "desc_id")
-    source = tmp_path / "tvr_val_release.jsonl"
-    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in OTHER_TVR]
-    source.write_text("\n".join(lines))
-    keys = [f"ingest.source={source}", "rewrite.backend=none", "split.val=1", "split.test=1"]
-    settings = [argument for key in ["ingest.corpus=tvr", *keys] for argument in ("-S", key)]
-    told = project.run("dvc", "exp", "run", *settings, "candidates", "pseudo")
-    assert "sample" not in re.findall(r"Running stage '([^']+)'", told)
-    candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
-    assert set(candidates["moment_id"]) == {"1", "2", "3", "5"}
-    project.run(
-        "dvc", "exp", "run", *settings, "-S", "ingest.pool_modalities=[v,t]", "candidates", "pseudo"
-    )
-    candidates = pd.read_parquet(project.folder / "datasets/work/candidates.parquet")
-    assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
-    assert "4" not in set(candidates["query_id"])
-    trained = json.loads((project.folder / "datasets/release/train_top40.json").read_text())
-    assert {query["query_id"] for query in trained} < {1, 2, 3, 5}
-    found = {moment["caption"] for query in trained for moment in query["relevant_moment"]}
-    assert "He says no." in found
-    videos = pd.read_parquet(project.folder / "datasets/work/videos.parquet").set_index("video_id")
-    assert pd.isna(videos.loc["../../etc/x y", "path"])
-    shown = project.run("python", "-m", "pipeline.show", "--queries", "1", "--top", "2")
-    assert "1.000" in shown

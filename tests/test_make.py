@@ -1,5 +1,6 @@
 """The Makefile's demo: a clone of its own that takes new commits in, whatever it has made."""
 
+import os
 import shutil
 import subprocess
 
@@ -35,6 +36,7 @@ def checkout(repository, tmp_path):
         if (repository / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(repository / name, folder / name)
+    (folder / ".venv").symlink_to(os.path.realpath(repository / ".venv"))
     commit(folder)
     return folder
 

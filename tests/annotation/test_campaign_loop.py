@@ -1,7 +1,7 @@
 """A whole campaign on the real server: `dvc repro`, killed again and again, and simulated people.
 
 At its end it is what it would have been without a kill, and a clone of it can release it again.
-Then the same by the command that `make demo` runs, interrupted as at a keyboard, and taken away.
+Then the same by `make demo`, interrupted as at a keyboard, and by `make clean-demo` taken away.
 """
 
 import contextlib
@@ -10,7 +10,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter, defaultdict
 from random import Random
@@ -23,7 +22,7 @@ from unbroken import unbroken
 
 from annotation import consensus, env, keys, opened, roster, server
 from annotation.simulating.practice import TITLE
-from pipeline import files, release, tables
+from pipeline import files, reference_runs, release, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -35,10 +34,12 @@ KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 4, 3, 2, 10
 FROM_THE_CORPUS = {"video_corpus.json", "train_manifest.json"}
 CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
                  "pseudo")  # fmt: skip
-REHEARSE = [sys.executable, "-m", "annotation.rehearsal"]
+DEMO = ["make", "demo", "SMALLER=split.val=1 split.test=3 sample.videos=4 tagger.sentences=200"]
+"""The README's command, with the settings of `FEW`."""
 PLACES = ("open a rehearsal", "simulated people", "close the campaign")
 LONGEST = 60
-INTERRUPTED = 130
+INTERRUPTED = -signal.SIGINT
+OF_DVC = ("Running stage '", "Updating lock file", "Use `dvc push`", "> python -m", "Stage '")
 DATED = ("datasets/work/metrics/", "datasets/work/tagger")
 """Some metrics tell how long it took; Flair's file holds the dates of its tokenizer's."""
 
@@ -120,15 +121,15 @@ def made_of_the_corpus(project):
 
 
 def interrupted_at(project: Project, place: str, wait: float) -> int:
-    """Rehearse, and press Ctrl-C `wait` seconds after a place was told; return the exit code."""
+    """Press Ctrl-C in a demo `wait` seconds after a place was told; return the exit code."""
     with subprocess.Popen(
-        REHEARSE,
+        DEMO,
         cwd=project.folder,
         env=project.env,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        start_new_session=True,
+        start_new_session=True,  # a process group of its own, as a shell gives a command
     ) as process:
         for line in process.stderr:
             if line.startswith("==>") and place in line:
@@ -141,16 +142,21 @@ def interrupted_at(project: Project, place: str, wait: float) -> int:
 
 @pytest.fixture(scope="module")
 def rehearsed(tmp_path_factory, repository):
-    """Return a project that `make demo`'s command has led, interrupted as at a keyboard."""
+    """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout."""
     if not (repository / server.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
-    project = copy_of(repository, tmp_path_factory.mktemp("rehearsal"), FEW)
-    (project.folder / ".venv-label-studio").symlink_to(repository / ".venv-label-studio")
+    folder = tmp_path_factory.mktemp("rehearsal") / "checkout"
+    folder.mkdir()
+    checkout = copy_of(repository, folder, FEW)
+    for name in (".venv", ".venv-label-studio"):
+        (folder / name).symlink_to(os.path.realpath(repository / name))
     random = Random(5)
-    project.codes = [interrupted_at(project, place, random.uniform(0, 6)) for place in PLACES]
-    project.told = project.run(*REHEARSE)
+    project = Project(folder / ".demo")
+    project.checkout = checkout
+    project.codes = [interrupted_at(checkout, place, random.uniform(0, 6)) for place in PLACES]
+    project.told = checkout.run(*DEMO) + checkout.errors
     yield project
-    project.run("python", "-m", "annotation.server", "stop")
+    checkout.run("make", "stop-demo")
 
 
 def answers(project, lead):
@@ -307,12 +313,31 @@ def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsed):
     assert rehearsed.run("git", "status", "--porcelain") == ""
 
 
+def test_it_shows_stages_and_what_they_say_and_nothing_of_dvcs_own(rehearsed):
+    lines = rehearsed.told.splitlines()
+    assert [line for line in lines if line.startswith(OF_DVC)] == []
+    assert {"    consensus", "    release", "    report"} <= set(lines)
+    assert [line for line in lines if line.startswith("report: ")]
+
+
 def test_run_again_it_adds_nothing_and_tells_the_same(rehearsed):
     before = made(rehearsed)
-    rehearsed.run(*REHEARSE)
-    assert "ordinal alpha" in rehearsed.errors
-    assert "judge yourself  http://127.0.0.1:" in rehearsed.errors
+    told = rehearsed.checkout.run(*DEMO)
+    said = rehearsed.checkout.errors
+    assert "ordinal alpha" in said
+    assert "judge yourself  http://127.0.0.1:" in said
+    assert f"  {rehearsed.folder / tables.RELEASE}/\n" in said
+    assert f"  {rehearsed.folder / 'datasets/report/index.html'}\n" in said
+    assert "make stop-demo" in told
+    assert "make clean-demo" in told
     assert made(rehearsed) == before
+
+
+def test_the_readmes_command_scores_a_run_on_the_release(rehearsed):
+    command = "momentrank evaluate RELEASE/qrels/test.qrels my.run"
+    run = str(reference_runs.RUNS / "captions.test.run")
+    words = command.replace("RELEASE", str(tables.RELEASE)).replace("my.run", run).split()
+    assert "nDCG(iou=0.5)@10\tall\t" in rehearsed.run(*words)
 
 
 def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
@@ -323,13 +348,14 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
     fields = first.split(",")
     fields[place] = "77"
     path.write_text("".join([head, *rest, ",".join(fields)]))
-    rehearsed.run(*REHEARSE, "--clear", fails=True)
-    assert "people have judged here: 1 judgments" in rehearsed.errors
+    checkout = rehearsed.checkout
+    checkout.run("make", "clean-demo", fails=True)
+    assert "people have judged here: 1 judgments" in checkout.errors
     assert rehearsed.code("python", "-m", "annotation.server", "status") == 0
     path.write_text(before)
 
     with contextlib.chdir(rehearsed.folder):
-        endpoint = env.endpoint()
+        endpoint, running = env.endpoint(), server.running()
     with contextlib.closing(Studio(*endpoint, rehearsed.folder)) as lead:
         practice = next(
             one["id"]
@@ -339,9 +365,12 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
         task = lead.tasks(practice)[0]["id"]
         choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
         lead.annotate(task, [{**choice, "value": {"choices": ["3"]}}])
-        rehearsed.run(*REHEARSE, "--clear", fails=True)
-        assert "people have judged here: 1 judgments" in rehearsed.errors, "it looks on the server"
+        checkout.run("make", "clean-demo", fails=True)
+        assert "people have judged here: 1 judgments" in checkout.errors, "it looks on the server"
         lead.api("DELETE", f"/api/tasks/{task}/")
-    rehearsed.run("python", "-m", "annotation.server", "stop")
-    rehearsed.run(*REHEARSE, "--clear")
+    assert running.is_alive
+    checkout.run("make", "stop-demo")
+    assert not running.is_alive
     assert rehearsed.code("python", "-m", "annotation.server", "status") == server.NOT_RUNNING
+    checkout.run("make", "clean-demo")
+    assert not rehearsed.folder.exists()

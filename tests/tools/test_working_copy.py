@@ -1,0 +1,118 @@
+"""`make campaign`: a working copy with the settings of the command line, or one clear error."""
+
+import os
+import subprocess
+
+import pytest
+from project import copy_of
+
+from pipeline import params
+from pipeline.params import ParamsError
+from tools import campaign, settings
+from tools.campaign import CopyError
+from tools.settings import SettingsError
+
+
+@pytest.fixture(scope="module")
+def checkout(repository, tmp_path_factory):
+    """Return a checkout, and beside it a corpus in a folder whose name has a space."""
+    folder = tmp_path_factory.mktemp("house") / "checkout"
+    folder.mkdir()
+    copy_of(repository, folder, {})
+    (folder / ".venv").symlink_to(os.path.realpath(repository / ".venv"))
+    corpus = folder.parent / "my corpora" / "tvr val.jsonl"
+    corpus.parent.mkdir()
+    corpus.write_text("")
+    return folder
+
+
+@pytest.fixture
+def here(checkout, monkeypatch):
+    monkeypatch.chdir(checkout)
+    before = sorted(checkout.parent.iterdir())
+    yield checkout
+    left = {path.name for path in checkout.parent.iterdir()} - {path.name for path in before}
+    assert left <= {"copy"}, "something is left behind"
+    subprocess.run(["rm", "-rf", checkout.parent / "copy"], check=True)
+
+
+def make(target="../copy", base="", given=""):
+    campaign.make(campaign.Path(target), base, settings.parse(given))
+    return params.load(campaign.Path(target) / "params.yaml")
+
+
+def test_paths_are_meant_from_here_and_those_of_the_copy_stay(here):
+    (here / "prompts" / "mine.yaml").write_text("")
+    (here / "datasets/work/sample").mkdir(parents=True)
+    made = make(
+        given="'ingest.source=../my corpora/tvr val.jsonl' ingest.videos=../videos/{video_id}.mp4"
+        " rewrite.prompt=prompts/mine.yaml names.model=builtin"
+    )
+    assert made.ingest.source == str(here.parent / "my corpora/tvr val.jsonl")
+    assert made.ingest.videos == str(here.parent / "videos/{video_id}.mp4")
+    assert made.rewrite.prompt == str(here / "prompts/mine.yaml")
+    assert made.names.model == "builtin"
+
+
+def test_what_a_clone_holds_and_what_stages_make_is_meant_in_the_copy(here):
+    (here / "datasets/work/sample").mkdir(parents=True, exist_ok=True)
+    made = make(given="rewrite.prompt=prompts/rewrite-v1.yaml ingest.source=datasets/work/sample")
+    assert made.rewrite.prompt == "prompts/rewrite-v1.yaml"
+    assert made.ingest.source == "datasets/work/sample"
+
+
+def test_it_begins_with_other_parameters_and_shares_the_environment(here):
+    made = make(base="params.paper.yaml", given="split.val=3")
+    assert (made.split.val, made.split.test) == (3, 2781)
+    copy = here.parent / "copy"
+    assert (copy / ".venv").readlink() == here / ".venv"
+    branch = ["git", "branch", "--show-current"]
+    assert subprocess.check_output(branch, cwd=copy, text=True) == "campaign\n"
+
+
+@pytest.mark.parametrize(
+    ("base", "given", "error", "said"),
+    [
+        ("", "ingest.source=nowhere.jsonl", CopyError, "ingest.source: .*nowhere.jsonl: no such"),
+        ("", "ingest.sorce=x", SettingsError, "did you mean 'source'"),
+        ("broken.yaml", "", ParamsError, "broken.yaml: split.val: "),
+    ],
+)
+def test_whatever_is_wrong_nothing_is_left_behind(here, base, given, error, said):
+    (here / "broken.yaml").write_text(
+        (here / "params.yaml").read_text().replace("  val: 10", "  val: ten")
+    )
+    with pytest.raises(error, match=said):
+        make(base=base, given=given)
+    assert not (here.parent / "copy").exists()
+
+
+def test_a_copy_that_can_not_be_finished_is_taken_away(here, monkeypatch):
+    monkeypatch.setattr(campaign, "ENVIRONMENTS", (".venv", ".git"))
+    with pytest.raises(FileExistsError):
+        make()
+    assert not (here.parent / "copy").exists()
+
+
+def test_what_is_there_is_never_overwritten(here):
+    copy = here.parent / "copy"
+    copy.symlink_to("nowhere")
+    with pytest.raises(CopyError, match="is there already"):
+        make()
+    assert copy.is_symlink()
+
+
+@pytest.mark.integration
+def test_make_passes_every_character_on(here):
+    words = [
+        "DIR=../copy",
+        "SET='ingest.source=../my corpora/tvr val.jsonl' release.name=\"A & b's\"",
+    ]
+    done = subprocess.run(["make", "campaign", *words], capture_output=True, text=True, check=True)
+    assert "cd ../copy && . .venv/bin/activate" in done.stderr
+    made = params.load(here.parent / "copy/params.yaml")
+    assert made.ingest.source.endswith("my corpora/tvr val.jsonl")
+    assert made.release.name == "A & b's"
+    done = subprocess.run(["make", "campaign"], capture_output=True, text=True, check=False)
+    assert done.returncode
+    assert "say where: make campaign DIR=path" in done.stderr
