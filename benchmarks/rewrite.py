@@ -52,6 +52,8 @@ def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
         requests_per_minute=10**6,
         tokens_per_minute=10**10,
         batch_tokens=10**6,
+        output_limit="max_tokens",
+        extra={},
         max_output_tokens=2048,
         timeout=60.0,
         input_price=0.0,

@@ -5,7 +5,7 @@ An unknown key, a wrong type or an impossible value is one line with the key's p
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -20,6 +20,7 @@ Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", 
 Modalities = Annotated[list[Modality], Field(min_length=1)]
 Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
 Columns = Mapping[Column, str]
+RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
 NEEDED_COLUMNS = ("video_id", "start", "end", "duration", "description")
 
 
@@ -85,7 +86,8 @@ class OpenAI(Section):
     """The LLM behind `rewrite.backend: openai`, and what it may be asked for, and when.
 
     Address and key come from the environment (OPENAI_BASE_URL, OPENAI_API_KEY). `timeout` is
-    in seconds, prices are in USD per million tokens.
+    in seconds, prices are in USD per million tokens. `extra` is sent with every request; null
+    takes a parameter out of it.
     """
 
     model: Name
@@ -96,10 +98,19 @@ class OpenAI(Section):
     tokens_per_minute: Positive
     batch_tokens: Positive
     max_output_tokens: Positive
+    output_limit: Literal["max_tokens", "max_completion_tokens"]
+    extra: dict[Name, Any]
     timeout: Annotated[float, Field(gt=0)]
     input_price: Annotated[float, Field(ge=0)]
     output_price: Annotated[float, Field(ge=0)]
     cache: Name
+
+    @field_validator("extra")
+    @classmethod
+    def _extra_leaves_the_question_alone(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(extra.keys() & RESERVED_PARAMETERS):
+            raise ValueError(f"must not set {taken[0]}, which has another key or is never changed")
+        return extra
 
 
 class Rewrite(Section):

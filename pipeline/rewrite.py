@@ -25,6 +25,7 @@ import pandas as pd
 from pipeline import csv_files, pool, prompts, review, stage, tables
 from pipeline.check import check, encoder_of, finder_of, limits_of
 from pipeline.language import detection, support
+from pipeline.llm.breaker import FIRST_ANSWERS
 from pipeline.params import Params, load
 from pipeline.rewriters import none
 from pipeline.rewriters.llm import LlmRewriter
@@ -135,11 +136,13 @@ def estimate() -> None:
     if llm is None:
         stage.say(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
         return
-    plan = llm.estimate(items_of(moments))
+    plan = llm.estimate(items_of(moments), params.rewrite.rounds)
     sys.stdout.write(
         f"{plan.descriptions:>12,}  distinct descriptions, {plan.stored:,} of them paid for\n"
         f"{plan.requests:>12,}  requests\n{plan.tokens_in:>12,}  tokens in\n"
         f"{plan.tokens_out:>12,}  tokens out\n{plan.cost:>12.2f}  USD, before repairs\n"
+        f"{plan.most_cost:>12.2f}  USD in the worst case: {plan.most_requests:,} requests, no"
+        f" caption passes\nA run whose first {FIRST_ANSWERS} answers are all unusable stops.\n"
     )
 
 

@@ -29,6 +29,9 @@ def answer(script: Script, body: Json, fault: str) -> Reply:
     asked = asked_in(body)
     if script.poison and any(script.poison in told["description"] for told in asked):
         fault = script.spoilt
+    if script.only_completion_tokens and "max_tokens" in body:
+        said = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        return error(400, "unsupported_parameter", said)
     if fault == "429":
         wait = ("Retry-After", str(script.retry_after))
         return error(429, "rate_limit_exceeded", "Somebody else was faster", wait)
@@ -36,10 +39,10 @@ def answer(script: Script, body: Json, fault: str) -> Reply:
         return error(500, "server_error", "The server had an error")
     if fault == "rejected":
         return error(400, "invalid_request_error", "This can't be asked")
-    return of_json(_completion(body, asked, fault))._replace(cut=fault == "cut")
+    return of_json(_completion(body, asked, fault, script.wrapping))._replace(cut=fault == "cut")
 
 
-def _completion(body: Json, asked: list[Json], fault: str) -> Json:
+def _completion(body: Json, asked: list[Json], fault: str, wrapping: str) -> Json:
     if fault == "refused":
         return _told(body, None, refusal="I can't help with that.")
     if fault == "filtered":
@@ -55,10 +58,23 @@ def _completion(body: Json, asked: list[Json], fault: str) -> Json:
         told[-1] = told[0] if len(told) > 1 else {"id": "zzzz", "caption": "Nobody."}
     if fault == "empty":
         told[0]["caption"] = " "
-    content = json.dumps({"captions": told})
+    content = _wrapped(json.dumps({"captions": told}), wrapping)
     if fault in {"broken-json", "truncated"}:
         content = content[: len(content) // 2]
     return _told(body, content, "length" if fault == "truncated" else "stop")
+
+
+def _wrapped(content: str, wrapping: str) -> str:
+    """Return an answer as models send it that no JSON schema holds."""
+    draft = json.dumps({"captions": [{"id": "first", "caption": "A draft."}]})
+    return {
+        "": content,
+        "fenced": f"```json\n{content}\n```",
+        "talks": f"Sure! Here are the {{captions}}:\n\n{content}\n\nTell me if you need more {{:",
+        "thinks": f"<think>\nThe user asks for captions, say {draft}?\n</think>\n\n{content}",
+        "drafts": f"First a draft: {draft}\nThen the answer: {content}",
+        "prose": "I am afraid that I cannot put this in the form that you asked for.",
+    }[wrapping]
 
 
 def _told(

@@ -23,6 +23,8 @@ class Script:
     money: int = -1  # tokens until the account is empty; -1: never
     poison: str = ""  # a description with this word spoils its whole answer, as `spoilt` says
     spoilt: str = "broken-json"  # or refused, filtered, truncated, rejected, 500, empty
+    wrapping: str = ""  # what stands around each answer: fenced, talks, thinks, drafts, prose
+    only_completion_tokens: bool = False  # max_tokens is refused, as by newer models of OpenAI
     requests: int = 0  # per window; 0: no limit
     tokens: int = 0
     window: float = 60.0

@@ -104,7 +104,7 @@ class Server:
     def _refused(self, body: Json) -> Reply | None:
         """Refuse what passes a limit, or what nobody pays for."""
         script = self.script
-        most = prompt_tokens(body) + int(body["max_tokens"])
+        most = prompt_tokens(body) + int(body.get("max_tokens") or body["max_completion_tokens"])
         if self.limits.passed(script, 0 if script.at_answer else most):
             self.stats.own_429 += 1
             return error(429, "rate_limit_exceeded", "Rate limit reached", ("Retry-After", "1"))

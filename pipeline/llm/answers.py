@@ -4,16 +4,15 @@ A caption is joined to its description by id. An answer that lacks an id, or has
 twice, may have mixed them up: none of it is used.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from momentrank.texts import without_repeats
 from pipeline.lines import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
+from pipeline.llm.wrapping import unwrap
 
 
 class Answer(NamedTuple):
@@ -102,7 +101,7 @@ def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
     if outcome := _unusable(answer):
         return Reading({}, outcome)
     try:
-        captions = _Captions.model_validate(_parse(answer.content or "")).captions
+        captions = _Captions.model_validate(unwrap(answer.content or "", "captions")).captions
     except (ValueError, RecursionError):  # a ValidationError is a ValueError
         return Reading({}, outcomes.BROKEN_JSON)
     if sorted(caption.id for caption in captions) != sorted(asked):
@@ -120,7 +119,3 @@ def _unusable(answer: Answer) -> Outcome | None:
     if answer.finish_reason == "length":
         return outcomes.TRUNCATED
     return None
-
-
-def _parse(content: str) -> Any:  # noqa: ANN401  (pydantic looks at it next)
-    return json.loads(content, object_pairs_hook=without_repeats)

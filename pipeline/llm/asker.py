@@ -1,12 +1,14 @@
 """Requests to answers: within the limits, with the retry policy, kept as they arrive."""
 
 import asyncio
-from collections import Counter, deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer, Reading
+from pipeline.llm.breaker import Breaker
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client
 from pipeline.llm.limiter import Limiter
@@ -15,25 +17,28 @@ from pipeline.llm.request import Request
 from pipeline.llm.retry import Policy
 from pipeline.llm.spending import Spending
 
-IN_A_ROW = {Next.WAIT: 5, Next.HALVE: 50}
-"""After so many requests in a row that ended so, and no answer between, the server is given up.
-
-Descriptions that it refuses may well stand together; one that is away is away.
-"""
-
 Job = Callable[[], Awaitable[None]]
 
 
 class Asker:
     """Asks one server, until it is useless to go on."""
 
-    def __init__(
-        self, client: Client, limiter: Limiter, policy: Policy, cache: Cache, spent: Spending
+    def __init__(  # noqa: PLR0913  (what asking takes)
+        self,
+        client: Client,
+        limiter: Limiter,
+        policy: Policy,
+        cache: Cache,
+        spent: Spending,
+        *,
+        breaker: Breaker,
+        tell: Callable[[str], object],
     ) -> None:
-        """Bring together what asking takes."""
+        """Bring together what asking takes; `tell` is told the first failure of each kind."""
+        self._tell, self._told = tell, set[Outcome]()
         self._client, self._limiter, self._policy = client, limiter, policy
         self._cache, self._spent = cache, spent
-        self._answered, self._in_a_row = 0, Counter[Next]()
+        self._breaker = breaker
         self._stopped: LLMError | None = None
         self._flying: set[asyncio.Task[Any] | None] = set()
 
@@ -78,21 +83,24 @@ class Asker:
         try:
             answer = await self._policy.call(lambda: self._once(request))
         except CallFailed as failure:
-            self._in_a_row[failure.outcome.next] += 1
-            if self._is_useless_after(failure.outcome):
-                self._stopped = LLMError.stopped(failure)
-                raise self._stopped from failure
+            with self._stopping():
+                self._breaker.count_failure(failure)
             raise
-        self._answered += 1
-        self._in_a_row.clear()
         reading = answers.read(answer, request.asked)
         self._spent.ended(reading.outcome)
+        with self._stopping():
+            self._breaker.count_answer(answer, reading)
+            self._breaker.check()
         return reading
 
-    def _is_useless_after(self, outcome: Outcome) -> bool:
-        unreachable = outcome is outcomes.CONNECTION and not self._answered
-        given_up = self._in_a_row[outcome.next] >= IN_A_ROW.get(outcome.next, 1)
-        return unreachable or given_up
+    @contextmanager
+    def _stopping(self) -> Iterator[None]:
+        """Let nothing more be sent once it is useless."""
+        try:
+            yield
+        except LLMError as error:
+            self._stopped = error
+            raise
 
     async def _once(self, request: Request) -> Answer:
         async with self._limiter.slot(request.most) as slot:
@@ -115,6 +123,14 @@ class Asker:
             self._spent.ended(failure.outcome)
             if self._stopped:
                 raise self._stopped from failure
+            self._tell_first(failure)
             if failure.outcome is outcomes.RATE_LIMITED and self._policy.is_worth_waiting(failure):
                 self._limiter.pause(failure.wait or 0)
             raise
+
+    def _tell_first(self, failure: CallFailed) -> None:
+        """Say at once what is tried again for minutes, by the first failure of its kind."""
+        if failure.outcome.next is Next.WAIT and failure.outcome not in self._told:
+            self._told.add(failure.outcome)
+            tries = self._policy.tries
+            self._tell(f"{failure}; trying up to {tries} times ({failure.outcome.hint})")

@@ -13,6 +13,7 @@ from typing import TypeVar
 from openai.types import Batch
 
 from pipeline.llm import answers, outcomes, results
+from pipeline.llm.breaker import Breaker
 from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import Client
 from pipeline.llm.jobs import Job, Jobs
@@ -45,12 +46,14 @@ class Batches:
         policy: Policy,
         spent: Spending,
         *,
+        breaker: Breaker,
         max_tokens: int,
         poll: float,
         tell: Tell,
     ) -> None:
         """Keep at most `max_tokens` queued, look every `poll` seconds, and tell how it goes."""
         self._client, self._cache, self._policy, self._spent = client, cache, policy, spent
+        self._breaker = breaker
         self._max_tokens, self._poll, self._tell = max_tokens, poll, tell
         self._jobs = Jobs(cache.folder / "batches")
         self._aside: set[str] = set()  # no batch will bring these
@@ -63,7 +66,8 @@ class Batches:
         batches never bring, though they brought something, is left to be asked one by one.
 
         Raises:
-            LLMError: a batch failed or was cancelled, or batches bring no answers at all.
+            LLMError: a batch failed or was cancelled, or batches bring no answers at all, or
+                none that can be used.
         """
         try:
             await self._finish_former({request.key for request in self._missing(requests)})
@@ -71,6 +75,7 @@ class Batches:
             while missing := self._missing(requests):
                 group = results.first_group(missing, self._max_tokens)
                 await self._finish(group)
+                self._breaker.check()  # before the next one is paid for
                 fruitless = fruitless + 1 if len(self._missing(requests)) == len(missing) else 0
                 if fruitless == _FRUITLESS:
                     self._set_aside(group)
@@ -188,7 +193,9 @@ class Batches:
             if self._cache.put_new(request["recipe"], result.key, entry):
                 self._spent.requests += 1
                 self._spent.paid(result.ended, partial(int, request["tokens_in"]), BATCH_SHARE)
-                self._spent.ended(answers.read(result.ended, request["asked"]).outcome)
+                reading = answers.read(result.ended, request["asked"])
+                self._spent.ended(reading.outcome)
+                self._breaker.count_answer(result.ended, reading)
 
     async def _content(self, file_id: str) -> bytes:
         """Return a result file, empty where it is gone: what it held is submitted again."""

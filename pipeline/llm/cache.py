@@ -89,6 +89,11 @@ class Cache:
             known |= {text: (caption, key) for text, caption in captions.items()}
         return known
 
+    def has_captions(self, recipe: str) -> bool:
+        """Tell whether this recipe has ever brought a caption."""
+        entries = self._entries(recipe).values()
+        return any(answers.read(entry.answer, entry.asked).captions for entry in entries)
+
     def asked_alone(self, recipe: str) -> set[str]:
         """Return every description that this recipe was asked for without another."""
         asked = [entry.asked for entry in self._entries(recipe).values()]

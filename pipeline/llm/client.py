@@ -135,8 +135,20 @@ class Client:
 
 
 def _said(error: openai.APIError, key: str) -> str:
-    shown = error.message.replace(key, "***") if len(key) >= _SHORTEST_KEY else error.message
+    said = error.message
+    if isinstance(error, openai.APIConnectionError):  # says no more than "Connection error."
+        url = error.request.url
+        said = f"{url.scheme}://{url.netloc.decode()}: {_reason(error)}"
+    shown = said.replace(key, "***") if len(key) >= _SHORTEST_KEY else said
     return " ".join(shown.split())[:_SHOWN]
+
+
+def _reason(error: BaseException) -> str:
+    """Return what the system said: the libraries around it say only that it failed."""
+    while cause := error.__cause__ or error.__context__:
+        error = cause
+    number = getattr(error, "errno", None) or 0
+    return os.strerror(number).lower() if number > 0 else str(error)
 
 
 def _outcome(error: openai.APIError) -> Outcome:

@@ -37,7 +37,9 @@ BROKEN_RESPONSE = Outcome(
     "broken-response", Next.WAIT, "what answers at OPENAI_BASE_URL does not speak Chat Completions"
 )
 
-BROKEN_JSON = Outcome("broken-json", Next.ASK_AGAIN, "the model did not answer in the asked form")
+BROKEN_JSON = Outcome(
+    "broken-json", Next.ASK_AGAIN, "the model does not answer in the form that was asked for"
+)
 WRONG_IDS = Outcome("wrong-ids", Next.ASK_AGAIN, "lower rewrite.openai.per_request")
 BAD_CAPTION = Outcome("bad-caption", Next.ASK_AGAIN, "the caption was empty or not one line")
 
@@ -52,10 +54,17 @@ INSUFFICIENT_QUOTA = Outcome(
     "insufficient-quota", Next.STOP, "the account has run out of money: top it up, run again"
 )
 UNAUTHORIZED = Outcome("unauthorized", Next.STOP, "is OPENAI_API_KEY right for OPENAI_BASE_URL?")
+UNSUPPORTED = Outcome(
+    "unsupported-parameter",
+    Next.STOP,
+    "set rewrite.openai.output_limit: max_completion_tokens if that is what it asks for, or take"
+    " the parameter out: rewrite.openai.extra: {its name: null}",
+)
 NOT_FOUND = Outcome("not-found", Next.STOP, "is rewrite.openai.model right, and OPENAI_BASE_URL?")
 
 _QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
 _FILTER_CODES = {"content_filter", "content_policy_violation"}
+_PARAMETER_CODES = {"unsupported_parameter", "unsupported_value", "unknown_parameter"}
 _BY_STATUS = {
     401: UNAUTHORIZED,
     402: INSUFFICIENT_QUOTA,
@@ -78,6 +87,8 @@ def of_status(status: int, *codes: object) -> Outcome:
         return INSUFFICIENT_QUOTA
     if told & _FILTER_CODES:
         return FILTERED
+    if told & _PARAMETER_CODES:
+        return UNSUPPORTED
     return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
 
 

@@ -38,3 +38,27 @@ def after(chunk: Chunk, outcome: Outcome) -> list[Chunk]:
         middle = len(chunk.descriptions) // 2
         return [Chunk(chunk.descriptions[:middle]), Chunk(chunk.descriptions[middle:])]
     return []
+
+
+class Bound(NamedTuple):
+    """The most that asking can take: requests, tokens in and tokens out."""
+
+    requests: int
+    tokens_in: int
+    tokens_out: int
+
+
+def bound(size: int, fixed_in: int, text_in: int, most_out: int) -> Bound:
+    """Return what a chunk takes at most, where every answer is unusable and as long as can be.
+
+    All its parts down to single descriptions are asked for `ASKS` times each.
+
+    Args:
+        size: Descriptions in the chunk.
+        fixed_in: Tokens of a request without its descriptions.
+        text_in: Tokens of the chunk's descriptions; every level of halves asks for them all.
+        most_out: Tokens of an answer at most.
+    """
+    requests = ASKS * (2 * size - 1)
+    levels = (size - 1).bit_length() + 1
+    return Bound(requests, requests * fixed_in + ASKS * levels * text_in, requests * most_out)

@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -19,12 +19,17 @@ _SEEDS_PER_ATTEMPT = 1000
 
 @dataclass(frozen=True)
 class Request:
-    """Several descriptions by id, and the body that asks for their captions."""
+    """Several descriptions by id, and the body that asks for their captions.
+
+    `turn` is the seed where the body holds none, which makes it another request all the same.
+    """
 
     recipe: str
     asked: dict[str, str]
     url: str
     body: Body
+    max_output_tokens: int
+    turn: int | None = None
 
     @cached_property
     def key(self) -> str:
@@ -33,7 +38,7 @@ class Request:
         The address counts: what a stand-in server on this machine said is no answer of the
         model of the same name elsewhere.
         """
-        return _sha256([self.url, self.body])
+        return _sha256([self.url, self.body] + ([] if self.turn is None else [self.turn]))
 
     @property
     def likely_in(self) -> int:
@@ -54,7 +59,7 @@ class Request:
     @property
     def most(self) -> int:
         """The most tokens that the server may count for the request and its answer."""
-        return self.most_in + int(self.body["max_tokens"])
+        return self.most_in + self.max_output_tokens
 
 
 @dataclass(frozen=True)
@@ -62,7 +67,8 @@ class Recipe:
     """All that makes a request but its descriptions: one attempt at rewriting with one model.
 
     The first attempt is as certain as the model can be, the later ones vary (the paper,
-    section 3.1: temperature 0, then 0.2).
+    section 3.1: temperature 0, then 0.2). `output_limit` is the server's name for the most
+    tokens of an answer; `extra` is sent beside the rest or in its place, null takes away.
     """
 
     url: str
@@ -70,11 +76,13 @@ class Recipe:
     prompt: Prompt
     max_output_tokens: int
     attempt: int
+    output_limit: str = "max_tokens"
+    extra: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def name(self) -> str:
         """16 hex digits that no other recipe has."""
-        return _sha256([self.url, self._body(self.prompt.messages({}), self._seed(0))])[:16]
+        return self.request([]).key[:16]
 
     def request(self, descriptions: Sequence[str], ask: int = 0) -> Request:
         """Return the request for some descriptions; `ask` counts how often it was asked before.
@@ -83,22 +91,26 @@ class Recipe:
         """
         asked = dict(zip(ids_of(descriptions), descriptions, strict=True))
         messages = self.prompt.messages(asked)
-        return Request(self.name, asked, self.url, self._body(messages, self._seed(ask)))
+        body, seed = self._body(messages, self._seed(ask)), self._seed(ask)
+        turn = None if "seed" in body else seed
+        name = self.name if descriptions else ""
+        return Request(name, asked, self.url, body, self.max_output_tokens, turn)
 
     def _seed(self, ask: int) -> int:
         return self.attempt * _SEEDS_PER_ATTEMPT + ask
 
     def _body(self, messages: list[dict[str, str]], seed: int) -> Body:
         schema = {"name": self.prompt.name, "strict": True, "schema": self.prompt.answer}
-        return {
+        body = {
             "model": self.model,
             "messages": messages,
             "temperature": 0.2 if self.attempt else 0.0,
             "seed": seed,
-            # The older name of max_completion_tokens: every compatible server knows it.
-            "max_tokens": self.max_output_tokens,
+            self.output_limit: self.max_output_tokens,
             "response_format": {"type": "json_schema", "json_schema": schema},
+            **self.extra,
         }
+        return {name: value for name, value in body.items() if value is not None}
 
 
 def _sha256(value: object) -> str:

@@ -78,6 +78,11 @@ class Round:
         """Whether nothing has to be sent, unless a stored answer was bad."""
         return len(self.stored) == len(self.chunks)
 
+    @property
+    def has_captions(self) -> bool:
+        """Whether the model has ever answered this recipe with a caption."""
+        return self._cache.has_captions(self._recipe.name)
+
     def missing(self) -> list[Request]:
         """Return the requests that will be sent first."""
         return [self._recipe.request(*chunk) for chunk in self.chunks if chunk not in self.stored]

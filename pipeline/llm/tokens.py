@@ -40,6 +40,6 @@ def of_text(text: str, bytes_per_token: int = LIKELY_BYTES) -> int:
 
 def of_prompt(body: dict[str, Any], bytes_per_token: int = LIKELY_BYTES) -> int:
     """Return about how many tokens go in with a request: its messages and its schema."""
-    schema = json.dumps(body["response_format"], ensure_ascii=False)
+    schema = json.dumps(body.get("response_format", {}), ensure_ascii=False)
     texts = [schema, *(message["content"] for message in body["messages"])]
     return sum(of_text(text, bytes_per_token) + _PER_MESSAGE for text in texts)

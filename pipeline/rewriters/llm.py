@@ -6,27 +6,29 @@ could not rewrite is a draft without a caption, with the reason.
 """
 
 import asyncio
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
+from pipeline.llm import plan
 from pipeline.llm.asker import Asker
 from pipeline.llm.batch import POLL, Batches
+from pipeline.llm.breaker import Breaker
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client, Endpoint
 from pipeline.llm.limiter import WINDOW, Books, Limiter
-from pipeline.llm.plan import Chunk
-from pipeline.llm.request import Recipe
+from pipeline.llm.plan import Bound, Chunk
+from pipeline.llm.request import Recipe, Request
 from pipeline.llm.retry import Policy
 from pipeline.llm.round import Round
 from pipeline.llm.spending import Spending
 from pipeline.llm.tokens import BATCH_SHARE, Prices
 from pipeline.llm.unsettled import Unsettled
 from pipeline.params import OpenAI
+from pipeline.progress import progress, tell
 from pipeline.prompts import Prompt
 from pipeline.rewriters.port import Draft, Item
 
@@ -34,7 +36,10 @@ _OPEN = 4  # chunks open per request in flight: those that wait to be sent again
 
 
 class Estimate(NamedTuple):
-    """What rewriting would take, about; `stored` distinct descriptions are paid for already."""
+    """What rewriting would take, about; `stored` distinct descriptions are paid for already.
+
+    `most_requests` and `most_cost` bound it from above.
+    """
 
     descriptions: int
     stored: int
@@ -42,6 +47,8 @@ class Estimate(NamedTuple):
     tokens_in: int
     tokens_out: int
     cost: float
+    most_requests: int
+    most_cost: float
 
 
 class LlmRewriter:
@@ -75,7 +82,7 @@ class LlmRewriter:
         self.model: str | None = settings.model
         self.prompt: str | None = prompt.label
         self.spent = Spending(Prices(settings.input_price, settings.output_price))
-        self._unsettled = Unsettled()
+        self._unsettled, self._breaker = Unsettled(), Breaker()
         self._settings, self._prompt = settings, prompt
         self._endpoint = endpoint or Endpoint.from_environment()
         self._policy, self._poll = policy or Policy(), poll
@@ -95,8 +102,8 @@ class LlmRewriter:
         """Yield one draft for every item, in their order.
 
         Raises:
-            LLMError: the account is empty, the key or model is wrong, the server is gone, or
-                it answers nothing at all.
+            LLMError: the account is empty, the key or model is wrong, the server is gone, it
+                answers nothing at all, or nothing that can be used.
             CacheError: another run is using the cache.
             UsageError: there is no key, and one is needed.
         """
@@ -106,14 +113,23 @@ class LlmRewriter:
         for item in items:
             yield Draft(item.moment_id, *round_.results[item.description])
 
-    def estimate(self, items: Sequence[Item], attempt: int = 0) -> Estimate:
+    def estimate(self, items: Sequence[Item], repairs: int = 0) -> Estimate:
         """Return what rewriting would take; nothing is sent, and no key is needed.
 
-        Tokens are about a quarter of the bytes, and a caption as long as its description.
-        That requests may have to be sent again is not foreseen.
+        Tokens are about a quarter of the bytes, and a caption as long as its description. What
+        is asked again after an unusable answer, and the repairs, count for the upper bound alone:
+        there all answers are unusable, and each is as long as it may be.
+
+        Args:
+            items: What would be rewritten.
+            repairs: How often a caption that fails a check is rewritten at most.
         """
-        missing = self._round(items, attempt).missing()
-        distinct = len({item.description for item in items})
+        missing = self._round(items, attempt=0).missing()
+        texts = list(dict.fromkeys(item.description for item in items))
+        distinct = len(texts)
+        again = plan.cut(texts, self._settings.per_request)
+        bounds = [*map(self._bound, missing)]
+        bounds += [self._bound(self._recipe(1).request(*chunk)) for chunk in again] * repairs
         tokens_in = sum(request.likely_in for request in missing)
         tokens_out = sum(request.likely_out for request in missing)
         share = BATCH_SHARE if self._settings.mode == "batch" else 1.0
@@ -124,13 +140,32 @@ class LlmRewriter:
             tokens_in=tokens_in,
             tokens_out=tokens_out,
             cost=share * self.spent.prices.cost(tokens_in, tokens_out),
+            most_requests=sum(bound.requests for bound in bounds),
+            most_cost=sum(self.spent.prices.cost(*bound[1:]) for bound in bounds),
         )
 
+    def _bound(self, request: Request) -> Bound:
+        fixed_in = self._recipe(0).request([]).likely_in
+        text_in = max(0, request.likely_in - fixed_in)
+        most_out = self._settings.max_output_tokens
+        return plan.bound(len(request.asked), fixed_in, text_in, most_out)
+
     def _round(self, items: Sequence[Item], attempt: int) -> Round:
-        settings, url = self._settings, self._endpoint.url
-        recipe = Recipe(url, settings.model, self._prompt, settings.max_output_tokens, attempt)
         distinct = list(dict.fromkeys(item.description for item in items))
-        return Round(recipe, self._cache, settings.per_request, distinct, self._unsettled)
+        per_request = self._settings.per_request
+        return Round(self._recipe(attempt), self._cache, per_request, distinct, self._unsettled)
+
+    def _recipe(self, attempt: int) -> Recipe:
+        settings = self._settings
+        return Recipe(
+            self._endpoint.url,
+            settings.model,
+            self._prompt,
+            settings.max_output_tokens,
+            attempt,
+            settings.output_limit,
+            settings.extra,
+        )
 
     async def _settle(self, round_: Round) -> None:
         """Bring every description of a round to its end."""
@@ -139,7 +174,7 @@ class LlmRewriter:
         if not round_.is_stored:
             self._endpoint.needed_key()
         async with Client(self._endpoint, self._settings.timeout) as client:
-            with tqdm(total=round_.size, desc="rewrite", unit=" texts", disable=None) as bar:
+            with progress("rewrite", total=round_.size, unit="texts") as bar:
                 bar.update(len(round_.results))
                 if self._settings.mode == "batch" and not round_.is_stored:
                     await self._batches(client).fill(round_.missing())
@@ -158,15 +193,26 @@ class LlmRewriter:
             self._cache,
             self._policy,
             self.spent,
+            breaker=self._breaker,
             max_tokens=self._settings.batch_tokens,
             poll=self._poll,
-            tell=partial(tqdm.write, file=sys.stderr),
+            tell=tell,
         )
 
-    async def _online(self, client: Client, round_: Round, bar: "tqdm[NoReturn]") -> None:
+    async def _online(self, client: Client, round_: Round, bar: "tqdm[Any]") -> None:
         in_flight = self._settings.in_flight
         limiter = Limiter(self._books, in_flight)
-        asker = Asker(client, limiter, self._policy, self._cache, self.spent)
+        if round_.has_captions:
+            self._breaker.prove()
+        asker = Asker(
+            client,
+            limiter,
+            self._policy,
+            self._cache,
+            self.spent,
+            breaker=self._breaker,
+            tell=tell,
+        )
 
         async def settle(chunk: Chunk) -> None:
             await round_.settle(chunk, asker.ask)

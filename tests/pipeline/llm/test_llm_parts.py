@@ -38,6 +38,7 @@ def test_every_outcome_has_its_own_name_and_a_hint():
     assert [outcome.name for outcome in EVERY if outcome.next is Next.STOP] == [
         "insufficient-quota",
         "unauthorized",
+        "unsupported-parameter",
         "not-found",
     ]
 

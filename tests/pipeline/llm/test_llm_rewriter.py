@@ -8,10 +8,12 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from werkzeug import Response
 
 from benchmarks.fake_openai.answers import caption_of
 from benchmarks.fake_openai.script import FAULTS
 from momentrank.errors import UsageError
+from pipeline.llm import breaker
 from pipeline.llm.cache import CacheError
 from pipeline.llm.outcomes import LLMError
 from pipeline.llm.retry import Policy
@@ -458,6 +460,95 @@ def test_an_estimate_costs_nothing_and_is_near_the_truth(serve, rewriter, items)
     assert (left.descriptions, left.stored, left.requests) == (2010, 2000, 1)
     batch = rewriter(server, mode="batch", cache="nowhere").estimate(asked)
     assert batch.cost == pytest.approx(told.cost / 2)
+
+
+@pytest.mark.parametrize(("number", "per_request", "repairs"), [(12, 20, 0), (7, 1, 1), (11, 4, 2)])
+def test_the_worst_case_of_an_estimate_is_reached_and_never_passed(
+    serve, rewriter, items, monkeypatch, number, per_request, repairs
+):
+    monkeypatch.setattr(breaker, "FIRST_ANSWERS", 10**9)
+    server = serve(wrapping="prose")
+    told = rewriter(server, per_request=per_request).estimate(items(number), repairs)
+    llm = rewriter(server, per_request=per_request)
+    for attempt in range(repairs + 1):
+        assert {draft.caption for draft in rewritten(llm, items(number), attempt)} == {None}
+    assert llm.spent.requests == told.most_requests
+    assert told.cost < llm.spent.cost <= told.most_cost
+
+
+@pytest.mark.parametrize("wrapping", ["fenced", "talks", "thinks"])
+@pytest.mark.parametrize("mode", ["online", "batch"])
+def test_the_object_is_taken_out_of_what_stands_around_it(serve, rewriter, items, wrapping, mode):
+    server = serve(wrapping=wrapping)
+    assert rewritten(rewriter(server, mode=mode), items(50)) == right(items(50))
+    assert sum((server.stats.answered + server.stats.batched).values()) == 3
+
+
+@pytest.mark.parametrize("wrapping", ["prose", "drafts"])
+@pytest.mark.parametrize("mode", ["online", "batch"])
+def test_a_model_that_never_answers_in_the_asked_form_is_stopped(
+    serve, rewriter, items, wrapping, mode
+):
+    server = serve(wrapping=wrapping)
+    begins = {"prose": "I am afraid", "drafts": "First a draft"}[wrapping]
+    said = rf"first \d+ answers are all unusable \(broken-json \d+\).*{begins}"
+    with pytest.raises(LLMError, match=said):
+        rewritten(rewriter(server, mode=mode), items(1000))
+    asked = server.stats.requests + server.stats.batched.total()
+    assert asked <= (20 + 8 if mode == "online" else 50)
+    with pytest.raises(LLMError, match="all unusable"):  # forty descriptions, as in a first try
+        rewritten(rewriter(serve(wrapping=wrapping), in_flight=1), items(40))
+
+
+def test_a_model_that_has_answered_before_is_not_stopped_for_what_it_refuses(
+    serve, rewriter, items
+):
+    server = serve(poison="Nora", spoilt="refused")
+    llm = rewriter(server)
+    sung = [Item(f"s{n}", f"Tessa sings song {n}.") for n in range(20)]
+    assert rewritten(llm, sung) == right(sung)
+    refused = {Draft(item.moment_id, None, "refused") for item in items(30)}
+    assert set(rewritten(llm, items(30), attempt=1)) == refused  # the repairs of the same run
+    later = rewriter(server)  # a run of another day
+    assert set(rewritten(later, [*items(30, start=30), *sung])) >= set(right(sung))
+
+
+def test_a_model_that_wants_max_completion_tokens_says_so_once(serve, rewriter, items):
+    server = serve(only_completion_tokens=True)
+    with pytest.raises(LLMError, match=r"^unsupported-parameter: .*output_limit"):
+        rewritten(rewriter(server, in_flight=1), items(200))
+    assert server.stats.requests == 1
+    llm = rewriter(server, output_limit="max_completion_tokens")
+    assert rewritten(llm, items(50)) == right(items(50))
+
+
+def test_extra_parameters_are_sent_and_others_taken_out(httpserver, rewriter):
+    bodies = []
+
+    def answer(request):
+        bodies.append(request.get_json())
+        asked = json.loads(bodies[-1]["messages"][-1]["content"].strip().split("\n")[-1])
+        content = {"captions": [{"id": asked["id"], "caption": f"Try {len(bodies)}."}]}
+        said = {"choices": [{"message": {"content": json.dumps(content)}}]}
+        return Response(json.dumps(said), content_type="application/json")
+
+    httpserver.expect_request("/v1/chat/completions").respond_with_handler(answer)
+    extra = {"reasoning_effort": "low", "temperature": None, "seed": None, "response_format": None}
+    llm = rewriter(None, extra=extra)
+    llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
+    captions = [rewritten(llm, [Item("m", "Omar sits.")], turn)[0].caption for turn in (0, 1, 2)]
+    assert captions == ["Try 1.", "Try 2.", "Try 3."]  # a repair is no answer of another turn
+    assert bodies[0].keys() == {"model", "messages", "max_tokens", "reasoning_effort"}
+
+
+def test_a_refused_connection_is_told_at_once_with_its_address(rewriter, items, capfd):
+    patient = Policy(tries=3, first=0.01, longest=0.01)
+    with pytest.raises(LLMError, match="connection"):
+        rewritten(rewriter(None, policy=patient), items(3))
+    said = [line for line in capfd.readouterr().err.splitlines() if "http://127.0.0.1:9" in line]
+    assert len(said) == 1
+    assert "refused" in said[0]
+    assert "3 times" in said[0]
 
 
 def test_two_runs_at_once_are_refused(serve, rewriter, items):

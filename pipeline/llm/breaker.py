@@ -1,0 +1,76 @@
+"""When it is useless to go on asking: the server is away, or nothing that it says can be used."""
+
+from collections import Counter
+
+from pipeline.llm import outcomes
+from pipeline.llm.answers import Answer, Reading
+from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
+
+IN_A_ROW = {Next.WAIT: 5, Next.HALVE: 50}
+"""After so many requests in a row that ended so, and no answer between, the server is given up.
+
+Descriptions that it refuses may well stand together; one that is away is away.
+"""
+
+FIRST_ANSWERS = 20
+"""A run whose first so many answers are all unusable is stopped: each of them was paid for.
+
+A model that can't answer in the asked form would be asked up to `plan.most_asks` times for every
+request. Fewer answers prove less: a few descriptions that no model answers for are no reason.
+"""
+
+_SHOWN = 200  # characters of an unusable answer
+
+
+class Breaker:
+    """Counts how asking ends over all rounds of a run, and says when to stop."""
+
+    def __init__(self) -> None:
+        """Begin with nothing heard."""
+        self._in_a_row = Counter[Next]()
+        self._answers = 0
+        self._is_usable = False
+        self._unusable = Counter[Outcome]()
+        self._shown = ""
+
+    def count_failure(self, failure: CallFailed) -> None:
+        """Count a request that brought no answer.
+
+        Raises:
+            LLMError: it is useless to go on.
+        """
+        outcome = failure.outcome
+        self._in_a_row[outcome.next] += 1
+        unreachable = outcome is outcomes.CONNECTION and not self._answers
+        if unreachable or self._in_a_row[outcome.next] >= IN_A_ROW.get(outcome.next, 1):
+            raise LLMError.stopped(failure) from failure
+
+    def prove(self) -> None:
+        """Remember that the model has answered in the asked form before, in whatever run."""
+        self._is_usable = True
+
+    def count_answer(self, answer: Answer, reading: Reading) -> None:
+        """Count an answer that was paid for, and whether any of it can be used."""
+        self._in_a_row.clear()
+        self._answers += 1
+        self._is_usable = self._is_usable or bool(reading.captions)
+        if reading.outcome:
+            self._unusable[reading.outcome] += 1
+            self._shown = self._shown or " ".join((answer.content or answer.refusal or "").split())
+
+    def check(self) -> None:
+        """Stop where all that was paid for is unusable.
+
+        Raises:
+            LLMError: the first answers are all unusable.
+        """
+        if not self._is_usable and self._answers >= FIRST_ANSWERS:
+            raise LLMError(self._nothing_usable())
+
+    def _nothing_usable(self) -> str:
+        kinds = ", ".join(f"{outcome.name} {n}" for outcome, n in self._unusable.most_common())
+        [(commonest, _)] = self._unusable.most_common(1)
+        said = f"; one of them begins: {self._shown[:_SHOWN]}" if self._shown else ""
+        return (
+            f"the first {self._answers} answers are all unusable ({kinds}): {commonest.hint}{said}"
+        )

@@ -1,0 +1,51 @@
+"""Progress on long work: a bar on a terminal, and a line now and then where there is none."""
+
+import io
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+from tqdm import tqdm
+
+EVERY = 30.0
+"""Seconds between two lines in a log; work that takes less leaves none."""
+
+
+def progress(
+    what: str, iterable: Iterable[Any] | None = None, *, total: int | None = None, unit: str
+) -> "tqdm[Any]":
+    """Return a progress bar on standard error: iterate over it, or call its `update`.
+
+    A log gets a line at most every `EVERY` seconds, with its own line end.
+    """
+    if total == 0:
+        return tqdm(iterable, what, total, unit=f" {unit}", disable=True)
+    if sys.stderr.isatty():
+        return tqdm(iterable, what, total, unit=f" {unit}")
+    return tqdm(
+        iterable,
+        what,
+        total,
+        unit=f" {unit}",
+        file=_Lines(),
+        ascii=True,
+        ncols=0,
+        mininterval=EVERY,
+        maxinterval=EVERY,
+        delay=EVERY,
+    )
+
+
+def tell(text: str) -> None:
+    """Tell the person who runs the work one line, above the bar where there is one."""
+    tqdm.write(text, file=sys.stderr)
+
+
+class _Lines(io.StringIO):
+    """Standard error, on which each state of the bar is a line."""
+
+    def write(self, text: str) -> int:
+        if line := text.strip():
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        return len(text)
