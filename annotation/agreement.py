@@ -25,11 +25,12 @@ import pandas as pd
 
 from annotation import raw
 from annotation.reliability import figures, kappa
+from annotation.reliability.campaign import campaign_scores
 from annotation.reliability.people import people
 from annotation.reliability.scores import Scores, couples, in_order, of_two_people
 from annotation.reliability.text import text
 from annotation.rule import decide
-from annotation.votes import NO_LEVEL, fresh, votes
+from annotation.votes import NO_LEVEL
 from momentrank.errors import UsageError
 from pipeline import csv_files, stage, tables
 from pipeline.ledger import PAIR, newest
@@ -92,22 +93,9 @@ def of_campaign(
 ) -> Found:
     """Return agreement of the votes that count, over the pairs of the consensus."""
     shown = newest(ledger)
-    usable = fresh(judgments, shown)
-    found = votes(usable, consensus[PAIR])
-    found = found.of(found.level != NO_LEVEL)
-    annotator, annotators = pd.factorize(found.annotator, sort=True)
-    times, seconds = (usable[name].to_numpy()[found.row] for name in ("submitted_at", "seconds"))
-    scores = Scores(
-        found.pair,
-        annotator,
-        found.level,
-        len(consensus),
-        pd.Index(annotators),
-        pd.to_datetime(times, utc=True).tz_localize(None).to_numpy(),
-        seconds,
-    )
+    scores = campaign_scores(judgments, shown, consensus)
     similarity = consensus[PAIR].merge(shown[[*PAIR, "similarity"]], how="left")["similarity"]
-    return agreement(in_order(scores), consensus["level"], similarity, params)
+    return agreement(scores, consensus["level"], similarity, params)
 
 
 def of_raw(judgments: raw.Raw, params: Agreement = USUAL) -> Found:

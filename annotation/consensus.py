@@ -24,6 +24,7 @@ import numpy as np
 import pandas as pd
 
 from annotation import opened, raw, raw_consensus
+from annotation.reliability.campaign import campaign_scores, in_brief
 from annotation.rule import LEVELS, Rounding, Verdicts, decide
 from annotation.votes import NO_LEVEL, VOTING, fresh, last_shown, votes
 from momentrank.errors import UsageError
@@ -115,7 +116,12 @@ def main() -> None:
     table = consensus(judgments, ledger, closed=closed, rounding=params.rounding)
     tables.CONSENSUS.write(table)
     tables.COUNTED_VOTES.write(counted_votes(judgments, ledger))
-    found = {"closed": closed, **figures(judgments, ledger, table)}
+    scores = campaign_scores(judgments, newest(ledger), table)
+    found = {
+        "closed": closed,
+        **figures(judgments, ledger, table),
+        "agreement": in_brief(scores),
+    }
     stage.write_metrics("consensus", found)
     waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
     stage.say(f"consensus: {found['with_level']:,} of {len(table):,} pairs have a level; {waiting}")

@@ -2,7 +2,7 @@
 
 reads   datasets/campaign/{queries,pairs,judgments,audit,topup}.csv, campaign.yaml,
         annotators.private.yaml, datasets/work/consensus.parquet, counted_votes.parquet,
-        annotation/guideline.md
+        metrics/consensus.json, annotation/guideline.md
 writes  datasets/release/ (but for the training sets, which are the stage pseudo's)
 
 All of it comes from what people made: once a campaign is closed it can be built again in a clone
@@ -10,13 +10,21 @@ that has no corpus. Nothing tells the time of the build, so the same inputs are 
 Without a campaign, or before its end, there is a release too: one that says that it is incomplete.
 """
 
+from pathlib import Path
 from typing import Any
 
 from pipeline import files, opened, stage, tables
 from pipeline.params import Params, load
 from pipeline.releasing.card import card
-from pipeline.releasing.collection import Collection, Sources, besides, collection
+from pipeline.releasing.collection import (
+    Collection,
+    ReleaseError,
+    Sources,
+    besides,
+    collection,
+)
 from pipeline.releasing.croissant import croissant
+from pipeline.releasing.facts import Facts, facts
 from pipeline.releasing.judged import judged_parts
 from pipeline.releasing.levels import meanings
 from pipeline.releasing.manifest import manifest, progress
@@ -25,14 +33,15 @@ from pipeline.releasing.parts import Parts
 from pipeline.releasing.scan import refuse_people
 
 FOLDER = tables.RELEASE
+AGREEMENT = stage.METRICS / "consensus.json"
 
 
-def release(found: Collection, levels: dict[str, Any], params: Params) -> Parts:
+def release(found: Collection, told: Facts, levels: dict[str, Any], params: Params) -> Parts:
     """Return every file of the release, by its path below the folder; pure."""
     parts = {**judged_parts(found, levels), **mteb_parts(found)}
-    parts["croissant.json"] = croissant(found, params, parts)
-    parts["README.md"] = card(found, levels, params)
-    return {**parts, "manifest.json": manifest(found, params, parts)}
+    parts["croissant.json"] = croissant(found, told, params, parts)
+    parts["README.md"] = card(found, told, levels, params)
+    return {**parts, "manifest.json": manifest(found, told, params, parts)}
 
 
 def gathered(candidates: int) -> Collection:
@@ -56,16 +65,30 @@ def gathered(candidates: int) -> Collection:
     return collection(campaign, sources)
 
 
+def agreement(path: Path = AGREEMENT) -> dict[str, Any]:
+    """Return the figures of agreement that the stage `consensus` has found.
+
+    Raises:
+        FileError: there are none.
+        ReleaseError: they are of an older version of the stage.
+    """
+    figures: dict[str, Any] | None = files.read_json(path).get("agreement")
+    if figures is None:
+        raise ReleaseError(f"{path}: lacks `agreement`: dvc repro consensus")
+    return figures
+
+
 def main() -> None:
     """Release what there is, and say how complete it is."""
     params = load()
     found = gathered(params.candidates.top)
-    parts = release(found, meanings(found.campaign), params)
+    told = facts(found, params, agreement())
+    parts = release(found, told, meanings(found.campaign), params)
     for path, part in parts.items():
         with files.atomic(FOLDER / path, "wb") as stream:
             stream.write(part.data)
-    told = {"complete": found.complete, "rehearsal": found.rehearsal, **found.standing}
-    stage.write_metrics("release", told)
+    figures = {"complete": found.complete, "rehearsal": found.rehearsal, **found.standing}
+    stage.write_metrics("release", figures)
     state = "complete" if found.complete else f"INCOMPLETE: the campaign is {found.status}"
     stage.say(f"release {params.release.version}: {state}. {progress(found)}")
 

@@ -9,6 +9,7 @@ from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 from pipeline.params import Params
 from pipeline.releasing import figures
 from pipeline.releasing.collection import SPLITS, Collection
+from pipeline.releasing.facts import Facts
 from pipeline.releasing.figures import Row
 from pipeline.releasing.manifest import warnings
 from pipeline.releasing.mteb import CORPUS_FILE
@@ -56,16 +57,18 @@ DEFAULT = "qrels"
 ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
 
 
-def card(found: Collection, meanings: dict[str, Any], params: Params) -> Part:
+def card(found: Collection, facts: Facts, meanings: dict[str, Any], params: Params) -> Part:
     """Return the card: head, warnings, tables, files and rules."""
     levels = meanings["levels"]
     names = [levels[str(level)]["name"] for level in range(len(levels))]
     release, batch = params.release, params.candidates.batch
     sections = [
-        _head(found, params),
-        f"# {_line(release.name)} {_line(release.version)}\n",
-        *(f"> **{_line(text)}**\n" for text in warnings(found)),
+        _head(found, facts, params),
+        f"# {_line(facts.name)} {_line(release.version)}\n",
+        *(f"> **{_line(text)}**\n" for text in warnings(found, facts)),
         ABOUT,
+        "## How it was made\n",
+        "".join(f"* **{_line(topic)}.** {_line(text)}\n" for topic, text in facts.said.items()),
         "## The collection\n",
         _table(figures.collection_table(found)),
         _outcomes(found),
@@ -83,12 +86,12 @@ def card(found: Collection, meanings: dict[str, Any], params: Params) -> Part:
     return Part("\n".join(sections).encode())
 
 
-def _head(found: Collection, params: Params) -> str:
+def _head(found: Collection, facts: Facts, params: Params) -> str:
     release = params.release
-    name = f"{release.name} (rehearsal)" if found.rehearsal else release.name
+    license_ = {"license": DoubleQuotedScalarString(release.license)} if release.license else {}
     head = {
-        "pretty_name": DoubleQuotedScalarString(name),
-        "license": DoubleQuotedScalarString(release.license),
+        "pretty_name": DoubleQuotedScalarString(facts.name),
+        **license_,
         "language": [DoubleQuotedScalarString(release.language)],  # `no` is no truth value
         "task_categories": ["text-retrieval"],
         "tags": [

@@ -3,11 +3,13 @@
 The training sets are another stage's and may be missing: they stand in the card alone.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 from pipeline.params import Params
 from pipeline.releasing.card import ABOUT
 from pipeline.releasing.collection import SPLITS, Collection
+from pipeline.releasing.facts import Facts
 from pipeline.releasing.manifest import warnings
 from pipeline.releasing.mteb import CORPUS_FILE
 from pipeline.releasing.parts import Part, Parts, json_object
@@ -59,6 +61,16 @@ RECORDS: dict[str, dict[str, str]] = {
 }
 """The columns of each file that records are made of; `[]` marks lists."""
 
+MADE = {
+    "dataCollection": ["Corpus"],
+    "dataPreprocessingProtocol": ["Captions and queries", "Encoder"],
+    "dataAnnotationProtocol": ["Annotators"],
+    "dataAnnotationAnalysis": ["Agreement"],
+    "dataBiases": ["Known bias"],
+    "dataUseCases": ["What systems may read"],
+}
+"""Croissant's terms for responsible AI, and what the card calls it."""
+
 _TERMS = (
     "citeAs column conformsTo equivalentProperty extract field fileProperty fileObject fileSet"
     " format includes isLiveDataset jsonPath key md5 parentField path recordSet references regex"
@@ -79,25 +91,30 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(found: Collection, params: Params, parts: Parts) -> Part:
+def croissant(found: Collection, facts: Facts, params: Params, parts: Parts) -> Part:
     """Return the description of all the files given."""
     release = params.release
-    about = " ".join([*warnings(found), *ABOUT.split()])
+    about = " ".join([*warnings(found, facts), *ABOUT.split()])
     told = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
-        "name": f"{release.name} (rehearsal)" if found.rehearsal else release.name,
+        "name": facts.name,
         "description": about,
         "conformsTo": CONFORMS_TO,
         "license": release.license,
         "url": release.url,
-        "citeAs": release.citation or f"{release.name}, version {release.version}",
+        "citeAs": release.citation or f"{facts.name}, version {release.version}",
         "version": release.version,
         "datePublished": found.date,
+        **{f"rai:{term}": _topics(facts, topics) for term, topics in MADE.items()},
         "distribution": [_file(path, part) for path, part in sorted(parts.items())],
         "recordSet": [_record_set(path, columns) for path, columns in RECORDS.items()],
     }
     return json_object({name: value for name, value in told.items() if value is not None})
+
+
+def _topics(facts: Facts, topics: Sequence[str]) -> str:
+    return " ".join(facts.said[topic] for topic in topics)
 
 
 def _file(path: str, part: Part) -> dict[str, Any]:

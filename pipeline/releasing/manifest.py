@@ -6,6 +6,7 @@ from pipeline.params import Params
 from pipeline.releasing import settings
 from pipeline.releasing.collection import Collection
 from pipeline.releasing.entries import listed
+from pipeline.releasing.facts import Facts
 from pipeline.releasing.parts import Part, Parts, json_object
 
 OPEN = "The campaign is not over: levels may still be added."
@@ -14,11 +15,15 @@ NONE = "No campaign was opened: there are no judgments."
 SIMULATED = "This is a rehearsal: its judgments may be simulated, and say nothing of any video."
 
 
-def warnings(found: Collection) -> list[str]:
+def warnings(found: Collection, facts: Facts) -> list[str]:
     """Return what a reader must know before the first number, in whole sentences."""
     unfinished = {"open": OPEN, "closed": LEFT, "not opened": NONE}[found.status]
     said = [SIMULATED] if found.rehearsal else []
-    return said if found.complete else [*said, f"Incomplete. {unfinished} {progress(found)}"]
+    if not found.complete:
+        said.append(f"Incomplete. {unfinished} {progress(found)}")
+    if facts.missing:
+        said.append(f"Not for publication: params.yaml does not say {', '.join(facts.missing)}.")
+    return said
 
 
 def progress(found: Collection) -> str:
@@ -31,19 +36,21 @@ def progress(found: Collection) -> str:
     )
 
 
-def manifest(found: Collection, params: Params, parts: Parts) -> Part:
+def manifest(found: Collection, facts: Facts, params: Params, parts: Parts) -> Part:
     """Return the manifest of all the files but itself.
 
     The training sets are another stage's, which tells their hashes in train_manifest.json.
     """
     campaign = found.campaign
     told: dict[str, Any] = {
-        "name": params.release.name,
+        "name": facts.name,
         "version": params.release.version,
         "date": found.date,
         "complete": found.complete,
         "rehearsal": found.rehearsal,
-        "warnings": warnings(found),
+        "warnings": warnings(found, facts),
+        "made": facts.said,
+        "agreement": facts.agreement,
         "campaign": None if campaign is None else campaign.model_dump(),
         "standing": found.standing,
         "params": settings.used(params),

@@ -31,7 +31,9 @@ USED = (
     "consensus",
     "release",
 )
-"""The keys of params.yaml that the manifest holds, which are those of the stage in dvc.yaml."""
+"""The keys of params.yaml that the manifest holds."""
+READ = ("ingest.corpus", "ingest.source", *USED[1:])
+"""The keys that the stage reads, as dvc.yaml names them: a corpus may be on this machine alone."""
 
 
 def used(params: Params) -> dict[str, Any]:

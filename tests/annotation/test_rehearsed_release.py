@@ -9,6 +9,7 @@ import mlcroissant
 import numpy as np
 import pandas as pd
 import pytest
+from project import name_collection
 from rehearsed import rehearsed
 
 from annotation import consensus, opened, raw_consensus
@@ -38,6 +39,7 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
     (folder / "annotation").mkdir(parents=True)
     shutil.copy(repository / "annotation/guideline.md", folder / "annotation")
     shutil.copy(repository / "params.yaml", folder)
+    name_collection(folder / "params.yaml")
     with contextlib.chdir(folder):
         tables.FROZEN_QUERIES.write(rehearsed().queries)
         tables.JUDGMENTS.write(judgments)

@@ -7,11 +7,12 @@ import shutil
 import mlcroissant
 import pandas as pd
 import pytest
+from project import NAMED, name_collection
 
 from momentrank import formats
 from momentrank.errors import MomentRankError
 from momentrank.ids import decode_id, query_number
-from pipeline import csv_files, files, pool, release, tables
+from pipeline import csv_files, files, pool, release, stage, tables
 from pipeline.files import FileError
 from pipeline.params import load
 from pipeline.releasing import settings
@@ -77,6 +78,12 @@ def judgment(**said) -> pd.DataFrame:
     return pd.DataFrame([usual | said])
 
 
+AGREEMENT = {
+    "pairs": 4, "couples": 4, "exact": 0.5, "within_1": 0.75, "alpha": 0.5125, "kappa": 0.25,
+    "kappa_quadratic": 0.375,
+}  # fmt: skip
+
+
 class Checkout:
     """A folder with what people made, and nothing of the corpus."""
 
@@ -85,6 +92,7 @@ class Checkout:
         (folder / "annotation").mkdir(parents=True)
         shutil.copy(repository / "annotation/guideline.md", folder / "annotation")
         shutil.copy(repository / "params.yaml", folder)
+        name_collection(folder / "params.yaml")
         self.campaign(CLOSED)
         self.write()
 
@@ -106,6 +114,7 @@ class Checkout:
             tables.TOPUP.write(tables.TOPUP.empty())
             tables.CONSENSUS.write(consensus_of(pairs))
             tables.COUNTED_VOTES.write(votes_of(votes))
+            stage.write_metrics("consensus", {"agreement": AGREEMENT})
             csv_files.write_csv(
                 tables.JUDGMENTS.path, judgment() if judgments is None else judgments
             )
@@ -261,7 +270,7 @@ def test_of_equal_queries_only_the_judged_one_is_released(checkout):
 
 def test_what_is_told_of_settings_is_what_dvc_knows_and_no_path_of_this_machine(repository):
     stages = files.read_yaml(repository / "dvc.yaml")["stages"]
-    assert tuple(stages["release"]["params"]) == settings.USED
+    assert tuple(stages["release"]["params"]) == settings.READ
     params = load(repository / "params.yaml")
     local = params.model_copy(
         update={"embed": params.embed.model_copy(update={"model": "/home/anna/model-7"})}
@@ -295,6 +304,80 @@ def test_frozen_queries_of_which_nothing_was_shown_yet(checkout):
     checkout.write(pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
     standing = json_of(checkout.release(), "manifest.json")["standing"]
     assert (standing["queries"], standing["queries_never_shown"], standing["pairs"]) == (3, 3, 0)
+
+
+# What is said of it
+
+
+def test_a_closed_campaign_goes_out_only_with_its_name_and_terms(checkout, repository):
+    shutil.copy(repository / "params.yaml", checkout.folder)
+    refusal = checkout.refusal()
+    for key in NAMED:
+        assert f"release.{key}" in refusal
+    assert "release.corpus" not in refusal, "the format, or the sample's path, says which it is"
+    name_collection(checkout.folder / "params.yaml")
+    path = checkout.folder / "params.yaml"
+    path.write_text(
+        path.read_text()
+        .replace("corpus: tvr ", "corpus: table ")
+        .replace("source: datasets/work/sample/annotations.jsonl", "source: mine.csv")
+        .replace(
+            "columns: {} ", "columns: {video_id: v, start: s, end: e, duration: d, description: t} "
+        )
+    )
+    assert "params.yaml: release.corpus: not given" in checkout.refusal()
+    path.write_text(path.read_text().replace("corpus: null ", "corpus: My kitchen, on request "))
+    assert "My kitchen, on request" in (checkout.release() / "README.md").read_text()
+
+
+@pytest.mark.parametrize("campaign", [{}, OPEN, {**CLOSED, "rehearsal": True}])
+def test_what_is_not_for_publication_yet_says_what_nobody_gave(checkout, repository, campaign):
+    shutil.copy(repository / "params.yaml", checkout.folder)
+    checkout.campaign(campaign)
+    checkout.private()
+    folder = checkout.release()
+    for name in ("README.md", "croissant.json", "manifest.json"):
+        text = (folder / name).read_text()
+        assert "Not for publication: params.yaml does not say release.name, release.license" in text
+        assert "MomentRank sample" not in text
+        assert "cc0-" not in text
+    assert not mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata.ctx.issues.errors
+
+
+FACTS = {
+    "the sitcom": "a sitcom that the stage `sample` draws",
+    "who wrote captions": "Rules of MomentRank wrote them, without a language model",
+    "the encoder": "all-MiniLM-L6-v2",
+    "how many people": "4 people judged",
+    "alpha": "alpha 0.512",
+    "kappa": "kappa 0.250 (0.375 with quadratic weights)",
+    "the bias": "20 of each query, up to 40",
+    "captions are not for systems": "It may not read captions: neither `caption`",
+}
+
+
+def test_card_manifest_and_croissant_say_how_it_was_made(checkout):
+    folder = checkout.release()
+    for name in ("README.md", "croissant.json", "manifest.json"):
+        text = " ".join((folder / name).read_text().split())
+        for what, words in FACTS.items():
+            assert words in text, (name, what)
+        for value in NAMED.values():
+            assert value in text
+    metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
+    assert not metadata.ctx.issues.errors
+    assert not metadata.ctx.issues.warnings
+    assert "favoured" in str(metadata.data_biases)
+
+
+def test_a_language_model_is_named_with_its_prompt_and_so_is_another_corpus(checkout):
+    path = checkout.folder / "params.yaml"
+    text = path.read_text().replace("backend: rules ", "backend: openai ")
+    path.write_text(text.replace("source: datasets/work/sample/", "source: ../tvr/"))
+    card = " ".join((checkout.release() / "README.md").read_text().split())
+    assert "language model gpt-4o-mini-2024-07-18 wrote them, by the prompt prompts/" in card
+    assert "TVR (Lei et al., 2020)" in card
+    assert "../tvr" not in card
 
 
 # Hostile texts
@@ -404,11 +487,12 @@ def test_settings_may_hold_an_authors_name_but_no_annotators_address(checkout):
     checkout.private()
     path = checkout.folder / "params.yaml"
     text = path.read_text()
-    path.write_text(text.replace("citation: null", "citation: Anna Berg, anna@example.org"))
+    given = f"citation: {json.dumps(NAMED['citation'])}"
+    path.write_text(text.replace(given, "citation: Anna Berg, anna@example.org"))
     checkout.release()
     shutil.rmtree(checkout.folder / tables.RELEASE)
-    path.write_text(text.replace("citation: null", "citation: Berg (lead@localhost)"))
-    line = text[: text.index("citation: null")].count("\n") + 1
+    path.write_text(text.replace(given, "citation: Berg (lead@localhost)"))
+    line = text[: text.index(given)].count("\n") + 1
     assert checkout.refusal().startswith(f"params.yaml: line {line}, citation: holds an address")
 
 
