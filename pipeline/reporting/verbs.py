@@ -1,74 +1,57 @@
-"""The verbs of texts.
+"""The verbs of English texts, by their base forms: `sat`, `sits` and `sitting` are `sit`.
 
-They are found by a lexicon that the installed package Faker carries (its English `lorem`
-provider sorts words by part of speech): a word counts where it is a regular form of one of its
-verbs, or one of the few irregular ones below, and does not follow an article, a possessive or
-an adjective of the lexicon, as in `a hand`. Verbs that the lexicon lacks are not seen: the
-number is a lower bound, and the report says so.
+The package lemminflect says which words can be forms of a verb. Many can be a noun as well: those
+count where the word before makes them a verb, as in `he waves`, `is waving`, `to wave` and `the man
+waves`. Nobody parses a sentence here, so the number is an estimate, and the report says so.
 """
 
-import re
 from collections.abc import Iterable
 from functools import cache
 
-from faker.providers.lorem.en_US import Provider
+from lemminflect import getAllLemmas
 
 from pipeline.words import words
 
-LEXICON = "Faker"
-IRREGULAR = {
-    "be": ("am", "is", "are", "was", "were", "been", "being"),
-    "have": ("has", "had", "having"),
-    "do": ("does", "did", "done"),
-    "go": ("goes", "went", "gone"),
-}
-_DETERMINERS = (
-    "a an the this that these those his her its their my your our some another no one two"
+LEXICON = "lemminflect"
+VERBS = {"VERB", "AUX"}
+_OPENERS = (
+    "he she it they we you i who someone somebody everyone everybody nobody one to not n't"
+    " am is are was were be been being has have had do does did can could will would must should"
+    " may might"
 )
-BEFORE_NOUNS = frozenset(_DETERMINERS.split())
-VOWELS = "aeiou"
+OPENERS = frozenset(_OPENERS.split())
+"""What a verb follows: subjects, auxiliaries, and the `to` of an infinitive."""
+_CLOSERS = (
+    "a an the this that these those his her its their my your our some another no of"
+    " two three four five six several many both all"
+)
+CLOSERS = frozenset(_CLOSERS.split())
+"""What a noun follows."""
+ENDINGS = ("s", "ing", "ed")
 
 
 def verbs(texts: Iterable[str]) -> set[str]:
-    """Return the different verbs of texts, by the form that the lexicon has."""
+    """Return the different verbs of texts, by their base forms."""
     return {verb for text in texts for verb in _verbs(words(text))}
 
 
-@cache
-def lexicon() -> dict[str, str]:
-    """Return the forms of every verb of the lexicon, with the form that stands there."""
-    found = set(Provider.parts_of_speech["verb"])
-    regular = {form: verb for verb in sorted(found) for form in forms(verb)}
-    irregular = {form: verb for verb, own in IRREGULAR.items() for form in (verb, *own)}
-    return regular | irregular
-
-
-def lexicon_size() -> int:
-    """Return how many verbs the lexicon has."""
-    return len(set(lexicon().values()))
-
-
-def forms(verb: str) -> set[str]:
-    """Return the regular forms of a verb, also some that nobody writes: `open, openning`."""
-    found = {verb, f"{verb}s", f"{verb}ed", f"{verb}ing"}
-    if verb.endswith(("s", "x", "z", "ch", "sh", "o")):
-        found.add(f"{verb}es")
-    if verb.endswith("e"):
-        found |= {f"{verb}d", f"{verb[:-1]}ing"}
-    if re.search(f"[^{VOWELS}]y$", verb):
-        found |= {f"{verb[:-1]}ies", f"{verb[:-1]}ied"}
-    if re.search(f"[^{VOWELS}][{VOWELS}][^{VOWELS}wxy]$", verb):
-        found |= {f"{verb}{verb[-1]}ing", f"{verb}{verb[-1]}ed"}
-    return found
-
-
 def _verbs(text: list[str]) -> set[str]:
-    known = lexicon()
-    no_verb_after = BEFORE_NOUNS | _adjectives()
     pairs = zip(["", *text], text, strict=False)
-    return {known[word] for before, word in pairs if word in known and before not in no_verb_after}
+    return {verb for before, word in pairs if (verb := _verb(before, word))}
+
+
+def _verb(before: str, word: str) -> str | None:
+    """Return the base form of a word that is a verb after another word."""
+    readings = _readings(word)
+    if not VERBS & readings.keys() or before in CLOSERS:
+        return None
+    base = readings.get("VERB") or readings["AUX"]
+    is_verb = readings.keys() <= VERBS or before in OPENERS
+    follows_noun = "NOUN" in _readings(before) and word != base and word.endswith(ENDINGS)
+    return base if is_verb or follows_noun else None
 
 
 @cache
-def _adjectives() -> frozenset[str]:
-    return frozenset(Provider.parts_of_speech["adjective"])
+def _readings(word: str) -> dict[str, str]:
+    """Return the base form of a word for each part of speech that it can be."""
+    return {kind: lemmas[0] for kind, lemmas in getAllLemmas(word).items()}
