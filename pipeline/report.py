@@ -18,6 +18,7 @@ from pipeline import csv_files, files, stage
 from pipeline.params import Params, load
 from pipeline.reporting import besides, collection, lead, losses, relevance, scores, sources
 from pipeline.reporting.checks import Check, Standing, checks, standing
+from pipeline.reporting.collection import lengths, table_1, table_4
 from pipeline.reporting.cost import cost
 from pipeline.reporting.figures import figures
 from pipeline.reporting.page import render
@@ -70,7 +71,7 @@ def report_page(found: Sources, own: Made, params: Params) -> str:
         campaign=found.collection.campaign,
         standing=own.standing,
         checks=own.checks,
-        tables=[collection.table_1(own.collection), *collection.table_4(own.collection)],
+        tables=[make(own.collection) for make in (table_1, table_4, lengths)],
         figures={figure.name: figure for figure in figures(own.tables, agreement)},
         besides=besides.besides_grid(own.tables["judged_besides"]),
         agreement=scores.agreement_grids(agreement, params.agreement.confidence),
