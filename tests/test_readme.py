@@ -183,7 +183,8 @@ def test_a_corpus_in_one_line(page, newcomer, tmp_path):
         page["TVR, in one line"],
         instead={
             "/path/to/tvr_val_release.jsonl": str(source),
-            "split.val=100 split.test=400": "split.val=1 split.test=1",
+            "split.val=100 split.test=400": "split.val=1 split.test=1"
+            " 'ingest.pool_modalities=[v, t]'",
             "make campaign DIR=../paper": "cd ../checkout && make campaign DIR=../paper",
         },
     )
@@ -194,23 +195,14 @@ def test_a_corpus_in_one_line(page, newcomer, tmp_path):
 
     copy = newcomer.checkout.parent / "tvr"
     candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
-    assert set(candidates["moment_id"]) == {"1", "2", "3", "5"}
-    videos = pd.read_parquet(copy / "datasets/work/videos.parquet")
-    assert videos["path"].isna().all()
-    newcomer.shell(
-        ". .venv/bin/activate && python -m tools.settings params.yaml 'ingest.pool_modalities=[v,t]"
-        " ingest.videos=videos/{video_id}.mp4' && dvc repro candidates pseudo",
-        copy,
-    )
-    candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
     assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
     assert "4" not in set(candidates["query_id"])
     trained = files.read_json(copy / "datasets/release/train_top40.json")
     assert {query["query_id"] for query in trained} < {1, 2, 3, 5}
     found = {moment["caption"] for query in trained for moment in query["relevant_moment"]}
     assert "He says no." in found
-    videos = pd.read_parquet(copy / "datasets/work/videos.parquet").set_index("video_id")
-    assert pd.isna(videos.loc["../../etc/x y", "path"])
+    videos = pd.read_parquet(copy / "datasets/work/videos.parquet")
+    assert videos["path"].isna().all()
 
 
 @pytest.mark.slow
