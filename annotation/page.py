@@ -3,14 +3,18 @@
 Paper, section 3.3. All here is pure but for reading label_config.xml.
 """
 
+import hashlib
 import html
+import json
 import re
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import unquote
 from xml.sax.saxutils import quoteattr
 
 from annotation.guideline import Guideline
 from pipeline.guideline import LevelNumber, ReasonName
+from pipeline.ledger import HASH_DIGITS
 
 CONFIG = Path(__file__).parent / "label_config.xml"
 CANT_JUDGE = "cant-judge"
@@ -29,6 +33,7 @@ OPTIONS: dict[str, object] = {
 
 _PLACE = re.compile(r"<!-- (levels|reasons|guideline) -->")
 """Where label_config.xml is filled in."""
+_SOURCE = re.compile(r' src="([^"]*)"')
 
 Problem = Literal[
     "empty",
@@ -78,7 +83,7 @@ def clip_html(url: str) -> str:
     `url` is an address, or a path on Label Studio's own server; what is no GIF is a video.
     """
     source = html.escape(url)
-    if _path(url).endswith(".gif"):
+    if _path(url).lower().endswith(".gif"):
         return f'<img src="{source}" alt="">'
     return f'<video src="{source}" autoplay loop muted playsinline controls></video>'
 
@@ -87,7 +92,23 @@ def _path(url: str) -> str:
     """Return the part that names a file: Label Studio's own files stand in `?d=`."""
     parts = url.partition("#")[0]
     path, _, query = parts.partition("?")
-    return (query if path.endswith("/local-files/") else path).lower()
+    return query if path.endswith("/local-files/") else path
+
+
+def clip_of(shown: str) -> str | None:
+    """Return the name, without suffix, of the clip that `clip_html` showed; None of other HTML."""
+    source = _SOURCE.search(shown)
+    url = html.unescape(source[1]) if source else ""
+    if clip_html(url) != shown:
+        return None
+    name = unquote(_path(url).rpartition("/")[2])
+    return name.rpartition(".")[0] or name
+
+
+def digest(query: str, shown: str) -> str:
+    """Return the hash of all that a task shows: the query, and the HTML around its clip."""
+    text = json.dumps([query, shown])
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
 
 
 def task_data(query: str, clip_url: str, key: str) -> dict[str, str]:

@@ -126,7 +126,10 @@ def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answer
     clips = tables.CLIPS.read()
     shown = showing(candidates, extra, judged, clips)[SHOWN]
     rejected = answers.rejected
+    person = [*PAIR, "annotator"]
+    waits = pd.MultiIndex.from_frame(answers.open_tasks[person])  # another task of the same pair
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
+    answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
     decisions = tables.EXTEND.read()
     return Campaign(
         queries=judged[["query_id", "query"]],

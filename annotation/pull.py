@@ -5,15 +5,16 @@ writes  datasets/campaign/judgments.csv (each person's newest answer to a pair) 
         judgment_history.csv (every version ever seen); datasets/work/open_tasks.parquet and
         rejected_judgments.csv (answers that are no judgments, with the reason)
 
-Without a server the tables stay as they are. Where judgments went away from the server it
+Without a server the tables stay as they are. Where many judgments went away from the server it
 stops, and says how many; `--accept-loss` goes on without them on the server (they still count).
+Answers that were imported bear any name that their importer chose: they are refused, unless
+`--trust-imported` says that those which are there now count.
 """
 
 import argparse
 from collections import Counter
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import pandas as pd
 from tqdm import tqdm
@@ -21,72 +22,78 @@ from tqdm import tqdm
 from annotation.connection import Connection, alone, connect
 from annotation.opened import CampaignError
 from annotation.pulling import reader
-from annotation.pulling.answers import Owner, Row, Sorted, sort_out
-from annotation.pulling.history import History, history
+from annotation.pulling.answers import Row, Sorted, Trust, everybody, sort_out
+from annotation.pulling.history import REFUSED, STATES, History, history
+from annotation.pulling.owners import owners
 from annotation.studio import projects
 from pipeline import stage, tables
 from pipeline.schema import Table
-from pipeline.tables import PRIVATE
 
 KEPT = (tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
+FEW_LOST, LOST_SHARE = 2, 0.001
+"""Who deletes an answer or two did so by accident: that many, or that share of all, are told."""
 
 
-def fetch(connection: Connection, *, anew: bool = False) -> Sorted:
+def fetch(connection: Connection, *, anew: bool = False, trust: Trust | None = None) -> Sorted:
     """Return the rows of all projects of the campaign.
+
+    Of imported answers those count which `trust` says; by default those which counted before.
 
     Raises:
         StudioError: the server can't be reached or fails.
         CampaignError: it is another campaign's, or nobody knows whose a project is.
     """
-    found = Sorted([], [], [])
+    found = Sorted([], [], [], [])
     own = projects.ours(connection.studio, connection.campaign)
-    owners = _owners(connection, own)
-    for owner in tqdm(owners, "pull", unit=" projects", disable=None if owners else True):
+    known, trusts = owners(connection, own), trust or _trusted_before()
+    for owner in tqdm(known, "pull", unit=" projects", disable=None if known else True):
         tasks = reader.read(connection.studio, own[owner.annotator], anew=anew)
-        for rows, more in zip(
-            found, sort_out(tasks.values(), owner, connection.signer.read), strict=True
-        ):
-            rows.extend(more)
+        project = sort_out(tasks.values(), owner, connection.signer, trusts)
+        found.judgments.extend(project.judgments)
+        found.rejected.extend(project.rejected)
+        found.open_tasks.extend(project.open_tasks)
+        found.surplus.extend(project.surplus)
     return found
 
 
-def _owners(connection: Connection, annotators: Sequence[int] | dict[int, Any]) -> list[Owner]:
-    users = connection.studio.users()
-    accounts = connection.roster.accounts
-    unknown = sorted(set(annotators) - accounts.keys())
-    if unknown:
-        raise CampaignError(
-            f"{PRIVATE}: has no account for annotator {unknown[0]}, so that nobody can tell their"
-            " answers from others'; add it (an account that has left stays listed)"
-        )
-    emails = {number: accounts[number].email.lower() for number in annotators}
-    return [Owner(number, users.get(email)) for number, email in sorted(emails.items())]
+def _trusted_before() -> Trust:
+    known = tables.JUDGMENT_HISTORY.read()
+    return set(known.loc[known["state"] == "trusted", "origin"]).__contains__
 
 
 def merged(found: Sorted) -> History:
     """Bring the rows together with what was known; nothing is written."""
-    columns = [name for name in tables.JUDGMENT_HISTORY.columns if name != "state"]
-    now = pd.DataFrame(found.judgments, columns=columns).assign(state="stands")
-    now = tables.JUDGMENT_HISTORY.check(now).drop(columns="state")
-    refused = pd.Series([row["origin"] for row in found.rejected], dtype="str")
-    return history(tables.JUDGMENT_HISTORY.read(), now, refused)
+    return combine(tables.JUDGMENT_HISTORY.read(), found)
+
+
+def combine(before: pd.DataFrame, found: Sorted) -> History:
+    """Bring rows together with the versions that were known before."""
+    now = pd.DataFrame(found.judgments, columns=tables.JUDGMENT_HISTORY.columns)
+    answers = [row for row in found.rejected if row["reason"] != "draft"]
+    refused = pd.DataFrame(answers, columns=REFUSED)
+    times = pd.to_datetime(refused["updated_at"], format="ISO8601", utc=True)
+    return history(before, tables.JUDGMENT_HISTORY.check(now), refused.assign(updated_at=times))
 
 
 def refuse_loss(known: History) -> None:
-    """Stop where judgments went away from the server since the last time.
+    """Stop where many judgments went away from the server since the last time.
 
     Raises:
-        CampaignError: some did.
+        CampaignError: more did than somebody deletes by accident.
     """
-    lost = known.vanished
-    if len(lost):
-        some = Counter(f"annotator {number}" for number in lost["annotator"])
-        whose = ", ".join(f"{count} by {who}" for who, count in sorted(some.items()))
+    if len(known.vanished) > max(FEW_LOST, LOST_SHARE * len(known.judgments)):
         raise CampaignError(
-            f"{len(lost)} judgments went away from the server ({whose}); nothing was written, and"
-            f" {tables.JUDGMENTS.path} still has them. Restore the server; or, if that can't be:"
+            f"{loss(known)}; nothing was written, and {tables.JUDGMENTS.path} still has them."
+            " Restore the server; or, if that can't be:"
             " python -m annotation.pull --accept-loss (they go on counting), then dvc repro"
         )
+
+
+def loss(known: History) -> str:
+    """Say how many judgments went away, and whose they were."""
+    some = Counter(f"annotator {number}" for number in known.vanished["annotator"])
+    whose = ", ".join(f"{count} by {who}" for who, count in sorted(some.items()))
+    return f"{len(known.vanished)} judgments went away from the server ({whose})"
 
 
 def other_tables(found: Sorted) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -114,22 +121,42 @@ def figures(found: Sorted, known: History) -> dict[str, object]:
     return {
         "judgments": len(known.judgments),
         "open_tasks": len(found.open_tasks),
-        "versions": {
-            state: int((known.versions["state"] == state).sum())
-            for state in ("stands", "replaced", "rejected", "lost")
-        },
+        "surplus_tasks": len(found.surplus),
+        "versions": {state: int((known.versions["state"] == state).sum()) for state in STATES},
         "rejected": dict(sorted(Counter(row["reason"] for row in found.rejected).items())),
     }
 
 
-def pull(connection: Connection, *, accept_loss: bool = False, anew: bool = False) -> None:
+def remarks(found: Sorted, known: History) -> list[str]:
+    """Return what the lead should know besides the numbers, a line each."""
+    imported = sum(row["reason"] == "imported" for row in found.rejected)
+    tampered = int((known.versions["state"] == "tampered").sum())
+    told = {
+        f"{len(found.surplus)} tasks are there more than once; `dvc repro push` closes the surplus":
+            found.surplus,
+        f"{imported} answers were imported, and bear any name; if you imported them:"
+        " python -m annotation.pull --trust-imported": imported,
+        f"{tampered} judgments, or their tasks, were changed by somebody else; what their"
+        " annotators said goes on counting": tampered,
+        f"{loss(known)}; they go on counting": len(known.vanished),
+    }  # fmt: skip
+    return [text for text, true in told.items() if true]
+
+
+def pull(
+    connection: Connection,
+    *,
+    accept_loss: bool = False,
+    anew: bool = False,
+    trust: Trust | None = None,
+) -> None:
     """Write what people have judged until now.
 
     Raises:
         StudioError: the server can't be reached or fails; nothing is written.
-        CampaignError: it is another campaign's, or judgments went away from it.
+        CampaignError: it is another campaign's, or many judgments went away from it.
     """
-    found = fetch(connection, anew=anew)
+    found = fetch(connection, anew=anew, trust=trust)
     known = merged(found)
     if not accept_loss:
         refuse_loss(known)
@@ -144,6 +171,8 @@ def pull(connection: Connection, *, accept_loss: bool = False, anew: bool = Fals
         f" {len(found.rejected)} answers refused"
         + (f" (see {tables.REJECTED_JUDGMENTS.path})" if found.rejected else "")
     )
+    for remark in remarks(found, known):
+        stage.say(f"pull: {remark}")
 
 
 def main(options: argparse.Namespace) -> None:
@@ -154,13 +183,19 @@ def main(options: argparse.Namespace) -> None:
         stage.write_metrics("pull", {"judgments": len(tables.JUDGMENTS.read())})
         return
     with alone("pull"):
-        pull(connection, accept_loss=options.accept_loss, anew=options.anew)
+        trust = everybody if options.trust_imported else None
+        pull(connection, accept_loss=options.accept_loss, anew=options.anew, trust=trust)
 
 
 def _arguments() -> argparse.Namespace:
     parser = stage.parser("Reads .env in the current folder; `dvc repro` runs it.")
     parser.add_argument(
         "--accept-loss", action="store_true", help="go on though judgments went from the server"
+    )
+    parser.add_argument(
+        "--trust-imported",
+        action="store_true",
+        help="count the answers that were imported until now, in the names that they bear",
     )
     parser.add_argument(
         "--anew", action="store_true", help="read all of it, not just what was changed"

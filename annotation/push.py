@@ -20,7 +20,7 @@ from annotation import guideline
 from annotation.connection import Connection, alone, connect
 from annotation.guideline import Guideline
 from annotation.opened import CampaignError
-from annotation.pushing import desks, journal, ledger, tasks
+from annotation.pushing import desks, journal, ledger, lock, tasks
 from annotation.pushing.desks import Desk
 from annotation.showing import details, showing, to_judge
 from annotation.studio import projects
@@ -40,26 +40,36 @@ def push(
 
     Raises:
         StudioError: the server can't be reached or fails; what is done stays done.
-        CampaignError: it is another campaign's, or the guideline is not the campaign's.
+        CampaignError: it is another campaign's, the guideline is not the campaign's, or another
+            checkout pushes.
     """
-    guide = _guideline(connection)
+    guide, studio = _guideline(connection), connection.studio
     journal.settle()
-    there = projects.ours(connection.studio, connection.campaign, beside_others=beside_others)
-    keys = tasks.keys_of(pairs, guide.version)
-    for annotator in sorted(keys.keys() | there.keys()):
-        found = there.get(annotator)
-        there[annotator] = desks.prepared(connection, guide, annotator, found, params.clips.url)
-    laid_out = [
-        desks.laid_out(connection, project, keys.get(annotator, []))
-        for annotator, project in sorted(there.items())
-    ]
+    projects.ours(studio, connection.campaign, beside_others=beside_others)  # the right server?
+    with lock.hold(studio, connection.campaign.id) as turn:
+        there = projects.ours(studio, connection.campaign, beside_others=beside_others)
+        keys = tasks.keys_of(pairs, guide.version)
+        for annotator in sorted(keys.keys() | there.keys()):
+            found = there.get(annotator)
+            turn.renew()
+            there[annotator] = desks.prepared(connection, guide, annotator, found, params.clips.url)
+        laid_out = []
+        for annotator, project in sorted(there.items()):
+            turn.renew()
+            wanted = keys.get(annotator, [])
+            laid_out.append(desks.laid_out(connection, annotator, project, wanted))
+        _append_to_ledger(pairs, params)  # before anybody can answer
+        for desk in laid_out:
+            desks.close_and_reopen(connection, desk, turn.renew)
+        shown = tasks.Shown(pairs, params.clips.url, params.push.batch)
+        tasks.add(connection, laid_out, shown, turn.renew)
+    return _figures(laid_out)
+
+
+def _append_to_ledger(pairs: pd.DataFrame, params: Params) -> None:
     known = tables.PAIRS.read()
     shown = pd.concat([pairs, _shown_again(known, params)], ignore_index=True)
-    tables.PAIRS.write(ledger.appended(known, shown))  # before anybody can answer
-    for desk in laid_out:
-        desks.close_and_reopen(connection, desk)
-    tasks.add(connection, laid_out, tasks.Shown(pairs, params.clips.url), params.push.batch)
-    return _figures(laid_out)
+    tables.PAIRS.write(ledger.appended(known, shown))
 
 
 def _guideline(connection: Connection) -> Guideline:

@@ -1,14 +1,10 @@
 """What annotators are shown of each pair, and the hashes by which a change of it is known."""
 
-import hashlib
-
 import pandas as pd
 
 from annotation.auditing.extra import with_extra
 from pipeline import tables
-from pipeline.ledger import PAIR
-
-HASH_DIGITS = 32
+from pipeline.ledger import PAIR, query_sha
 
 
 def to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -28,11 +24,6 @@ def showing(
     pairs = pairs.merge(queries[["query_id", "query"]], on="query_id")
     pairs = pairs.merge(clips[["moment_id", "clip", "clip_sha"]], on="moment_id")
     return pairs.assign(query_sha=pairs["query"].map(query_sha))
-
-
-def query_sha(query: str) -> str:
-    """Return the hash of a query's text."""
-    return hashlib.sha256(query.encode()).hexdigest()[:HASH_DIGITS]
 
 
 def details(pairs: pd.DataFrame) -> pd.DataFrame:

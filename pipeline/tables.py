@@ -215,7 +215,7 @@ JUDGMENT_HISTORY = _table(
     ["origin", "updated_at"],
     **_JUDGED,
     updated_at=_instant(),
-    state=_one_of("stands", "replaced", "rejected", "lost"),
+    state=_one_of("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
 )
 REJECTED_JUDGMENTS = _table(
     WORK / "rejected_judgments.csv",
@@ -226,7 +226,9 @@ REJECTED_JUDGMENTS = _table(
     reason=_one_of(
         "bad-key",
         "not-the-annotator",
+        "imported",
         "changed-by-another",
+        "not-what-was-shown",
         "skipped",
         "draft",
         *ANSWER_PROBLEMS,

@@ -1,9 +1,10 @@
 """Every version of every judgment that was ever seen, and which of them is the judgment: pure.
 
-A version of an answer `stands` as it is on the server now; it was `replaced` by a later version
-of the same answer; its answer is now `rejected`; or it is `lost`: it went away from the server,
-which has nothing of this answer, or (restored from a backup) only what was said before.
-What was lost still counts: a person did judge.
+A version of an answer has one state. `stands`: it is on the server now. `replaced`: its annotator
+has changed the answer since. `rejected`: its annotator took it back. `tampered`: somebody else has
+changed the answer or its task since. `lost`: it went away from the server, which has nothing of
+this answer, or (restored from a backup) only what was said before. `trusted`: it was imported, and
+the lead said that it counts. What was lost or tampered with counts: a person did judge.
 """
 
 from typing import NamedTuple
@@ -14,7 +15,9 @@ from pipeline import tables
 
 VERSION = ["origin", "updated_at"]
 KEY = list(tables.JUDGMENTS.key)
-COUNTING = ("stands", "lost")
+COUNTING = ("stands", "lost", "tampered", "trusted")
+STATES = (*COUNTING, "replaced", "rejected")
+REFUSED = [*VERSION, "takes_back"]
 
 
 class History(NamedTuple):
@@ -25,22 +28,25 @@ class History(NamedTuple):
     vanished: pd.DataFrame
 
 
-def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.Series) -> History:
+def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.DataFrame) -> History:
     """Bring what was known together with what is on the server now.
 
-    `before` is the table of versions, `found` has its columns without `state`, and holds the
-    judgments that are on the server now; `refused` are the origins of all that was rejected.
+    `before` is the table of versions; `found` is one too, and holds the judgments that are on the
+    server now. `refused` has `REFUSED` of every answer that was rejected.
     """
-    now = found.assign(state="stands")
-    seen = pd.MultiIndex.from_frame(now[VERSION])
+    seen = pd.MultiIndex.from_frame(found[VERSION])
     older = before[~pd.MultiIndex.from_frame(before[VERSION]).isin(seen)]
     newest = found.groupby("origin")["updated_at"].max().reindex(older["origin"])
     valid = older["updated_at"] <= newest.set_axis(older.index)
-    rejected = older["origin"].isin(set(refused)) & ~valid
-    vanished = (older["state"] == "stands") & ~valid & ~rejected
-    state = older["state"].mask(valid, "replaced").mask(rejected, "rejected")
-    older = older.assign(state=state.mask(vanished, "lost"))
-    versions = pd.concat([older, now]).sort_values([*KEY, *VERSION], ignore_index=True)
+    now = refused.set_index("origin").reindex(older["origin"]).set_axis(older.index)
+    there = now["takes_back"].notna() & ~valid
+    same = (now["takes_back"] == "version") & (now["updated_at"] == older["updated_at"])
+    taken_back = there & ((now["takes_back"] == "all") | same)
+    tampered = there & ~taken_back & older["state"].isin(["stands", "lost"])
+    vanished = older["state"].isin(["stands", "tampered"]) & ~valid & ~there
+    state = older["state"].mask(valid, "replaced").mask(taken_back, "rejected")
+    older = older.assign(state=state.mask(tampered, "tampered").mask(vanished, "lost"))
+    versions = pd.concat([older, found]).sort_values([*KEY, *VERSION], ignore_index=True)
     checked = tables.JUDGMENT_HISTORY.check(versions)
     return History(checked, _judgments(checked), older[vanished])
 

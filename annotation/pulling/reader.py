@@ -7,6 +7,7 @@ are. Where the numbers do not come out, something went away unseen, and all is r
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 
@@ -78,7 +79,11 @@ def _remembered(project: Project) -> dict[int, Answered]:
 
 
 def _task(
-    number: int, pair: object, closed: bool, at: str, *rest: list[dict[str, object]]
+    number: int,
+    pair: object,
+    closed: bool,
+    at: str,
+    *rest: Any,  # noqa: ANN401  (JSON)
 ) -> Answered:
-    answers, drafts = rest
-    return Answered(number, pair, closed, datetime.fromisoformat(at), answers, drafts)
+    answers, drafts, query, clip = rest
+    return Answered(number, pair, closed, datetime.fromisoformat(at), answers, drafts, query, clip)

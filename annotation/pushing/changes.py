@@ -1,11 +1,14 @@
 """What must change in a project so that its stream of tasks is what the plan wants: pure."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from annotation.keys import Key
 from annotation.studio.records import Task
+
+Read = Callable[[Task], Key | None]
+"""A task's key, if it is ours and the task shows what it says."""
 
 
 class Changes(NamedTuple):
@@ -16,19 +19,13 @@ class Changes(NamedTuple):
     reopen: list[int]
 
 
-def changes(
-    wanted: Iterable[Key], found: Sequence[Task], read: Callable[[object], Key | None]
-) -> Changes:
+def changes(wanted: Iterable[Key], found: Sequence[Task], read: Read) -> Changes:
     """Compare what one annotator should have open with the tasks of their project.
 
     Nothing is ever deleted, and an answered task never given out again. Where a task is there
     twice, one is kept: an answered one, else one that is open, else the older.
     """
-    places: dict[object, list[Task]] = defaultdict(list)
-    strays: list[Task] = []
-    for task in found:
-        key = read(task.pair)
-        (strays if key is None else places[key.place]).append(task)
+    places = by_place(found, read)
     asked = {key.place: key for key in wanted}
     reopen, keep = [], set()
     for place in asked.keys() & places.keys():
@@ -36,7 +33,22 @@ def changes(
         keep.add(holder.id)
         if holder.closed and not holder.answers:
             reopen.append(holder.id)
-    known = [task for tasks in places.values() for task in tasks] + strays
-    close = [task.id for task in known if not task.closed and task.id not in keep]
+    close = [task.id for task in found if not task.closed and task.id not in keep]
     add = [key for place, key in asked.items() if place not in places]
     return Changes(add, sorted(close), sorted(reopen))
+
+
+def by_place(found: Iterable[Task], read: Read) -> Mapping[object, list[Task]]:
+    """Return the tasks that are ours by what they show and to whom: usually one each."""
+    places: dict[object, list[Task]] = defaultdict(list)
+    for task in found:
+        key = read(task)
+        if key is not None:
+            places[key.place].append(task)
+    return places
+
+
+def answered_twins(found: Iterable[Task], read: Read) -> list[Task]:
+    """Return the answered ones among tasks that are there more than once: by whom is to be seen."""
+    twins = (tasks for tasks in by_place(found, read).values() if len(tasks) > 1)
+    return [task for tasks in twins for task in tasks if task.answers]

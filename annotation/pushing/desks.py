@@ -1,6 +1,6 @@
 """One annotator's project on the server, and what must change in it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tqdm import tqdm
@@ -9,10 +9,16 @@ from annotation import page
 from annotation.connection import Connection
 from annotation.guideline import Guideline
 from annotation.keys import Key
+from annotation.pulling import reader
+from annotation.pulling.answers import is_owners
+from annotation.pulling.owners import owners
 from annotation.pushing import journal, media
-from annotation.pushing.changes import Changes, changes
+from annotation.pushing.changes import Changes, answered_twins, changes
 from annotation.studio import projects
-from annotation.studio.records import Project
+from annotation.studio.records import Project, Task
+
+Step = Callable[[], None]
+"""What is called before each write: it raises where this push may write no more."""
 
 
 class Desk(NamedTuple):
@@ -53,16 +59,32 @@ def prepared(
     return found
 
 
-def laid_out(connection: Connection, project: Project, keys: Sequence[Key]) -> Desk:
+def laid_out(connection: Connection, annotator: int, project: Project, keys: Sequence[Key]) -> Desk:
     """Compare a project with the keys that its annotator should have open."""
     found = list(connection.studio.tasks(project)) if project.tasks else []
-    return Desk(project, changes(keys, found, connection.signer.read))
+    read = connection.signer.read_shown
+    doubtful = answered_twins(found, read)
+    strange = _answered_by_others(connection, annotator, project) if doubtful else set()
+    away = {task.id for task in doubtful} & strange
+
+    def read_own(task: Task) -> Key | None:
+        return None if task.id in away else read(task)
+
+    return Desk(project, changes(keys, found, read_own))
 
 
-def close_and_reopen(connection: Connection, desk: Desk) -> None:
+def _answered_by_others(connection: Connection, annotator: int, project: Project) -> set[int]:
+    """Return the tasks without an answer of the project's annotator."""
+    [owner] = owners(connection, [annotator])
+    tasks = reader.read(connection.studio, project).values()
+    return {task.id for task in tasks if not any(is_owners(one, owner) for one in task.answers)}
+
+
+def close_and_reopen(connection: Connection, desk: Desk, step: Step) -> None:
     """Take out of the stream what is not wanted any more, and give out again what is."""
     name = desk.project.title
     for tasks, closed in ((desk.changes.close, True), (desk.changes.reopen, False)):
         what = f"{name}: {'close' if closed else 'reopen'}"
         for task in tqdm(tasks, what, unit=" tasks", disable=None if tasks else True):
+            step()
             connection.studio.set_closed(task, closed)

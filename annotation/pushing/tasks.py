@@ -7,9 +7,9 @@ from tqdm import tqdm
 
 from annotation import page
 from annotation.connection import Connection
-from annotation.keys import Key
+from annotation.keys import Key, Signer
 from annotation.pushing import journal
-from annotation.pushing.desks import Desk
+from annotation.pushing.desks import Desk, Step
 from annotation.pushing.order import shuffled
 from pipeline import clip_store
 from pipeline.ledger import PAIR
@@ -29,29 +29,32 @@ def keys_of(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
 class Shown:
     """The data of tasks, by key."""
 
-    def __init__(self, pairs: pd.DataFrame, setting: str) -> None:
-        """Take pairs with what is shown of each, and `clips.url`."""
+    def __init__(self, pairs: pd.DataFrame, setting: str, batch: int) -> None:
+        """Take pairs with what is shown of each, `clips.url`, and how many go in one request."""
         rows = pairs.drop_duplicates(PAIR)
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
-        self._setting = setting
+        self._setting, self.batch = setting, batch
 
-    def data(self, key: Key, signed: str) -> Mapping[str, str]:
+    def data(self, key: Key, signer: Signer) -> Mapping[str, str]:
         """Return the data of a key's task."""
         query, clip = self._of[key.query_id, key.moment_id]
-        return page.task_data(query, clip_store.url_of(clip, self._setting), signed)
+        url = clip_store.url_of(clip, self._setting)
+        signed = signer.sign(key, page.digest(query, page.clip_html(url)))
+        return page.task_data(query, url, signed)
 
 
-def add(connection: Connection, desks: Sequence[Desk], shown: Shown, batch: int) -> None:
-    """Add what is missing, `batch` tasks at a time, in each annotator's own order."""
+def add(connection: Connection, desks: Sequence[Desk], shown: Shown, step: Step) -> None:
+    """Add what is missing, a batch of tasks at a time, in each annotator's own order."""
     campaign, signer = connection.campaign.id, connection.signer
     total = sum(len(desk.changes.add) for desk in desks)
     with tqdm(total=total, desc="push", unit=" tasks", disable=None if total else True) as bar:
         for desk in desks:
             keys = shuffled(desk.changes.add, campaign)
-            for begin in range(0, len(keys), batch):
-                some = keys[begin : begin + batch]
-                data = [shown.data(key, signer.sign(key)) for key in some]
+            for begin in range(0, len(keys), shown.batch):
+                some = keys[begin : begin + shown.batch]
+                data = [shown.data(key, signer) for key in some]
+                step()
                 with journal.noted(f"{len(data)} tasks into {desk.project.title!r}"):
                     connection.studio.add(desk.project, data)
                 bar.update(len(some))

@@ -7,9 +7,11 @@ is: a request whose answer was lost may have been done.
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any
 
 from label_studio_sdk import LabelStudio as Sdk
+from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
 
 from annotation.env import Endpoint
@@ -51,6 +53,19 @@ class LabelStudio:
         """Make a project."""
         with told(self.url):
             return Project.of(self._sdk.projects.create(**settings, request_options=ONCE))
+
+    def delete_empty(self, project: Project) -> bool:
+        """Delete a project without tasks, and tell whether it is gone; one that has some stays."""
+        with told(self.url):
+            try:
+                found = Project.of(self._sdk.projects.get(project.id, request_options=SOMETIMES))
+                if found.tasks or found.answers:
+                    return False
+                self._sdk.projects.delete(project.id, request_options=ONCE)
+            except ApiError as exc:
+                if exc.status_code != HTTPStatus.NOT_FOUND:
+                    raise
+            return True
 
     def change(self, project: Project, settings: Mapping[str, Any]) -> None:
         """Change a project's settings."""
@@ -133,8 +148,9 @@ class LabelStudio:
             storages.create(project=project.id, **settings, request_options=ONCE)
 
     def _tasks(self, project: Project, **wanted: str) -> Iterator[Any]:
-        ask = self._sdk.tasks.list
-        return self._pages(ask, "total", project=project.id, page_size=self._page, **wanted)
+        # What a task shows is asked for as it was pushed, and not as a signed address.
+        own = {"project": project.id, "page_size": self._page, "resolve_uri": False}
+        return self._pages(self._sdk.tasks.list, "total", **own, **wanted)
 
     def _pages(self, ask: Callable[..., Any], size: str, **wanted: object) -> Iterator[Any]:
         # Page by page ourselves: the SDK takes any 404 on the way for the end of the list.

@@ -40,18 +40,25 @@ class Project(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task: its key, whether it is out of the stream of tasks, and how many answers it has."""
+    """A task: its key, whether it is out of the stream of tasks, and how many answers it has.
+
+    `query` and `clip` are what it shows: a text and the clip's HTML, unless somebody put something
+    else there.
+    """
 
     id: int
     pair: object
     closed: bool
     answers: int
+    query: object = None
+    clip: object = None
 
     @classmethod
     def of(cls, found: Any) -> "Task":  # noqa: ANN401  (as above)
         """Return the SDK's task, asked for with `BARE`, as ours."""
         answers = (found.total_annotations or 0) + (found.cancelled_annotations or 0)
-        return cls(found.id, found.data.get("pair"), bool(found.is_labeled), answers)
+        pair, *shown = _data(found)
+        return cls(found.id, pair, bool(found.is_labeled), answers, *shown)
 
     @property
     def waits(self) -> bool:
@@ -63,7 +70,7 @@ class Answered(NamedTuple):
     """A task with what people have made of it, as Label Studio's API gives it.
 
     `answers` are its annotations, `drafts` what was not submitted: the token's owner's alone,
-    Label Studio shows nobody another's.
+    Label Studio shows nobody another's. `query` and `clip` are as of a `Task`.
     """
 
     id: int
@@ -72,13 +79,16 @@ class Answered(NamedTuple):
     updated_at: datetime
     answers: Sequence[Mapping[str, Any]]
     drafts: Sequence[Mapping[str, Any]]
+    query: object = None
+    clip: object = None
 
     @classmethod
     def of(cls, found: Any) -> "Answered":  # noqa: ANN401  (as above)
         """Return the SDK's task, asked for with `FULL`, as ours."""
+        pair, *shown = _data(found)
         return cls(
             found.id,
-            found.data.get("pair"),
+            pair,
             bool(found.is_labeled),
             found.updated_at.astimezone(UTC),
             [{name: one.get(name) for name in OF_ANSWER} for one in found.annotations],
@@ -86,7 +96,12 @@ class Answered(NamedTuple):
                 {name: one.get(name) for name in OF_DRAFT}
                 for one in map(_fields, found.drafts or ())
             ],
+            *shown,
         )
+
+
+def _data(found: Any) -> list[object]:  # noqa: ANN401  (as above)
+    return [found.data.get(name) for name in ("pair", "query", "clip_html")]
 
 
 def _fields(draft: Any) -> Mapping[str, Any]:  # noqa: ANN401  (as above)

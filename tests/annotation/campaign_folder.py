@@ -50,7 +50,7 @@ class CampaignFolder:
 
     def __init__(self, path: Path, repository: Path) -> None:
         self.path, self._repository = path, repository
-        self.settle_seconds = 2.0
+        self.settle_seconds, self.lease_seconds = 2.0, 60.0
 
     @classmethod
     def make(cls, path: Path, repository: Path, size: Size, url: str = CLIPS_URL):
@@ -204,7 +204,7 @@ def _captions(size):
 
 def _clips(size):
     rows = [
-        (moment, f"clip{at}.mp4", f"sha{at}", 5.0) for at, (_, moment, _) in enumerate(_ids(size))
+        (moment, f"clip{at}.mp4", f"clip{at}", 5.0) for at, (_, moment, _) in enumerate(_ids(size))
     ]
     return pd.DataFrame(rows, columns=tables.CLIPS.columns)
 
@@ -213,8 +213,8 @@ class Zygote:
     """Starts commands in processes of their own that need not import everything first.
 
     A process is forked from one that has imported the campaign's modules: some 50 ms instead of
-    2 s. What it runs is `python -m annotation.X` to the letter; only the time that push gives a
-    server to finish is shorter.
+    2 s. What it runs is `python -m annotation.X` to the letter; only the times that push gives a
+    server to finish, and another push to end, are shorter.
     """
 
     def __init__(self, environment) -> None:
@@ -230,7 +230,7 @@ class Zygote:
     def start(self, folder, module, *options):
         log = folder.path / f"{module}-{time.monotonic_ns()}.log"
         order = {"cwd": str(folder.path), "argv": [f"annotation.{module}", *options]}
-        order["settle"] = folder.settle_seconds
+        order |= {"settle": folder.settle_seconds, "lease": folder.lease_seconds}
         return Child(int(self._ask(order | {"log": str(log)})), log, self)
 
     def run(self, folder, module, *options):

@@ -15,10 +15,9 @@ from annotation.plan import plan
 from annotation.planning.campaign import Campaign, Rule
 from annotation.planning.people import Annotator
 from annotation.pushing.ledger import appended
-from annotation.showing import query_sha
 from annotation.simulating.answers import said
 from pipeline import pool, sample, tables
-from pipeline.ledger import PAIR, SHOWN
+from pipeline.ledger import PAIR, SHOWN, query_sha
 from pipeline.params import load
 from pipeline.sitcom.screenplay import load_screenplay
 from pipeline.sitcom.staging.schedule import Plot

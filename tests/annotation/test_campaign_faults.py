@@ -3,12 +3,15 @@
 Afterwards not one task is there twice, and not one judgment lost, altered or on another pair.
 """
 
+import base64
 import contextlib
 import gc
+import json
 import os
 import re
 import shutil
 import signal
+import sys
 import threading
 import time
 import warnings
@@ -19,12 +22,21 @@ from random import Random
 import httpx
 import pandas as pd
 import pytest
-from campaign_folder import CAMPAIGN, PASSWORD, CampaignFolder, Size, Zygote, email_of, ranks
+from campaign_folder import (
+    CAMPAIGN,
+    CLIPS_URL,
+    PASSWORD,
+    CampaignFolder,
+    Size,
+    Zygote,
+    email_of,
+    ranks,
+)
 from studio import Studio, studio
 from wire import LATE_SECONDS, Fault, Wire
 
-from annotation import connection, server, simulate
-from annotation.pushing import journal
+from annotation import connection, page, server, simulate
+from annotation.pushing import journal, lock
 from annotation.simulating.answers import said
 from annotation.studio.failures import StudioError
 from pipeline import tables
@@ -111,9 +123,15 @@ class Camp:
                 found.setdefault(key[:3], []).append(task)
         return found
 
+    def offered(self):
+        """Return how many tasks wait of each (query, moment, annotator), as the people see them."""
+        tasks = [task for project in self.projects().values() for task in self.lead.tasks(project)]
+        keys = [self.folder.signer.read(one["data"]["pair"]) for one in tasks if open_(one)]
+        return Counter(key[:3] for key in keys if key)
+
     def projects(self):
         found = self.lead.api("GET", "/api/projects/?page_size=100")["results"]
-        marked = [p for p in found if CAMPAIGN in p["description"]]
+        marked = [p for p in found if f"{CAMPAIGN}, annotator" in p["description"]]
         return {int(p["title"].rpartition(" ")[2]): p["id"] for p in marked}
 
     def answer(self, task, key, level, who=None):
@@ -165,8 +183,10 @@ def world(tmp_path_factory, repository):
 def camp(world, tmp_path, repository):
     """Return what makes a campaign; its projects are gone afterwards."""
 
-    def camp(size, **options):
-        folder = CampaignFolder.make(tmp_path, repository, size, **options)
+    def camp(size, checkout="one", **options):
+        path = tmp_path / checkout
+        path.mkdir()
+        folder = CampaignFolder.make(path, repository, size, **options)
         folder.configure(world.lead.url, world.lead.token, str(world.lead.media))
         return Camp(world, folder)
 
@@ -238,7 +258,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
                 struck.append(done.code == -signal.SIGKILL)
             else:
                 camp.folder.configure(wire.url, world.lead.token, str(world.lead.media))
-                wire.arm(moment)
+                wire.arm(moment, {"POST", "PATCH"})
                 child = camp.start("push")
                 wire.aim(child)
                 done = child.wait()
@@ -262,7 +282,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
     assert camp.judged() == camp.told
 
 
-@pytest.mark.parametrize("write", [1, 3], ids=["a project", "tasks"])
+@pytest.mark.parametrize("write", [2, 4], ids=["a project", "tasks"])
 def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, world, write):
     camp = camp(Size(queries=2, ranks=4, people=4))
     camp.folder.settle_seconds = journal.SETTLE_SECONDS
@@ -284,8 +304,8 @@ def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, w
 @pytest.mark.parametrize(
     ("module", "fault", "methods"),
     [
-        ("push", Fault(2, "during"), {"POST"}),
-        ("push", Fault(9, "during"), {"POST"}),
+        ("push", Fault(3, "during"), {"POST"}),
+        ("push", Fault(10, "during"), {"POST"}),
         ("push", Fault(7, "after"), {"PATCH"}),
         ("pull", Fault(5, "during"), {"GET"}),
     ],
@@ -440,7 +460,7 @@ def test_a_server_wiped_and_restored(camp, world):
 
     tasks = camp.tasks()
     gone = Counter(key[2] for key in camp.told)
-    number = min(gone)
+    number = max(gone, key=gone.get)
     world.lead.api("DELETE", f"/api/projects/{camp.projects()[number]}/")
     left = [key for key, [task] in tasks.items() if key[2] == number and open_(task)]
     assert f"push: {len(left)} tasks added, 0 closed" in camp.well("push").said
@@ -498,22 +518,279 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     expected = {cases[name][0][1]: reason for name, reason in reasons.items()}
     assert found == expected | {None: "bad-key"}
     assert set(rejected["annotator"]) == {1}
-    assert camp.judged() == {}
+    assert camp.judged() == {cases["changed"][0]: 3}, "what its annotator said counts"
     history = camp.folder.get(tables.JUDGMENT_HISTORY)
-    assert history["state"].tolist() == ["rejected"], "what was seen is kept"
+    assert history["state"].tolist() == ["tampered"], "what was seen is kept"
 
     camp.well("plan", "push")
     given = waiting(camp)
     for name in ("strange", "changed", "skipped", "seven"):
         query, moment, _ = cases[name][0]
         assert (query, moment, 1) not in given, "who answered is not asked again"
-        assert len([key for key in given if key[:2] == (query, moment)]) == 2
+        lacking = 1 if name == "changed" else 2
+        assert len([key for key in given if key[:2] == (query, moment)]) == lacking
     for name in ("draft", "unseen"):
         assert cases[name][0] in given, "a draft is no answer yet"
     assert len([key for key in given if key[:2] == cases["edited"][0][:2]]) == 2
     camp.well("pull", "plan")
     assert waiting(camp) == given
     assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("push").said
+
+
+KINDS = ("add a twin", "import an answer", "answer for another", "change an answer",
+         "take an answer", "change what is shown", "swap keys", "add a swapped twin")  # fmt: skip
+
+
+def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(camp, world):
+    """People judge what their stream shows them; in between others do what the API lets them."""
+    camp, random = camp(Size(queries=6, ranks=4, people=6)), Random(11)
+    camp.well("pull", "plan", "push")
+    said, pulled, attacks, honest = {}, {}, Counter(), 0
+    for turn in range(3):
+        for number, project in camp.projects().items():
+            honest += judge_some(camp, world.people[number], number, project, said, random)
+        camp.well("pull")
+        assert camp.judged() == said, "all that was pulled before it was attacked"
+        pulled = dict(said)
+        attacker = Attacker(camp, (world.stranger, world.people[turn + 1]), random)
+        for kind in KINDS:
+            attacks[kind] += attacker.attack(kind, 3)
+        if turn == 1:
+            attacks["delete an answer"] += attacker.delete(2)
+        done = camp.well("pull", "plan", "push")
+        assert camp.judged() == pulled, done.said
+        assert not {key: n for key, n in camp.offered().items() if n > 1}, "once each"
+    for number, project in camp.projects().items():
+        honest += judge_some(camp, world.people[number], number, project, said, random)
+    camp.well("pull")
+    judged = camp.judged()
+    wrong = {key for key in judged if judged[key] != said.get(key)}
+    lost = {key for key in said if key not in judged}
+    assert (wrong, lost) == (set(), set())
+    refused = Counter(camp.folder.get(tables.REJECTED_JUDGMENTS)["reason"])
+    assert {"imported", "changed-by-another", "not-what-was-shown", "bad-key"} <= refused.keys()
+    sys.stdout.write(
+        f"{sum(attacks.values())} attacks {dict(attacks)} beside {honest} honest answers:"
+        f" {len(judged)} judgments, {len(wrong)} that nobody gave, {len(lost)} lost;"
+        f" refused {dict(refused)}\n"
+    )
+    assert camp.run("pull", "--anew").code == 0
+    assert camp.judged() == judged
+
+
+def judge_some(camp, me, number, project, said, random, most=4):
+    """Let somebody judge what their stream shows; note what they saw and said of it."""
+    for done in range(most):
+        answer = me.http.get(f"/api/projects/{project}/next")
+        if answer.status_code != httpx.codes.OK:
+            return done
+        task = answer.json()
+        level = random.randrange(5)
+        me.annotate(task["id"], result_of(level))
+        key = camp.folder.signer.read(task["data"]["pair"])
+        if key and key.annotator == number and content(camp, key) == shown_in(task):
+            said[key[:3]] = level
+    return most
+
+
+def content(camp, key):
+    """Return what the task of a pair shows, by the tables of the campaign."""
+    query = camp.folder.get(tables.QUERIES).set_index("query_id")["query"][key.query_id]
+    clip = camp.folder.get(tables.CLIPS).set_index("moment_id")["clip"][key.moment_id]
+    return query, page.clip_html(f"{CLIPS_URL}/{clip}")
+
+
+def shown_in(task):
+    return task["data"]["query"], task["data"]["clip_html"]
+
+
+class Attacker:
+    """Somebody with an account, who does in the projects of others what the API lets them."""
+
+    def __init__(self, camp, accounts, random):
+        self._camp, self._accounts, self._random = camp, accounts, random
+        self._projects = camp.projects()
+        ids = {who.url: who for who in accounts}
+        assert len(ids) == 1
+        people = camp.lead.api("GET", "/api/users/")
+        self._ids = {one["email"]: one["id"] for one in people}
+        self._own = {who.api("GET", "/api/current-user/whoami")["id"] for who in accounts}
+
+    def attack(self, kind, times):
+        for _ in range(times):
+            me = self._random.choice(self._accounts)
+            getattr(self, kind.replace(" ", "_"))(me)
+        return times
+
+    def _victim(self):
+        """Return somebody else's annotator, with their tasks that are answered and not."""
+        number = self._random.choice(sorted(self._projects))
+        who = self._ids[email_of(number)]
+        tasks = self._camp.lead.tasks(self._projects[number])
+        answered = [task for task in tasks if task["annotations"]]
+        waiting = [task for task in tasks if not task["annotations"]]
+        if who in self._own or not answered or not waiting:
+            return self._victim()
+        return number, who, answered, waiting
+
+    def _pick(self, tasks):
+        return self._random.choice(tasks)
+
+    def _import(self, me, number, data, answers=()):
+        task = {"data": data, "annotations": list(answers)}
+        me.api("POST", f"/api/projects/{self._projects[number]}/import", [task])
+
+    def add_a_twin(self, me):
+        number, _, answered, waiting = self._victim()
+        self._import(me, number, self._pick(answered + waiting)["data"])
+
+    def import_an_answer(self, me):
+        number, who, answered, waiting = self._victim()
+        answer = {"completed_by": who, "result": result_of(0), "lead_time": 5.0}
+        self._import(me, number, self._pick(answered)["data"], [answer])
+        self._import(me, number, self._pick(waiting)["data"], [answer])
+
+    def answer_for_another(self, me):
+        number, who, answered, _ = self._victim()
+        self._import(me, number, self._pick(answered)["data"])
+        [twin] = [max(self._camp.lead.tasks(self._projects[number]), key=lambda one: one["id"])]
+        body = {"completed_by": who, "result": result_of(1)}
+        me.api("POST", f"/api/tasks/{twin['id']}/annotations/", body)
+
+    def _patch(self, me, task, change):
+        for one in task["annotations"]:
+            me.api("PATCH", f"/api/annotations/{one['id']}/", change)
+
+    def change_an_answer(self, me):
+        _, _, answered, _ = self._victim()
+        change = {"result": result_of(0)}
+        change |= self._pick([{}, {"was_cancelled": True}])
+        self._patch(me, self._pick(answered), change)
+
+    def take_an_answer(self, me):
+        _, _, answered, _ = self._victim()
+        self._patch(me, self._pick(answered), {"completed_by": self._pick(sorted(self._own))})
+
+    def change_what_is_shown(self, me):
+        _, _, answered, waiting = self._victim()
+        change = self._pick(
+            [{"query": "somebody else entirely"}, {"clip_html": "<p>It is a 4.</p>"}]
+        )
+        for task in (self._pick(answered), self._pick(waiting)):
+            self._set(me, task, change)
+
+    def swap_keys(self, me):
+        _, _, answered, waiting = self._victim()
+        one, other = self._pick(answered), self._pick(waiting)
+        pairs = one["data"]["pair"], other["data"]["pair"]
+        self._set(me, one, {"pair": pairs[1]})
+        self._set(me, other, {"pair": pairs[0]})
+        self._set(me, self._pick(waiting), {"pair": pairs[0][:-8] + "AAAAAAA="})
+
+    def _set(self, me, task, change):
+        me.api("PATCH", f"/api/tasks/{task['id']}/", {"data": task["data"] | change})
+
+    def add_a_swapped_twin(self, me):
+        number, _, _, waiting = self._victim()
+        other = {"query": "somebody else entirely"}
+        self._import(me, number, self._pick(waiting)["data"] | other)
+
+    def delete(self, times):
+        for _ in range(times):
+            _, _, answered, _ = self._victim()
+            [first, *_] = self._pick(answered)["annotations"]
+            self._accounts[0].api("DELETE", f"/api/annotations/{first['id']}/")
+        return times
+
+
+def test_a_task_that_somebody_imported_again_stops_nothing_and_push_closes_it(camp, world):
+    camp = camp(Size(queries=2, ranks=4, people=4))
+    camp.well("pull", "plan", "push")
+    before = camp.offered()
+    for number, project in camp.projects().items():
+        tasks = world.lead.tasks(project)
+        for _ in range(2):
+            body = [{"data": task["data"]} for task in tasks]
+            world.people[number].api("POST", f"/api/projects/{project}/import", body)
+    surplus = 2 * sum(before.values())
+    assert f"{surplus} tasks are there more than once" in camp.well("pull").said
+    assert camp.offered() == Counter(dict.fromkeys(before, 3))
+    assert camp.run("status").code == 75
+    assert f"0 tasks added, {surplus} closed, 0 given out" in camp.well("plan", "push").said
+    assert camp.offered() == before
+    assert "more than once" not in camp.well("pull").said
+    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("plan", "push").said
+
+
+def test_no_field_of_a_task_says_what_kind_of_vote_it_is_or_of_which_moment(camp, world):
+    camp = camp(Size(queries=2, ranks=4, people=5))
+    rows = [("q000", "q000-m01", 1, "first"), ("q000", "q000-m01", 2, "escalated"),
+            ("q000", "q000-m01", 3, "gold"), ("q000", "q000-m01", 4, "repeat")]  # fmt: skip
+    camp.folder.put(tables.ASSIGNMENTS, pd.DataFrame(rows, columns=tables.ASSIGNMENTS.columns))
+    camp.well("push")
+    lengths = set()
+    for number, project in camp.projects().items():
+        [task] = world.people[number].tasks(project)
+        text = json.dumps([task, world.people[number].api("GET", f"/api/projects/{project}/")])
+        parts = re.findall(r"[A-Za-z0-9_+/-]{8,}={0,2}", text)
+        text += "".join(decoded(part) for part in parts)
+        for word in ("q000", "m01", "escalated", "repeat", '"gold"', "first_vote"):
+            assert word not in text
+        lengths.add(len(task["data"]["pair"]))
+    assert len(lengths) == 1
+
+
+def decoded(part):
+    try:
+        return base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)).decode("latin-1")
+    except ValueError:
+        return ""
+
+
+def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):
+    size = Size(queries=6, ranks=4, people=4, push=5)
+    one, two = camp(size), camp(size, checkout="two")
+    wanted = set()
+    for turn in range(3):
+        wanted |= seats(range(2 * turn, 2 * turn + 2), ranks(size), range(1, 5))
+        for checkout in (one, two):
+            checkout.assign(wanted)
+        children = [checkout.start("push") for checkout in (one, two)]
+        done = [child.wait() for child in children]
+        assert [one.code for one in done] == [0, 0], [one.said for one in done]
+        assert one.offered() == Counter(wanted), "nothing twice, nothing left out"
+        assert sum(figures_of(each.said)[0] for each in done) == 8 * 4
+        assert "pushes into this campaign" in done[0].said + done[1].said
+    assert not tickets(one)
+
+
+def tickets(camp):
+    found = camp.lead.api("GET", "/api/projects/?page_size=100")["results"]
+    return [one for one in found if lock.TICKET.match(one["description"])]
+
+
+def test_a_push_killed_in_one_checkout_does_not_block_another_for_ever(camp, world):
+    size = Size(queries=4, ranks=4, people=4)
+    one, two = camp(size), camp(size, checkout="two")
+    wanted = seats(range(4), ranks(size), range(1, 5))
+    for checkout in (one, two):
+        checkout.assign(wanted)
+        checkout.folder.lease_seconds = 3.0
+    with contextlib.closing(Wire(world.lead.url)) as wire:
+        one.folder.configure(wire.url, world.lead.token)
+        wire.arm(Fault(7, "after"), {"POST"})
+        child = one.start("push")
+        wire.aim(child)
+        assert child.wait().code == -signal.SIGKILL
+        one.folder.configure(world.lead.url, world.lead.token)
+    [dead] = tickets(one)
+    said = two.well("push").said
+    assert lock.TICKET.match(dead["description"])[2] in said, "who holds it"
+    assert re.search(r"until \d\d:\d\d:\d\d UTC", said)
+    assert two.offered() == Counter(wanted)
+    assert not tickets(one)
+    assert " 0 tasks added, 0 closed, 0 given out again" in one.well("push").said
+    assert one.offered() == Counter(wanted)
 
 
 class Judge(threading.Thread):

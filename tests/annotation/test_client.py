@@ -12,7 +12,7 @@ import pytest
 from campaign_folder import CAMPAIGN, CampaignFolder, Size, email_of
 from werkzeug import Response
 
-from annotation import env, pull, push
+from annotation import env, page, pull, push
 from annotation.env import Endpoint, EnvError
 from annotation.keys import Key
 from annotation.opened import CampaignError
@@ -20,6 +20,7 @@ from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from annotation.studio.failures import StudioError
 from pipeline import tables
+from pipeline.ledger import query_sha
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105
 PAGE, TASKS = 10, 24
@@ -78,17 +79,18 @@ class Model:
         return {"total": TASKS, "total_annotations": 0, "total_predictions": 0, "tasks": tasks}
 
     def _task(self, number):
-        key = Key(f"q00{number // 12}", f"m{number}", 1, "first", "text", "clip", "1")
+        query, clip = "a person sings", "https://clips.example.org/ab12.mp4"
+        key = Key(f"q00{number // 12}", f"m{number}", 1, "first", query_sha(query), "ab12", "1")
         value = {"choices": [str(self.level)]}
         region = {"from_name": "level", "to_name": "clip", "type": "choices", "value": value}
-        answer = {"id": number, "completed_by": 30, "was_cancelled": False, "result": [region]}
+        answer = {"id": number, "completed_by": 30, "updated_by": 30, "was_cancelled": False}
         times = {"created_at": NOW, "updated_at": NOW, "lead_time": 2.0}
         return {
             "id": number,
-            "data": {"pair": self._signer.sign(key)},
+            "data": page.task_data(query, clip, self._signer.sign(key)),
             "is_labeled": True,
             "updated_at": NOW,
-            "annotations": [answer | times],
+            "annotations": [answer | times | {"result": [region]}],
             "drafts": [],
         }
 
@@ -120,7 +122,7 @@ def main():
 
 def pull_options():
     class Options:
-        accept_loss, anew = False, True
+        accept_loss, anew, trust_imported = False, True, False
 
     return Options
 

@@ -2,20 +2,30 @@
 
 import base64
 import json
+from typing import NamedTuple
 
 import jwt
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from annotation import env, keys
+from annotation import env, keys, page
 from annotation.keys import Key, Signer
 from annotation.opened import CampaignError
+from pipeline.ledger import query_sha
 
 SECRET = "a secret of thirty-two bytes, or so"  # noqa: S105
 OURS = Signer("6f1c2a34-0000-0000-0000-000000000001", SECRET)
 KEY = Key("q", "m", 3, "first", "text", "clip", "1")
 TEXT = OURS.sign(KEY)
+
+
+def token(key, secret=SECRET, campaign=OURS._campaign):
+    """Return a key as campaigns had it before keys were encrypted."""
+    return jwt.encode({"campaign": campaign, **key._asdict()}, secret, "HS256")
+
+
+TOKEN = token(KEY)
 
 ids = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 any_key = st.builds(
@@ -38,20 +48,55 @@ def test_what_was_signed_is_read(key):
 
 
 @given(any_key)
-def test_another_secret_or_campaign_reads_nothing(key):
-    assert Signer("6f1c2a34-0000-0000-0000-000000000001", SECRET + "!").read(OURS.sign(key)) is None
-    assert Signer("6f1c2a34-0000-0000-0000-000000000002", SECRET).read(OURS.sign(key)) is None
+def test_a_key_of_a_campaign_before_keys_were_encrypted_is_read(key):
+    assert OURS.read(token(key)) == key
+    assert OURS.read(token(key)).place == OURS.read(OURS.sign(key)).place, "push finds its task"
 
 
-@given(st.integers(0, len(TEXT) - 1), st.sampled_from("AZaz09-_.="))
-def test_a_changed_letter_never_makes_another_key(place, letter):
-    changed = TEXT[:place] + letter + TEXT[place + 1 :]
+@pytest.mark.parametrize("written", [OURS.sign, token])
+@given(key=any_key)
+def test_another_secret_or_campaign_reads_nothing(written, key):
+    text = written(key)
+    assert Signer("6f1c2a34-0000-0000-0000-000000000001", SECRET + "!").read(text) is None
+    assert Signer("6f1c2a34-0000-0000-0000-000000000002", SECRET).read(text) is None
+
+
+@pytest.mark.parametrize("text", [TEXT, TOKEN])
+@given(place=st.integers(0, len(TOKEN) - 1), letter=st.sampled_from("AZaz09-_.="))
+def test_a_changed_letter_never_makes_another_key(text, place, letter):
+    place %= len(text)
+    changed = text[:place] + letter + text[place + 1 :]
     assert OURS.read(changed) in (None, KEY), "base64 has letters that mean nothing"
+
+
+@given(any_key)
+def test_a_key_says_nothing_to_who_has_not_the_secret(key):
+    text = OURS.sign(key)
+    assert text == OURS.sign(key), "equal keys are equal texts"
+    assert "." not in text
+    content = base64.urlsafe_b64decode(text)
+    for value in (OURS._campaign, *(str(value) for value in key if len(str(value)) > 3)):
+        assert value.encode() not in content
+        assert json.dumps(value).encode() not in content
+
+
+@given(any_key)
+def test_the_kind_of_a_task_does_not_show_in_the_length_of_its_key(key):
+    assert len({len(OURS.sign(key._replace(kind=kind))) for kind in keys.KINDS}) == 1
+
+
+def test_keys_of_one_pair_have_nothing_in_common():
+    """No part of a key is a part of another: not of the same pair, nor of the same kind."""
+    texts = [
+        OURS.sign(KEY._replace(kind=kind, annotator=who)) for kind in keys.KINDS for who in (3, 4)
+    ]
+    for begin in range(0, len(TEXT) - 8, 4):
+        assert len({text[begin : begin + 8] for text in texts}) == len(texts)
 
 
 @given(st.dictionaries(st.sampled_from(Key._fields), json_values))
 def test_changed_claims_under_the_old_signature_are_nobodys(changes):
-    head, _, signature = TEXT.split(".")
+    head, _, signature = TOKEN.split(".")
     claims = {"campaign": OURS._campaign, **KEY._asdict(), **changes}
     if claims == {"campaign": OURS._campaign, **KEY._asdict()}:
         return
@@ -60,7 +105,7 @@ def test_changed_claims_under_the_old_signature_are_nobodys(changes):
 
 @pytest.mark.parametrize("algorithm", ["none", "None", "HS384", "RS256", "", None, 7, [], {}])
 def test_another_algorithm_is_nobodys(algorithm):
-    _, claims, signature = TEXT.split(".")
+    _, claims, signature = TOKEN.split(".")
     assert OURS.read(f"{part({'alg': algorithm, 'typ': 'JWT'})}.{claims}.{signature}") is None
     assert OURS.read(f"{part({'alg': algorithm})}.{claims}.") is None
 
@@ -110,5 +155,69 @@ def test_the_secret_stands_in_env_alone_and_shows_nowhere(tmp_path, monkeypatch)
     signer = keys.signer("c")
     assert signer.read(signer.sign(KEY)) == KEY
     assert secret not in repr(signer)
-    claims = signer.sign(KEY).split(".")[1]
-    assert secret.encode() not in base64.urlsafe_b64decode(claims + "==")
+    assert secret.encode() not in base64.urlsafe_b64decode(signer.sign(KEY))
+
+
+# What a task shows
+
+
+class Shown(NamedTuple):
+    """A task's data, as somebody may have left it."""
+
+    pair: object
+    query: object
+    clip: object
+
+
+QUERY, URL = "a person sings", "/data/local-files/?d=clips/ab12.mp4"
+HTML = page.clip_html(URL)
+SHOWN_KEY = KEY._replace(query_sha=query_sha(QUERY), clip_sha="ab12")
+WRITTEN = {
+    "now": OURS.sign(SHOWN_KEY, page.digest(QUERY, HTML)),
+    "before keys were encrypted": token(SHOWN_KEY),
+}
+SWAPPED = {
+    "another query": ("a dog barks", HTML),
+    "a query and more": (f"{QUERY} ", HTML),
+    "no query": (None, HTML),
+    "another clip": (QUERY, page.clip_html("/data/local-files/?d=clips/cd34.mp4")),
+    "no clip": (QUERY, None),
+    "HTML beside the clip": (QUERY, f"{HTML}<p>It is a 4.</p>"),
+    "HTML before the clip": (QUERY, f"<p>It is a 4.</p>{HTML}"),
+    "an attribute": (QUERY, HTML.replace("<video", '<video style="display:none"')),
+    "half a character": ("\ud800", HTML),
+}
+
+
+@pytest.mark.parametrize("when", WRITTEN)
+@pytest.mark.parametrize("name", SWAPPED)
+def test_a_task_that_shows_something_else_is_found_out(when, name):
+    key = WRITTEN[when]
+    assert OURS.shows(Shown(key, QUERY, HTML))
+    assert OURS.read_shown(Shown(key, QUERY, HTML)) == SHOWN_KEY
+    assert not OURS.shows(Shown(key, *SWAPPED[name]))
+    assert OURS.read_shown(Shown(key, *SWAPPED[name])) is None
+
+
+def test_a_clip_of_that_name_from_elsewhere_is_found_out_where_the_key_is_bound_to_its_address():
+    elsewhere = Shown(WRITTEN["now"], QUERY, page.clip_html("https://evil.example.org/ab12.mp4"))
+    assert not OURS.shows(elsewhere)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/data/local-files/?d=clips/ab12.mp4",
+        "https://clips.example.org/of/ab12.gif?at=1&b=2#t=3",
+        "s3://bucket/of/clips/ab12.mp4",
+    ],
+)
+def test_the_name_of_a_clip_is_read_from_what_shows_it(url):
+    assert page.clip_of(page.clip_html(url)) == "ab12"
+
+
+@given(st.text(), st.text())
+def test_any_content_is_no_error(query, clip):
+    for key in (*WRITTEN.values(), query):
+        OURS.shows(Shown(key, query, clip))
+        page.clip_of(page.clip_html(clip))

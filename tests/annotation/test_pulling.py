@@ -1,5 +1,6 @@
 """What pull makes of answers: which are judgments, every version of them, and what went away."""
 
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple, get_args
 
@@ -13,19 +14,21 @@ from annotation import page, pull
 from annotation.keys import Key, Signer
 from annotation.opened import CampaignError
 from annotation.pulling import reader
-from annotation.pulling.answers import Owner, Sorted, sort_out
-from annotation.pulling.history import history
+from annotation.pulling.answers import Owner, Sorted, everybody, nobody, sort_out
 from annotation.studio.failures import StudioError
 from annotation.studio.records import Answered, Project
 from annotation.votes import fresh, last_shown
 from pipeline import tables
+from pipeline.ledger import query_sha
 
 SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
-KEY = Key("q", "m", 3, "first", "text", "clip", "1")
+QUERY, CLIP = "a person sings", page.clip_html("/data/local-files/?d=clips/ab12.mp4")
+SHA = query_sha(QUERY)
+KEY = Key("q", "m", 3, "first", SHA, "ab12", "1")
+OLD = page.clip_html("/data/local-files/?d=clips/old.mp4")
 OURS, OTHER = 30, 40
 OWNER = Owner(3, OURS)
 START = datetime(2026, 1, 1, tzinfo=UTC)
-COLUMNS = [name for name in tables.JUDGMENT_HISTORY.columns if name != "state"]
 
 
 def at(second):
@@ -59,13 +62,16 @@ def answer(number=1, made=0, changed=None, said=THREE, **other):
     return usual | other
 
 
-def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None):
-    text = SIGNER.sign(key) if pair is None else pair
-    return Answered(number, text, closed, START, list(answers), list(drafts))
+def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=QUERY, clip=CLIP):
+    text = SIGNER.sign(key, page.digest(query, clip)) if pair is None else pair
+    return Answered(number, text, closed, START, list(answers), list(drafts), query, clip)
 
 
-def sorted_out(*tasks, owner=OWNER):
-    return sort_out(tasks, owner, SIGNER.read)
+def sorted_out(*tasks, owner=OWNER, trust=nobody):
+    return sort_out(tasks, owner, SIGNER, trust)
+
+
+SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
 
 
 # What is a judgment
@@ -78,8 +84,8 @@ def test_an_answer_becomes_a_judgment_of_its_pair():
         "moment_id": "m",
         "annotator": 3,
         "kind": "first",
-        "query_sha": "text",
-        "clip_sha": "clip",
+        "query_sha": SHA,
+        "clip_sha": "ab12",
         "guideline": "1",
         "level": 3,
         "reason": None,
@@ -87,6 +93,7 @@ def test_an_answer_becomes_a_judgment_of_its_pair():
         "updated_at": at(9),
         "seconds": 4.5,
         "origin": f"7@{at(5)}",
+        "state": "stands",
     }
 
 
@@ -102,11 +109,13 @@ def test_a_late_answer_to_a_task_that_was_taken_back_is_a_judgment_like_any_othe
     assert len(sorted_out(task(answer(), closed=closed)).judgments) == 1
 
 
-TAMPERED = SIGNER.sign(KEY)[:-4] + "AAAA"
+TAMPERED = SIGNER.sign(KEY)[:-4] + "AAA="
 REFUSED = {
     "bad-key": task(answer(), pair=TAMPERED),
     "not-the-annotator": task(answer(completed_by=OTHER)),
+    "imported": task(answer(updated_by=None)),
     "changed-by-another": task(answer(updated_by=OTHER)),
+    "not-what-was-shown": task(answer(), query="a dog barks", pair=SIGNER.sign(KEY)),
     "skipped": task(answer(was_cancelled=True)),
     "draft": task(drafts=[answer(annotation=None)]),
     "empty": task(answer(said=())),
@@ -198,22 +207,15 @@ def test_a_task_waits_if_it_is_ours_and_neither_answered_nor_taken_back(one, is_
 
 def merged(found):
     """Return the history of what was found the first time."""
-    columns = pd.DataFrame(found.judgments, columns=COLUMNS)
-    now = tables.JUDGMENT_HISTORY.check(columns.assign(state="stands")).drop(columns="state")
-    refused = pd.Series([row["origin"] for row in found.rejected], dtype="str")
-    return history(tables.JUDGMENT_HISTORY.empty(), now, refused)
+    return pull.combine(tables.JUDGMENT_HISTORY.empty(), found)
 
 
-def then(before, *tasks):
+def then(before, *tasks, trust=nobody):
     """Return the history after another pull."""
-    found = sorted_out(*tasks)
-    columns = pd.DataFrame(found.judgments, columns=COLUMNS)
-    now = tables.JUDGMENT_HISTORY.check(columns.assign(state="stands")).drop(columns="state")
-    refused = pd.Series([row["origin"] for row in found.rejected], dtype="str")
-    return history(before.versions, now, refused)
+    return pull.combine(before.versions, sorted_out(*tasks, trust=trust))
 
 
-NOTHING = merged(Sorted([], [], []))
+NOTHING = merged(Sorted([], [], [], []))
 
 
 def levels(known):
@@ -254,13 +256,36 @@ def test_what_went_away_is_kept_counts_and_is_told_once():
     assert levels(gone) == [3]
     assert versions(gone) == [(3, "lost")]
     assert len(gone.vanished) == 1
-    with pytest.raises(
-        CampaignError, match=r"1 judgments went away.*1 by annotator 3.*--accept-lo"
-    ):
-        pull.refuse_loss(gone)
+    assert "1 judgments went away from the server (1 by annotator 3)" in told(gone)
     again = then(gone)
     assert levels(again) == [3]
-    pull.refuse_loss(again)
+    assert "went away" not in told(again)
+
+
+def told(known, *tasks):
+    """Return what the lead reads besides the numbers."""
+    return " ".join(pull.remarks(sorted_out(*tasks), known))
+
+
+def many(number):
+    """Return tasks of as many pairs, all answered."""
+    keys = [KEY._replace(moment_id=f"m{at}") for at in range(number)]
+    return [task(answer(at, at), key=key, number=at) for at, key in enumerate(keys)]
+
+
+@pytest.mark.parametrize(
+    ("judged", "gone", "stops"),
+    [(10, 2, False), (10, 3, True), (2999, 3, True), (3000, 3, False), (3000, 4, True)],
+)
+def test_few_deleted_answers_are_told_and_many_stop_the_pull(judged, gone, stops):
+    all_ = many(judged)
+    left = then(then(NOTHING, *all_), *all_[gone:])
+    assert len(left.judgments) == judged, "nothing is lost either way"
+    with pytest.raises(CampaignError) if stops else nullcontext() as caught:
+        pull.refuse_loss(left)
+    if stops:
+        assert "--accept-loss" in str(caught.value)
+        assert f"{gone} by annotator 3" in str(caught.value)
 
 
 def test_what_came_back_stands_again():
@@ -286,14 +311,141 @@ def test_after_a_wipe_an_answer_of_the_same_number_is_another():
     assert versions(known) == [(3, "lost"), (0, "stands")]
 
 
-def test_an_answer_that_somebody_else_changed_counts_no_more_and_is_not_lost():
-    first = then(NOTHING, task(answer(1, 0)))
-    known = then(first, task(answer(1, 0, 5, said=[level(0)], updated_by=OTHER)))
-    assert levels(known) == []
-    assert versions(known) == [(3, "rejected")]
+LATER = answer(1, 0, 5, said=[level(0)])
+BY_OTHERS = {
+    "another changed it": task(LATER | {"updated_by": OTHER}),
+    "another changed it, and the server says the old time": task(answer(updated_by=OTHER)),
+    "another skipped it": task(LATER | {"updated_by": OTHER, "was_cancelled": True}),
+    "another took it for their own": task(LATER | {"completed_by": OTHER, "updated_by": OTHER}),
+    "another put it into another's name": task(LATER | {"completed_by": 50, "updated_by": OTHER}),
+    "another changed the query": task(answer(), query="a dog barks", pair=SIGNER.sign(KEY)),
+    "the annotator answered another query": task(LATER, query="barks", pair=SIGNER.sign(KEY)),
+    "another changed the key": task(answer(), pair=TAMPERED),
+    "the account was deleted": task(answer(completed_by=None, updated_by=None)),
+}
+
+
+@pytest.mark.parametrize("name", BY_OTHERS)
+def test_what_somebody_said_counts_whatever_somebody_else_does_to_it_afterwards(name):
+    known = then(NOTHING, task(answer(1, 0)))
+    for _ in range(2):
+        known = then(known, BY_OTHERS[name])
+        assert levels(known) == [3]
+        assert versions(known) == [(3, "tampered")]
+        assert not len(known.vanished)
+        assert "1 judgments, or their tasks, were changed by somebody else" in told(known)
+    assert then(known, task(answer(1, 0))).versions["state"].tolist() == ["stands"], "put right"
+    assert levels(then(known, task(answer(1, 0, 9, said=[level(2)])))) == [2], "said anew"
+    gone = then(known)
+    assert (levels(gone), versions(gone), len(gone.vanished)) == ([3], [(3, "lost")], 1)
+    assert levels(then(gone, BY_OTHERS[name])) == [3]
+
+
+def test_of_several_versions_the_annotators_last_counts():
+    known = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 0, 5, said=[level(1)])))
+    known = then(known, task(answer(1, 0, 9, said=[level(4)], updated_by=OTHER)))
+    assert levels(known) == [1]
+    assert versions(known) == [(3, "replaced"), (1, "tampered")]
+
+
+TAKEN_BACK = {
+    "a skip": task(LATER | {"was_cancelled": True}),
+    "nothing": task(LATER | {"result": []}),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN_BACK)
+def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(name):
+    known = then(then(NOTHING, task(answer(1, 0))), TAKEN_BACK[name])
+    assert (levels(known), versions(known)) == ([], [(3, "rejected")])
     assert not len(known.vanished)
-    mended = then(known, task(answer(1, 0, 9, said=[level(2)])))
-    assert levels(mended) == [2]
+    known = then(known, task(answer(1, 0, 9, updated_by=OTHER)))
+    assert (levels(known), versions(known)) == ([], [(3, "rejected")])
+
+
+def test_an_account_that_was_put_right_takes_the_wrong_ones_answers_along():
+    wrong = then(NOTHING, task(answer(1, 0)))
+    right = pull.combine(wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, OTHER)))
+    assert (levels(right), versions(right)) == ([], [(3, "rejected")])
+    absent = pull.combine(wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, None)))
+    assert levels(absent) == [3], "who is not on the server any more has judged all the same"
+
+
+# Imported answers
+
+
+IMPORTED = answer(2, 5, said=[level(0)], updated_by=None)
+
+
+def test_an_imported_answer_never_wins_over_the_true_one():
+    twin = task(IMPORTED, number=2)
+    known = then(NOTHING, task(answer(1, 0)), twin)
+    assert levels(known) == [3]
+    assert [row["reason"] for row in sorted_out(twin).rejected] == ["imported"]
+    assert "1 answers were imported" in told(known, twin)
+    assert "--trust-imported" in told(known, twin)
+
+
+def test_imported_answers_that_the_lead_trusts_count_from_then_on_and_later_ones_do_not():
+    known = then(NOTHING, task(IMPORTED), trust=everybody)
+    assert (levels(known), versions(known)) == ([0], [(0, "trusted")])
+    trusted = set(known.versions["origin"]).__contains__
+    later = task(IMPORTED | {"id": 9, "created_at": at(9)}, key=KEY._replace(moment_id="m2"))
+    found = sorted_out(task(IMPORTED), later, trust=trusted)
+    again = pull.combine(known.versions, found)
+    assert versions(again) == [(0, "trusted")]
+    assert [row["reason"] for row in found.rejected] == ["imported"]
+
+
+def test_an_imported_answer_that_counted_before_they_were_told_apart_counts_no_more():
+    before = then(NOTHING, task(IMPORTED), trust=everybody).versions.assign(state="stands")
+    known = pull.combine(before, sorted_out(task(IMPORTED)))
+    assert (levels(known), versions(known)) == ([], [(0, "rejected")])
+
+
+def test_an_imported_answer_that_its_annotator_submits_is_theirs():
+    known = then(NOTHING, task(IMPORTED | {"updated_by": OURS, "updated_at": at(9)}))
+    assert levels(known) == [0]
+
+
+# Tasks that are there more than once
+
+
+def test_a_task_that_is_there_twice_waits_once_and_is_surplus():
+    twins = [task(number=number, key=KEY._replace(kind=kind))
+             for number, kind in ((5, "first"), (2, "first"), (9, "escalated"))]  # fmt: skip
+    for order in (twins, twins[::-1]):
+        found = sorted_out(*order)
+        assert len(found.open_tasks) == 1
+        assert found.surplus == [5, 9], "the oldest is kept"
+        assert pull.other_tables(found)[0]["kind"].tolist() == ["first"]
+        assert "2 tasks are there more than once" in told(NOTHING, *order)
+
+
+def test_an_answer_to_either_is_the_answer_to_the_pair():
+    for answered, other in ((1, 2), (2, 1)):
+        found = sorted_out(task(answer(7), number=answered), task(number=other))
+        assert (len(found.judgments), found.open_tasks) == (1, [])
+        assert found.surplus == [other]
+    both = (task(answer(1, 0, said=[level(1)]), number=1),
+            task(answer(2, 5, said=[level(4)]), number=2))  # fmt: skip
+    assert levels(then(NOTHING, *both)) == levels(then(NOTHING, *both[::-1])) == [4]
+    assert sorted_out(*both).surplus == [], "they wait no more"
+
+
+@pytest.mark.parametrize("by", [{"completed_by": OTHER}, {"updated_by": None},
+                                {"updated_by": OTHER}])  # fmt: skip
+def test_who_answers_a_twin_in_anothers_name_takes_no_task_away(by):
+    found = sorted_out(task(answer(7, **by), number=1, closed=True), task(number=2))
+    assert len(found.open_tasks) == 1
+    assert found.surplus == []
+
+
+def test_a_twin_that_shows_something_else_is_none():
+    swapped = task(number=1, query="a dog barks", pair=SIGNER.sign(KEY))
+    found = sorted_out(swapped, task(number=2))
+    assert (len(found.open_tasks), found.surplus) == (1, [])
+    assert sorted_out(swapped).open_tasks == []
 
 
 def test_gold_and_a_vote_on_one_pair_are_two_judgments():
@@ -302,20 +454,20 @@ def test_gold_and_a_vote_on_one_pair_are_two_judgments():
 
 
 def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
-    known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old")))
-    shown = ledger_of([("q", "m")])
+    known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD))
+    shown = SHOWN
     assert levels(known) == [3]
     assert not len(fresh(known.judgments, last_shown(shown)))
     newly = task(answer(2, 5, said=[level(1)]), number=2)
-    both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old")), newly)
+    both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD), newly)
     assert levels(both) == [1, 3]
     assert fresh(both.judgments, last_shown(shown))["level"].tolist() == [1]
 
 
 def test_a_late_answer_about_another_clip_takes_nothing_from_that_about_this_one():
     newly = task(answer(2, 0, said=[level(1)]), number=2)
-    both = then(NOTHING, newly, task(answer(1, 5), key=KEY._replace(clip_sha="old")))
-    assert fresh(both.judgments, last_shown(ledger_of([("q", "m")])))["level"].tolist() == [1]
+    both = then(NOTHING, newly, task(answer(1, 5), key=KEY._replace(clip_sha="old"), clip=OLD))
+    assert fresh(both.judgments, last_shown(SHOWN))["level"].tolist() == [1]
 
 
 class Version(NamedTuple):

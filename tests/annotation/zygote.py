@@ -7,7 +7,7 @@ import runpy
 import sys
 
 from annotation import people, plan, pull, push, simulate
-from annotation.pushing import journal
+from annotation.pushing import journal, lock
 
 LOADED = (people, plan, pull, push, simulate)
 
@@ -17,6 +17,8 @@ def begin(order):
     os.setsid()
     os.chdir(order["cwd"])
     journal.SETTLE_SECONDS = order["settle"]
+    lock.LEASE_SECONDS = order["lease"]
+    lock.SETTLE_SECONDS, lock.POLL_SECONDS = 0.1, 0.2
     with open(order["log"], "wb", buffering=0) as log:  # noqa: PTH123
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
