@@ -73,7 +73,9 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
     assert found == dict(
         zip(queries, [Answer(3), Answer(reason="senseless-query"), Answer(0)], strict=True)
     )
-    [who] = {a["completed_by"] for task in lead.tasks(project) for a in task["annotations"]}
+    made = [answer for task in lead.tasks(project) for answer in task["annotations"]]
+    [who] = {answer["completed_by"] for answer in made}
+    assert {answer["updated_by"] for answer in made} == {who}, "by this an imported one is known"
     assert who != lead.api("GET", "/api/current-user/whoami")["id"]
 
 
