@@ -562,16 +562,22 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
         assert not {key: n for key, n in camp.offered().items() if n > 1}, "once each"
     for number, project in camp.projects().items():
         honest += judge_some(camp, world.people[number], number, project, said, random)
+    attacker = Attacker(camp, (world.stranger, world.people[4]), random)
+    for kind in KINDS:  # and now before anything was pulled of it
+        attacks[kind] += attacker.attack(kind, 1)
     camp.well("pull")
-    judged = camp.judged()
+    judged, rejected = camp.judged(), camp.folder.get(tables.REJECTED_JUDGMENTS)
     wrong = {key for key in judged if judged[key] != said.get(key)}
-    lost = {key for key in said if key not in judged}
+    lost = {key for key in pulled if key not in judged}
+    unpulled = {key for key in said if key not in judged}
     assert (wrong, lost) == (set(), set())
-    refused = Counter(camp.folder.get(tables.REJECTED_JUDGMENTS)["reason"])
+    assert len(unpulled) <= 6, "of each answer there was only what somebody else had made of it"
+    refused = Counter(rejected["reason"])
     assert {"imported", "changed-by-another", "not-what-was-shown", "bad-key"} <= refused.keys()
     sys.stdout.write(
         f"{sum(attacks.values())} attacks {dict(attacks)} beside {honest} honest answers:"
-        f" {len(judged)} judgments, {len(wrong)} that nobody gave, {len(lost)} lost;"
+        f" {len(judged)} judgments, {len(wrong)} that nobody gave, {len(lost)} lost"
+        f" ({len(unpulled)} were changed before they were pulled, and are refused);"
         f" refused {dict(refused)}\n"
     )
     assert camp.run("pull", "--anew").code == 0
@@ -748,7 +754,7 @@ def decoded(part):
 
 
 def test_two_checkouts_push_into_one_campaign_one_after_the_other(camp):
-    size = Size(queries=6, ranks=4, people=4, push=5)
+    size = Size(queries=6, ranks=4, people=4, push=10)
     one, two = camp(size), camp(size, checkout="two")
     wanted = set()
     for turn in range(3):

@@ -6,10 +6,10 @@ import os
 import runpy
 import sys
 
-from annotation import people, plan, pull, push, simulate
+from annotation import people, plan, pull, push, simulate, status
 from annotation.pushing import journal, lock
 
-LOADED = (people, plan, pull, push, simulate)
+LOADED = (people, plan, pull, push, simulate, status)
 
 
 def begin(order):
