@@ -9,7 +9,7 @@ name is a hash of what it shows (the video's content, the stretch, format and he
 only what is missing or changed is cut; a killed run goes on where it was. A moment whose video
 is missing, unreadable or ends more than ingest.end_slack before it is in failed_clips.csv with
 the reason; a clip that was cut under a larger end_slack stays. DVC does not see the videos:
-after one is mended or changed, type `dvc repro -sf clips`, then `dvc repro`.
+after one is fixed or changed, type `dvc repro -sf clips`, then `dvc repro`.
 """
 
 from collections import Counter
@@ -29,6 +29,7 @@ from pipeline.clipping.recipe import Style
 from pipeline.cores import cores
 from pipeline.params import Clips, Params, load
 from pipeline.together import together
+from pipeline.video_files import find, missing_remark
 
 FOLDER = tables.WORK / "clips"
 HASHES = Path(".cache/clips/hashes.json")
@@ -48,6 +49,7 @@ def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
     Clips of a video that is not there now stay, unused: its disk may come back.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
+    moments = _located(moments)
     if params.ingest.videos is None:
         return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
     workers = params.clips.workers or cores()
@@ -58,6 +60,12 @@ def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
     outcome = _cut_missing(possible, params.clips, workers)
     shelf.keep_only(FOLDER, {job.clip for job in jobs.values()})
     return outcome._replace(failed=absent | outcome.failed)
+
+
+def _located(moments: pd.DataFrame) -> pd.DataFrame:
+    """Return the moments with the path of each video's file, where that is there."""
+    found = {path: str(find(path) or path) for path in moments["path"].dropna().unique()}
+    return moments.assign(path=moments["path"].map(found))
 
 
 class _Seen(NamedTuple):
@@ -81,11 +89,11 @@ def _videos(
 def _look(hashes: Hashes, name: str) -> _Seen:
     path = Path(name)
     if not path.is_file():
-        return _Seen(hashes.last(path), "missing")
+        return _Seen(hashes.last(path) or "", "missing")
     try:
         return _Seen(hashes.of(path), None)
     except OSError:
-        return _Seen(hashes.last(path), "unreadable")
+        return _Seen(hashes.last(path) or "", "unreadable")
 
 
 def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
@@ -150,7 +158,7 @@ def remark(outcome: Outcome) -> str:
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(failed.items()))
     return (
         f"{told}; no clip of {failed.total()} moments ({reasons}): see"
-        f" {tables.FAILED_CLIPS.path}, mend the videos, then: dvc repro -sf clips && dvc repro"
+        f" {tables.FAILED_CLIPS.path}, fix the videos, then: dvc repro -sf clips && dvc repro"
     )
 
 
@@ -166,6 +174,8 @@ def main() -> None:
     tables.FAILED_CLIPS.write(failed_table(moments, outcome))
     stage.write_metrics("clips", figures(outcome))
     stage.say(remark(outcome))
+    if missing := missing_remark(list(moments["path"].dropna().unique())):
+        stage.say(f"clips: {missing}")
 
 
 if __name__ == "__main__":

@@ -5,12 +5,19 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from momentrank.texts import is_utf8
 from pipeline.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines
+
+DELIMITERS = ",;\t|"
+NOT_UTF8 = (
+    "not UTF-8; save the file as UTF-8 (Excel: `CSV UTF-8`; its plain CSV is Windows-1252), or"
+    " type: iconv -f CP1252 -t UTF-8 OLD.csv > NEW.csv"
+)
+_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
 
 csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
 
@@ -38,42 +45,74 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(cells, columns=header, index=index, dtype=object)
 
 
-def read_rows(
-    path: Path, required: Sequence[str] = ()
-) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the header, and each row as it stands there with the line on which it starts.
+class Sheet(NamedTuple):
+    """A CSV file as people export it: its columns, and each row with the line it starts on."""
+
+    header: list[str]
+    delimiter: str
+    rows: Iterator[tuple[int, list[str]]]
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Read a CSV file whose cells are parted by commas, semicolons, tabs or bars.
+
+    The header line tells by which; Excel's `sep=;` before it does, too. Empty rows and the
+    empty cells that spreadsheets leave at the end of rows are passed over.
 
     Raises:
-        FileError: the file is missing or malformed, a required column is missing, or a
-            column stands twice.
+        FileError: the file is missing or malformed, or a column stands twice.
     """
-    header, rows = _parted(path)
-    _check_header(path, header, required)
-    return header, rows
+    lines = decoded_lines(path)
+    first, number = next(lines, ""), 1
+    if said := _SEPARATOR.fullmatch(first):
+        first, number = next(lines, ""), 2
+    delimiter = said[1] if said else _delimiter(first)
+    rows = _csv_rows(path, chain([first], lines), delimiter, number)
+    names = [cell.strip() for cell in next(rows, (1, []))[1]]
+    header = _shortened(names, 0)
+    _check_header(path, [name or f"column {n}" for n, name in enumerate(header, 1)], [])
+    used = ((line, _shortened(row, len(header))) for line, row in rows if any(map(str.strip, row)))
+    return Sheet(header, delimiter, used)
+
+
+def _delimiter(line: str) -> str:
+    """Return what parts a header into most cells; of equals the first."""
+    widths = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in DELIMITERS}
+    return max(DELIMITERS, key=widths.__getitem__)
+
+
+def _shortened(cells: list[str], least: int) -> list[str]:
+    """Return cells without the empty ones at their end, but for the first `least`."""
+    end = len(cells)
+    while end > least and not cells[end - 1].strip():
+        end -= 1
+    return cells[:end]
 
 
 def _parted(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    rows = _csv_rows(path)
+    rows = _csv_rows(path, decoded_lines(path))
     _, header = next(rows, (1, []))
     return header, rows
 
 
-def _csv_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+def _csv_rows(
+    path: Path, lines: Iterable[str], delimiter: str = ",", first: int = 1
+) -> Iterator[tuple[int, list[str]]]:
     """Yield each row that is not blank with the line on which it starts."""
-    reader = csv.reader(decoded_lines(path), strict=True)
-    line = 1
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
+    line = first
     try:
         for row in reader:
             if row:
                 yield line, row
-            line = reader.line_num + 1
+            line = reader.line_num + first
     except csv.Error as exc:
         raise FileError(f"{path}, line {line}: {exc}") from exc
 
 
 def _check_header(path: Path, header: list[str], required: Sequence[str]) -> None:
     if not all(map(is_utf8, header)):
-        raise FileError(f"{path}, line 1: not UTF-8; save the file as UTF-8")
+        raise FileError(f"{path}, line 1: {NOT_UTF8}")
     if missing := [name for name in required if name not in header]:
         raise FileError(f"{path}, line 1: column {missing[0]!r} is missing (found: {header})")
     if len(set(header)) != len(header):

@@ -19,6 +19,7 @@ from momentrank.errors import MomentRankError
 from momentrank.texts import is_utf8, without_repeats
 
 DAG = Path("dvc.yaml")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_LINE_BYTES = 16 * 2**20
 """A longer line is no annotation: it is refused before it is held in memory whole."""
 
@@ -110,6 +111,11 @@ def decoded_lines(path: Path) -> Iterator[str]:
             number += 1
             if len(raw) > MAX_LINE_BYTES:
                 raise FileError(f"{path}, line {number}: longer than {MAX_LINE_BYTES >> 20} MiB")
+            if number == 1 and raw.startswith(UTF_16):
+                raise FileError(
+                    f"{path}: UTF-16 (Excel's `Unicode Text`); save it as `CSV UTF-8`, or type:"
+                    " iconv -f UTF-16 -t UTF-8 OLD > NEW"
+                )
             text = raw.decode("utf-8", errors="surrogateescape")
             yield text.removeprefix("\ufeff") if number == 1 else text
 

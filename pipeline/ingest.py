@@ -7,9 +7,9 @@ A row that can't be used goes to rejected_moments.csv with its place and reason.
 them than the share ingest.max_rejected stop the run. Nothing is dropped silently.
 """
 
-import reprlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,24 +21,19 @@ from momentrank.errors import MomentRankError
 from momentrank.segments import LATEST
 from momentrank.texts import is_utf8
 from pipeline import corpora, csv_files, stage, tables
+from pipeline.cores import cores
+from pipeline.corpora import rejected
 from pipeline.corpora.rows import Row
 from pipeline.language import detection, support
 from pipeline.params import Ingest, load
+from pipeline.video_files import durations, missing_remark, video_path
 
 REJECTED = tables.WORK / "rejected_moments.csv"
-REJECTED_COLUMNS = [
-    "file",
-    "line",
-    "item",
-    "moment_id",
-    "video_id",
-    "start",
-    "end",
-    "duration",
-    "description",
-    "modality",
-    "reason",
-]
+MAX_ID = 500
+"""Characters: a longer id is no name, and none that a file or a server takes."""
+Probe = Callable[[Collection[str]], Mapping[str, float]]
+"""Tells the seconds of videos by their paths; a video that is not there is left out."""
+DURATIONS = Path(".cache/ingest/durations.json")
 LARGEST_INTEGER = 2**63
 """A larger integer is no time, and more than pandas can turn into one."""
 
@@ -56,25 +51,26 @@ class Ingested(NamedTuple):
     metrics: dict[str, Any]
 
 
-def ingest(rows: Iterable[Row], params: Ingest) -> Ingested:
+def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> Ingested:
     """Sort the rows of a corpus into moments, videos and rejected rows.
 
     Every row is in `moments`, in `rejected`, or of a modality that neither queries nor
-    pool want (counted as `other_modality`).
+    pool want (counted as `other_modality`). `probe` tells the durations of videos for which
+    no row says one.
     """
     raw = pd.DataFrame(rows, columns=list(Row._fields), dtype=object)
-    typed = _typed(raw)
-    reason = _reasons(typed, params.end_slack)
+    typed = _with_durations(_typed(raw), params.videos, probe)
+    reason = _reasons(typed, params)
     good = typed[reason == ""]
     wanted = good["modality"].isin(params.query_modalities + params.pool_modalities)
     clipped = good["end"] > good["duration"]
     good = good.assign(end=np.minimum(good["end"], good["duration"]))
     videos = _videos(good, params.videos)
-    rejected = _shown(raw[reason != ""]).assign(reason=reason[reason != ""])
+    refused = rejected.shown(raw[reason != ""]).assign(reason=reason[reason != ""])
     return Ingested(
         moments=tables.MOMENTS.check(good[wanted][tables.MOMENTS.columns]),
         videos=tables.VIDEOS.check(videos[tables.VIDEOS.columns]),
-        rejected=rejected[REJECTED_COLUMNS],
+        rejected=refused[rejected.COLUMNS],
         metrics={
             "rows": len(raw),
             "moments": int(wanted.sum()),
@@ -84,8 +80,8 @@ def ingest(rows: Iterable[Row], params: Ingest) -> Ingested:
             "by_modality": _counts(good[wanted]["modality"]),
             "other_modality": int((~wanted).sum()),
             "ends_clipped": int((clipped & wanted).sum()),
-            "rejected": len(rejected),
-            "rejected_by_reason": _counts(rejected["reason"]),
+            "rejected": len(refused),
+            "rejected_by_reason": _counts(refused["reason"]),
         },
     )
 
@@ -99,6 +95,17 @@ def _typed(raw: pd.DataFrame) -> pd.DataFrame:
     usual = frame["video_id"].map(_usual_durations(frame))
     several = frame["duration"].notna() & (frame["duration"] != usual)
     return frame.assign(duration=usual, several=several)
+
+
+def _with_durations(frame: pd.DataFrame, template: str | None, probe: Probe | None) -> pd.DataFrame:
+    """Ask the videos themselves for the durations that no row says."""
+    lacking = frame.loc[frame["duration"].isna(), "video_id"].dropna().unique()
+    paths = {name: path for name in lacking if (path := video_path(template, name))}
+    if probe is None or not paths:
+        return frame
+    told = probe(list(paths.values()))
+    seconds = {name: told[path] for name, path in paths.items() if path in told}
+    return frame.assign(duration=frame["duration"].fillna(frame["video_id"].map(seconds)))
 
 
 def _usual_durations(frame: pd.DataFrame) -> pd.Series:
@@ -150,13 +157,15 @@ def _as_text(value: object) -> str | None:
     return " ".join(value.split()) if said else None
 
 
-def _reasons(frame: pd.DataFrame, end_slack: float) -> pd.Series:
+def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
     """Return the first reason not to use each row, or an empty string."""
     start, end, duration = frame["start"], frame["end"], frame["duration"]
     reasons = {
         "no-id": frame["moment_id"].isna(),
         "no-video": frame["video_id"].isna(),
+        "id-too-long": _longer(frame["moment_id"], MAX_ID) | _longer(frame["video_id"], MAX_ID),
         "empty-text": frame["description"].isna(),
+        "too-long": _longer(frame["description"], params.max_characters),
         "unknown-modality": ~frame["modality"].isin(tables.MODALITIES),
         "not-a-number": start.isna() | end.isna(),
         "no-duration": ~(duration > 0),
@@ -164,7 +173,7 @@ def _reasons(frame: pd.DataFrame, end_slack: float) -> pd.Series:
         "too-late": (start > LATEST) | (end > LATEST) | (duration > LATEST),
         "end-not-after-start": end <= start,
         "starts-after-video": start >= duration,
-        "ends-after-video": (end > duration) & ~(end - duration < end_slack),
+        "ends-after-video": (end > duration) & ~(end - duration < params.end_slack),
     }
     first = np.select(list(reasons.values()), list(reasons), default="")
     reason = frame["problem"].where(frame["problem"] != "", pd.Series(first, frame.index))
@@ -172,16 +181,8 @@ def _reasons(frame: pd.DataFrame, end_slack: float) -> pd.Series:
     return reason.mask(repeated, "duplicate-id").astype("str")
 
 
-def _shown(raw: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows as a CSV file can hold them: whatever a field is, as text."""
-    return raw.map(_as_shown).assign(line=raw["line"].astype("Int64"))
-
-
-def _as_shown(value: object) -> object:
-    if value is None or isinstance(value, float):
-        return value
-    text = value if isinstance(value, str) else reprlib.repr(value)
-    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+def _longer(texts: pd.Series, limit: int) -> pd.Series:
+    return texts.map(lambda text: len(text) > limit, na_action="ignore").fillna(False).astype(bool)
 
 
 def _videos(good: pd.DataFrame, template: str | None) -> pd.DataFrame:
@@ -191,49 +192,47 @@ def _videos(good: pd.DataFrame, template: str | None) -> pd.DataFrame:
     return videos.assign(path=pd.Series(paths, dtype="str"))
 
 
-def video_path(template: str | None, video_id: str) -> str | None:
-    """Return where a video lies, or None if its name would lead out of the folder.
-
-    `template` is `ingest.videos`, with `{video_id}` for the name. The name may hold any
-    character; only one that stays below the template's own folder becomes a path. What
-    lies there is not looked at: a video may well be a link to another disk.
-    """
-    if template is None or "\0" in video_id:
-        return None
-    folder = Path(template.partition("{video_id}")[0] + "x").parent
-    path = Path(template.replace("{video_id}", video_id))
-    below = path.parts[len(folder.parts) :]
-    inside = path.is_relative_to(folder) and below and ".." not in below
-    return str(path) if inside else None
-
-
 def _counts(values: pd.Series) -> dict[str, int]:
     return {str(name): int(count) for name, count in values.value_counts().sort_index().items()}
 
 
-def refuse_useless(metrics: Mapping[str, Any], params: Ingest) -> None:
+def refuse_useless(result: Ingested, params: Ingest) -> None:
     """Stop where a corpus is not what the params say it is.
 
     Raises:
         CorpusError: no row can be used, none is of a modality that is asked for, or the
             share of rejected rows passes `max_rejected`.
     """
-    rows, rejected, limit = metrics["rows"], metrics["rejected"], params.max_rejected
-    advice = f"; see {REJECTED} for the place and reason of each"
+    rows, unusable, limit = result.metrics["rows"], len(result.rejected), params.max_rejected
     if not rows:
         raise CorpusError(f"{params.source}: holds no {params.corpus} rows")
-    if rejected == rows:
-        raise CorpusError(f"{params.source}: not one of {rows} rows can be used{advice}")
-    if rejected / rows > limit:
-        raise CorpusError(
-            f"{params.source}: {rejected} of {rows} rows can't be used, more than"
-            f" ingest.max_rejected ({limit:.2%}){advice}, then mend the corpus or raise the limit"
+    if unusable == rows:
+        said, remedy = f"not one of {rows} rows can be used", "is ingest.corpus right?"
+    elif unusable / rows > limit:
+        said = (
+            f"{unusable} of {rows} rows can't be used, more than ingest.max_rejected ({limit:.2%})"
         )
-    if not metrics["moments"]:
+        remedy = "fix the corpus, or raise the limit"
+    elif not result.metrics["moments"]:
         raise CorpusError(
             f"{params.source}: no row is of ingest.query_modalities {params.query_modalities}"
             f" or ingest.pool_modalities {params.pool_modalities}"
         )
+    else:
+        return
+    raise CorpusError(
+        f"{params.source}: {said}:\n{rejected.summary(result.rejected)}\n"
+        f"Each row is in {REJECTED}, with its place and reason; {remedy}"
+    )
+
+
+def remarks(result: Ingested) -> list[str]:
+    """Return what was taken, and what was rejected for which reasons."""
+    lines = [f"{len(result.moments):,} moments of {len(result.videos):,} videos"]
+    if len(result.rejected):
+        listed = rejected.summary(result.rejected)
+        lines.append(f"{len(result.rejected):,} rows are rejected, listed in {REJECTED}:\n{listed}")
+    return [*lines, *filter(None, [missing_remark(list(result.videos["path"].dropna()))])]
 
 
 def language_figures(spoken: detection.Language) -> dict[str, Any]:
@@ -246,14 +245,15 @@ def main() -> None:
     """Read the corpus, write the tables; stop where too much is wrong."""
     params = load().ingest
     rows = corpora.read(params.corpus, Path(params.source), params.columns)
-    result = ingest(tqdm(rows, desc="ingest", unit=" rows", disable=None), params)
+    probe = partial(durations, memory=DURATIONS, workers=cores())
+    result = ingest(tqdm(rows, desc="ingest", unit=" rows", disable=None), params, probe)
     csv_files.write_csv(REJECTED, result.rejected)
     spoken = detection.of_corpus(result.moments["description"], params.language)
     stage.write_metrics("ingest", result.metrics | language_figures(spoken))
-    refuse_useless(result.metrics, params)
+    refuse_useless(result, params)
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)
-    for remark in support.remarks(spoken):
+    for remark in (*remarks(result), *support.remarks(spoken)):
         stage.say(f"ingest: {remark}")
 
 

@@ -21,7 +21,6 @@ Modalities = Annotated[list[Modality], Field(min_length=1)]
 Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
 Columns = Mapping[Column, str]
 RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
-NEEDED_COLUMNS = ("video_id", "start", "end", "duration", "description")
 
 
 class ParamsError(UsageError):
@@ -51,19 +50,13 @@ class Ingest(Section):
     language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2})$")]
     columns: dict[Column, Name]
 
-    @field_validator("columns")
-    @classmethod
-    def _table_has_its_columns(cls, columns: Columns, info: ValidationInfo) -> Columns:
-        missing = [name for name in NEEDED_COLUMNS if name not in columns]
-        if info.data.get("corpus") == "table" and missing:
-            raise ValueError(f"must say which column of the table is {missing[0]!r}")
-        return columns
-
     @field_validator("videos")
     @classmethod
     def _videos_is_a_template(cls, videos: str | None) -> str | None:
         if videos is not None and "{video_id}" not in videos:
             raise ValueError("must hold {video_id}, as in videos/{video_id}.mp4")
+        if videos is not None and "*" in videos.removesuffix("{video_id}.*"):
+            raise ValueError("may hold a * at its end alone, as in videos/{video_id}.*")
         return videos
 
 

@@ -1,6 +1,7 @@
 """The port to ffmpeg: where it is, and whole videos written. `clipping` cuts with it."""
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterable
@@ -25,6 +26,14 @@ H264 = (
 """What every browser plays; nothing of time or machine gets into the file."""
 
 
+CONTAINERS = "mov,matroska,avi,mpegts,mpeg,mpegvideo,h264,hevc,flv,ogg,asf,mxf,gif,rm,dv,wtv,nut"
+ONLY_FILES = ("-protocol_whitelist", "file", "-format_whitelist", CONTAINERS)
+"""What is read, whatever a file is called: no playlist, which would lead to other files."""
+_DURATION = re.compile(rb"Duration: (\d+):(\d+):(\d+\.\d+)")
+_REACHED = re.compile(rb"out_time_us=(\d+)")
+_PATIENCE = 600
+
+
 class VideoError(MomentRankError):
     """ffmpeg is missing, or could not read or write a video."""
 
@@ -44,6 +53,31 @@ def ffmpeg() -> str:
 def system_ffmpeg() -> str | None:
     """Return the path of the system's ffmpeg, unless there is none or another is asked for."""
     return None if os.environ.get("IMAGEIO_FFMPEG_EXE") else shutil.which("ffmpeg")
+
+
+def seconds_of(path: Path) -> float:
+    """Return how long a video lasts, in seconds to a hundredth; 0.0 if it can't be read.
+
+    The file's own header says it; where that is silent, the pictures are counted.
+
+    Raises:
+        VideoError: ffmpeg is missing.
+    """
+    source = [*ONLY_FILES, "-i", f"file:{path}"]
+    if said := _DURATION.search(_ask([*source]).stderr):
+        hours, minutes, seconds = map(float, said.groups())
+        return (hours * 60 + minutes) * 60 + seconds
+    counting = ["-map", "0:V:0", "-c", "copy", "-f", "null", "-progress", "pipe:1", "-"]
+    reached = _REACHED.findall(_ask([*source, *counting]).stdout)
+    return round(int(reached[-1]) / 1e6, 2) if reached else 0.0
+
+
+def _ask(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
+    command = [ffmpeg(), "-nostdin", "-hide_banner", *arguments]
+    try:
+        return subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)  # noqa: S603
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 1, b"", b"")
 
 
 def write_video(path: Path, frames: Iterable[Frame], size: tuple[int, int], fps: int) -> None:

@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from pipeline.clipping.program import program
 from pipeline.clipping.recipe import Stretch, Style
 from pipeline.clipping.timeline import HALF_A_MICROSECOND, Timeline
-from pipeline.video import VideoError
+from pipeline.video import ONLY_FILES, VideoError
 
 Reason = Literal["no-videos", "missing", "unreadable", "too-short", "no-frame"]
 """Why a moment has no clip: there are no videos at all; the video is not there; ffmpeg can't
@@ -26,8 +26,6 @@ LEAD = 0.5
 """Seconds that are decoded before the start, for frames that lean on earlier ones."""
 PATIENCE = 1800
 """Seconds after which ffmpeg is taken to hang."""
-CONTAINERS = "mov,matroska,avi,mpegts,mpeg,mpegvideo,h264,hevc,flv,ogg,asf,mxf,gif,rm,dv,wtv,nut"
-"""What is read, whatever a file is called: no playlist, which would lead to other files."""
 
 
 def cut(video: Path, stretch: Stretch, needed: float, style: Style, target: Path) -> Reason | None:
@@ -78,8 +76,7 @@ def _attempt(video: Path, stretch: Stretch, style: Style, output: tuple[str, ...
 
 
 def _command(video: Path, stretch: Stretch, style: Style, seek: tuple[str, ...]) -> list[str]:
-    only = ("-protocol_whitelist", "file", "-format_whitelist", CONTAINERS)
-    source = (*only, "-i", f"file:{video}", "-map", "0:V:0")
+    source = (*ONLY_FILES, "-i", f"file:{video}", "-map", "0:V:0")
     time = f"t+{float(HALF_A_MICROSECOND):.7f}"
     chosen = f"select=gte({time}\\,{stretch.start!r})*lt({time}\\,{stretch.end!r})"
     # showinfo stands before trim, so that the first frame after the end is seen as well.

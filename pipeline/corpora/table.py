@@ -1,72 +1,109 @@
-"""Any table of moments: CSV, JSON lines or Parquet, its columns named in `ingest.columns`."""
+"""Any table of moments: CSV or TSV, JSON lines or Parquet, with columns of the usual names."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from functools import partial
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow
 from pyarrow import parquet
 
 from pipeline import csv_files, files
+from pipeline.corpora.columns import locate
 from pipeline.corpora.rows import Row, stable_id, unreadable
 from pipeline.corpora.sources import source_files
+from pipeline.corpora.times import seconds
 from pipeline.params import Columns
 
-Placed = tuple[Row, Mapping[str, Any]]
+FIRST = 100
+"""JSON lines whose keys tell the columns: not each of them needs to have all."""
+
+
+Places = Iterator[tuple[Row, Mapping[str, Any]]]
+
+
+class _Table(NamedTuple):
+    """A table: its columns, how to read some of them, and whether 0,5 is half a second."""
+
+    header: list[str]
+    rows: Callable[[Collection[str]], Places]
+    decimal_comma: bool = False
 
 
 def read(source: Path, columns: Columns) -> Iterator[Row]:
     """Yield the moments of one table, or of a folder of them.
 
-    `columns` maps our field (`video_id`, `start`, ...) to the table's column. Without a
-    column for `moment_id` the ids are made of what the row says; without one for
-    `modality` every description is visual.
+    `columns` maps our field (`video_id`, `start`, ...) to the table's column; the others are
+    found by their usual names (`pipeline.corpora.columns`). Without a column for `moment_id`
+    the ids are made of what the row says; without one for `modality` every description is
+    visual; without one for `duration` the videos tell it.
 
     Raises:
-        FileError: a file is unreadable, of another suffix, or lacks a named column.
+        FileError: a file is unreadable, of another suffix, lacks a column that is needed or
+            named, or has several for one field.
     """
     for path in source_files(source, *_READERS):
         if path.suffix not in _READERS:
             raise files.FileError(f"{path}: a table is one of {list(_READERS)}")
-        for row, fields in _READERS[path.suffix](path, columns):
-            yield row if row.problem else _fill(row, fields, columns)
+        table = _READERS[path.suffix](path)
+        located = locate(path, table.header, columns) if table.header else dict(columns)
+        for row, fields in table.rows({*located.values()}):
+            yield row if row.problem else _fill(row, fields, located, table.decimal_comma)
 
 
-def _fill(row: Row, fields: Mapping[str, Any], columns: Columns) -> Row:
+def _fill(row: Row, fields: Mapping[str, Any], columns: Columns, decimal_comma: bool) -> Row:
     values: dict[str, Any] = {ours: fields.get(theirs) for ours, theirs in columns.items()}
     row = row._replace(**values)
-    if "moment_id" in columns:
-        return row
-    return row._replace(moment_id=stable_id(row.video_id, row.start, row.end, row.description))
+    if "moment_id" not in columns:
+        made = stable_id(row.video_id, row.start, row.end, row.description)
+        row = row._replace(moment_id=made)
+    start, end, duration = (
+        seconds(value, decimal_comma=decimal_comma) for value in (row.start, row.end, row.duration)
+    )
+    return row._replace(start=start, end=end, duration=duration)
 
 
-def _json_lines(path: Path, _: Columns) -> Iterator[Placed]:
+def _json_lines(path: Path) -> _Table:
+    first = islice(files.read_json_lines(path), FIRST)
+    header = list(dict.fromkeys(name for record in first for name in record.fields))
+    return _Table(header, partial(_json_rows, path))
+
+
+def _json_rows(path: Path, _: Collection[str]) -> Places:
     for record in files.read_json_lines(path):
         yield unreadable(path, record.line, record.problem), record.fields
 
 
-def _csv(path: Path, columns: Columns) -> Iterator[Placed]:
-    header, rows = csv_files.read_rows(path, list(columns.values()))
-    for line, cells in rows:
-        problem = "" if len(cells) == len(header) else "wrong-number-of-cells"
-        fields = {name: cell or None for name, cell in zip(header, cells, strict=False)}
+def _csv(path: Path) -> _Table:
+    sheet = csv_files.read_sheet(path)
+    return _Table(sheet.header, partial(_csv_rows, path, sheet), sheet.delimiter != ",")
+
+
+def _csv_rows(path: Path, sheet: csv_files.Sheet, _: Collection[str]) -> Places:
+    for line, cells in sheet.rows:
+        problem = "" if len(cells) == len(sheet.header) else "wrong-number-of-cells"
+        fields = {name: cell or None for name, cell in zip(sheet.header, cells, strict=False)}
         yield unreadable(path, line, problem), fields
 
 
-def _parquet(path: Path, columns: Columns) -> Iterator[Placed]:
+def _parquet(path: Path) -> _Table:
     try:
         table = parquet.read_table(path)
     except (pyarrow.ArrowException, OSError) as exc:
         raise files.FileError(f"{path}: not readable as Parquet ({exc})") from exc
-    if missing := [name for name in columns.values() if name not in table.column_names]:
-        raise files.FileError(f"{path}: column {missing[0]!r} is missing")
+    return _Table(table.column_names, partial(_parquet_rows, path, table))
+
+
+def _parquet_rows(path: Path, table: pyarrow.Table, columns: Collection[str]) -> Places:
     # Without pandas, which would turn integers beside a null into floats, and so change ids.
-    for number, fields in enumerate(table.select(sorted({*columns.values()})).to_pylist()):
+    for number, fields in enumerate(table.select(sorted(columns)).to_pylist()):
         yield Row(file=path.name, item=f"row {number}"), fields
 
 
-_READERS: dict[str, Callable[[Path, Columns], Iterator[Placed]]] = {
+_READERS: dict[str, Callable[[Path], _Table]] = {
     ".csv": _csv,
+    ".tsv": _csv,
     ".jsonl": _json_lines,
     ".parquet": _parquet,
 }

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pipeline import csv_files, files, ingest, tables
+from pipeline.corpora import rejected as rejected_rows
 from pipeline.corpora.rows import Row
 from pipeline.ingest import CorpusError, video_path
 from pipeline.params import Ingest
@@ -134,6 +135,9 @@ REASONS = [
     ({"description": " \u2003\n"}, "empty-text"),
     ({"description": 5}, "empty-text"),
     ({"description": ["She waves."]}, "empty-text"),
+    ({"description": "x" * 2001}, "too-long"),
+    ({"moment_id": "x" * 501}, "id-too-long"),
+    ({"video_id": "x" * 501}, "id-too-long"),
     ({"modality": None}, "unknown-modality"),
     ({"modality": "V"}, "unknown-modality"),
     ({"modality": ["v"]}, "unknown-modality"),
@@ -311,7 +315,7 @@ def test_no_rows_are_empty_tables():
     assert result.metrics["rows"] == result.metrics["moments"] == result.metrics["rejected"] == 0
     assert list(result.moments.columns) == tables.MOMENTS.columns
     assert list(result.videos.columns) == tables.VIDEOS.columns
-    assert list(result.rejected.columns) == ingest.REJECTED_COLUMNS
+    assert list(result.rejected.columns) == rejected_rows.COLUMNS
 
 
 # Nothing is lost
@@ -566,11 +570,11 @@ def test_the_stage_writes_its_tables_and_metrics(stage):
 def test_too_many_rejected_rows_stop_the_stage_after_they_are_written(stage):
     with pytest.raises(CorpusError) as caught:
         stage(tvr(1), "no json", tvr(3, desc=""), tvr(4), max_rejected=0.25)
-    assert str(caught.value) == (
-        "tvr.jsonl: 2 of 4 rows can't be used, more than ingest.max_rejected (25.00%); see"
-        " datasets/work/rejected_moments.csv for the place and reason of each, then mend the"
-        " corpus or raise the limit"
-    )
+    first, *reasons, last = str(caught.value).splitlines()
+    assert first == "tvr.jsonl: 2 of 4 rows can't be used, more than ingest.max_rejected (25.00%):"
+    assert [line.split()[:2] for line in reasons] == [["1", "empty-text"], ["1", "not-json"]]
+    assert "tvr.jsonl line 2" in reasons[1]
+    assert "datasets/work/rejected_moments.csv" in last
     assert list(rejected()["reason"]) == ["not-json", "empty-text"]
     assert metrics()["rejected_by_reason"] == {"empty-text": 1, "not-json": 1}
     assert not tables.MOMENTS.path.exists()
@@ -597,7 +601,7 @@ def test_a_corpus_without_rows_stops_it(stage):
 
 
 def test_a_corpus_without_a_usable_row_stops_it_whatever_is_allowed(stage):
-    with pytest.raises(CorpusError, match=r"not one of 2 rows can be used; see datasets/work/rej"):
+    with pytest.raises(CorpusError, match=r"not one of 2 rows can be used:\n"):
         stage("{}", "[]", max_rejected=1.0)
     assert list(rejected()["reason"]) == ["no-id", "not-an-object"]
 
@@ -605,6 +609,46 @@ def test_a_corpus_without_a_usable_row_stops_it_whatever_is_allowed(stage):
 def test_a_corpus_of_other_modalities_stops_it(stage):
     with pytest.raises(CorpusError, match=r"no row is of ingest\.query_modalities \['v'\] or"):
         stage(tvr(1, type="t"), tvr(2, type="vt"))
+
+
+def test_a_long_text_is_shown_by_its_beginning(stage):
+    stage(tvr(1), tvr(2, desc="word " * 10**6), max_rejected=0.5)
+    assert rejected().loc[2, "reason"] == "too-long"
+    assert len(rejected().loc[2, "description"]) < 250
+    assert "5,000,000 characters" in rejected().loc[2, "description"]
+    assert ingest.REJECTED.stat().st_size < 1000
+
+
+def test_the_limit_of_a_description_is_the_params(stage):
+    stage(tvr(1, desc="a" * 30), tvr(2, desc="b" * 31), max_characters=30, max_rejected=0.5)
+    assert list(rejected()["reason"]) == ["too-long"]
+
+
+def test_a_video_tells_its_duration_where_no_row_does():
+    rows = rows_with_own_ids({"duration": None}, {"duration": None, "video_id": "w", "end": 9.0})
+    said = {"videos/v1.mp4": 3.5}
+    asked = []
+    params = of(videos="videos/{video_id}.mp4")
+    result = ingest.ingest(rows, params, lambda paths: asked.extend(paths) or said)
+    assert sorted(asked) == ["videos/v1.mp4", "videos/w.mp4"]
+    assert moments_of(result) == [("0", "v1", 2.0, 3.5, "She waves.", "v")]
+    assert reasons_of(result) == [(1, "no-duration")]
+
+
+def test_a_duration_that_a_row_says_is_not_asked_for():
+    rows = rows_with_own_ids({}, {"duration": None})
+    params = of(videos="videos/{video_id}.mp4")
+    result = ingest.ingest(rows, params, lambda _: pytest.fail("asked"))
+    assert list(result.videos["duration"]) == [10.0]
+
+
+def test_the_stage_says_what_it_took_rejected_and_did_not_find(stage, capsys):
+    stage(tvr(1), tvr(2, desc=""), max_rejected=0.5, videos="nowhere/{video_id}.mp4")
+    said = capsys.readouterr().err
+    assert "1 moments of 1 videos" in said
+    assert "empty-text" in said
+    assert "tvr.jsonl line 2" in said
+    assert "not one of 1 videos is there: is ingest.videos right? (no nowhere/v1.mp4)" in said
 
 
 def test_formulas_in_rejected_rows_are_harmless(stage):

@@ -10,7 +10,7 @@ from pipeline.files import FileError
 from pipeline.params import ParamsError
 
 ABSENT = object()
-EVERY_COLUMN = {name: name for name in params.NEEDED_COLUMNS}
+EVERY_COLUMN = {name: name for name in ("video_id", "start", "end", "duration", "description")}
 
 
 @pytest.fixture
@@ -213,21 +213,6 @@ def test_an_unknown_device_is_refused(mistaken):
     [line] = mistaken("embed.device", "gpu")
     assert line.startswith("params.yaml: embed.device: ")
     assert line.endswith("(it is 'gpu')")
-
-
-@pytest.mark.parametrize("column", params.NEEDED_COLUMNS)
-def test_a_table_needs_its_columns(repository, tmp_path, column):
-    content = files.read_yaml(repository / "params.yaml")
-    content["ingest"] |= {"corpus": "table", "columns": {**EVERY_COLUMN}}
-    path = tmp_path / "params.yaml"
-    files.write_json(path, content)
-    assert params.load(path).ingest.columns == EVERY_COLUMN
-    del content["ingest"]["columns"][column]
-    files.write_json(path, content)
-    with pytest.raises(ParamsError) as caught:
-        params.load(path)
-    said = f"ingest.columns: must say which column of the table is {column!r}"
-    assert str(caught.value) == f"{path}: {said}"
 
 
 def test_a_misspelt_key_and_a_wrong_value_are_two_lines(repository, tmp_path):

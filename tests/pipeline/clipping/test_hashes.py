@@ -70,7 +70,7 @@ def test_a_file_that_is_away_held_what_it_held(cache, video):
         hashes = Hashes(cache)
         assert hashes.last(video) == sha(content)
         hashes.save()
-    assert Hashes(cache).last(video.with_name("never.mp4")) == ""
+    assert Hashes(cache).last(video.with_name("never.mp4")) is None
 
 
 def test_files_that_nobody_asks_for_are_forgotten(cache, video):
@@ -78,7 +78,7 @@ def test_files_that_nobody_asks_for_are_forgotten(cache, video):
     other = video.with_name("other.mp4")
     other.write_bytes(b"x")
     saved(cache, other)
-    assert Hashes(cache).last(video) == ""
+    assert Hashes(cache).last(video) is None
 
 
 def test_what_is_not_there_is_an_error_of_the_system(cache, tmp_path):

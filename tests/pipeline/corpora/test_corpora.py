@@ -9,14 +9,14 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
-from pipeline import corpora, params
+from pipeline import corpora
 from pipeline.corpora import sources
 from pipeline.corpora.rows import stable_id
 from pipeline.files import FileError
 from pipeline.ingest import ingest
 from pipeline.params import Ingest
 
-AS_NAMED = {name: name for name in params.NEEDED_COLUMNS}
+AS_NAMED = {name: name for name in ("video_id", "start", "end", "duration", "description")}
 STABLE_ID = r"[0-9a-f]{16}"
 
 
@@ -541,8 +541,9 @@ def test_json_lines_of_a_table_that_are_none_are_rejected(tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "message"),
     [
-        ("csv", r"moments\.csv, line 1: column 'when' is missing"),
-        ("parquet", r"moments\.parquet: column 'when' is missing$"),
+        ("csv", r"moments\.csv: column 'when' is missing \(ingest\.columns: start\)"),
+        ("jsonl", r"moments\.jsonl: column 'when' is missing \(ingest\.columns: start\)"),
+        ("parquet", r"moments\.parquet: column 'when' is missing \(ingest\.columns: start\)"),
     ],
 )
 def test_a_table_without_a_named_column_is_an_error(tmp_path, suffix, message):
@@ -553,9 +554,9 @@ def test_a_table_without_a_named_column_is_an_error(tmp_path, suffix, message):
 
 def test_a_table_of_another_kind_is_an_error(tmp_path):
     (tmp_path / "moments.xlsx").touch()
-    with pytest.raises(FileError, match=r"a table is one of \['\.csv', '\.jsonl', '\.parquet'\]$"):
+    with pytest.raises(FileError, match=r"a table is one of \['\.csv', '\.tsv', '\.jsonl', "):
         taken("table", tmp_path / "moments.xlsx", COLUMNS)
-    with pytest.raises(FileError, match=r"holds no \.csv or \.jsonl or \.parquet file$"):
+    with pytest.raises(FileError, match=r"holds no \.csv or \.tsv or \.jsonl or \.parquet file$"):
         taken("table", tmp_path, COLUMNS)
 
 

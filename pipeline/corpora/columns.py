@@ -1,0 +1,74 @@
+"""Which column of a table is which: as `ingest.columns` says, else by the usual names."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from pipeline.files import FileError
+from pipeline.params import Column, Columns
+
+USUAL: dict[Column, tuple[str, ...]] = {
+    "moment_id": ("moment_id", "id", "desc_id", "annotation_id", "segment_id", "qid"),
+    "video_id": ("video_id", "video", "video_name", "vid", "vid_name", "youtube_id",
+                 "video_file", "filename", "file_name", "file"),
+    "start": ("start", "start_time", "start_sec", "start_seconds", "start_s", "begin",
+              "begin_time", "from", "t_start", "ts_start", "onset"),
+    "end": ("end", "end_time", "end_sec", "end_seconds", "end_s", "stop", "stop_time", "to",
+            "t_end", "ts_end", "offset"),
+    "duration": ("video_duration", "video_length", "duration", "length", "duration_sec",
+                 "duration_seconds", "duration_s"),
+    "description": ("description", "desc", "caption", "sentence", "text", "query", "annotation"),
+    "modality": ("modality",),
+}  # fmt: skip
+"""The names under which each field is found; capitals, spaces and signs do not matter."""
+NEEDED: tuple[Column, ...] = ("video_id", "start", "end", "description")
+"""Without a `duration` the videos tell it; without the others a field has a default."""
+
+
+def locate(path: Path, header: Sequence[str], columns: Columns) -> dict[Column, str]:
+    """Return the table's column for each of our fields that has one.
+
+    A field that `columns` names is in that column; one named by no entry is found by its usual
+    names, among the columns that no entry has taken.
+
+    Raises:
+        FileError: a named column is missing, a needed field is found nowhere, or a field may
+            be in several columns.
+    """
+    for ours, theirs in columns.items():
+        if theirs not in header:
+            raise FileError(f"{path}: column {theirs!r} is missing (ingest.columns: {ours})"
+                            f"; found: {_listed(header)}")  # fmt: skip
+    located = dict(columns)
+    free = [name for name in header if name not in columns.values()]
+    for field in get_args(Column):
+        usual = None if field in located else _usual(path, field, free)
+        if usual:
+            located[field] = usual
+    for needed in NEEDED:
+        if needed not in located:
+            raise FileError(
+                f"{path}: no column is called as a {needed} usually is"
+                f" ({', '.join(USUAL[needed])}); found: {_listed(header)}. Say which it is:"
+                f" ingest.columns: {{{needed}: ITS COLUMN}}"
+            )
+    return located
+
+
+def _usual(path: Path, field: Column, header: Sequence[str]) -> str | None:
+    found = [name for name in header if _plain(name) in USUAL[field]]
+    if len(found) > 1:
+        raise FileError(
+            f"{path}: {_listed(found)} may each be the {field}; say which it is:"
+            f" ingest.columns: {{{field}: {found[0]}}}"
+        )
+    return found[0] if found else None
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]+", "_", name).strip("_").lower()
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))

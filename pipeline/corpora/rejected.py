@@ -1,0 +1,78 @@
+"""Rows that can't be used: as a CSV file shows them, and how many there are for each reason."""
+
+import reprlib
+
+import pandas as pd
+
+from momentrank.texts import is_utf8
+
+MAX_SHOWN = 200
+"""Characters of a cell that are shown; it says how many more there are."""
+COLUMNS = [
+    "file",
+    "line",
+    "item",
+    "moment_id",
+    "video_id",
+    "start",
+    "end",
+    "duration",
+    "description",
+    "modality",
+    "reason",
+]
+TELLING = {
+    "no-id": ("moment_id",),
+    "id-too-long": ("moment_id", "video_id"),
+    "no-video": ("video_id",),
+    "empty-text": ("description",),
+    "too-long": ("description",),
+    "not-utf8": ("moment_id", "video_id", "description"),
+    "unknown-modality": ("modality",),
+    "no-duration": ("video_id", "duration"),
+    "duplicate-id": ("moment_id",),
+}
+"""The fields that show why; for the other reasons these are the times."""
+TIMES = ("start", "end", "duration")
+ADVICE = {
+    "not-utf8": "save the file as UTF-8 (Excel: `CSV UTF-8`), or type: iconv -f CP1252 -t UTF-8",
+    "no-duration": "name the column of the videos' durations (ingest.columns), or say where the"
+    " videos lie (ingest.videos)",
+    "too-long": "ingest.max_characters is the limit",
+}
+
+
+def shown(raw: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows as a CSV file can hold them: whatever a field is, as text, cut short."""
+    return raw.map(_as_shown).assign(line=raw["line"].astype("Int64"))
+
+
+def _as_shown(value: object) -> object:
+    if value is None or isinstance(value, float):
+        return value
+    text = value if isinstance(value, str) else reprlib.repr(value)
+    if len(text) > MAX_SHOWN:
+        text = f"{text[:MAX_SHOWN]}... ({len(text):,} characters)"
+    return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
+
+
+def summary(rejected: pd.DataFrame) -> str:
+    """Return a line for each reason, the most frequent first: how many rows, and one of them."""
+    groups = sorted(rejected.groupby("reason"), key=lambda group: (-len(group[1]), group[0]))
+    return "\n".join(_line(str(reason), rows) for reason, rows in groups)
+
+
+def _line(reason: str, rows: pd.DataFrame) -> str:
+    row = rows.iloc[0].to_dict()
+    place = str(row["file"]) if pd.isna(row["line"]) else f"{row['file']} line {row['line']}"
+    place = f"{place} {row['item']}" if row["item"] else place
+    fields = [name for name in TELLING.get(reason, TIMES) if not pd.isna(row[name])]
+    cells = ", ".join(f"{name} {_brief(row[name])}" for name in fields)
+    example = f"{place}: {cells}" if cells else place
+    advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
+    return f"  {len(rows):>7,}  {reason:<20} e.g. {example}{advice}"
+
+
+def _brief(value: object) -> str:
+    text = repr(value) if isinstance(value, str) and is_utf8(value) else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004  (of a line)

@@ -1,0 +1,144 @@
+"""Tables as people have them: spreadsheet exports, clock times, usual names of columns."""
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import corpora
+from pipeline.corpora.columns import NEEDED, USUAL, locate
+from pipeline.corpora.times import seconds
+from pipeline.csv_files import read_sheet
+from pipeline.files import FileError
+
+
+def rows(tmp_path, content, columns=None, name="moments.csv"):
+    path = tmp_path / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return list(corpora.read("table", path, columns or {}))
+
+
+def said(found):
+    return [(r.video_id, r.start, r.end, r.duration, r.description) for r in found]
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("00:01:23.5", 83.5),
+        ("1:23", 83.0),
+        ("0:00", 0.0),
+        ("75:30", 4530.0),
+        ("1:02:03", 3723.0),
+        ("00:01:23,500", 83.5),
+        (" 00:10 ", 10.0),
+        ("12,5", 12.5),
+        (datetime.timedelta(seconds=83.5), 83.5),
+        (datetime.time(0, 1, 23, 500_000), 83.5),
+        ("12.5", "12.5"),
+        (12.5, 12.5),
+        (None, None),
+        ("soon", "soon"),
+        ("1:75", "1:75"),
+        ("1:60:00", "1:60:00"),
+        ("1:2:3:4", "1:2:3:4"),
+        ("-1:23", "-1:23"),
+        ("1,234", "1,234"),
+        ("1,234,567", "1,234,567"),
+    ],
+)
+def test_a_time_becomes_seconds_and_what_is_none_stays(value, found):
+    assert seconds(value) == found
+
+
+def test_three_digits_after_a_comma_are_a_fraction_only_where_commas_are_decimal():
+    assert seconds("1,234", decimal_comma=True) == 1.234
+
+
+@given(st.integers(0, 99), st.integers(0, 59), st.integers(0, 59_999))
+def test_a_clock_time_is_its_definition(hours, minutes, thousandths):
+    text = f"{hours}:{minutes:02}:{thousandths // 1000:02}.{thousandths % 1000:03}"
+    expected = hours * 3600 + minutes * 60 + thousandths / 1000
+    assert seconds(text) == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("start", ["", "\ufeff"], ids=["plain", "marked"])
+def test_any_usual_separator_is_found(tmp_path, mark, start):
+    lines = ["Video", "Start Time", "End-Time", "Caption"], ["v", "0:01", "0:02.5", "Hi, you; all"]
+    quoted = [[f'"{cell}"' for cell in line] for line in lines]
+    text = start + "\r\n".join(mark.join(line) for line in quoted)
+    assert said(rows(tmp_path, text)) == [("v", 1.0, 2.5, None, "Hi, you; all")]
+
+
+def test_a_german_spreadsheet(tmp_path):
+    text = (
+        'sep=;\r\nvideo_id;start;end;duration;description;;\r\n'
+        'v;0,5;1,250;"12,5";"Zwei Zeilen\r\nin einer Zelle";;\r\n'
+        ";;;;;;\r\n"
+        "w;1:02;1:03;;Ein Hund;;\r\n;;;;;;\r\n"
+    )  # fmt: skip
+    found = rows(tmp_path, text)
+    assert said(found) == [
+        ("v", 0.5, 1.25, 12.5, "Zwei Zeilen\r\nin einer Zelle"),
+        ("w", 62.0, 63.0, None, "Ein Hund"),
+    ]
+    assert [row.line for row in found] == [3, 6]
+
+
+def test_tabs_in_a_tsv(tmp_path):
+    text = "clip_id\tfile\tbegin\tstop\tsentence\n7\tv\t1\t2\tA, b; c\n"
+    assert said(rows(tmp_path, text, name="m.tsv")) == [("v", "1", "2", None, "A, b; c")]
+
+
+@pytest.mark.parametrize("name", ["m.csv", "m.tsv"])
+def test_utf_16_is_named(tmp_path, name):
+    with pytest.raises(FileError, match="UTF-16"):
+        rows(tmp_path, "video\tstart\tend\ttext\n".encode("utf-16"), name=name)
+
+
+def test_a_windows_header_names_its_encoding(tmp_path):
+    with pytest.raises(FileError, match=r"not UTF-8.*Windows-1252.*iconv -f CP1252"):
+        rows(tmp_path, "vidéo;start;end;text\n".encode("cp1252"))
+
+
+@pytest.mark.parametrize("field", USUAL)
+def test_every_usual_name_is_found_in_any_spelling(tmp_path, field):
+    for name in USUAL[field]:
+        spelt = name.replace("_", " ").title()
+        header = [spelt, *(f"{USUAL[other][0]}" for other in NEEDED if other != field)]
+        assert locate(tmp_path, header, {})[field] == spelt
+
+
+def test_no_name_is_usual_for_two_fields():
+    names = [name for usual in USUAL.values() for name in usual]
+    assert len(names) == len(set(names))
+
+
+def test_several_columns_for_one_field_are_an_error_naming_both(tmp_path):
+    with pytest.raises(FileError, match=r"'start', 'begin' may each be the start.*ingest\.columns"):
+        rows(tmp_path, "video,start,begin,end,text\n")
+    named = rows(tmp_path, "video,start,begin,end,text\nv,1,2,3,Hi\n", {"start": "begin"})
+    assert said(named) == [("v", "2", "3", None, "Hi")]
+
+
+def test_a_missing_column_names_what_was_looked_for_and_found(tmp_path):
+    with pytest.raises(FileError, match=r"end usually is \(end, .*found: 'video', 'start', 'txt'"):
+        rows(tmp_path, "video,start,txt\n")
+
+
+def test_json_lines_need_not_all_have_every_field(tmp_path):
+    text = '{"video": "v", "start": 1}\n{"video": "w", "start": 1, "end": 2, "text": "Hi"}\n'
+    assert said(rows(tmp_path, text, name="m.jsonl"))[1] == ("w", 1, 2, None, "Hi")
+
+
+def test_an_id_does_not_depend_on_how_a_time_is_read(tmp_path):
+    [one] = rows(tmp_path, "video;start;end;text\nv;0,5;1;Hi\n")
+    [two] = rows(tmp_path, 'video,start,end,text\nv,"0,5",1,Hi\n')
+    assert one.moment_id == two.moment_id
+
+
+def test_the_sheet_says_its_separator(tmp_path):
+    (tmp_path / "m.csv").write_text("a\n1\n")
+    assert read_sheet(tmp_path / "m.csv").delimiter == ","

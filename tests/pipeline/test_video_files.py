@@ -1,0 +1,74 @@
+"""Where videos lie: several suffixes in one folder, durations out of the files, none there."""
+
+import shutil
+
+import pytest
+
+from pipeline import video, video_files
+from pipeline.video import VideoError
+from pipeline.video_files import durations, find, missing_remark, video_path
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "videos").mkdir()
+    video_files._videos_in.cache_clear()
+    return tmp_path / "videos"
+
+
+def place(folder, *names):
+    for name in names:
+        (folder / name).write_text("video")
+
+
+def test_several_suffixes_lie_in_one_folder(folder):
+    place(folder, "a.mp4", "b.MKV", "c.d.webm", "a.srt", "b.jpg", "aa.mp4")
+    template = "videos/{video_id}.*"
+    found = {name: find(video_path(template, name)) for name in ("a", "b", "c.d", "c", "[a]")}
+    assert {name: path and path.name for name, path in found.items()} == {
+        "a": "a.mp4",
+        "b": "b.MKV",
+        "c.d": "c.d.webm",
+        "c": None,
+        "[a]": None,
+    }
+
+
+def test_two_files_for_one_video_are_an_error_naming_both(folder):
+    place(folder, "a.mp4", "a.webm")
+    with pytest.raises(VideoError, match=r"videos/a\.mp4 and a\.webm are both there"):
+        find("videos/a.*")
+
+
+def test_without_a_star_only_the_name_itself_is_there(folder):
+    place(folder, "a.mp4")
+    assert find("videos/a.mp4").name == "a.mp4"
+    assert find("videos/a.webm") is None
+
+
+def test_no_video_at_all_asks_for_the_setting(folder):
+    paths = [f"videos/{number}.mp4" for number in range(180)]
+    said = missing_remark(paths)
+    assert said == (
+        "not one of 180 videos is there: is ingest.videos right? (no videos/0.mp4)"
+    )  # fmt: skip
+    place(folder, "7.mp4")
+    assert missing_remark(paths).startswith("only 1 of 180 videos is there")
+    place(folder, *(f"{number}.mp4" for number in range(100)))
+    assert missing_remark(paths) == missing_remark([]) == ""
+
+
+def test_durations_are_read_once_and_only_of_what_is_a_video(
+    folder, numbered, tmp_path, monkeypatch
+):
+    shutil.copy(numbered, folder / "v.mp4")
+    place(folder, "broken.mp4")
+    asked = []
+    real = video.seconds_of
+    monkeypatch.setattr(video_files, "seconds_of", lambda path: asked.append(path) or real(path))
+    paths = ["videos/v.*", "videos/broken.mp4", "videos/none.mp4"]
+    memory = tmp_path / "deep/durations.json"
+    assert durations(paths, memory, 2) == {"videos/v.*": pytest.approx(8.0, abs=0.05)}
+    assert durations(paths, memory, 2) == {"videos/v.*": pytest.approx(8.0, abs=0.05)}
+    assert sorted(path.name for path in asked) == ["broken.mp4", "v.mp4"]
