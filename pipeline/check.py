@@ -3,11 +3,13 @@
     python -m pipeline.check FILE [--out OUT] [--no-similarity]
 
 reads   any CSV file with the column `caption` (and `description`)
-writes  the same with five more columns: names, name_score, names_ok, similarity, similarity_ok
+writes  the same with seven more columns: names, name_score, names_ok, similarity, similarity_ok,
+        detail, detail_ok
 
 The two checks of TVR-Ranking (Liang et al., 2024, section 3.1): the similarity of description
 and caption is at least `rewrite.min_similarity`, and no person's name is found in the caption
-with a score above `rewrite.max_name_score`.
+with a score above `rewrite.max_name_score`. And one more: of the words of the description that
+tell what happens, the caption keeps at least the share `rewrite.min_detail`.
 """
 
 import argparse
@@ -24,17 +26,22 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from momentrank.texts import is_utf8
-from pipeline import csv_files, similarity, stage
+from pipeline import csv_files, details, similarity, stage
 from pipeline.finder import NameFinder
 from pipeline.language import detection, support
-from pipeline.names import NameTagger
-from pipeline.params import Params, load
+from pipeline.names import NameTagger, Span
+from pipeline.params import Params, ParamsError, load
 
 if TYPE_CHECKING:
     from pipeline.encoder import Encoder
 
-COLUMNS = ["names", "name_score", "names_ok", "similarity", "similarity_ok"]
+COLUMNS = [
+    "names", "name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok",
+]  # fmt: skip
+CHECKS = ("names", "similarity", "detail")
 BLOCK = 8192
+LEARNED_MIN_SIMILARITY = 0.75
+"""For the packaged encoder and masked names: where right and wrong captions part best (docs/)."""
 
 
 class CheckError(MomentRankError):
@@ -42,10 +49,15 @@ class CheckError(MomentRankError):
 
 
 class Limits(NamedTuple):
-    """What a caption must keep: at least this similarity, at most this score of a name."""
+    """What a caption must reach: two scores at least, and that of a name at most.
+
+    With `masked` names are left out of what is compared. `min_detail` None: not measured.
+    """
 
     min_similarity: float
     max_name_score: float
+    min_detail: float | None = None
+    masked: bool = False
 
 
 def check(
@@ -58,8 +70,9 @@ def check(
     """Return the checks of each caption, a row each; a distinct text is read once.
 
     Columns: `names` str (all that were found, `; ` between them), `name_score` f64 (of the
-    surest, 0 if there is none), `names_ok` bool, `similarity` f64 (6 decimals; null without
-    descriptions or encoder) and `similarity_ok` boolean (null likewise).
+    surest, 0 if there is none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64
+    (the share of the description's details that the caption keeps), each null where it is not
+    measured, with `similarity_ok` and `detail_ok` boolean (null likewise).
     """
     found = finder.find(captions)
     scores = [max((span.score for span in spans), default=0.0) for spans in found]
@@ -70,10 +83,32 @@ def check(
         }
     )
     checks["names_ok"] = checks["name_score"] <= limits.max_name_score
-    alike = pd.Series(pd.NA, checks.index, dtype="Float64")
-    if captions and descriptions is not None and encoder is not None:
-        alike[:] = similarities(captions, descriptions, encoder)
-    return checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
+    pairs = _Pairs(captions, found, descriptions or [], finder.find(descriptions or []))
+    alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
+    if pairs.descriptions and encoder is not None:
+        alike[:] = similarities(*pairs.compared(masked=limits.masked), encoder)
+    if pairs.descriptions and limits.min_detail is not None:
+        detail[:] = details.share_kept(pairs.descriptions, captions, pairs.described)
+    checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
+    return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
+
+
+class _Pairs(NamedTuple):
+    """Captions and descriptions, each with the names found in it."""
+
+    captions: Sequence[str]
+    named: Sequence[Sequence[Span]]
+    descriptions: Sequence[str]
+    described: Sequence[Sequence[Span]]
+
+    def compared(self, *, masked: bool) -> tuple[Sequence[str], Sequence[str]]:
+        """Return what the encoder compares: both as they are, or both without their names."""
+        if not masked:
+            return self.captions, self.descriptions
+        return (
+            [details.mask(*pair) for pair in zip(self.captions, self.named, strict=True)],
+            [details.mask(*pair) for pair in zip(self.descriptions, self.described, strict=True)],
+        )
 
 
 def similarities(
@@ -131,19 +166,31 @@ def encoder_of(params: Params) -> "Encoder":
 
 
 def limits_of(params: Params) -> Limits:
-    """Return the limits that `rewrite` sets."""
-    return Limits(params.rewrite.min_similarity, params.rewrite.max_name_score)
+    """Return the limits that `rewrite` sets.
+
+    Raises:
+        ParamsError: no similarity is set, and none was learned for such texts and this encoder.
+    """
+    rewrite = params.rewrite
+    masked, least = rewrite.similarity == "masked", rewrite.min_similarity
+    if least is None and not (masked and params.embed.model == "builtin"):
+        raise ParamsError(
+            f"rewrite.min_similarity: give a number; for {params.embed.model} and"
+            f" `similarity: {rewrite.similarity}` none was learned (0.4 for SimCSE and `raw`)"
+        )
+    least = LEARNED_MIN_SIMILARITY if least is None else least
+    return Limits(least, rewrite.max_name_score, rewrite.min_detail, masked)
 
 
 def checked(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd.DataFrame:
     """Return the frame with the columns of the checks, by the models of params.yaml."""
-    captions = list(frame["caption"])
+    limits, captions = limits_of(params), list(frame["caption"])
     descriptions = list(frame["description"]) if "description" in frame else None
     spoken = detection.of_corpus(captions, params.ingest.language)
     support.refuse(spoken, ["names.model: builtin"] if params.names.model == "builtin" else [])
     finder = finder_of(params, captions if descriptions is None else descriptions)
     encoder = encoder_of(params) if with_similarity and descriptions is not None else None
-    checks = check(captions, descriptions, finder, encoder, limits_of(params))
+    checks = check(captions, descriptions, finder, encoder, limits)
     return frame.assign(**{name: checks[name].array for name in COLUMNS})
 
 
@@ -156,9 +203,12 @@ def main(options: argparse.Namespace) -> None:
         csv_files.write_csv(options.out, frame)
     else:
         sys.stdout.write(csv_files.csv_text(frame))
-    named, unlike = (~frame["names_ok"]).sum(), (~frame["similarity_ok"]).sum()
+    named, unlike, vague = ((~frame[f"{name}_ok"]).sum() for name in CHECKS)
     unknown = " (not compared)" if frame["similarity"].isna().all() else ""
-    stage.say(f"check: of {len(frame)} captions {named} name someone, {unlike} are unlike{unknown}")
+    stage.say(
+        f"check: of {len(frame)} captions {named} name someone,"
+        f" {unlike} are unlike{unknown}, {vague} lack details"
+    )
 
 
 def _check_target(path: Path) -> None:

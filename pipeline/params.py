@@ -107,12 +107,18 @@ class OpenAI(Section):
 
 
 class Rewrite(Section):
-    """How descriptions become captions, and what a caption must pass."""
+    """How descriptions become captions, and what a caption must pass.
+
+    `min_similarity` None: what was learned for the packaged encoder and masked names.
+    `min_detail` None: not measured.
+    """
 
     backend: Literal["openai", "rules", "none"]
     prompt: Name
     rounds: Natural
-    min_similarity: Share
+    similarity: Literal["masked", "raw"]
+    min_similarity: Share | None
+    min_detail: Share | None
     max_name_score: Share
     openai: OpenAI
 

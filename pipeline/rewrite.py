@@ -4,10 +4,10 @@ reads   datasets/work/moments.parquet, tagger/, the prompt,
         datasets/campaign/review.csv, cast.csv
 writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv
 
-The paper's section 3.1: rewrite.backend writes, two checks look (similarity of description
-and caption, names of people), what fails is rewritten up to rewrite.rounds times. Repaired
-captions are used, and listed in rewrite_review.csv for a person to look at; what still fails
-takes no part until a decision about it stands in review.csv.
+The paper's section 3.1: rewrite.backend writes, checks look (similarity of description and
+caption, names of people; and details), what fails is rewritten up to rewrite.rounds times.
+Repaired captions are used, and listed in rewrite_review.csv for a person to look at; what still
+fails takes no part until review.csv holds a decision about it.
 
     python -m pipeline.rewrite --estimate    (openai: requests, tokens and cost; sends nothing)
 """
@@ -85,7 +85,7 @@ def captions_of(
     """Rewrite by params.yaml; return the captions, and the figures of the rewriter."""
     if params.rewrite.backend == "none":
         return rewrite(moments, none.Unchanged(), none.unchecked, repairs=0), {}
-    corpus = list(moments["description"])
+    limits, corpus = limits_of(params), list(moments["description"])
     spoken = detection.of_corpus(corpus, params.ingest.language)
     support.refuse(spoken, support.english_only(params))
     llm = llm_of(params, spoken.name_for_prompt)
@@ -93,7 +93,7 @@ def captions_of(
         llm.ready(items_of(moments))  # before minutes of tagging
     encoder, finder = encoder_of(params), finder_of(params, corpus)
     rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast)
-    check_ = partial(check, finder=finder, encoder=encoder, limits=limits_of(params))
+    check_ = partial(check, finder=finder, encoder=encoder, limits=limits)
     done = rewrite(moments, rewriter, check_, params.rewrite.rounds)
     return done, llm.spent.metrics() if llm else {}
 
@@ -120,6 +120,9 @@ def main() -> None:
     decisions = review.read(moments["moment_id"])  # before anything is tagged or paid for
     done, spent = captions_of(params, moments, cast_of(tables.CAST.read()))
     captions = review.decide(done.captions, decisions)[tables.CAPTIONS.columns]
+    for line in review.outdated(done.captions, decisions):
+        place = f"{tables.REVIEW.path}, line {line}"
+        stage.say(f"{place}: the caption has changed since it was kept; decide again")
     replaced = replacements(captions, moments)
     tables.CAPTIONS.write(captions)
     csv_files.write_csv(REVIEW_LIST, review.for_review(captions, moments, done.failed))

@@ -1,7 +1,8 @@
 """Rewrite, check, repair: up to a number of rounds (paper, section 3.1).
 
 Pure: what rewrites and what checks is passed in. A caption that passes is never touched
-again; one that fails is rewritten until it passes or the rounds are over.
+again; one that fails is rewritten until it passes or the rounds are over. A repair that is
+worse than what it repairs is not taken (`pipeline.versions`).
 """
 
 from collections import Counter
@@ -12,11 +13,15 @@ from typing import Any
 import pandas as pd
 
 from pipeline.rewriters.port import Draft, Item, Rewriter
+from pipeline.versions import FAILURES, improves
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
-"""Captions and descriptions to `name_score, names_ok, similarity, similarity_ok` each."""
+"""Captions and descriptions to `name_score, names_ok, similarity, similarity_ok, detail,
+detail_ok` each."""
 
 FAILED = ["moment_id", "check", "score"]
+VERSION = ["caption", "similarity", "name_score", "detail", *FAILURES]
+"""What is kept of a version of a caption, and replaced by that of a better one."""
 DIGITS = 4
 """... of a share in the metrics."""
 
@@ -47,6 +52,7 @@ def rewrite_in_rounds(
             break
         asked = [Item(*row) for row in table.loc[left, ["moment_id", "description"]].to_numpy()]
         results = _checked(asked, list(rewriter.rewrite(asked, attempt)), check)
+        results = _compared(results, table[left])
         table = _take(table, results, attempt)
         figures.append(_figures(attempt, results))
         failed = _told(failed, results)
@@ -55,9 +61,12 @@ def rewrite_in_rounds(
 
 
 def _start(items: Sequence[Item]) -> pd.DataFrame:
+    """Return a row per item, as if its description had failed every check."""
     table = pd.DataFrame(items, columns=list(Item._fields))
+    scores = dict.fromkeys(("similarity", "name_score", "detail"))
+    failures = dict.fromkeys(FAILURES, True)
     return table.assign(
-        caption=table["description"], rounds=0, similarity=None, name_score=None, status="failed"
+        caption=table["description"], rounds=0, status="failed", drafted=False, **scores, **failures
     )
 
 
@@ -69,32 +78,46 @@ def _checked(asked: Sequence[Item], drafts: Sequence[Draft], check: Check) -> pd
     written = table["caption"].notna()
     checks = check(list(table.loc[written, "caption"]), list(table.loc[written, "description"]))
     table = table.join(checks.set_index(table.index[written]))
-    named = table["names_ok"].eq(False)
-    unlike = table["similarity_ok"].eq(False)
-    named, unlike = named.fillna(False), unlike.fillna(False)
-    table["check"] = table["outcome"].mask(unlike, "similarity").mask(named, "names")
-    table["score"] = table["similarity"].where(unlike).mask(named, table["name_score"])
-    return table.assign(named=named, unlike=unlike, passed=written & ~named & ~unlike)
+    named, unlike, vague = (
+        table[name].eq(False).fillna(False) for name in ("names_ok", "similarity_ok", "detail_ok")
+    )
+    table["check"] = table["outcome"].mask(vague, "detail").mask(unlike, "similarity")
+    table["score"] = table["detail"].where(vague).mask(unlike, table["similarity"])
+    table["check"] = table["check"].mask(named, "names")
+    table["score"] = table["score"].mask(named, table["name_score"])
+    passed = written & ~named & ~unlike & ~vague
+    return table.assign(named=named, unlike=unlike, vague=vague, passed=passed)
+
+
+def _compared(results: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Return a round's results with `taken`: there is a draft, and it is the better version."""
+    before = before.reset_index(drop=True)
+    better = improves(results, before) | ~before["drafted"]
+    return results.assign(taken=results["caption"].notna() & better)
 
 
 def _told(failed: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
-    """Return what each caption failed last; where no draft came, its check stays beside it."""
+    """Return what each caption failed: the version that is kept, or that a repair replaced.
+
+    Where no draft came, or no better one, the check of the version before stays.
+    """
     failures = results[~results["passed"]]
     known = failures["moment_id"].isin(failed["moment_id"])
-    told = failures.loc[failures["caption"].notna() | ~known, FAILED]
+    told = failures.loc[failures["taken"] | ~known, FAILED]
     return pd.concat([failed[~failed["moment_id"].isin(told["moment_id"])], told])
 
 
 def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFrame:
-    """Put a round's captions in; one that failed stays `failed`, with its last wording."""
-    written = results[results["caption"].notna()].set_index("moment_id")
-    rows = table["moment_id"].isin(written.index)
+    """Put in what a round made better; one that fails stays `failed`."""
+    taken = results[results["taken"]].set_index("moment_id")
+    rows = table["moment_id"].isin(taken.index)
     ids = table.loc[rows, "moment_id"]
     table = table.copy()
-    for name in ("caption", "similarity", "name_score"):
-        table.loc[rows, name] = written.loc[ids, name].to_numpy()
+    for name in VERSION:
+        table.loc[rows, name] = taken.loc[ids, name].to_numpy()
     table.loc[rows, "rounds"] = attempt
-    status = written.loc[ids, "passed"].map(
+    table.loc[rows, "drafted"] = True
+    status = taken.loc[ids, "passed"].map(
         {True: "repaired" if attempt else "passed", False: "failed"}
     )
     table.loc[rows, "status"] = status.to_numpy()
@@ -102,12 +125,17 @@ def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFr
 
 
 def _figures(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
-    """Count the distinct descriptions of a round; one that fails both checks is in both."""
+    """Count the distinct descriptions of a round; one that fails two checks is in both.
+
+    `worse` passed, but is worse in another way than the version before, which is kept.
+    """
     undrafted = Counter(results.loc[results["caption"].isna(), "outcome"])
     counts = {
         "passed": int(results["passed"].sum()),
         "failed_names": int(results["named"].sum()),
         "failed_similarity": int(results["unlike"].sum()),
+        "failed_detail": int(results["vague"].sum()),
+        "worse": int((results["passed"] & ~results["taken"]).sum()),
         "without_draft": undrafted.total(),
     }
     shares = {f"share_{key}": round(n / len(results), DIGITS) for key, n in counts.items()}

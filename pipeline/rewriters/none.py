@@ -23,5 +23,5 @@ class Unchanged:
 def unchecked(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001  (the port's)
     """Return checks that were not made: no score, nothing failed."""
     blank = pd.Series([None] * len(captions), dtype=object)
-    names = ("name_score", "names_ok", "similarity", "similarity_ok")
+    names = ("name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok")
     return pd.DataFrame(dict.fromkeys(names, blank))

@@ -163,8 +163,9 @@ def test_the_command_adds_its_columns_and_keeps_the_others(project, capsys):
     assert rows["names_ok"].tolist() == ["True", "False", "True"]
     assert rows["names"].tolist()[1] == "Jennifer; Michael"
     assert rows["similarity_ok"].tolist() == ["True", "True", "False"]
+    assert rows["detail_ok"].tolist() == ["True", "True", "False"]
     assert float(rows["similarity"].tolist()[1]) == 1.0
-    assert "of 3 captions 1 name someone, 1 are unlike" in capsys.readouterr().err
+    assert "of 3 captions 1 name someone, 1 are unlike, 1 lack details" in capsys.readouterr().err
 
 
 def test_without_descriptions_names_alone_are_looked_for(project, capsys):
@@ -172,8 +173,8 @@ def test_without_descriptions_names_alone_are_looked_for(project, capsys):
     module.main(options())
     told = capsys.readouterr()
     assert (
-        told.out == "caption,names,name_score,names_ok,similarity,similarity_ok\n"
-        "A woman waves.,,0.0,True,,\n"
+        told.out == "caption,names,name_score,names_ok,similarity,similarity_ok,detail,detail_ok\n"
+        "A woman waves.,,0.0,True,,,,\n"
     )
     assert "(not compared)" in told.err
 

@@ -1,0 +1,82 @@
+"""What a caption keeps of its description, names aside: the words that tell what happens.
+
+A name is replaced on purpose, so it must not count when the two are compared. It is masked: a
+neutral word stands in its place, in both texts. Details are the stems of the words that are
+left (Snowball's English stemmer), without function words, pronouns and general words for people.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import snowballstemmer
+
+from pipeline import truecase
+from pipeline.names import Span
+from pipeline.rewriters.rules import lexicon, syntax
+
+MASK = "someone"
+_PRONOUNS = """
+  i me mine my myself you your yours yourself we us our ours ourselves he him his himself she her
+  hers herself it its itself they them their theirs themselves who whom whose this that these
+  those somebody anyone everyone nobody one ones other others another else people"""
+_FUNCTION = "be been being am not no so too very there here as"
+_PEOPLE = frozenset().union(
+    *(lexicon.words("people", kind) for kind in ("men", "women", "neutral"))
+)
+NO_DETAILS = (
+    syntax.PHRASE_STARTS
+    | _PEOPLE
+    | {lexicon.plural(noun) for noun in _PEOPLE}
+    | frozenset(_PRONOUNS.split())
+    | frozenset(_FUNCTION.split())
+)
+"""Words, in lower case, that tell nothing that a caption must keep."""
+_STEMMER = snowballstemmer.stemmer("english")
+
+
+def mask(text: str, names: Iterable[Span]) -> str:
+    """Return the text with `someone` for each name; a title before a name goes with it."""
+    masked, end = "", 0
+    for name in sorted(names):
+        if name.end > end:
+            masked += _untitled(text[end : max(name.start, end)]) + MASK
+            end = name.end
+    masked += text[end:]
+    return masked[:1].upper() + masked[1:]
+
+
+def _untitled(left: str) -> str:
+    """Return what stands before a name, without the titles right before it: `and Dr. `."""
+    last = list(truecase.words(left))[-1:]
+    if last and last[0].key in lexicon.TITLES and not left[last[0].end :].strip(". "):
+        return _untitled(left[: last[0].start])
+    return left
+
+
+def details(text: str, names: Iterable[Span] = ()) -> Counter[str]:
+    """Return how often each detail stands in a text outside its names, by its stem."""
+    words = truecase.words(mask(text, names))
+    return Counter(_stem(word.key) for word in words if word.key not in NO_DETAILS)
+
+
+@cache
+def _stem(word: str) -> str:
+    return str(_STEMMER.stemWord(word))
+
+
+def kept(description: Counter[str], caption: Counter[str]) -> float:
+    """Return the share of a description's details that its caption keeps, 0 to 1; 1 of none."""
+    return (description & caption).total() / description.total() if description else 1.0
+
+
+def share_kept(
+    descriptions: Sequence[str],
+    captions: Sequence[str],
+    names: Sequence[Sequence[Span]],
+) -> list[float]:
+    """Return for each pair the share of details kept; `names` are those of the descriptions."""
+    return [
+        kept(details(description, spans), details(caption))
+        for description, caption, spans in zip(descriptions, captions, names, strict=True)
+    ]
