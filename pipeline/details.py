@@ -39,9 +39,9 @@ def mask(text: str, names: Iterable[Span]) -> str:
     """Return the text with `someone` for each name; a title before a name goes with it."""
     masked, end = "", 0
     for name in sorted(names):
-        if name.end > end:
-            masked += _untitled(text[end : max(name.start, end)]) + MASK
-            end = name.end
+        if name.start >= end:
+            masked += _untitled(text[end : name.start]) + MASK
+        end = max(end, name.end)
     masked += text[end:]
     return masked[:1].upper() + masked[1:]
 
@@ -57,7 +57,9 @@ def _untitled(left: str) -> str:
 def details(text: str, names: Iterable[Span] = ()) -> Counter[str]:
     """Return how often each detail stands in a text outside its names, by its stem."""
     words = truecase.words(mask(text, names))
-    return Counter(_stem(word.key) for word in words if word.key not in NO_DETAILS)
+    return Counter(
+        _stem(word.key) for word in words if len(word.key) > 1 and word.key not in NO_DETAILS
+    )
 
 
 @cache

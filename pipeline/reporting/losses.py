@@ -71,6 +71,7 @@ def rounds_grid(sources: Sources) -> Grid:
             count(own["passed"]),
             count(own["failed_names"]),
             count(own["failed_similarity"]),
+            count(own["failed_detail"]),
             count(own["without_draft"]),
             percent(own["share_passed"]),
         )
@@ -82,10 +83,11 @@ def rounds_grid(sources: Sources) -> Grid:
         "Passed",
         "Name found",
         "Not alike",
+        "Details lost",
         "No draft",
         "Share passed",
     )
-    note = "Different descriptions; one may fail both checks. What fails in the last takes no part."
+    note = "Different descriptions; one may fail several checks. What still fails takes no part."
     return Grid("Rewriting and its checks", head, rows, note)
 
 

@@ -1,6 +1,7 @@
 """The two checks of captions, alone and as a command on any CSV file."""
 
 import argparse
+import re
 from pathlib import Path
 
 import numpy as np
@@ -9,10 +10,20 @@ import pytest
 
 from pipeline import check as module
 from pipeline import csv_files
-from pipeline.check import COLUMNS, CheckError, Limits, check, checked, similarities, table
+from pipeline.check import (
+    COLUMNS,
+    LEARNED_MIN_SIMILARITY,
+    CheckError,
+    Limits,
+    check,
+    checked,
+    limits_of,
+    similarities,
+    table,
+)
 from pipeline.files import FileError
 from pipeline.names import Span
-from pipeline.params import load
+from pipeline.params import ParamsError, load
 from pipeline.similarity import unit_on_grid
 
 LIMITS = Limits(min_similarity=0.4, max_name_score=0.8)
@@ -77,6 +88,70 @@ def test_what_is_not_compared_has_no_similarity(descriptions, encoder):
     assert checks["similarity"].isna().all()
     assert checks["similarity_ok"].isna().all()
     assert checks["names_ok"].tolist() == [True]
+
+
+class Bags:
+    """An encoder of words: each of these is a dimension."""
+
+    words = ("waves", "soap", "dish", "nora", "omar", "someone", "woman", "man")
+
+    def encode(self, texts):
+        read = [re.findall(r"\w+", text.lower()) for text in texts]
+        rows = [[words.count(word) for word in self.words] for words in read]
+        return unit_on_grid(np.array(rows, dtype=np.float32))
+
+
+class Named:
+    """A tagger that knows two people."""
+
+    def find(self, texts):
+        return [
+            [Span(*found.span(), found[0], 1.0) for found in re.finditer("Nora|Omar", text)]
+            for text in texts
+        ]
+
+
+MASKED = LIMITS._replace(masked=True, min_detail=0.6)
+
+
+def checks_of(caption, description, limits):
+    checks = check([caption], [description], Named(), Bags(), limits).iloc[0]
+    return checks["similarity_ok"], checks["detail_ok"]
+
+
+def test_how_many_names_a_sentence_holds_is_no_difference():
+    caption, description = "Someone waves to someone.", "Nora waves to Omar."
+    assert checks_of(caption, description, LIMITS) == (False, pd.NA)
+    assert checks_of(caption, description, MASKED) == (True, True)
+
+
+def test_what_is_no_name_must_not_become_somebody():
+    """Half of what stands in the sentence is lost, however alike the two are."""
+    caption, description = "Someone is in a dish.", "Soap is in a dish."
+    assert checks_of(caption, description, LIMITS) == (True, pd.NA)
+    assert checks_of(caption, description, MASKED) == (True, False)
+
+
+def test_a_name_that_is_left_makes_a_caption_no_less_alike():
+    checks = check(["Nora waves."], ["Nora waves."], Named(), Bags(), MASKED).iloc[0]
+    assert (checks["names_ok"], checks["similarity"]) == (False, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "encoder"),
+    [("similarity", "raw", "builtin"), ("similarity", "masked", "another/encoder")],
+)
+def test_no_limit_is_guessed_for_what_none_was_learned_for(repository, key, value, encoder):
+    params = load(repository / "params.yaml")
+    assert limits_of(params) == Limits(LEARNED_MIN_SIMILARITY, 0.8, 0.6, masked=True)
+    rewrite = params.rewrite.model_copy(update={key: value})
+    embed = params.embed.model_copy(update={"model": encoder})
+    with pytest.raises(ParamsError, match=r"rewrite\.min_similarity: give a number"):
+        limits_of(params.model_copy(update={"rewrite": rewrite, "embed": embed}))
+
+
+def test_the_papers_settings_are_the_papers_checks(repository):
+    assert limits_of(load(repository / "params.paper.yaml")) == LIMITS
 
 
 def test_nothing_to_check_is_no_error():

@@ -61,6 +61,7 @@ def test_the_papers_settings_load(repository):
     assert paper.names.model == "flair/ner-english-large"
     assert (paper.rewrite.backend, paper.rewrite.rounds) == ("openai", 2)
     assert (paper.rewrite.min_similarity, paper.rewrite.max_name_score) == (0.4, 0.8)
+    assert (paper.rewrite.similarity, paper.rewrite.min_detail) == ("raw", None)
 
 
 def test_both_files_have_the_same_keys(repository):

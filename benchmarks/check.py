@@ -1,0 +1,82 @@
+"""How well the checks of captions part right ones from wrong ones, on descriptions of one's own.
+
+    python -m benchmarks.check DESCRIPTIONS [--sample 500]
+
+DESCRIPTIONS has a description per line. `rules` rewrites them; what it writes counts as right.
+Of a sample, wrong captions are made (`benchmarks.corruptions`). Two tables: by each score, how
+often a right caption scores above a wrong one (area under the ROC curve); and what share of
+each kind a setting fails: the paper's, that of params.yaml, and its two parts alone.
+"""
+
+import argparse
+import random
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+from sklearn.metrics import roc_auc_score
+
+from benchmarks.corruptions import corrupt
+from pipeline.check import Limits, check, encoder_of, finder_of, limits_of
+from pipeline.params import load
+from pipeline.rewriters.rules.rewriter import RulesRewriter
+
+SEED = 2024
+RIGHT = "right"
+PAPER = 0.4
+
+
+def pairs(descriptions: Sequence[str], captions: Sequence[str], size: int) -> pd.DataFrame:
+    """Return `kind, description, caption`: all the right ones, and the wrong ones of a sample."""
+    numbers = sorted(random.Random(SEED).sample(range(len(captions)), min(size, len(captions))))
+    right = pd.DataFrame({"kind": RIGHT, "description": descriptions, "caption": captions})
+    wrong = [
+        (kind, descriptions[numbers[number]], text)
+        for kind, number, text in corrupt([captions[number] for number in numbers], SEED)
+    ]
+    return pd.concat([right, pd.DataFrame(wrong, columns=list(right))], ignore_index=True)
+
+
+def areas(table: pd.DataFrame, score: str) -> pd.Series:
+    """Return the area under the ROC curve of each wrong kind against the right captions."""
+    right = table.loc[table["kind"] == RIGHT, score].astype(float)
+    wrong = table[table["kind"] != RIGHT]
+    return wrong.groupby("kind")[score].apply(
+        lambda scores: roc_auc_score(
+            [1] * len(right) + [0] * len(scores), [*right, *scores.astype(float)]
+        )
+    )
+
+
+def main() -> None:
+    """Print both tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("descriptions", type=Path)
+    parser.add_argument("--sample", type=int, default=500)
+    options = parser.parse_args()
+    lines = options.descriptions.read_text(encoding="utf-8").splitlines()
+    texts = list(dict.fromkeys(filter(str.strip, lines)))
+    params = load()
+    finder, encoder = finder_of(params, texts), encoder_of(params)
+    rules = RulesRewriter.for_corpus(texts, finder.find)
+    table = pairs(texts, rules.rewritten(texts), options.sample)
+    look = partial(check, list(table["caption"]), list(table["description"]), finder, encoder)
+    limits = limits_of(params)
+    raw = look(Limits(PAPER, limits.max_name_score))
+    own = look(limits._replace(masked=True, min_detail=limits.min_detail or 0.0))
+    scores = {"raw": raw["similarity"], "masked": own["similarity"], "detail": own["detail"]}
+    table = table.assign(**scores)
+    print(pd.DataFrame({name: areas(table, name) for name in scores}).round(3).to_string())
+    fails = {
+        f"raw < {PAPER}": ~raw["similarity_ok"],
+        f"masked < {limits.min_similarity}": ~own["similarity_ok"],
+        f"detail < {limits.min_detail}": ~own["detail_ok"],
+        "masked or detail": ~(own["similarity_ok"] & own["detail_ok"]),
+    }
+    shares = table[["kind"]].assign(**fails).groupby("kind").mean().astype(float)
+    print(shares.assign(captions=table["kind"].value_counts()).round(4).to_string())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""What a caption must keep of its description: names masked, function words left out."""
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.details import details, kept, mask, share_kept
+from pipeline.names import Span
+
+
+def names(text, *found):
+    return [Span(at := text.index(name), at + len(name), name, 1.0) for name in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "masked"),
+    [
+        ("Nora hands Omar a letter.", ["Nora", "Omar"], "Someone hands someone a letter."),
+        ("Then Dr. Reed's dog barks.", ["Reed"], "Then someone's dog barks."),
+        ("Detective Lee and Mrs Ray sit.", ["Lee", "Ray"], "Someone and someone sit."),
+        ("The doctor meets Nora.", ["Nora"], "The doctor meets someone."),
+        ("ann waves", ["ann"], "Someone waves"),
+        ("A dog barks.", [], "A dog barks."),
+    ],
+)
+def test_a_name_is_masked_with_its_title(text, found, masked):
+    assert mask(text, names(text, *found)) == masked
+
+
+def test_spans_that_overlap_are_one_name():
+    assert mask(
+        "Nora Reed sits.", [Span(0, 4, "", 1.0), Span(0, 9, "", 1.0), Span(5, 9, "", 1.0)]
+    ) == ("Someone sits.")
+
+
+def test_details_are_what_happens_and_with_what():
+    text = "Nora quickly carries the red boxes into Omar's car, and he is with her."
+    assert details(text, names(text, "Nora", "Omar")) == Counter(["carri", "red", "box", "car"])
+
+
+@pytest.mark.parametrize(
+    ("description", "found", "caption", "share"),
+    [
+        ("Soap is in a dish.", [], "Someone is in a dish.", 0.5),
+        ("Soap is in a dish.", [], "Soap is in a dish.", 1.0),
+        ("Nora carries the box.", ["Nora"], "Two women carry boxes.", 1.0),
+        ("Nora carries the box and drops it.", ["Nora"], "Someone carries the box.", 2 / 3),
+        ("Nora carries the box.", ["Nora"], "Someone does something.", 0.0),
+        ("Nora hits Omar twice, then hits Lee.", ["Nora", "Omar", "Lee"], "She hits him.", 1 / 3),
+        ("Nora is with Omar.", ["Nora", "Omar"], "A woman is with a man.", 1.0),
+    ],
+)
+def test_the_share_of_details_that_a_caption_keeps(description, found, caption, share):
+    shares = share_kept([description], [caption], [names(description, *found)])
+    assert shares == [pytest.approx(share)]
+
+
+COUNTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 3)).map(Counter)
+
+
+@given(COUNTS, COUNTS, COUNTS)
+def test_a_caption_that_says_more_keeps_no_less(description, caption, more):
+    share = kept(description, caption)
+    assert 0 <= share <= kept(description, caption + more) <= kept(description, description) == 1
+
+
+@given(st.lists(st.sampled_from(["Nora", "Omar", "sings", "and", "Dr.", "soap"]), max_size=8))
+def test_no_name_is_left_and_all_else_is(words):
+    text, spans, end = " ".join(words), [], 0
+    for word in words:
+        if word in {"Nora", "Omar"}:
+            spans.append(Span(end, end + 4, word, 1.0))
+        end += len(word) + 1
+    left = mask(text, spans).lower().split()
+    assert not {"nora", "omar"} & set(left)
+    assert [w for w in left if w not in {"someone", "dr."}] == [
+        w.lower() for w in words if w not in {"Nora", "Omar", "Dr."}
+    ]
