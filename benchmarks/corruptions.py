@@ -71,7 +71,7 @@ def _swapped(text: str, word: truecase.Word | None, new: str) -> str:
 
 
 def _negated(one: _Caption) -> str:
-    return _swapped(one.text, one.verb, f"never {one.verb.key}") if one.verb else ""
+    return f"{one.text[: one.verb.start]}never {one.text[one.verb.start :]}" if one.verb else ""
 
 
 def _shortened(text: str) -> str:

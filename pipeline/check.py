@@ -40,7 +40,7 @@ COLUMNS = [
 ]  # fmt: skip
 CHECKS = ("names", "similarity", "detail")
 BLOCK = 8192
-LEARNED_MIN_SIMILARITY = 0.75
+LEARNED_MIN_SIMILARITY = 0.8
 """For the packaged encoder and masked names: where right and wrong captions part best (docs/)."""
 
 
@@ -51,7 +51,7 @@ class CheckError(MomentRankError):
 class Limits(NamedTuple):
     """What a caption must reach: two scores at least, and that of a name at most.
 
-    With `masked` names are left out of what is compared. `min_detail` None: not measured.
+    With `masked` people are left out of what is compared. `min_detail` None: not measured.
     """
 
     min_similarity: float
@@ -102,12 +102,12 @@ class _Pairs(NamedTuple):
     described: Sequence[Sequence[Span]]
 
     def compared(self, *, masked: bool) -> tuple[Sequence[str], Sequence[str]]:
-        """Return what the encoder compares: both as they are, or both without their names."""
+        """Return what the encoder compares: both as they are, or both without their people."""
         if not masked:
             return self.captions, self.descriptions
         return (
-            [details.mask(*pair) for pair in zip(self.captions, self.named, strict=True)],
-            [details.mask(*pair) for pair in zip(self.descriptions, self.described, strict=True)],
+            [details.told(*pair) for pair in zip(self.captions, self.named, strict=True)],
+            [details.told(*pair) for pair in zip(self.descriptions, self.described, strict=True)],
         )
 
 

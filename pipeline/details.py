@@ -1,10 +1,12 @@
 """What a caption keeps of its description, names aside: the words that tell what happens.
 
-A name is replaced on purpose, so it must not count when the two are compared. It is masked: a
-neutral word stands in its place, in both texts. Details are the stems of the words that are
-left (Snowball's English stemmer), without function words, pronouns and general words for people.
+A name is replaced on purpose, so it must not count when the two are compared. It is masked, and
+so is every general word for people, in both texts: `Nora hugs Omar` and `A woman hugs another
+man` are both `Someone hugs someone`. Details are the stems of the words that are left (Snowball's
+English stemmer), without function words, pronouns and general words for people.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
@@ -13,6 +15,7 @@ import snowballstemmer
 
 from pipeline import truecase
 from pipeline.names import Span
+from pipeline.rewriters.replacements import WORDS
 from pipeline.rewriters.rules import lexicon, syntax
 
 MASK = "someone"
@@ -32,6 +35,14 @@ NO_DETAILS = (
     | frozenset(_FUNCTION.split())
 )
 """Words, in lower case, that tell nothing that a caption must keep."""
+_SEVERAL = "a couple of|a few|several|some|" + "|".join(lexicon.NUMBERS)
+_PEOPLE_WORDS = "|".join(sorted(map(re.escape, WORDS), key=lambda word: (-len(word), word)))
+_GENERAL = re.compile(
+    rf"\b(?:(?:an?|the|another|{_SEVERAL}) )?(?:(?:first|second|third) )?(?:other )?"
+    rf"(?:{_PEOPLE_WORDS})\b(?!-)(?: else\b)?(?:['\u2019]s?(?!\w))?",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(rf"{MASK}(?:(?:,? and|,) {MASK})+\b", re.IGNORECASE)
 _STEMMER = snowballstemmer.stemmer("english")
 
 
@@ -52,6 +63,12 @@ def _untitled(left: str) -> str:
     if last and last[0].key in lexicon.TITLES and not left[last[0].end :].strip(". "):
         return _untitled(left[: last[0].start])
     return left
+
+
+def told(text: str, names: Iterable[Span] = ()) -> str:
+    """Return what a text tells but for who it is about: people are `someone`, one or several."""
+    people = _LISTED.sub(MASK, _GENERAL.sub(MASK, " ".join(mask(text, names).split())))
+    return people[:1].upper() + people[1:]
 
 
 def details(text: str, names: Iterable[Span] = ()) -> Counter[str]:

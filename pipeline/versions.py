@@ -9,8 +9,6 @@ import pandas as pd
 
 FAILURES = ["named", "unlike", "vague"]
 """Columns of booleans: which checks a version fails."""
-SLACK = 0.05
-"""By so much a similarity may fall: one general word for another, `a man` for `a guy`, does it."""
 
 
 def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
@@ -26,6 +24,6 @@ def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
 
 def _is_worse(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
     """Tell whether a score fell; what was not measured is no worse."""
-    unlike = later["similarity"].astype(float) < earlier["similarity"].astype(float) - SLACK
+    unlike = later["similarity"].astype(float) < earlier["similarity"].astype(float)
     vaguer = later["detail"].astype(float) < earlier["detail"].astype(float)
     return (unlike | vaguer) & earlier["detail"].notna()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.details import details, kept, mask, share_kept
+from pipeline.details import details, kept, mask, share_kept, told
 from pipeline.names import Span
 
 
@@ -27,6 +27,38 @@ def names(text, *found):
 )
 def test_a_name_is_masked_with_its_title(text, found, masked):
     assert mask(text, names(text, *found)) == masked
+
+
+@pytest.mark.parametrize(
+    ("description", "found", "caption"),
+    [
+        ("Nora hugs Omar.", ["Nora", "Omar"], "A woman hugs another man."),
+        ("Nora, Omar and Lee  sit.", ["Nora", "Omar", "Lee"], "Three people sit."),
+        ("Nora and Omar leave Lee's car.", ["Nora", "Omar", "Lee"], "They leave his car."),
+        ("Dr. Reed reads.", ["Reed"], "The doctor reads."),
+        ("Nora waves to Omar and Omar nods.", ["Nora", "Omar"],
+         "A lady waves to a guy and the first man nods."),
+    ],
+)  # fmt: skip
+def test_a_caption_tells_the_same_whoever_it_is_about(description, found, caption):
+    spans, start = [], 0
+    for name in [*found, *found[-1:] * (description.count(found[-1]) - 1)]:
+        start = description.index(name, start)
+        spans.append(Span(start, start + len(name), name, 1.0))
+        start += 1
+    assert told(description, spans) == told(caption)
+
+
+@pytest.mark.parametrize(
+    ("description", "caption"),
+    [
+        ("Soap is in a dish.", "Someone is in a dish."),
+        ("The man-eater waits.", "The dog waits."),
+        ("Two boxes fall.", "Two people fall."),
+    ],
+)
+def test_what_is_no_person_is_told(description, caption):
+    assert told(description) != told(caption)
 
 
 def test_spans_that_overlap_are_one_name():
