@@ -9,6 +9,7 @@ The report is one self-contained file: no script, and no request to any host. It
 where campaign.yaml says so. Without a campaign it shows what there is.
 """
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,9 @@ from pipeline.reporting import besides, collection, lead, losses, relevance, sco
 from pipeline.reporting.checks import Check, Standing, checks, standing
 from pipeline.reporting.collection import lengths, table_1, table_4
 from pipeline.reporting.cost import cost
-from pipeline.reporting.figures import figures
+from pipeline.reporting.exports import Export, exports
+from pipeline.reporting.figures import Figure, figures
+from pipeline.reporting.grid import Grid
 from pipeline.reporting.page import render
 from pipeline.reporting.sources import Sources
 
@@ -63,24 +66,50 @@ def made(found: Sources, params: Params) -> Made:
     return Made(now, told, collection.figures(found), rejected, tables)
 
 
-def report_page(found: Sources, own: Made, params: Params) -> str:
+class Shown(NamedTuple):
+    """What the report's page shows: its figures by name, and its tables by what they are about."""
+
+    figures: dict[str, Figure]
+    grids: dict[str, list[Grid]]
+
+    @property
+    def files(self) -> Iterator[Export]:
+        """The files that people take out of it."""
+        grids = [grid for group in self.grids.values() for grid in group if grid.rows]
+        return exports(self.figures.values(), grids)
+
+
+def shown(found: Sources, own: Made, params: Params) -> Shown:
+    """Return the figures and tables of the page."""
+    agreement, judged = found.metrics["agreement"], found.collection.judged
+    examples = relevance.examples(judged, found.collection.frozen)
+    runs = scores.score_grids(found.metrics["reference_runs"])
+    return Shown(
+        {figure.name: figure for figure in figures(own.tables, agreement, examples)},
+        {
+            "tables": [make(own.collection) for make in (table_1, table_4, lengths)],
+            "besides": [besides.besides_grid(own.tables["judged_besides"])],
+            "agreement": scores.agreement_grids(agreement, params.agreement.confidence),
+            "rewriting": [losses.rounds_grid(found), losses.statuses_grid(found)],
+            "table_3": [losses.table_3(found)],
+            "rejected": [losses.rejected_grid(own.rejected)],
+            "wide": runs.wide,
+            "narrow": runs.narrow,
+            "cost": [cost(found)],
+        },
+    )
+
+
+def report_page(found: Sources, own: Made, page: Shown) -> str:
     """Return the report."""
-    agreement, runs = found.metrics["agreement"], found.metrics["reference_runs"]
     return render(
         "report.html.j2",
         campaign=found.collection.campaign,
         standing=own.standing,
         checks=own.checks,
-        tables=[make(own.collection) for make in (table_1, table_4, lengths)],
-        figures={figure.name: figure for figure in figures(own.tables, agreement)},
-        besides=besides.besides_grid(own.tables["judged_besides"]),
-        agreement=scores.agreement_grids(agreement, params.agreement.confidence),
-        alike_text=scores.alike_text(agreement["similarity_1"]),
-        rewriting=[losses.rounds_grid(found), losses.statuses_grid(found)],
-        table_3=losses.table_3(found),
-        rejected=losses.rejected_grid(own.rejected),
-        scores=scores.score_grids(runs),
-        cost=cost(found),
+        figures=page.figures,
+        grids=page.grids,
+        alike_text=scores.alike_text(found.metrics["agreement"]["similarity_1"]),
     )
 
 
@@ -100,14 +129,15 @@ def lead_page(found: Sources, now: Standing) -> str:
 
 
 def main() -> None:
-    """Write both pages, the data of the figures, and the collection's figures as metrics."""
+    """Write both pages, their figures and tables as files, and the collection's metrics."""
     params = load()
     found = sources.read(params)
     own = made(found, params)
-    _write(REPORT / "index.html", report_page(found, own, params))
+    page = shown(found, own, params)
+    _write(REPORT / "index.html", report_page(found, own, page))
     _write(LEAD_PAGE, lead_page(found, own.standing))
-    for name, table in own.tables.items():
-        csv_files.write_csv(REPORT / "figures" / f"{name}.csv", table)
+    for export in page.files:
+        _write(REPORT / export.path, export.text)
     for name in PLOTTED:
         csv_files.write_csv(PLOTS / f"{name}.csv", own.tables[name])
     verdicts = {check.name: check.verdict for check in own.checks}

@@ -47,7 +47,7 @@ def stacked(words: Words, table: pd.DataFrame, columns: Sequence[str], x: str, f
     """Draw shares as stacked bars, the first column lowest, and `mean` (0 to 4) as a line."""
     labels = [form.format(value) for value in table[x]]
     step = INNER / max(len(table), 1)
-    parts = [_axis(Axis("Share of pairs", 1, "{:.0%}")), _mean_axis()]
+    parts = [_axis(Axis("Share of pairs", 1, "{:.0%}")), _right_axis("Mean level", 4, "{:.0f}")]
     for place, shares in enumerate(table[list(columns)].to_numpy().tolist()):
         ends = [0.0, *accumulate(shares)]
         parts += [
@@ -67,6 +67,17 @@ def _line(shares: Iterable[float], step: float) -> Markup:
     )
     dot = Markup('<circle class="dot" cx="{:.1f}" cy="{:.1f}" r="2.6"/>')
     return Markup("").join([lines.format(path), *(dot.format(x, y) for x, y in points)])
+
+
+def levels_and_similarity(words: Words, table: pd.DataFrame) -> Markup:
+    """Draw the level (0 to 4) of each `rank` as a bar, and its similarity as a line over them."""
+    step = INNER / max(len(table), 1)
+    parts = [_axis(Axis("Level", 4, "{:.0f}")), _right_axis("Similarity", 1, "{:.2g}")]
+    for place, level in enumerate(table["level"].tolist()):
+        parts.append(_bar(place, step, 0, level / 4, f"bar l{level}"))
+    labels = [f"{rank:.0f}" for rank in table["rank"]]
+    line = _line(table["similarity"].clip(0, 1), step)
+    return _svg(words, [*parts, line, *_labels(labels, step), _x_title("rank")])
 
 
 def bars(words: Words, labels: Sequence[str], values: Sequence[float], x: str, y: str) -> Markup:
@@ -157,13 +168,14 @@ def _axis(axis: Axis) -> Markup:
     return Markup("").join([*lines, turn.format(TOP + DEPTH / 2, axis.title)])
 
 
-def _mean_axis() -> Markup:
+def _right_axis(title: str, top: float, form: str) -> Markup:
     text = Markup('<text class="tick" x="{}" y="{:.1f}">{}</text>')
-    ticks = [text.format(WIDTH - RIGHT + 6, _y(level / 4) + 4, level) for level in range(5)]
-    turn = Markup(
-        '<text class="axis mid" transform="translate({} {}) rotate(90)">Mean level</text>'
-    )
-    return Markup("").join([*ticks, turn.format(WIDTH - 12, TOP + DEPTH / 2)])
+    ticks = [
+        text.format(WIDTH - RIGHT + 6, _y(quarter / 4) + 4, form.format(top * quarter / 4))
+        for quarter in range(5)
+    ]
+    turn = Markup('<text class="axis mid" transform="translate({} {}) rotate(90)">{}</text>')
+    return Markup("").join([*ticks, turn.format(WIDTH - 9, TOP + DEPTH / 2, title)])
 
 
 def _labels(labels: Sequence[str], step: float) -> list[Markup]:

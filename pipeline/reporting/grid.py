@@ -1,5 +1,6 @@
 """Tables of the page, and how numbers are written in them."""
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,12 +10,22 @@ UNKNOWN = "\u2013"
 
 
 class Num(str):
-    """A number as it is written: the page sets it to the right."""
+    """A number as it is written, which the page sets to the right; `value` is the number itself."""
 
-    __slots__ = ()
+    __slots__ = ("__dict__",)
+    value: float | None
+
+    def __new__(cls, text: str, value: float | None = None) -> "Num":
+        """Return the text of a number."""
+        made = super().__new__(cls, text)
+        made.value = value
+        return made
 
 
 Cell = str | Num
+NUMBERED = re.compile(r"(Table \w+)\. ")
+WORD = re.compile(r"[a-z0-9]+")
+LETTERS = str.maketrans({"\u03b1": "alpha", "\u03ba": "kappa", "\u2019": "", "'": ""})
 
 
 class Grid(NamedTuple):
@@ -30,6 +41,13 @@ class Grid(NamedTuple):
     groups: Sequence[tuple[str, int]] = ()
 
     @property
+    def name(self) -> str:
+        """What its files are called: `table-1`, else its title as far as it says what it is."""
+        numbered = NUMBERED.match(self.title)
+        text = numbered[1] if numbered else self.title.partition(" (")[0]
+        return "-".join(WORD.findall(text.translate(LETTERS).lower()))
+
+    @property
     def numeric(self) -> list[bool]:
         """Tell which columns hold numbers: their headers go to the right too."""
         return [
@@ -40,17 +58,21 @@ class Grid(NamedTuple):
 
 def count(value: Any) -> Num:  # noqa: ANN401  (of any library)
     """Write a whole number."""
-    return Num(UNKNOWN) if _missing(value) else Num(f"{int(value):,}")
+    return Num(UNKNOWN) if _missing(value) else Num(f"{int(value):,}", int(value))
 
 
 def decimal(value: Any, digits: int = 2) -> Num:  # noqa: ANN401  (as `count`)
     """Write a number with decimals; a true minus sign."""
-    return Num(UNKNOWN) if _missing(value) else Num(f"{value:,.{digits}f}".replace("-", "\u2212"))
+    if _missing(value):
+        return Num(UNKNOWN)
+    return Num(f"{value:,.{digits}f}".replace("-", "\u2212"), round(float(value), 6))
 
 
 def percent(value: Any, digits: int = 1) -> Num:  # noqa: ANN401  (as `count`)
     """Write a share."""
-    return Num(UNKNOWN) if _missing(value) else Num(f"{value:.{digits}%}".replace("%", "\u202f%"))
+    if _missing(value):
+        return Num(UNKNOWN)
+    return Num(f"{value:.{digits}%}".replace("%", "\u202f%"), round(float(value), 6))
 
 
 def _missing(value: Any) -> bool:  # noqa: ANN401  (as `count`)

@@ -1,5 +1,7 @@
 """How relevance goes with rank and similarity, and how it spreads (paper, Figures 4 and 6)."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pandas as pd
 
@@ -9,10 +11,18 @@ from pipeline.releasing.figures import per_query
 from pipeline.reporting.sources import Sources
 
 LEVELS = range(5)
+QUARTER = 4
 SIMILARITY_STEP = 0.05
 QUERY_STEP, WORD_STEP, SECOND_STEP = 4, 2, 1
 MOST_BARS = 40
 LEVEL_COLUMNS = [f"level_{level}" for level in LEVELS]
+
+
+class Example(NamedTuple):
+    """A query, and its candidates with a level: `rank, level, similarity`."""
+
+    query: str
+    candidates: pd.DataFrame
 
 
 def by_rank(levels: pd.DataFrame) -> pd.DataFrame:
@@ -70,8 +80,30 @@ def moment_seconds(moments: pd.DataFrame) -> pd.DataFrame:
     return histogram(moments["end"] - moments["start"], SECOND_STEP)
 
 
+def examples(levels: pd.DataFrame, queries: pd.DataFrame) -> list[Example]:
+    """Return two queries, with few and with many relevant candidates, and those by rank.
+
+    In the order of that number one ends the first quarter, and the other begins the last.
+    """
+    judged = levels[levels["origin"] == CANDIDATES]
+    numbers = per_query(judged).rename("number").reset_index()
+    ordered = numbers.sort_values(["number", "query_id"])["query_id"].tolist()
+    place = len(ordered) // QUARTER
+    chosen = [ordered[place], ordered[-1 - place]] if len(ordered) > 1 else ordered
+    texts = queries.set_index("query_id")["query"]
+    return [
+        Example(
+            texts[query],
+            judged[judged["query_id"] == query]
+            .sort_values("rank")[["rank", "level", "similarity"]]
+            .reset_index(drop=True),
+        )
+        for query in chosen
+    ]
+
+
 def tables(sources: Sources) -> dict[str, pd.DataFrame]:
-    """Return the data of Figures 4 and 6 by name."""
+    """Return the data of the figures of relevance and of lengths by name."""
     levels = sources.collection.judged
     candidates = levels[levels["origin"] == CANDIDATES]  # an audit goes further down
     return {

@@ -263,8 +263,9 @@ def test_scores_stand_in_rows_for_plots(found):
 def test_every_figure_has_a_chart_or_says_that_there_is_nothing(found):
     none = with_pairs(found, found.collection.pairs.assign(level=pd.NA))
     for source in (found, none):
-        shown = figures(relevance.tables(source), found.metrics["agreement"])
-        assert len(shown) == len({figure.name for figure in shown}) == 7
+        examples = relevance.examples(source.collection.judged, source.collection.frozen)
+        shown = figures(relevance.tables(source), found.metrics["agreement"], examples)
+        assert len(shown) == len({figure.name for figure in shown}) == 7 + len(examples)
         assert all(figure.chart is None or "<title" in figure.chart for figure in shown)
     assert shown[0].chart is None
 
