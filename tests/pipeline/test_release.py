@@ -7,9 +7,11 @@ import shutil
 import mlcroissant
 import pandas as pd
 import pytest
+import torch
 from project import NAMED, name_collection
 
 from momentrank import formats
+from momentrank.cli.main import main as momentrank
 from momentrank.errors import MomentRankError
 from momentrank.ids import decode_id, query_number
 from pipeline import csv_files, files, pool, release, stage, tables
@@ -258,6 +260,33 @@ def test_ids_are_integers_where_all_of_them_are(checkout):
     folder = checkout.release()
     assert [json_of(folder, f"{name}.json")[0]["query_id"] for name in ("val", "test")] == [11, 9]
     assert json_of(folder, "manifest.json")["standing"]["pairs_of_other_queries"] == 2
+
+
+@pytest.mark.parametrize("qrels", ["val.json", "qrels/val.qrels"])
+def test_what_a_trainer_predicts_by_the_integers_is_scored_against_json_and_qrels(
+    checkout, capsys, qrels
+):
+    """The published code makes a tensor of query_id, and writes its predictions by it."""
+    folder = checkout.release()
+    queries = json_of(folder, "val.json")
+    ids = torch.tensor([one["query_id"] for one in queries]).tolist()
+    found = [
+        [
+            [one["video_name"], *one["timestamp"], one["relevance"]]
+            for one in query["relevant_moment"]
+        ]
+        for query in queries
+    ]
+    predictions = [
+        {"query_id": number, "predictions": sorted(rows, key=lambda row: -row[-1])}
+        for number, rows in zip(ids, found, strict=True)
+    ]
+    path = checkout.folder / "predictions.json"
+    path.write_text(json.dumps(predictions))
+    assert momentrank(["evaluate", str(folder / qrels), str(path), "nDCG(iou=0.7)@20"]) == 0
+    told = capsys.readouterr()
+    assert "nDCG(iou=0.7)@20\tall\t1.0000" in told.out
+    assert "lacks" not in told.err
 
 
 def test_of_equal_queries_only_the_judged_one_is_released(checkout):
