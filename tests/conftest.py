@@ -26,6 +26,7 @@ LONG = (
     "test_campaign_faults.py",
     "test_campaign_loop.py",
     "test_dvc.py",
+    "test_readme.py",
     "test_server.py",
     "test_browser.py",
 )
