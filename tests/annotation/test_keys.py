@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from annotation import env, keys, page
 from annotation.keys import Key, Signer
 from annotation.opened import CampaignError
+from annotation.pushing.changes import changes
+from annotation.studio.records import Task
 from pipeline.ledger import query_sha
 
 SECRET = "a secret of thirty-two bytes, or so"  # noqa: S105
@@ -197,6 +199,15 @@ def test_a_task_that_shows_something_else_is_found_out(when, name):
     assert OURS.read_shown(Shown(key, QUERY, HTML)) == SHOWN_KEY
     assert not OURS.shows(Shown(key, *SWAPPED[name]))
     assert OURS.read_shown(Shown(key, *SWAPPED[name])) is None
+
+
+@pytest.mark.parametrize("when", WRITTEN)
+def test_push_finds_its_task_by_either_key_and_makes_another_of_one_that_was_swapped(when):
+    there = Task(1, WRITTEN[when], False, 0, QUERY, HTML)
+    wanted = [SHOWN_KEY._replace(kind="escalated", guideline="2")]
+    assert changes(wanted, [there], OURS.read_shown) == ([], [], [])
+    swapped = there._replace(query="a dog barks")
+    assert changes(wanted, [swapped], OURS.read_shown) == (wanted, [1], [])
 
 
 def test_a_clip_of_that_name_from_elsewhere_is_found_out_where_the_key_is_bound_to_its_address():

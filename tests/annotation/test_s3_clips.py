@@ -58,6 +58,13 @@ def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
     shown = page.task_data("A dog barks.", clip_store.url_of(CLIP, CLIPS_URL), "key")
     [task] = client.add(project, [shown])
 
+    [pushed] = client.tasks(project)
+    assert (pushed.query, pushed.clip) == (shown["query"], shown["clip_html"]), (
+        "not as it is signed"
+    )
+    [pulled] = client.answers(project, None)
+    assert (pulled.query, pulled.clip) == (pushed.query, pushed.clip)
+
     with contextlib.closing(lead.sign_up("ann@example.org", "a-good-password")) as ann:
         data = ann.api("GET", f"/api/tasks/{task}/")["data"]
         assert "s3://" not in data["clip_html"]
