@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from dotenv import dotenv_values
 
 from momentrank.errors import MomentRankError
-from pipeline import files
+from pipeline import files, stage
 
 ENV = Path(".env")
 URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
@@ -43,7 +43,10 @@ class Endpoint(NamedTuple):
 
 def read(path: Path = ENV) -> dict[str, str]:
     """Return the names and values of `.env`; nothing if there is no such file."""
-    found = dotenv_values(path, interpolate=False) if path.is_file() else {}
+    if not path.is_file():
+        return {}
+    stage.keep_private(path)
+    found = dotenv_values(path, interpolate=False)
     return {name: text for name, text in found.items() if text is not None}
 
 

@@ -24,6 +24,7 @@ import pandas as pd
 from annotation import env, git, keys, opened, server
 from annotation.campaign import frozen
 from annotation.env import Endpoint
+from annotation.local_server.layout import DATA
 from annotation.opened import CampaignError
 from annotation.push import with_showing
 from annotation.simulate import truth
@@ -180,7 +181,7 @@ def _judged_by_people() -> int:
     if campaign is not None and campaign.rehearsal:
         known = real.Simulated(keys.signer(campaign.id), truth())
     there = 0
-    if server.DATA.exists():
+    if DATA.exists():
         server.start(None)
         there = real.on_the_server(LabelStudio(_endpoint()), known)
     return max(there, real.pulled(tables.JUDGMENTS.read(), known))

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from annotation.opened import CampaignError
 from annotation.planning.people import Annotator, Role
-from pipeline import files, tables
+from pipeline import files, stage, tables
 from pipeline.params import checked
 from pipeline.strict import Name, Section
 from pipeline.tables import PRIVATE
@@ -74,6 +74,7 @@ def accounts(path: Path = PRIVATE) -> dict[int, Account]:
     """
     if not path.is_file():
         return {}
+    stage.keep_private(path)
     found = checked(Accounts, path).accounts
     by_email: dict[str, int] = {}
     for number, account in found.items():

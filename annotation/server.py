@@ -3,119 +3,162 @@
     python -m annotation.server start    (or: make label-studio)
     python -m annotation.server stop
     python -m annotation.server status
+    python -m annotation.server backup FILE.zip
+    python -m annotation.server restore FILE.zip
 
 It listens on 127.0.0.1, keeps its database, its media and its log under .label-studio/, makes a
 first user with a random password and token (in .env, which git ignores and only you can read),
-lets nobody sign up without a link, and phones nobody. Right for a demo, a rehearsal and a small
-campaign; docs/campaign.md tells what a large one runs on.
+lets nobody sign up without a link, and phones nobody. It keeps its port over restarts: links that
+people have lead to it. Right for a demo, a rehearsal and a small campaign; docs/campaign.md tells
+what a large one runs on.
+
+`backup` may run while people judge. It takes the database, `.env` and the private list of people:
+all that neither git nor DVC holds. `restore` puts them in place, and keeps what was there.
 """
 
 import argparse
-import json
 import os
 import secrets
-import signal
-import socket
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
-import httpx
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from annotation import env
-from momentrank.errors import MomentRankError
-from pipeline import files, stage
+from annotation.local_server import backup, ports
+from annotation.local_server.launch import (
+    PortTakenError,
+    TokenError,
+    answer,
+    launch,
+    wait_until_it_answers,
+)
+from annotation.local_server.layout import DATABASE, HOME, LOCK, MEDIA, PROGRAM, ServerError
+from annotation.local_server.process import Running, end, find, running
+from pipeline import stage
 
-PROGRAM = Path(".venv-label-studio/bin/label-studio")
-HOME = Path(".label-studio")
-DATA, MEDIA = HOME / "data", HOME / "media"
-DATABASE, EMPTY = DATA / "label_studio.sqlite3", PROGRAM.parent.parent / "empty.sqlite3"
-CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
-RUNNING, LOG, LOCK = HOME / "server.json", HOME / "server.log", HOME / "server.lock"
 USUAL_PORT = 8080
-HERE = ("127.0.0.1", "localhost")
-START_SECONDS, STOP_SECONDS = 180.0, 15.0
+ATTEMPTS = 5
+HERE = (ports.LOCALHOST, "localhost")
 NOT_RUNNING = 3
-QUIET = {
-    "SENTRY_DSN": "",
-    "FRONTEND_SENTRY_DSN": "",
-    "SENTRY_RATE": "0",
-    "COLLECT_ANALYTICS": "false",
-    "LATEST_VERSION_CHECK": "false",
-}
-
-
-class ServerError(MomentRankError):
-    """The server can't be started, or does not do as it is told."""
-
-
-class Running(NamedTuple):
-    """A server's process group, when that process began (ticks since boot), and its port."""
-
-    pid: int
-    began: str
-    port: int
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return f"http://127.0.0.1:{self.port}"
-
-    @property
-    def is_alive(self) -> bool:
-        """Whether the process is still that one: numbers of processes are used again."""
-        return _began(self.pid) == self.began
-
-
-def running() -> Running | None:
-    """Return the server that was started here, if it still runs."""
-    try:
-        found = Running(**json.loads(RUNNING.read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
-    return found if found.is_alive else None
 
 
 def start(port: int | None) -> Running:
     """Start the server unless it runs, and wait until it answers with our token.
 
-    `port` None is the usual one if it is free, 0 any that is free.
+    `port` None is the one that it had (that of LABEL_STUDIO_URL), else the usual one, else one
+    near it; 0 any that is free.
 
     Raises:
-        ServerError: it is not installed, another one is configured, or it did not come up; its
-            log says why.
+        ServerError: it is not installed, another one is configured, the port that was asked for
+            is taken, or it did not come up; its log says why.
     """
-    HOME.mkdir(exist_ok=True)
-    with FileLock(LOCK):  # two starts at once are one
-        found = running()
+    HOME.mkdir(mode=0o700, exist_ok=True)
+    with _alone():  # two starts at once are one
+        process, before = find(), _local_port()
+        _refuse_another_in_the_environment(running())
+        found = wait_until_it_answers(process) if process else _started(port)
         _refuse_another_in_the_environment(found)
-        if found is None:
-            _refuse_to_leave_another()
-            if not PROGRAM.is_file():
-                raise ServerError("Label Studio is not installed here; type: make label-studio")
-            found = _launched(port or _free_port(port), _credentials())
-            _refuse_another_in_the_environment(found)
         env.write({env.URL: found.url, env.ROOT: str(MEDIA.absolute())})
-    _wait(found)
+    if process and port and found.port != port:
+        raise ServerError(
+            f"Label Studio runs at {found.url}; to move it to another port stop it first:"
+            " python -m annotation.server stop"
+        )
+    if port is None and before is not None and before != found.port:
+        stage.say(_moved(before, found))
     return found
 
 
+def _alone() -> FileLock:
+    """Hold the lock of this folder's server; say so where another start has it."""
+    lock = FileLock(LOCK)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        stage.say("another start is at work here; waiting for it to end")
+    else:
+        lock.release()
+    return lock
+
+
+def _started(port: int | None) -> Running:
+    _refuse_to_leave_another()
+    if not PROGRAM.is_file():
+        raise ServerError("Label Studio is not installed here; type: make label-studio")
+    if port and not ports.is_free(port):
+        raise _taken(port)
+    credentials = _credentials()
+    for attempt in range(ATTEMPTS):
+        process = launch(port or _choice(port, attempt), credentials)
+        try:
+            found = wait_until_it_answers(process)
+        except PortTakenError:
+            if port:
+                raise _taken(port) from None
+            continue
+        except TokenError:
+            end(process)
+            raise
+        if port and found.port != port:
+            end(process)
+            raise _taken(port)
+        return found
+    raise ServerError(f"{ATTEMPTS} ports were taken just as Label Studio wanted to listen there")
+
+
+def _choice(port: int | None, attempt: int) -> int:
+    """Return the port to try: the same once more where somebody had it for a moment only."""
+    if port == 0:
+        return ports.first_free(0)
+    return ports.first_free((_local_port() or USUAL_PORT) + max(0, attempt - 1))
+
+
+def _taken(port: int) -> ServerError:
+    return ServerError(
+        f"--port {port}: taken by {ports.holder(port)}; name another one, or leave --port out"
+    )
+
+
+def _moved(before: int, found: Running) -> str:
+    old = f"http://{ports.LOCALHOST}:{before}"
+    return (
+        f"WARNING: Label Studio was at {old} until now, and is at {found.url} from now on: port"
+        f" {before} is taken ({ports.holder(before)}).\n"
+        f"  Links that people have still lead to {old}, which is not this server. To go back:"
+        f" stop the other program, then\n"
+        f"    python -m annotation.server stop; python -m annotation.server start --port {before}\n"
+        f"  To stay here, send people new links: python -m annotation.people invite"
+    )
+
+
+def _configured() -> SplitResult:
+    return urlsplit(env.value(env.URL) or "")
+
+
+def _local_port() -> int | None:
+    """Return the port of the configured server, if that is on this machine."""
+    try:
+        return _configured().port if _configured().hostname in HERE else None
+    except ValueError:
+        return None
+
+
 def _refuse_to_leave_another() -> None:
-    configured = urlsplit(env.value(env.URL) or "").hostname
-    if configured not in {None, *HERE}:
-        raise ServerError(
-            f"{env.URL} is of another server ({configured}), whose campaign this would leave;"
-            " take it out of the environment or of .env, if that is meant"
-        )
+    """Stop where a server is configured that was not started here."""
+    configured = _configured().hostname
+    here = configured in {None, *HERE}
+    url, token = (env.value(name) or "" for name in (env.URL, env.TOKEN))
+    known = {HTTPStatus.OK, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+    if here and (not url or DATABASE.exists() or answer(url, token) not in known):
+        return
+    raise ServerError(
+        f"{env.URL} is of another server ({url if here else configured}), whose campaign this"
+        " would leave; take it out of the environment or of .env, if that is meant"
+    )
 
 
 def _refuse_another_in_the_environment(found: Running | None) -> None:
@@ -125,7 +168,7 @@ def _refuse_another_in_the_environment(found: Running | None) -> None:
         given = os.environ.get(name)
         if given and given.rstrip("/") != own.get(name):
             raise ServerError(
-                f"{name} stands in the environment, is not that of the server of this folder, and"
+                f"{name} is set in the environment, is not that of the server of this folder, and"
                 f" would win over it: unset {name}, then again"
             )
 
@@ -136,19 +179,11 @@ def stop() -> bool:
     Raises:
         ServerError: it would not stop.
     """
-    found = running()
-    if found is None:
-        RUNNING.unlink(missing_ok=True)
+    process = find()
+    if process is None:
         return False
-    for kind in (signal.SIGTERM, signal.SIGKILL):
-        os.killpg(found.pid, kind)
-        deadline = time.monotonic() + STOP_SECONDS
-        while found.is_alive and time.monotonic() < deadline:
-            time.sleep(0.05)
-        if not found.is_alive:
-            RUNNING.unlink(missing_ok=True)
-            return True
-    raise ServerError(f"process {found.pid} does not stop")
+    end(process)
+    return True
 
 
 def _credentials() -> dict[str, str]:
@@ -163,147 +198,26 @@ def _credentials() -> dict[str, str]:
     return values
 
 
-def _launched(port: int, values: dict[str, str]) -> Running:
-    for folder in (DATA, MEDIA, MADE):
-        folder.mkdir(parents=True, exist_ok=True)
-    if not DATABASE.exists() and os.access(EMPTY.parent, os.W_OK):
-        _begin_with_an_empty_one()
-    if not CLIPS.is_symlink():
-        CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
-    settings = {
-        **_own(DATA.absolute()),
-        env.USERNAME: values[env.USERNAME],
-        env.PASSWORD: values[env.PASSWORD],
-        "LABEL_STUDIO_USER_TOKEN": values[env.TOKEN],
-        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
-        "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
-        "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
-        env.ROOT: str(MEDIA.absolute()),
-    }
-    where = ["--internal-host", "127.0.0.1", "-p", str(port), "--data-dir", str(DATA.absolute())]
-    with LOG.open("ab") as log, _no_ctrl_c():
-        process = subprocess.Popen(  # noqa: S603  (our own command line)
-            [str(PROGRAM.absolute()), "start", "--no-browser", *where],
-            env={**os.environ, **settings},
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-        process.returncode = 0  # it outlives this process, and Popen need not mind
-        found = Running(process.pid, _began(process.pid), port)
-        files.write_json(RUNNING, found._asdict())
-    return found
-
-
-def _own(data: Path) -> dict[str, str]:
-    """Return the settings with which Label Studio keeps to a folder, and to itself."""
-    return {
-        **QUIET,
-        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
-        "DJANGO_DB": "sqlite",
-        "DATABASE_NAME": str(data / DATABASE.name),
-    }
-
-
-def _begin_with_an_empty_one() -> None:
-    """Put a database without anybody in its place, which is made once for all servers here.
-
-    Label Studio would take half a minute for its tables each time.
-    """
-    with FileLock(EMPTY.with_suffix(".lock")):
-        if not EMPTY.exists():
-            with TemporaryDirectory(dir=EMPTY.parent) as folder:
-                data = Path(folder).absolute()
-                subprocess.run(  # noqa: S603  (our own command line)
-                    [str(PROGRAM.absolute()), "version", "--data-dir", str(data)],
-                    env={**os.environ, **_own(data)},
-                    capture_output=True,
-                    check=False,  # what it could not make, the server makes, and says what is wrong
-                )
-                if (data / DATABASE.name).exists():
-                    (data / DATABASE.name).replace(EMPTY)
-    if EMPTY.exists():
-        with files.atomic(DATABASE, "wb", private=True) as stream:
-            stream.write(EMPTY.read_bytes())
-
-
-@contextmanager
-def _no_ctrl_c() -> Iterator[None]:
-    """Hold Ctrl-C back, so that no server runs of which nothing is known."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _wait(found: Running) -> None:
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if not found.is_alive:
-            raise ServerError(f"Label Studio ended as it started; {LOG} says why")
-        status = answer(found.url, env.read().get(env.TOKEN, ""))
-        if status == HTTPStatus.OK:
-            return
-        if status == HTTPStatus.UNAUTHORIZED:
-            raise ServerError(
-                f"{found.url} does not know the token in {env.ENV}: its database in {DATA} is of"
-                " another one, or another server has just taken this port; mend it, and start again"
-            )
-        time.sleep(0.25)
-    raise ServerError(f"{found.url} did not answer in {START_SECONDS:g} s; {LOG} may say why")
-
-
-def answer(url: str, token: str) -> int | None:
-    """Return the HTTP status of asking who we are, or None if nobody answers."""
-    headers = {"Authorization": f"Token {token}"}
-    try:
-        return httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=20).status_code
-    except httpx.HTTPError:
-        return None
-
-
-def _free_port(wanted: int | None) -> int:
-    """Return the usual port, or another where that is taken; for 0 any other."""
-    for port in (0,) if wanted == 0 else (USUAL_PORT, 0):
-        with socket.socket() as listener:
-            try:
-                listener.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return int(listener.getsockname()[1])
-    raise ServerError("no port is free")
-
-
-def _began(pid: int) -> str:
-    """Return when a process began, or nothing if it is gone or a zombie."""
-    stat = Path(f"/proc/{pid}/stat")
-    try:
-        fields = stat.read_text().rpartition(")")[2].split()
-    except OSError:
-        return "" if Path("/proc/self").exists() else _alive(pid)
-    return "" if fields[0] == "Z" else fields[19]
-
-
-def _alive(pid: int) -> str:
-    """Return something if a process lives, where there is no /proc (macOS)."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return ""
-    return "alive"
-
-
 def main(options: argparse.Namespace) -> None:
     """Do what is asked, and say where the server is."""
     if options.do == "start":
         found = start(options.port)
-        stage.say(f"Label Studio runs at {found.url}; user and password stand in {env.ENV}")
+        stage.say(f"Label Studio runs at {found.url}; user and password are in {env.ENV}")
     elif options.do == "stop":
         stage.say("stopped" if stop() else "it did not run")
-    elif found_ := running():
-        stage.say(f"Label Studio runs at {found_.url} (process {found_.pid})")
+    elif options.do == "backup":
+        stage.say(backup.write(options.file))
+    elif options.do == "restore":
+        stage.say(backup.restore(options.file))
+    else:
+        _status()
+
+
+def _status() -> None:
+    if found := running():
+        stage.say(f"Label Studio runs at {found.url} (process {found.pid})")
+    elif process := find():
+        stage.say(f"Label Studio is starting (process {process.pid})")
     else:
         stage.say("Label Studio does not run; type: make label-studio")
         sys.exit(NOT_RUNNING)
@@ -311,12 +225,20 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = stage.parser("Works in the current folder.")
-    parser.add_argument("do", choices=["start", "stop", "status"])
-    parser.add_argument(
+    commands = parser.add_subparsers(dest="do", required=True)
+    begin = commands.add_parser("start", help="start it, and wait until it answers")
+    begin.add_argument(
         "--port",
         type=int,
-        help=f"listen there (0: any free one), not on {USUAL_PORT} or a free one",
+        help=f"listen there and nowhere else (0: any free one); usually the port that it had,"
+        f" first {USUAL_PORT}",
     )
+    commands.add_parser("stop", help="stop it")
+    commands.add_parser("status", help="say where it runs")
+    save = commands.add_parser("backup", help="write all that git and DVC don't hold into a file")
+    put = commands.add_parser("restore", help="put a backup in place; keeps what was there")
+    for command in (save, put):
+        command.add_argument("file", type=Path, metavar="FILE.zip")
     return parser.parse_args()
 
 

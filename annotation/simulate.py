@@ -3,13 +3,16 @@
     python -m annotation.simulate [--share 0.5] [--seed 1]
 
 Each has a bias and noise of their own around the true levels of the sample corpus, and answers
-through Label Studio's API, as a browser would. Then `dvc repro` again, until the plan wants
+as a browser would, logged in by the form: it works with a server of `make label-studio`, and with
+one behind HTTPS, whatever tokens it gives out. Then `dvc repro` again, until the plan wants
 nothing. It refuses unless campaign.yaml says that this is a rehearsal; real people's campaigns
 are for real people.
 """
 
 import argparse
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -20,7 +23,7 @@ from annotation.connection import Connection, connect
 from annotation.keys import Key
 from annotation.opened import CampaignError
 from annotation.roster import Account
-from annotation.simulating.accounts import endpoint_of
+from annotation.simulating.accounts import Visitor
 from annotation.simulating.answers import SEED, Said, Truth, said
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio
@@ -79,22 +82,33 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
     refuse_real(connection)
     people = _people(connection)
     own = projects.ours(connection.studio, connection.campaign)
-    servers = {number: _server(connection, people[number]) for number in own if number in people}
+    judging = {number: people[number] for number in sorted(own.keys() & people.keys())}
     work = [
         Work(number, task, key)
-        for number in sorted(servers)
+        for number in judging
         for task, key in _open(connection, own[number], share)
     ]
+    with _logged_in(connection.studio, judging) as visitors, ThreadPoolExecutor(TOGETHER) as pool:
 
-    def answer(one: Work) -> None:
-        pair = (one.key.query_id, one.key.moment_id)
-        found = said(level(*pair), seed, one.annotator, *pair)
-        servers[one.annotator].answer(one.task, _submitted(found), found.seconds)
+        def answer(one: Work) -> None:
+            pair = (one.key.query_id, one.key.moment_id)
+            found = said(level(*pair), seed, one.annotator, *pair)
+            visitors[one.annotator].answer(one.task, _submitted(found), found.seconds)
 
-    with ThreadPoolExecutor(TOGETHER) as pool:
         done = pool.map(answer, work)
         list(tqdm(done, "judge", len(work), unit=" pairs", disable=None))
     return len(work)
+
+
+@contextmanager
+def _logged_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
+    """Yield who is logged in, by number."""
+    with ExitStack() as stack:
+        invite = studio.invite_path()
+        yield {
+            number: stack.enter_context(closing(Visitor(studio.url, invite, account)))
+            for number, account in people.items()
+        }
 
 
 def _submitted(answer: Said) -> list[dict[str, Any]]:
@@ -124,11 +138,6 @@ def _people(connection: Connection) -> dict[int, Account]:
 
 def _password(account: Account | None) -> bool:
     return account is not None and account.password is not None
-
-
-def _server(connection: Connection, account: Account) -> LabelStudio:
-    studio = connection.studio
-    return LabelStudio(endpoint_of(studio.url, studio.invite_path(), account))
 
 
 def _open(connection: Connection, project: Project, share: float) -> list[tuple[int, Key]]:

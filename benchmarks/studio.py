@@ -15,13 +15,14 @@ from annotation import env, guideline, page, pull, server
 from annotation.connection import Connection
 from annotation.env import Endpoint
 from annotation.keys import Signer
+from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.opened import Opened
 from annotation.planning.people import Annotator
 from annotation.pulling.answers import everybody
 from annotation.push import push
 from annotation.pushing.tasks import Shown, keys_of
 from annotation.roster import Account, Roster
-from annotation.simulating.accounts import endpoint_of
+from annotation.simulating.accounts import Visitor
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from pipeline import tables
@@ -34,7 +35,7 @@ BARE_BATCH = 5000
 def _endpoint() -> Endpoint:
     found = env.endpoint()
     if found is None:
-        raise server.ServerError("the server did not say where it is")
+        raise ServerError("the server did not say where it is")
     return found
 
 
@@ -43,7 +44,7 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
     """Start a server in a folder that is gone afterwards; yield it, and this checkout's params."""
     params = load(checkout / "params.yaml")
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        Path(server.PROGRAM.parts[0]).symlink_to(checkout / server.PROGRAM.parts[0])
+        Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
         try:
             server.start(0)
             endpoint = _endpoint()
@@ -124,7 +125,7 @@ def judged(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     own, shown = projects.ours(lead, campaign.campaign), Shown(pairs, params.clips.url, BARE_BATCH)
     for number, keys in keys_of(pairs, campaign.campaign.guideline).items():
         account = campaign.roster.accounts[number]
-        endpoint_of(lead.url, lead.invite_path(), account)
+        Visitor(lead.url, lead.invite_path(), account).close()
         user = lead.users()[account.email]
         data = [shown.data(key, campaign.signer) for key in keys[1:]]
         for begin in range(0, len(data), BARE_BATCH):

@@ -80,6 +80,25 @@ def _unwritten(path: Path, exc: OSError) -> FileError:
     return FileError(f"{path}: can't be written ({(exc.strerror or str(exc)).lower()})")
 
 
+def make_private(path: Path) -> bool:
+    """Let only the owner of a file read it; tell whether others could before.
+
+    Raises:
+        FileError: it can't be done: the file is somebody else's, or the disk knows no owners.
+    """
+    if not _open_to_others(path):
+        return False
+    with suppress(OSError):
+        path.chmod(0o600)
+    if _open_to_others(path):
+        raise FileError(f"{path}: others can read it, and that can't be changed here; move it")
+    return True
+
+
+def _open_to_others(path: Path) -> bool:
+    return bool(path.stat().st_mode & 0o077)
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

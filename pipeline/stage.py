@@ -73,6 +73,15 @@ def write_metrics(stage: str, values: Mapping[str, object]) -> None:
     files.write_json(METRICS / f"{stage}.json", values)
 
 
+def keep_private(path: Path) -> None:
+    """Take from others the right to read a file of secrets, and say so."""
+    try:
+        if files.make_private(path):
+            say(f"{path}: others could read it; from now on only you can (mode 600)")
+    except files.FileError as exc:
+        say(f"WARNING: {exc}")
+
+
 def say(text: str) -> None:
     """Tell the person who runs the stage one line."""
     sys.stderr.write(f"{text}\n")

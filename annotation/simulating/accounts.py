@@ -1,40 +1,72 @@
-"""Accounts of simulated annotators: signed up by the invite link, as people do."""
+"""Simulated annotators at the server: signed up by the invite link, logged in, answering.
+
+They do as a browser does, with a session: which kinds of token a server gives out does not matter.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import httpx
 
-from annotation.env import Endpoint
 from annotation.roster import Account
 from annotation.studio.failures import StudioError
 
 TIMEOUT = 60.0
 
 
-def endpoint_of(server: str, invite: str, account: Account) -> Endpoint:
-    """Return the server as this account sees it; sign it up if it is new.
+class Visitor:
+    """A person who is logged in at the server; close it when done.
 
-    Raises:
-        StudioError: it can't log in, and can't sign up either.
+    Every call raises StudioError where the server can't be reached, refuses or fails.
     """
-    with httpx.Client(base_url=server, timeout=TIMEOUT) as browser:
+
+    def __init__(self, server: str, invite: str, account: Account) -> None:
+        """Log in; sign up at the path `invite` if the account is new."""
+        origin = httpx.URL(server).copy_with(path="/", query=None)
+        headers = {"Origin": str(origin).rstrip("/"), "Referer": f"{server}/"}
+        self._http = httpx.Client(base_url=server, headers=headers, timeout=TIMEOUT)
+        self._who = f"{server}: {account.email}"
         try:
-            if not (_sent(browser, "/user/login/", account) or _sent(browser, invite, account)):
-                raise StudioError(
-                    f"{server}: {account.email} can neither log in nor sign up; is the password"
-                    " in annotators.private.yaml still theirs?"
-                )
-            answer = browser.get("/api/current-user/token")
-            return Endpoint(server, str(answer.raise_for_status().json()["token"]))
-        except (httpx.HTTPError, KeyError, ValueError) as exc:
-            raise StudioError(f"{server}: could not log in {account.email} ({exc})") from exc
+            known = self._send("/user/login/", account) or self._send(invite, account)
+        except StudioError:
+            self.close()
+            raise
+        if not known:
+            self.close()
+            raise StudioError(
+                f"{self._who} can neither log in nor sign up; is the password in"
+                " annotators.private.yaml still theirs?"
+            )
 
+    def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:
+        """Answer a task."""
+        body = {"result": list(result), "lead_time": seconds}
+        answer = self._ask("POST", f"/api/tasks/{task}/annotations/", json=body)
+        if not answer.is_success:
+            raise StudioError(f"{self._who}: answering task {task} failed ({answer.status_code})")
 
-def _sent(browser: httpx.Client, form: str, account: Account) -> bool:
-    """Fill in a form as a browser would; tell whether we are in."""
-    browser.get(form)
-    fields = {
-        "email": account.email,
-        "password": account.password,
-        "csrfmiddlewaretoken": browser.cookies.get("csrftoken", ""),
-    }
-    answer = browser.post(form, data=fields, headers={"Referer": str(browser.base_url)})
-    return answer.is_redirect
+    def close(self) -> None:
+        """Let the connections go."""
+        self._http.close()
+
+    def _send(self, form: str, account: Account) -> bool:
+        """Fill in a form; tell whether we are in."""
+        self._ask("GET", form)
+        fields = {
+            "email": account.email,
+            "password": account.password,
+            "csrfmiddlewaretoken": self._http.cookies.get("csrftoken", ""),
+        }
+        answer = self._ask("POST", form, data=fields)
+        if answer.status_code == httpx.codes.FORBIDDEN and form.startswith("/user/login"):
+            raise StudioError(
+                f"{self._who}: the login form is refused (403); behind HTTPS the server needs"
+                " CSRF_TRUSTED_ORIGINS (docs/compose.yaml)"
+            )
+        return answer.is_redirect
+
+    def _ask(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401
+        try:
+            return self._http.request(method, path, **content)
+        except httpx.HTTPError as exc:
+            raise StudioError(f"{self._who}: the server can't be asked ({exc}); try again") from exc

@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from annotation import env, server
+from annotation.local_server import layout
 
 FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
@@ -107,14 +108,14 @@ def _token(visitor: httpx.Client) -> str:
 @contextlib.contextmanager
 def studio(folder: Path, repository: Path) -> Iterator[Studio]:
     """Start a server in a folder and stop it afterwards; what its first user sees of it."""
-    if not (repository / server.PROGRAM).is_file():
+    if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed: make label-studio")
-    environment = server.PROGRAM.parts[0]
+    environment = layout.PROGRAM.parts[0]
     (folder / environment).symlink_to(repository / environment)
     with contextlib.chdir(folder):
         try:
             found = server.start(0)
-            lead = Studio(found.url, env.read()[env.TOKEN], folder / server.MEDIA)
+            lead = Studio(found.url, env.read()[env.TOKEN], folder / layout.MEDIA)
             with contextlib.closing(lead):
                 yield lead
         finally:

@@ -36,6 +36,7 @@ from studio import Studio, studio
 from wire import LATE_SECONDS, Fault, Wire
 
 from annotation import connection, page, server, simulate
+from annotation.local_server import layout
 from annotation.pushing import journal, lock
 from annotation.simulating.answers import said
 from annotation.studio.failures import StudioError
@@ -52,7 +53,7 @@ PUSHED = re.compile(r"(\d+) tasks added, (\d+) closed, (\d+) given out again")
 PAIR = ["query_id", "moment_id", "annotator"]
 
 
-NEW, AWAY = server.HOME / "new", server.HOME / "away"
+NEW, AWAY = layout.HOME / "new", layout.HOME / "away"
 
 
 class World:
@@ -61,7 +62,7 @@ class World:
     def __init__(self, lead, zygote):
         self.lead, self.zygote = lead, zygote
         self._server = server.running()
-        shutil.copytree(server.DATA, NEW)
+        shutil.copytree(layout.DATA, NEW)
         self.people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, PEOPLE + 1)}
         self.stranger = lead.sign_up("stranger@example.org", PASSWORD)
 
@@ -83,8 +84,8 @@ class World:
     def exchange(self, kept, theirs):
         """Put another data folder in the place of the server's, and keep that."""
         self.kill()
-        server.DATA.rename(kept)
-        theirs.rename(server.DATA)
+        layout.DATA.rename(kept)
+        theirs.rename(layout.DATA)
         self.revive()
 
 

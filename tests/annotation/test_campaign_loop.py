@@ -21,6 +21,7 @@ from studio import Studio, studio
 from unbroken import unbroken
 
 from annotation import consensus, env, keys, opened, roster, server
+from annotation.local_server import layout
 from annotation.simulating.practice import TITLE
 from pipeline import files, reference_runs, release, tables
 
@@ -143,7 +144,7 @@ def interrupted_at(project: Project, place: str, wait: float) -> int:
 @pytest.fixture(scope="module")
 def rehearsed(tmp_path_factory, repository):
     """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout."""
-    if not (repository / server.PROGRAM).is_file():
+    if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
     folder = tmp_path_factory.mktemp("rehearsal") / "checkout"
     folder.mkdir()

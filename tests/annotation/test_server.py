@@ -3,15 +3,19 @@
 import contextlib
 import os
 import signal
+import socket
 import sqlite3
 import time
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 
 import pytest
 
-from annotation import env, server
+from annotation import env
+from annotation.local_server import layout, ports
+from annotation.local_server.process import find
 from annotation.server import ServerError, answer, running, start, stop
 
 pytestmark = [pytest.mark.integration]
@@ -28,7 +32,7 @@ def folder(tmp_path, monkeypatch):
 @pytest.fixture
 def installed(folder, repository):
     """Return a folder in which the server is installed; it is stopped afterwards."""
-    program = repository / server.PROGRAM
+    program = repository / layout.PROGRAM
     if not program.is_file():
         pytest.skip("Label Studio is not installed: make label-studio")
     (folder / ".venv-label-studio").symlink_to(repository / ".venv-label-studio")
@@ -57,19 +61,11 @@ def test_without_a_server_the_command_to_type_is_said(folder):
 def test_another_server_in_the_environment_is_not_taken_for_this_one(folder, monkeypatch, name):
     env.write({env.URL: "http://127.0.0.1:1", env.TOKEN: "t", env.USERNAME: "u", env.PASSWORD: "p"})
     monkeypatch.setenv(name, "http://127.0.0.1:2")
-    with pytest.raises(ServerError, match=f"{name} stands in the environment"):
+    with pytest.raises(ServerError, match=f"{name} is set in the environment"):
         start(0)
     monkeypatch.setenv(name, env.read()[name])
     with pytest.raises(ServerError, match="is not installed here"):
         start(0)
-
-
-def test_the_number_of_another_process_is_not_taken_for_ours(folder):
-    server.HOME.mkdir()
-    server.RUNNING.write_text(f'{{"pid": {os.getpid()}, "began": "1", "port": 1}}')
-    assert running() is None
-    server.RUNNING.write_text("{")
-    assert running() is None
 
 
 @pytest.mark.slow
@@ -81,12 +77,12 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     assert answer(found.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
     assert asked(f"{found.url}/api/projects/")[0] == HTTPStatus.UNAUTHORIZED
     assert asked(f"{found.url}/user/signup/", "POST")[0] == HTTPStatus.FORBIDDEN
-    (server.MEDIA / "a.txt").write_text("mine")
+    (layout.MEDIA / "a.txt").write_text("mine")
     status, content = asked(f"{found.url}/data/local-files/?d=a.txt")
     assert status != HTTPStatus.OK
     assert b"mine" not in content
     assert start(0) == found, "it runs already"
-    with contextlib.closing(sqlite3.connect(server.EMPTY)) as empty:
+    with contextlib.closing(sqlite3.connect(layout.EMPTY)) as empty:
         assert empty.execute("select count(*) from htx_user").fetchone() == (0,)
 
     os.killpg(found.pid, signal.SIGKILL)
@@ -97,15 +93,28 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
 
     assert stop() is True
     assert answer(again.url, token) is None
-    log = server.LOG.read_text()
+    log = layout.LOG.read_text()
     assert token not in log
     assert env.read()[env.PASSWORD] not in log
 
 
 @pytest.mark.slow
-def test_a_database_of_another_env_is_said(installed):
-    start(0)
-    stop()
-    env.write({env.TOKEN: "f" * 40})
-    with pytest.raises(ServerError, match="does not know the token"):
-        start(0)
+def test_where_its_port_is_taken_as_it_starts_the_real_one_is_found_where_it_went(
+    installed, capsys
+):
+    port = ports.first_free(0)
+    env.write({env.URL: f"http://127.0.0.1:{port}"})
+    with socket.socket() as rival, ThreadPoolExecutor(1) as pool:
+        rival.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        starting = pool.submit(start, None)
+        while find() is None:
+            time.sleep(0.01)
+        rival.bind(("127.0.0.1", port))  # free when it was chosen, taken before it listens
+        rival.listen()
+        found = starting.result()
+        assert found.port != port
+        assert env.endpoint() == (found.url, env.read()[env.TOKEN])
+        assert answer(*env.endpoint()) == HTTPStatus.OK
+    said = capsys.readouterr().err
+    assert f"http://127.0.0.1:{port} " in said
+    assert found.url in said

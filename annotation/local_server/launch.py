@@ -1,0 +1,209 @@
+"""Start the server's process, and wait until it answers with our token at the port that it took.
+
+Label Studio looks whether its port is free, and moves to the next one where it is not; half a
+minute later it listens. Whatever happens in between, the port is read from the process itself.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import httpx
+import psutil
+from filelock import FileLock
+
+from annotation import env
+from annotation.local_server import log_writer
+from annotation.local_server.layout import (
+    CLIPS,
+    DATA,
+    DATABASE,
+    EMPTY,
+    LOG,
+    MADE,
+    MEDIA,
+    PROGRAM,
+    ServerError,
+)
+from annotation.local_server.ports import LOCALHOST
+from annotation.local_server.process import WHERE, Running, is_alive, port_of
+from pipeline import files
+
+START_SECONDS = 180.0
+LOG_SECONDS = 2.0
+TAKEN = "port is already in use"
+QUIET = {
+    "SENTRY_DSN": "",
+    "FRONTEND_SENTRY_DSN": "",
+    "SENTRY_RATE": "0",
+    "COLLECT_ANALYTICS": "false",
+    "LATEST_VERSION_CHECK": "false",
+}
+
+
+class PortTakenError(ServerError):
+    """Somebody took the port in the instant between Label Studio's look and its listening."""
+
+
+class TokenError(ServerError):
+    """The server's database does not know our token."""
+
+
+def launch(port: int, credentials: Mapping[str, str]) -> psutil.Process:
+    """Start the server's process, which will try this port first; it outlives this one."""
+    for folder in (DATA, MEDIA, MADE):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not DATABASE.exists() and os.access(EMPTY.parent, os.W_OK):
+        _begin_with_an_empty_one()
+    if not CLIPS.is_symlink():
+        CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
+    settings = {
+        **_own(DATA.resolve()),
+        env.USERNAME: credentials[env.USERNAME],
+        env.PASSWORD: credentials[env.PASSWORD],
+        "LABEL_STUDIO_USER_TOKEN": credentials[env.TOKEN],
+        "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
+        "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
+        "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
+        env.ROOT: str(MEDIA.absolute()),
+    }
+    where = ["--internal-host", LOCALHOST, "-p", str(port), WHERE, str(DATA.resolve())]
+    with _no_ctrl_c(), _log([credentials[env.PASSWORD], credentials[env.TOKEN]]) as log:
+        server = subprocess.Popen(  # noqa: S603  (our own command line)
+            [str(PROGRAM.absolute()), "start", "--no-browser", *where],
+            env={**os.environ, **settings},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        server.returncode = 0  # it outlives this process, and Popen need not mind
+    return psutil.Process(server.pid)
+
+
+@contextmanager
+def _log(secrets: list[str]) -> Iterator[int]:
+    """Start the process that writes the log; yield where it reads from."""
+    reading, writing = os.pipe()
+    try:
+        writer = subprocess.Popen(  # noqa: S603  (our own command line)
+            [
+                sys.executable,
+                "-I",
+                str(Path(log_writer.__file__)),
+                str(LOG.absolute()),
+                str(log_writer.BYTES),
+            ],
+            env={**os.environ, log_writer.MASKED: "\n".join(secrets)},
+            stdin=reading,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        writer.returncode = 0  # it ends when the server has
+        yield writing
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+
+@contextmanager
+def _no_ctrl_c() -> Iterator[None]:
+    """Hold Ctrl-C back until the server runs, so that it is not stopped halfway."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _own(data: Path) -> dict[str, str]:
+    """Return the settings with which Label Studio keeps to a folder, and to itself."""
+    return {
+        **QUIET,
+        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
+        "DJANGO_DB": "sqlite",
+        "DATABASE_NAME": str(data / DATABASE.name),
+    }
+
+
+def _begin_with_an_empty_one() -> None:
+    """Put a database without anybody in its place, which is made once for all servers here.
+
+    Label Studio would take half a minute for its tables each time.
+    """
+    with FileLock(EMPTY.with_suffix(".lock")):
+        if not EMPTY.exists():
+            with TemporaryDirectory(dir=EMPTY.parent) as folder:
+                data = Path(folder).absolute()
+                subprocess.run(  # noqa: S603  (our own command line)
+                    [str(PROGRAM.absolute()), "version", WHERE, str(data)],
+                    env={**os.environ, **_own(data)},
+                    capture_output=True,
+                    check=False,  # what it could not make, the server makes, and says what is wrong
+                )
+                if (data / DATABASE.name).exists():
+                    (data / DATABASE.name).replace(EMPTY)
+    if EMPTY.exists():
+        with files.atomic(DATABASE, "wb", private=True) as stream:
+            stream.write(EMPTY.read_bytes())
+
+
+def wait_until_it_answers(process: psutil.Process) -> Running:
+    """Return the server once it accepts our token, with the port that it took.
+
+    Raises:
+        PortTakenError: it ended, since its port was taken.
+        TokenError: it does not know our token.
+        ServerError: it ended for another reason, or did not answer in time.
+    """
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if not is_alive(process):
+            raise _reason_of_its_end()
+        port = port_of(process)
+        if port is not None:
+            found = Running(process, port)
+            status = answer(found.url, env.read().get(env.TOKEN, ""))
+            if status == HTTPStatus.OK:
+                return found
+            if status == HTTPStatus.UNAUTHORIZED:
+                raise TokenError(
+                    f"{found.url} does not know the token in {env.ENV}: its database in {DATA}"
+                    " is of another one, or somebody has switched these tokens off (Organization,"
+                    " Access Token Settings); correct the one or the other, and start again"
+                )
+        time.sleep(0.1)
+    raise ServerError(f"Label Studio did not answer in {START_SECONDS:g} s; {LOG} may say why")
+
+
+def _reason_of_its_end() -> ServerError:
+    deadline = time.monotonic() + LOG_SECONDS
+    while time.monotonic() < deadline:  # the log is written by a process of its own
+        if TAKEN in _end_of_log():
+            return PortTakenError("Label Studio's port was taken as it started")
+        time.sleep(0.1)
+    return ServerError(f"Label Studio ended as it started; {LOG} says why")
+
+
+def _end_of_log() -> str:
+    try:
+        return LOG.read_text(encoding="utf-8", errors="replace")[-300:]
+    except OSError:
+        return ""
+
+
+def answer(url: str, token: str) -> int | None:
+    """Return the HTTP status of asking who we are, or None if nobody answers."""
+    headers = {"Authorization": f"Token {token}"}
+    try:
+        return httpx.get(f"{url}/api/current-user/whoami", headers=headers, timeout=20).status_code
+    except httpx.HTTPError:
+        return None

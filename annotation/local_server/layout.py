@@ -1,0 +1,16 @@
+"""Where the server of this folder keeps its files, and the one error of all that is about it."""
+
+from pathlib import Path
+
+from momentrank.errors import MomentRankError
+
+PROGRAM = Path(".venv-label-studio/bin/label-studio")
+HOME = Path(".label-studio")
+DATA, MEDIA = HOME / "data", HOME / "media"
+DATABASE, EMPTY = DATA / "label_studio.sqlite3", PROGRAM.parent.parent / "empty.sqlite3"
+CLIPS, MADE = MEDIA / "clips", Path("datasets/work/clips")
+LOG, LOCK = HOME / "server.log", HOME / "server.lock"
+
+
+class ServerError(MomentRankError):
+    """The server can't be started, or does not do as it is told."""

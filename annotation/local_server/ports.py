@@ -1,0 +1,51 @@
+"""Ports of this machine: which one is free, and who has one that is not."""
+
+import errno
+import socket
+from contextlib import suppress
+
+import psutil
+
+LOCALHOST = "127.0.0.1"
+SPAN = 100
+"""How many ports above the wanted one are tried before any port will do."""
+
+
+def is_free(port: int) -> bool:
+    """Tell whether a server could listen on a port of 127.0.0.1.
+
+    Connections of a former server that are still closing don't count: they end by themselves.
+    """
+    with socket.socket() as visitor:
+        if visitor.connect_ex((LOCALHOST, port)) == 0:
+            return False
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((LOCALHOST, port))
+        except OSError as exc:
+            if exc.errno not in {errno.EADDRINUSE, errno.EACCES}:
+                raise
+            return False
+    return True
+
+
+def first_free(wanted: int) -> int:
+    """Return `wanted`, or the next free port above it; for 0 any that is free."""
+    above = range(wanted, wanted + SPAN if wanted else 0)
+    return next((port for port in above if port < 2**16 and is_free(port)), None) or _any()
+
+
+def _any() -> int:
+    with socket.socket() as listener:
+        listener.bind((LOCALHOST, 0))
+        return int(listener.getsockname()[1])
+
+
+def holder(port: int) -> str:
+    """Say who listens on a port, as far as this user may know."""
+    with suppress(psutil.Error, OSError):
+        for found in psutil.net_connections("tcp"):
+            if found.status == psutil.CONN_LISTEN and found.laddr.port == port and found.pid:
+                return f"{psutil.Process(found.pid).name()}, process {found.pid}"
+    return "another program"

@@ -1,0 +1,86 @@
+"""The process of this folder's server, found by the data folder in its command line.
+
+No file says which process it is: a file may be stale, of another boot, or never have been written.
+"""
+
+from contextlib import suppress
+from typing import NamedTuple
+
+import psutil
+
+from annotation.local_server.layout import DATA, ServerError
+from annotation.local_server.ports import LOCALHOST
+
+STOP_SECONDS = 15.0
+WHERE = "--data-dir"
+
+
+class Running(NamedTuple):
+    """A server that listens: its process, and the port that it really took."""
+
+    process: psutil.Process
+    port: int
+
+    @property
+    def pid(self) -> int:
+        """The number of its process."""
+        return int(self.process.pid)
+
+    @property
+    def url(self) -> str:
+        """Its address."""
+        return f"http://{LOCALHOST}:{self.port}"
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether the process still runs."""
+        return is_alive(self.process)
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Tell whether a process still runs: numbers of processes are used again, zombies don't run."""
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def find() -> psutil.Process | None:
+    """Return the process of this folder's server, be it still starting; None if there is none."""
+    mine = [WHERE, str(DATA.resolve())]
+    for process in psutil.process_iter(["cmdline"]):
+        line = process.info["cmdline"] or []
+        if "start" in line and line[-2:] == mine and is_alive(process):
+            return process
+    return None
+
+
+def running() -> Running | None:
+    """Return this folder's server, if it listens."""
+    process = find()
+    port = port_of(process) if process else None
+    return Running(process, port) if process and port else None
+
+
+def port_of(process: psutil.Process) -> int | None:
+    """Return the port on which a process listens, or None if it does not (yet)."""
+    with suppress(psutil.Error):
+        found = process.net_connections("tcp4")
+        ports = (one.laddr.port for one in found if one.status == psutil.CONN_LISTEN)
+        return min(ports, default=None)
+    return None
+
+
+def end(process: psutil.Process) -> None:
+    """Stop a process, and wait until it is gone.
+
+    Raises:
+        ServerError: it would not stop.
+    """
+    for stop in (process.terminate, process.kill):
+        with suppress(psutil.NoSuchProcess):
+            stop()
+        psutil.wait_procs([process], timeout=STOP_SECONDS)
+        if not is_alive(process):
+            return
+    raise ServerError(f"process {process.pid} does not stop")

@@ -1,0 +1,270 @@
+"""The server's port: taken under its nose, kept over restarts, and never another program's.
+
+The server is a small program that finds its port as Label Studio does; one test is on the real one.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from http import HTTPStatus
+from pathlib import Path
+
+import psutil
+import pytest
+
+from annotation import env, server
+from annotation.local_server import layout, log_writer, ports
+from annotation.local_server.process import find, is_alive, running
+from annotation.server import ServerError, answer, start, stop
+
+pytestmark = [pytest.mark.integration]
+FAKE = Path(__file__).parent / "fake_label_studio.py"
+
+
+@pytest.fixture
+def usual(monkeypatch):
+    """Return the port that takes the place of 8080."""
+    port = next(port for port in range(20000 + os.getpid() % 9000, 32000) if ports.is_free(port))
+    monkeypatch.setattr(server, "USUAL_PORT", port)
+    return port
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch, usual):
+    """Return a folder with a server that is quick; it and its rival are stopped afterwards."""
+    for name in (env.URL, env.TOKEN, env.USERNAME, env.PASSWORD):
+        monkeypatch.delenv(name, raising=False)
+    made = tmp_path / "campaign"
+    made.mkdir()
+    monkeypatch.chdir(made)
+    layout.PROGRAM.parent.mkdir(parents=True)
+    layout.PROGRAM.write_text(f"#!{sys.executable}\n{FAKE.read_text()}")
+    layout.PROGRAM.chmod(0o755)
+    yield made
+    os.chdir(made)
+    stop()
+    end_the_rival()
+
+
+def end_the_rival():
+    with contextlib.suppress(OSError, psutil.Error):
+        rival = psutil.Process(int(Path("rival").read_text()))
+        rival.kill()
+        psutil.wait_procs([rival], timeout=5)
+
+
+@contextlib.contextmanager
+def taken(port):
+    """Be another program that answers nobody on a port."""
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((ports.LOCALHOST, port))
+        listener.listen()
+        yield
+
+
+def starts():
+    lines = Path("starts").read_text().splitlines() if Path("starts").exists() else []
+    return [line for line in lines if line.startswith("start")]
+
+
+def is_ours(found):
+    """Tell whether the address in `.env` is that of the process, and knows our token."""
+    known = env.read()
+    return known[env.URL] == found.url and answer(found.url, known[env.TOKEN]) == HTTPStatus.OK
+
+
+@pytest.mark.parametrize(("when", "launched"), [("look", 1), ("listen", 2)])
+def test_a_port_that_is_taken_while_it_starts_is_not_asked_again(folder, usual, when, launched):
+    Path("fate").write_text(f"rival before {when}")
+    found = start(None)
+    assert found.port == usual + 1
+    assert is_ours(found)
+    assert len(starts()) == launched
+    stop()
+    end_the_rival()
+    assert start(None).port == usual + 1, "its links are known by now"
+
+
+@pytest.mark.parametrize("when", ["look", "listen"])
+def test_a_port_that_was_asked_for_is_not_exchanged_for_another(folder, usual, when):
+    Path("fate").write_text(f"rival before {when}")
+    with pytest.raises(ServerError, match=f"--port {usual}: taken by .*process"):
+        start(usual)
+    assert find() is None
+    end_the_rival()
+    with taken(usual), pytest.raises(ServerError, match=f"--port {usual}: taken by"):
+        start(usual)
+    assert find() is None
+    assert start(usual).port == usual
+    with pytest.raises(ServerError, match=f"runs at http://127.0.0.1:{usual}; .*stop it first"):
+        start(usual + 1)
+
+
+def test_it_keeps_its_port_though_connections_of_before_are_still_closing(folder, usual):
+    found = start(None)
+    with socket.create_connection((ports.LOCALHOST, found.port)) as visitor:
+        visitor.sendall(b"GET / HTTP/1.0\r\n\r\n")  # the server closes first, and its end lingers
+        while visitor.recv(1000):
+            pass
+    assert stop()
+    assert start(None).port == found.port == usual
+
+
+def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual, capsys):
+    start(None)
+    stop()
+    assert capsys.readouterr().err == ""
+    with taken(usual):
+        found = start(None)
+        told = capsys.readouterr().err
+        assert is_ours(found)
+    new = f"http://127.0.0.1:{usual + 1}"
+    for needed in ("WARNING", f"http://127.0.0.1:{usual} ", new, f"--port {usual}", "invite"):
+        assert needed in told
+    assert f"process {os.getpid()}" in told
+    assert start(None) == found
+    assert capsys.readouterr().err == "", "once is enough"
+    stop()
+    assert start(usual).port == usual
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["{", "[]", json.dumps({"pid": 2**22 - 1, "began": "1", "port": 1}),
+     json.dumps({"pid": os.getpid(), "began": "", "port": 1}),
+     json.dumps({"pid": 1, "began": psutil.Process(1).create_time(), "port": 22})],
+)  # fmt: skip
+def test_what_a_former_server_left_behind_does_not_matter(folder, content):
+    layout.HOME.mkdir()
+    (layout.HOME / "server.json").write_text(content)
+    assert running() is None
+    found = start(None)
+    assert is_ours(found)
+    (layout.HOME / "server.json").write_text(content)
+    assert running() == found
+    assert start(None) == found
+
+
+def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder, usual):
+    env.write({env.URL: f"http://127.0.0.1:{usual}"})
+    repository = Path(server.__file__).parent.parent
+    environment = {**os.environ, "PYTHONPATH": str(repository), "FAKE_SECONDS": "2"}
+    command = [sys.executable, "-m", "annotation.server", "start"]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as starter:
+        while (process := find()) is None:
+            time.sleep(0.01)
+        starter.send_signal(signal.SIGKILL)
+    assert running() is None, "it does not listen yet"
+    found = start(None)
+    assert found.pid == process.pid
+    assert is_ours(found)
+    assert len(starts()) == 1
+
+
+def test_two_starts_at_once_are_one(folder, usual):
+    env.write({env.URL: f"http://127.0.0.1:{usual}"})
+    repository = Path(server.__file__).parent.parent
+    environment = {**os.environ, "PYTHONPATH": str(repository), "FAKE_SECONDS": "1"}
+    command = [sys.executable, "-m", "annotation.server", "start"]
+    both = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) for _ in range(2)]
+    said = [one.communicate(timeout=60)[1].decode() for one in both]
+    assert [one.returncode for one in both] == [0, 0], said
+    assert len(starts()) == 1
+    assert is_ours(running())
+
+
+def test_a_database_of_another_token_is_said_and_nothing_is_left_running(folder):
+    start(None)
+    stop()
+    env.write({env.TOKEN: "f" * 40})
+    with pytest.raises(ServerError, match="does not know the token"):
+        start(None)
+    assert find() is None
+
+
+def test_a_server_that_can_not_start_is_not_tried_again(folder):
+    Path("fate").write_text("broken")
+    with pytest.raises(ServerError, match=r"server\.log says why"):
+        start(None)
+    assert len(starts()) == 1
+    assert "the database is broken" in layout.LOG.read_text()
+
+
+def test_a_copy_of_the_folder_gets_a_server_of_its_own(folder, usual, capsys):
+    first = start(None)
+    copy = folder.parent / "copy"
+    shutil.copytree(folder, copy, symlinks=True)
+    with contextlib.chdir(copy):
+        assert running() is None, "that one is of the other folder, though it knows our token"
+        second = start(None)
+        assert (second.port, is_ours(second)) == (usual + 1, True)
+        assert "WARNING" in capsys.readouterr().err
+        assert stop()
+    assert running() == first
+    assert is_alive(first.process)
+
+
+def test_a_server_of_somebody_else_on_this_machine_is_not_left(folder, usual):
+    first = start(None)
+    other = folder.parent / "other"
+    other.mkdir()
+    shutil.copytree(layout.PROGRAM.parent, other / layout.PROGRAM.parent)
+    with contextlib.chdir(other):
+        env.write({env.URL: first.url, env.TOKEN: "a token of ours, by hand"})
+        with pytest.raises(ServerError, match=f"is of another server .{first.url}"):
+            start(None)
+        assert env.read()[env.URL] == first.url
+
+
+def test_the_log_stays_small_and_holds_no_secret(tmp_path):
+    log, password, invite = tmp_path / "server.log", "a pass word", "ITRK8jRHKbTJp7ceCcTTQfl"
+    token, key = "0123456789abcdef" * 2 + "01234567", "eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2ln-_"
+    line = f'"GET /user/signup/?token={invite}&x=1 HTTP/1.1" {password} {token} key {key}.\n'
+    command = [sys.executable, "-I", log_writer.__file__, log, "20000"]
+    environment = {**os.environ, log_writer.MASKED: f"{password}\n\n"}
+    text = "".join(f"{number} {line}" for number in range(3000)) + "x" * 200_000 + "\nthe end"
+    subprocess.run(command, input=text.encode(), env=environment, check=True, timeout=60)
+    written = sorted(tmp_path.iterdir())
+    assert [path.name for path in written] == [
+        "server.log",
+        *(f"server.log.{n}" for n in (1, 2, 3)),
+    ]
+    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
+    together = "".join(path.read_text() for path in reversed(written))
+    assert len(together) < 4 * (20000 + log_writer.LINE_BYTES)
+    assert together.endswith("the end\n")
+    assert f"token={log_writer.HIDDEN}&x=1 HTTP/1.1" in together or "xxx" in together
+    for secret in (password, invite, token, key):
+        assert secret not in together
+
+
+def test_a_line_of_the_log_loses_its_secrets_and_nothing_else():
+    line = 'GET /user/signup/?token=abc.DEF-1&x=1 and password=hunter2 by "s3cret" ' + "0a" * 20
+    masked = log_writer.mask(line, ["s3cret"])
+    hidden = log_writer.HIDDEN
+    assert masked == (
+        f'GET /user/signup/?token={hidden}&x=1 and password={hidden} by "{hidden}" {hidden}'
+    )
+
+
+def test_a_full_disk_does_not_stop_the_server(tmp_path):
+    (tmp_path / "log").mkdir()
+    command = [sys.executable, "-I", log_writer.__file__, tmp_path / "log/server.log", "1000"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as writer:
+        writer.stdin.write(b"begin\n")
+        writer.stdin.flush()
+        while not (tmp_path / "log/server.log").exists():
+            time.sleep(0.01)
+        shutil.rmtree(tmp_path / "log")  # root writes wherever it likes: a folder that is gone
+        writer.stdin.write(b"more than a thousand bytes\n" * 9000)
+        writer.stdin.close()
+        assert writer.wait(20) == 0
