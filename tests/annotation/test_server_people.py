@@ -5,19 +5,22 @@ What SECURITY.md says of Label Studio's Community edition is tried here, one by 
 
 import contextlib
 import threading
-import zipfile
 from http import HTTPStatus
-from pathlib import Path
 
+import httpx
 import pytest
 from studio import Studio, studio
 
 from annotation import env
 from annotation.local_server import backup, layout
-from annotation.server import ServerError, start, stop
+from annotation.roster import Account
+from annotation.server import start, stop
+from annotation.simulating.accounts import Visitor
+from annotation.studio.failures import StudioError
 from pipeline import files
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
+HOST = "https://judge.example.org"
 PASSWORD = "a-good-password"  # noqa: S105
 CONFIG = """<View><Text name="t" value="$q"/><Choices name="c" toName="t">
 <Choice value="0"/><Choice value="1"/></Choices></View>"""
@@ -26,9 +29,19 @@ ALL = {"selectedItems": {"all": True, "excluded": []}}
 
 
 @pytest.fixture(scope="module")
-def lead(tmp_path_factory, repository):
-    with studio(tmp_path_factory.mktemp("people"), repository) as lead:
-        yield lead
+def compose(repository):
+    """Return the settings of Label Studio in docs/compose.yaml, for the host of this name."""
+    services = files.read_yaml(repository / "docs/compose.yaml")["services"]
+    settings = services["label-studio"]["environment"]
+    return {name: value.replace("${LABEL_STUDIO_HOST:?}", HOST) for name, value in settings.items()}
+
+
+@pytest.fixture(scope="module")
+def lead(tmp_path_factory, repository, compose):
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("CSRF_TRUSTED_ORIGINS", compose["CSRF_TRUSTED_ORIGINS"])
+        with studio(tmp_path_factory.mktemp("people"), repository) as lead:
+            yield lead
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +109,29 @@ def test_a_backup_made_while_people_judge_holds_what_they_had_judged(lead, ann, 
     assert len(answers) <= len(after) + 2, "two answers may have been under way"
 
 
+@pytest.mark.parametrize(("origin", "entered"), [(HOST, True), ("https://evil.example", False)])
+def test_the_login_form_works_behind_https(lead, ann, compose, origin, entered):
+    # What a proxy passes on: the name that people typed, and by plain HTTP.
+    assert int(compose["SESSION_COOKIE_SECURE"]) == 1, "Label Studio reads a number here"
+    with httpx.Client(base_url=lead.url, headers={"Host": httpx.URL(HOST).host}) as browser:
+        browser.get("/user/login/").raise_for_status()
+        fields = {"email": "ann@example.org", "password": PASSWORD}
+        fields["csrfmiddlewaretoken"] = browser.cookies["csrftoken"]
+        headers = {"Origin": origin, "Referer": f"{origin}/user/login/"}
+        sent = browser.post("/user/login/", data=fields, headers=headers)
+    assert (sent.status_code == HTTPStatus.FOUND) is entered
+    assert (sent.status_code == HTTPStatus.FORBIDDEN) is not entered
+
+
+def test_a_visitor_whose_password_is_wrong_is_told_so(lead, ann):
+    account = Account(email="ann@example.org", name=None, password="another")  # noqa: S106
+    invite = lead.api("GET", "/api/invite")["invite_url"]
+    with pytest.raises(StudioError, match=r"ann@example\.org can neither log in nor sign up"):
+        Visitor(lead.url, invite, account)
+    with pytest.raises(StudioError, match="can't be asked"):
+        Visitor("http://127.0.0.1:1", invite, account)
+
+
 def test_the_log_of_the_real_server_holds_no_secret(lead, ann, bo):
     invite = lead.api("GET", "/api/invite")["token"]
     assert status(ann, "POST", "/api/token/", {}) == HTTPStatus.CREATED
@@ -141,31 +177,16 @@ def test_an_annotator_can_do_what_the_security_page_says(lead, ann, bo):
     for method, path, body in can_not:
         done = status(ann, method, path, body)
         assert not HTTPStatus(done).is_success, (method, path, done)
+    bos = f"/api/users/{people['bo@example.org']}/"
+    status(ann, "PATCH", bos, {"password": "another-password"})
+    assert lead.token_of("bo@example.org", PASSWORD) == bo.token, "it is still their password"
+    again = lead.add(lead.project("Again", CONFIG), [{"q": "1"}])
     # Last, since it locks the lead out: a session is needed to switch it on again.
     off = {"api_tokens_enabled": True, "legacy_api_tokens_enabled": False}
     assert HTTPStatus(status(ann, "POST", "/api/jwt/settings", off)).is_success
     assert status(lead, "GET", "/api/current-user/whoami") == HTTPStatus.UNAUTHORIZED
-
-
-def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(ServerError, match="no server of this folder has run"):
-        backup.write(Path("a.zip"))
-    for name in ("../x", "datasets/work/x", "/etc/passwd"):
-        with zipfile.ZipFile("wrong.zip", "w") as archive:
-            archive.writestr(name, "x")
-        with pytest.raises(ServerError, match="no backup of ours"):
-            backup.restore(Path("wrong.zip"))
-    Path("text.zip").write_text("text")
-    with pytest.raises(ServerError, match="can be read"):
-        backup.restore(Path("text.zip"))
-    with zipfile.ZipFile("empty.zip", "w") as archive:
-        archive.writestr(str(env.ENV), "A=b\n")
-    env.write({env.TOKEN: "mine"})
-    with pytest.raises(ServerError, match="holds no database"):
-        backup.restore(Path("empty.zip"))
-    assert env.read() == {env.TOKEN: "mine"}
-    with files.atomic(Path("there.zip")) as stream:
-        stream.write("x")
-    with pytest.raises(ServerError, match="never overwritten"):
-        backup.write(Path("there.zip"))
+    account = Account(email="ann@example.org", name=None, password=PASSWORD)
+    with contextlib.closing(Visitor(lead.url, "", account)) as visitor:
+        visitor.answer(again[0], RESULT, 3.0)
+        with pytest.raises(StudioError, match=f"answering task {tasks[0]} failed"):
+            visitor.answer(tasks[0], RESULT, 3.0)

@@ -1,0 +1,116 @@
+"""Backups and private files, without a server."""
+
+import sqlite3
+import stat
+import zipfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from annotation import env, roster
+from annotation.local_server import backup, layout
+from annotation.server import ServerError
+from pipeline import files
+from pipeline.tables import PRIVATE
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def database(answers):
+    layout.DATA.mkdir(parents=True)
+    with closing(sqlite3.connect(layout.DATABASE)) as made:
+        made.execute("create table task_completion (id integer)")
+        made.executemany("insert into task_completion values (?)", [(n,) for n in range(answers)])
+        made.commit()
+
+
+def answers():
+    with closing(sqlite3.connect(layout.DATABASE)) as found:
+        return found.execute("select count(*) from task_completion").fetchone()[0]
+
+
+def test_what_is_restored_is_what_was_saved_and_what_was_there_is_kept():
+    database(3)
+    (layout.DATA / ".env").write_text("SECRET_KEY=a")
+    env.write({env.TOKEN: "first"})
+    PRIVATE.parent.mkdir(parents=True)
+    PRIVATE.write_text("accounts: {}\n")
+    with closing(sqlite3.connect(layout.DATABASE)) as other:
+        other.execute("begin immediate")  # a server that is just about to write
+        assert "3 answers" in backup.write(Path("saved.zip"))
+        other.execute("insert into task_completion values (9)")
+        other.commit()
+    assert stat.S_IMODE(Path("saved.zip").stat().st_mode) == 0o600
+    env.write({env.TOKEN: "second"})
+    said = backup.restore(Path("saved.zip"))
+    assert (answers(), env.read()[env.TOKEN]) == (3, "first")
+    assert (layout.DATA / ".env").read_text() == "SECRET_KEY=a"
+    [aside] = layout.HOME.glob("before-*")
+    assert str(aside) in said
+    assert env.read(aside / env.ENV)[env.TOKEN] == "second"
+    with closing(sqlite3.connect(aside / layout.DATABASE)) as kept:
+        assert kept.execute("select count(*) from task_completion").fetchone() == (4,)
+    for path in (layout.DATABASE, layout.DATA / ".env", env.ENV, PRIVATE):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_damaged_database_is_not_saved_as_if_it_were_sound():
+    database(2000)
+    content = bytearray(layout.DATABASE.read_bytes())
+    content[4096 * 2 : 4096 * 3] = b"x" * 4096
+    layout.DATABASE.write_bytes(content)
+    with pytest.raises(ServerError, match=r"damaged|can't be copied"):
+        backup.write(Path("saved.zip"))
+    assert not Path("saved.zip").exists()
+
+
+def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
+    with pytest.raises(ServerError, match="no server of this folder has run"):
+        backup.write(Path("a.zip"))
+    for name in ("../x", "datasets/work/x", "/etc/passwd"):
+        with zipfile.ZipFile("wrong.zip", "w") as archive:
+            archive.writestr(name, "x")
+        with pytest.raises(ServerError, match="no backup of ours"):
+            backup.restore(Path("wrong.zip"))
+    Path("text.zip").write_text("text")
+    with pytest.raises(ServerError, match="can be read"):
+        backup.restore(Path("text.zip"))
+    with zipfile.ZipFile("empty.zip", "w") as archive:
+        archive.writestr(str(env.ENV), "A=b\n")
+    env.write({env.TOKEN: "mine"})
+    with pytest.raises(ServerError, match="holds no database"):
+        backup.restore(Path("empty.zip"))
+    assert env.read() == {env.TOKEN: "mine"}
+    with files.atomic(Path("there.zip")) as stream:
+        stream.write("x")
+    with pytest.raises(ServerError, match="never overwritten"):
+        backup.write(Path("there.zip"))
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
+def test_a_private_file_that_was_written_by_hand_is_made_private_and_that_is_said(mode, capsys):
+    PRIVATE.parent.mkdir(parents=True)
+    env.ENV.write_text(f"{env.TOKEN}=abc\n")
+    PRIVATE.write_text("accounts:\n  1: {email: ann@example.org}\n")
+    for path, read in ((env.ENV, env.read), (PRIVATE, roster.accounts)):
+        path.chmod(mode)
+        assert read()
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        said = capsys.readouterr().err
+        assert f"{path}: others could read it" in said
+        assert "abc" not in said
+        assert read()
+        assert capsys.readouterr().err == "", "once is enough"
+
+
+def test_where_that_is_impossible_it_is_said_and_the_file_is_read(monkeypatch, capsys):
+    env.ENV.write_text(f"{env.TOKEN}=abc\n")
+    env.ENV.chmod(0o644)
+    monkeypatch.setattr(Path, "chmod", lambda *_: None)  # as on a disk that knows no owners
+    assert env.read() == {env.TOKEN: "abc"}
+    assert "others can read it" in capsys.readouterr().err
