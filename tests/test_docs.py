@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from annotation import env, roster, server
+from annotation import env, roster
+from annotation.local_server import launch, layout
 from annotation.planning.people import judges
 from pipeline import files
 
@@ -106,10 +107,10 @@ def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repositor
     version = re.search(r"^label-studio==(.*)$", pinned, re.MULTILINE)[1]
     assert services["label-studio"]["image"].endswith(f"label-studio:{version}")
     told = services["label-studio"]["environment"]
-    assert {name: told[name] for name in server.QUIET} == server.QUIET
+    assert {name: told[name] for name in launch.QUIET} == launch.QUIET
     assert told["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
     [_, clips] = services["label-studio"]["volumes"]
-    assert clips == f"../{server.MADE}:{told[env.ROOT]}/clips:ro"
+    assert clips == f"../{layout.MADE}:{told[env.ROOT]}/clips:ro"
 
 
 def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, repository):
