@@ -127,12 +127,18 @@ def _moved(before: int, found: Running) -> str:
     old = f"http://{ports.LOCALHOST}:{before}"
     return (
         f"WARNING: Label Studio was at {old} until now, and is at {found.url} from now on: port"
-        f" {before} is taken ({ports.holder(before)}).\n"
+        f" {before} {_state(before)}.\n"
         f"  Links that people have still lead to {old}, which is not this server. To go back:"
         f" stop the other program, then\n"
         f"    python -m annotation.server stop; python -m annotation.server start --port {before}\n"
         f"  To stay here, send people new links: python -m annotation.people invite"
     )
+
+
+def _state(port: int) -> str:
+    if ports.is_free(port):
+        return "was taken as it started, and is free again"
+    return f"is taken ({ports.holder(port)})"
 
 
 def _configured() -> SplitResult:
