@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from pipeline.clipping.damage import is_damaged
 from pipeline.clipping.program import program
 from pipeline.clipping.recipe import Stretch, Style
 from pipeline.clipping.timeline import HALF_A_MICROSECOND, Timeline
@@ -20,7 +21,8 @@ from pipeline.video import ONLY_FILES, VideoError
 
 Reason = Literal["no-videos", "missing", "unreadable", "too-short", "no-frame"]
 """Why a moment has no clip: there are no videos at all; the video is not there; ffmpeg can't
-read it; it ends before the moment does; no frame appears in the moment, so short is it."""
+read it, or it is damaged there; it ends before the moment does; no frame appears in the moment,
+so short is it."""
 
 LEAD = 0.5
 """Seconds that are decoded before the start, for frames that lean on earlier ones."""
@@ -45,6 +47,8 @@ def cut(video: Path, stretch: Stretch, needed: float, style: Style, target: Path
                 return reason
             raise VideoError(f"{target}: ffmpeg could not write it: {tried.complaint}")
         reason = _lack(tried.timeline, stretch, needed)
+        if tried.is_damaged and reason != "too-short":  # as a download is that broke off
+            reason = "unreadable"
         if not reason:
             _publish(path, target)
         return reason
@@ -62,15 +66,16 @@ class _Attempt(NamedTuple):
     failed: bool
     timeline: Timeline
     complaint: str
+    is_damaged: bool = False
 
 
 def _attempt(video: Path, stretch: Stretch, style: Style, output: tuple[str, ...]) -> _Attempt:
-    """Run ffmpeg from shortly before the start; where that comes too late, from the beginning."""
+    """Run ffmpeg from shortly before the start; where that went wrong, from the beginning."""
     seek = stretch.start - LEAD
     if seek > 0:
         sought = ("-noaccurate_seek", "-ss", f"{seek:.6f}")
         tried = _run(_command(video, stretch, style, sought), output)
-        if tried.timeline.begins_by(stretch.start):
+        if tried.timeline.begins_by(stretch.start) and not tried.is_damaged:
             return tried
     return _run(_command(video, stretch, style, ()), output)
 
@@ -98,7 +103,9 @@ def _run(command: list[str], output: tuple[str, ...]) -> _Attempt:
         return _Attempt(True, Timeline(""), f"no end after {PATIENCE} s")
     told = done.stderr.decode(errors="replace")
     errors = [line for line in told.splitlines() if "[error]" in line or "[fatal]" in line]
-    return _Attempt(done.returncode != 0, Timeline(told), (errors or ["it said nothing"])[-1])
+    timeline = Timeline(told)
+    complaint = (errors or ["it said nothing"])[-1]
+    return _Attempt(done.returncode != 0, timeline, complaint, is_damaged(told, timeline))
 
 
 @contextmanager

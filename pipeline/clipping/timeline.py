@@ -40,6 +40,11 @@ class Timeline:
         """Tell whether the video is still there at `time`."""
         return bool(self.frames) and self._end() + HALF_A_MICROSECOND >= _exact(time)
 
+    def has_gap(self) -> bool:
+        """Tell whether a frame is missing between two others, by the usual time between them."""
+        steps = sorted(b.time - a.time for a, b in pairwise(self.frames))
+        return not steps or 2 * steps[-1] > 3 * steps[len(steps) // 2]
+
     def _end(self) -> Fraction:
         last = self.frames[-1]
         usual = min((b.time - a.time for a, b in pairwise(self.frames)), default=Fraction(0))

@@ -201,6 +201,23 @@ def test_a_download_that_broke_off_gives_what_is_there(reason, numbered, tmp_pat
     assert reason(torn, 7.0, 7.9) == "too-short"
 
 
+@pytest.mark.parametrize("name", ["v.mp4", "v.mkv", "v.avi"])
+@pytest.mark.parametrize("fill", [b"\0", b"\xa5\x3c"])
+def test_damage_in_the_middle_spoils_its_own_moments_alone(numbered, tmp_path, name, fill):
+    source = tmp_path / name
+    convert(numbered, source, "-c:v", "mpeg4" if name == "v.avi" else "libx264", "-g", "12")
+    content = bytearray(source.read_bytes())
+    middle, length = len(content) // 2, len(content) // 20
+    content[middle : middle + length] = (fill * length)[:length]
+    source.write_bytes(content)
+    stretches = [Stretch(second, second + 1.0) for second in range(8)]
+    reasons = [cut(source, it, it.end, MP4, tmp_path / "clip.mp4") for it in stretches]
+    assert set(reasons) == {None, "unreadable"}
+    assert reasons[0] is reasons[7] is None
+    clip = clip_of(source, 0.0, 1.0, MP4, tmp_path)
+    assert numbers(clip) == shown(0.0, 1.0, ALL)
+
+
 def test_an_end_past_the_videos_shows_what_there_is(numbered, tmp_path):
     assert numbers(clip_of(numbered, 7.5, 8.6, MP4, tmp_path, needed=8.0)) == [*range(90, 96)]
 
