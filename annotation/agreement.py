@@ -33,6 +33,7 @@ from annotation.rule import decide
 from annotation.votes import NO_LEVEL
 from momentrank.errors import UsageError
 from pipeline import csv_files, stage, tables
+from pipeline.effort import active_seconds
 from pipeline.ledger import PAIR, newest
 from pipeline.params import Agreement, load
 
@@ -43,10 +44,13 @@ USUAL = Agreement(
     confidence=0.95,
     min_judgments=50,
     min_seconds=2.0,
+    burst=10,
     max_same=0.9,
     min_correlation=0.2,
 )
 """What params.yaml says too; a raw file is read outside of any project."""
+PAUSE = 5.0
+"""Minutes that a judgment counts for at most, as `plan.pause`."""
 
 
 class Found(NamedTuple):
@@ -89,11 +93,16 @@ def agreement(
 
 
 def of_campaign(
-    judgments: pd.DataFrame, ledger: pd.DataFrame, consensus: pd.DataFrame, params: Agreement
+    judgments: pd.DataFrame,
+    ledger: pd.DataFrame,
+    consensus: pd.DataFrame,
+    params: Agreement,
+    pause: float = PAUSE,
 ) -> Found:
     """Return agreement of the votes that count, over the pairs of the consensus."""
     shown = newest(ledger)
-    scores = campaign_scores(judgments, shown, consensus)
+    timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
+    scores = campaign_scores(timed, shown, consensus)
     similarity = consensus[PAIR].merge(shown[[*PAIR, "similarity"]], how="left")["similarity"]
     return agreement(scores, consensus["level"], similarity, params)
 
@@ -110,16 +119,19 @@ def of_raw(judgments: raw.Raw, params: Agreement = USUAL) -> Found:
         len(judgments.pairs),
         judgments.annotators,
         judgments.time,
-        judgments.seconds,
+        None
+        if judgments.seconds is None
+        else active_seconds(pd.Series(judgments.seconds), PAUSE).to_numpy(),
     )
     return agreement(in_order(scores.of(judged)), level, None, params)
 
 
 def main() -> None:
     """Tell how far the campaign's annotators agree."""
-    params = load().agreement
-    consensus = tables.CONSENSUS.read()
-    found = of_campaign(tables.JUDGMENTS.read(), tables.PAIRS.read(), consensus, params)
+    params = load()
+    consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
+    pause = params.plan.pause
+    found = of_campaign(judgments, tables.PAIRS.read(), consensus, params.agreement, pause)
     _write(PLOTS, found.plots)
     _write(LEAD, found.lead)
     stage.write_metrics("agreement", found.figures)

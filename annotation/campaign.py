@@ -32,6 +32,7 @@ from annotation.pull import pull
 from annotation.push import push, with_showing
 from annotation.simulating.people import rehearsing
 from pipeline import files, stage, tables
+from pipeline.next_step import Situation, next_steps, waits
 from pipeline.params import Params, load
 
 FROZEN = ("rewrite", "pull", "push")
@@ -118,20 +119,10 @@ def _state(campaign: Campaign, *, give_up: bool) -> dict[str, Any]:
         CampaignError: something waits, and nobody said to give it up.
     """
     state = plan(campaign).state
-    waiting = _waiting(state)
+    waiting = ", ".join(waits(state))
     if waiting and not give_up:
         raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")
     return state
-
-
-def _waiting(state: dict[str, Any]) -> str:
-    pairs, queries = state["pairs"], state["queries"]
-    parts = {
-        "pairs wait for judgments": pairs["waiting"],
-        "pairs wait for a clip": pairs["without_clip"],
-        f"queries wait for a decision in {tables.EXTEND.path}": len(queries["for_the_lead"]),
-    }
-    return ", ".join(f"{number} {what}" for what, number in parts.items() if number)
 
 
 def _now() -> str:
@@ -193,7 +184,8 @@ def close(options: argparse.Namespace) -> None:
     freeze()
     lists = [opened.FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
     git.commit([*lists, stage.DAG, Path("dvc.lock")], f"Close {campaign.name}")
-    stage.say(f"{told}; next: dvc repro")
+    [step] = next_steps(Situation(opened.current(), state={}))
+    stage.say(f"{told}; next: {step.command}")
 
 
 def _told(state: dict[str, Any]) -> str:

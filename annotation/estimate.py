@@ -1,12 +1,13 @@
-"""Say what a campaign takes before it begins: pairs, judgments, hours, from params.yaml alone.
+"""Say what a campaign takes before it begins: pairs, judgments, hours.
 
     python -m annotation.estimate [--params params.paper.yaml] [--seconds 19] [--hourly 12]
 
 Three rows: the least (nobody disagrees, no second batch is judged), the usual, and the most (every
 pair needs four judgments, every second batch is judged). Usual is what TVR-Ranking saw: of 3,281
 queries came 96,483 pairs and 227,808 judgments, so 47 % of the second batches and 18 % of the
-pairs that two disagreed on. A judgment took 19 seconds there. What rewriting by an LLM costs:
-`python -m pipeline.rewrite --estimate`.
+pairs that two disagreed on. A judgment took 19 seconds there; once there are enough judgments
+here (agreement.min_judgments), their median counts instead, with `plan.pause` as the most that one
+counts for. What rewriting by an LLM costs: `python -m pipeline.rewrite --estimate`.
 """
 
 import argparse
@@ -16,12 +17,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from annotation.votes import FIRST_VOTES
-from pipeline import arguments, stage
+from pipeline import arguments, stage, tables
+from pipeline.effort import HOUR, active_seconds
 from pipeline.ledger import ALL_VOTES
 from pipeline.params import PARAMS, Params, load
 
 SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
-HOUR = 3600
 LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
 
 
@@ -61,18 +62,28 @@ def text(params: Params, seconds: float, usual: tuple[float, float], hourly: flo
     return "\n".join(lines)
 
 
+def measure(params: Params, path: Path = tables.JUDGMENTS.path) -> float | None:
+    """Return the median seconds of a judgment of this checkout; None where they are too few."""
+    if not path.is_file():
+        return None
+    seconds = active_seconds(tables.JUDGMENTS.read(path)["seconds"].dropna(), params.plan.pause)
+    return float(seconds.median()) if len(seconds) >= params.agreement.min_judgments else None
+
+
 def main(options: argparse.Namespace) -> None:
     """Print what the campaign of a params.yaml takes."""
-    usual = (options.extended, options.escalated)
-    found = text(load(options.params), options.seconds, usual, options.hourly)
-    sys.stdout.write(f"{found}\n")
+    params, usual = load(options.params), (options.extended, options.escalated)
+    seconds = options.seconds or measure(params) or SECONDS
+    sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Reads nothing but the settings.")
+    parser = stage.parser("Reads the settings and, where there are any, the judgments so far.")
     positive, share = arguments.positive, arguments.share
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
-    parser.add_argument("--seconds", type=positive, default=SECONDS, help="of a judgment (19)")
+    parser.add_argument(
+        "--seconds", type=positive, help="of a judgment (the median so far; before that 19)"
+    )
     parser.add_argument("--extended", type=share, default=EXTENDED, help="usual share (0.47)")
     parser.add_argument("--escalated", type=share, default=ESCALATED, help="usual share (0.18)")
     parser.add_argument("--hourly", type=positive, help="what an hour is paid with")

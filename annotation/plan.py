@@ -2,7 +2,7 @@
 
 reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
-        rejected_judgments.csv; datasets/campaign/{audit,topup}.csv
+        rejected_judgments.csv; datasets/campaign/{audit,topup}.csv; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
 
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
@@ -14,21 +14,24 @@ what it names and is open already stays as it is.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from annotation import opened, roster
+from annotation import env, opened, roster
 from annotation.planning import seats, state
 from annotation.planning.campaign import Campaign, Rule
 from annotation.planning.extension import extension, of_judged_queries
 from annotation.planning.people import NEEDED, Annotator, PlanError, Role, judges
+from annotation.planning.progress import progress
 from annotation.planning.standing import Standing, standing
 from annotation.showing import showing, to_judge
 from annotation.votes import Ints, fresh
 from pipeline import files, stage, tables
 from pipeline.ledger import PAIR, SHOWN
+from pipeline.next_step import Situation, next_steps
 from pipeline.params import Params, load
 
 
@@ -62,6 +65,7 @@ def plan(campaign: Campaign) -> Plan:
             "pairs": state.pair_counts(known, wanted.to_numpy(), unfilled),
             "queries": state.query_counts(known, further, campaign.candidates),
             "annotators": state.people_counts(campaign.annotators, given, campaign.done),
+            "outlook": state.outlook(known, wanted.to_numpy(), further),
         },
     )
 
@@ -172,20 +176,34 @@ def main() -> None:
     Raises:
         PlanError: pairs wait, and fewer than four people may judge.
     """
-    found = opened.running()
+    found, params = opened.running(), load()
     if found is None:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
         files.write_json(tables.STATE, {"campaign": None})
         stage.say("plan: no campaign is open, so nobody is asked")
         return
-    campaign = campaign_of(roster.people(), load(), pulled())
+    answers, known = pulled(), roster.roster()
+    campaign = campaign_of(known.annotators, params, answers)
     made = plan(campaign)
     if made.state["pairs"]["waiting"]:
         refuse_too_few(campaign.annotators)
     stale = len(campaign.judgments) - len(fresh(campaign.judgments, campaign.shown))
+    told = {
+        "campaign": found.name,
+        **progress(campaign, made.state, answers.rejected, params.plan.pause, datetime.now(UTC)),
+        "without_account": without_account(known),
+        "stale_judgments": stale,
+    }
     tables.ASSIGNMENTS.write(made.assignments)
-    files.write_json(tables.STATE, {"campaign": found.name, **made.state, "stale_judgments": stale})
-    stage.say(state.remark(made.state, len(made.assignments)))
+    files.write_json(tables.STATE, told)
+    # `push` follows in the same `dvc repro`, and gives out what is wanted.
+    steps = next_steps(Situation(found, told, server=env.endpoint() is not None))
+    stage.say(state.remark(told, len(made.assignments), steps))
+
+
+def without_account(known: roster.Roster) -> list[int]:
+    """Return the people who may be asked, and whose account nobody has written down."""
+    return sorted(judges(known.annotators).keys() - known.accounts.keys())
 
 
 if __name__ == "__main__":

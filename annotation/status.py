@@ -1,10 +1,12 @@
-"""Tell the lead where the campaign stands.
+"""Tell the lead where the campaign stands, and what to do next.
 
     python -m annotation.status [--json] [--watch [SECONDS]]
 
-Asks the server, and changes nothing: done and open per annotator, their pace, the hours to pay
-and the hours left; agreement so far; what was escalated, discarded or can't be judged; the
-queries whose second batch is judged, with the levels of their first in a row.
+Asks the server, and changes nothing. It prints the next step with its command; done and open
+per annotator, their pace, the hours to pay and the hours left; who has not begun, and who was not
+seen for a week; the pace of the last seven days, and when the campaign will be judged; answers
+that were refused; agreement so far; what was escalated, discarded or can't be judged; the queries
+whose second batch is judged, with the levels of their first in a row.
 
 Exits with 0 when every pair is decided or the campaign is closed, with 75 while it waits: for
 people, for a clip, or for a decision of yours.
@@ -15,38 +17,41 @@ import json
 import sys
 import time
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 import pandas as pd
 
-from annotation import opened, pull, roster
+from annotation import env, opened, pull, roster
+from annotation.campaign import frozen
 from annotation.connection import alone, connect
-from annotation.opened import CampaignError
-from annotation.plan import Answers, campaign_of, plan, pulled
+from annotation.opened import CampaignError, Opened
+from annotation.plan import Answers, campaign_of, plan, pulled, without_account
 from annotation.planning.campaign import Campaign
+from annotation.planning.progress import progress
 from annotation.planning.standing import Standing, standing
 from annotation.planning.state import ended
+from annotation.status_text import text
 from annotation.votes import FIRST_VOTES, NEAR, NO_LEVEL
 from pipeline import arguments, stage, tables
+from pipeline.next_step import Situation, Step, is_released, next_steps, waits
 from pipeline.params import load
 
 WAITING = 75
 WATCH_SECONDS = 60
-HOUR = 3600
 
 
 def status(campaign: Campaign, state: Mapping[str, Any]) -> dict[str, Any]:
     """Return where a campaign stands, in figures: its state, and what people's levels say."""
-    known, pairs, queries = standing(campaign), state["pairs"], state["queries"]
+    known, queries = standing(campaign), state["queries"]
     return {
         "wanted": sum(who["open"] for who in state["annotators"].values()),
-        "waits": bool(pairs["waiting"] or pairs["without_clip"] or queries["for_the_lead"]),
-        "pairs": pairs,
+        "waits": bool(waits(state)),
+        **state,
         "agreement": agreement(known),
         "extended": {query: levels(known, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
-        "annotators": people(campaign.judgments, state["annotators"]),
     }
 
 
@@ -72,80 +77,62 @@ def levels(known: Standing, query: str) -> list[int | None]:
     return [None if level == NO_LEVEL else level for level in own["level"].tolist()]
 
 
-def people(judgments: pd.DataFrame, known: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return each annotator's figures: hours done and left, and judgments in an hour."""
-    spent = judgments.dropna(subset="seconds").groupby("annotator")["seconds"]
-    total, means = spent.sum().to_dict(), spent.mean().to_dict()
-    found = {}
-    for number, who in known.items():
-        seconds, mean = total.get(int(number), 0.0), means.get(int(number))
-        found[number] = {
-            **who,
-            "hours": round(seconds / HOUR, 2),
-            "per_hour": round(HOUR / mean) if mean else None,
-            "hours_left": round(who["open"] * mean / HOUR, 2) if mean else None,
-        }
-    return found
-
-
-def text(name: str, figures: dict[str, Any]) -> str:
-    """Return the figures as a page of text."""
-    pairs, agreed = figures["pairs"], figures["agreement"]
-    lines = [f"{name}: {figures['wanted']} judgments wanted", ""]
-    lines += [_row("annotator", "role", "done", "open", "hours", "per hour", "hours left")]
-    for number, who in figures["annotators"].items():
-        role = who["role"] or "left"
-        role = role if who["active"] else f"({role})"
-        told = (who["hours"], who["per_hour"], who["hours_left"])
-        lines.append(_row(number, role, who["done"], who["open"], *told))
-    lines += ["", f"pairs      {pairs['all']:>7}"]
-    lines += [f"  {_words(key):22}{pairs[key]:>7}" for key in pairs if key != "all"]
-    lines += ["", f"of {agreed['pairs_with_two']} pairs with two levels"]
-    lines += [f"  {_words(key):22}{_share(agreed[key])}" for key in ("exact", "within_1")]
-    if figures["extended"]:
-        lines += ["", "second batch judged, and the levels of the first by rank"]
-        lines += [f"  {query:22}{_levels(row)}" for query, row in figures["extended"].items()]
-    if figures["for_the_lead"]:
-        lines += ["", f"for you to decide in {tables.EXTEND.path} (no level at the last ranks)"]
-        lines += [f"  {query}" for query in figures["for_the_lead"]]
-    return "\n".join(lines) + "\n"
-
-
-def _row(number: object, role: object, *figures: object) -> str:
-    cells = "".join(f"{'-' if cell is None else cell:>12}" for cell in figures)
-    return f"{number:>9}  {role:12}{cells}"
-
-
-def _words(key: str) -> str:
-    return key.replace("_", " ")
-
-
-def _share(value: float | None) -> str:
-    return f"{'-':>7}" if value is None else f"{100 * value:>6.1f} %"
-
-
-def _levels(row: list[int | None]) -> str:
-    return " ".join("-" if level is None else str(level) for level in row)
-
-
 def now() -> tuple[str, dict[str, Any]]:
     """Return the campaign's name and figures, as the server has it; else as it was pulled last.
 
     Raises:
-        CampaignError: no campaign was opened here.
+        CampaignError: no campaign was opened here, or nothing to judge was made yet.
     """
-    campaign = opened.current()
-    if campaign is None:
-        raise CampaignError(f"{opened.FILE}: no campaign is open here")
-    connection = None if campaign.closed else connect("status")
-    answers = pulled()
+    campaign, made = opened.current(), tables.QUERIES.path.is_file()
+    if campaign is None or not (campaign.closed or tables.CANDIDATES.path.is_file()):
+        known = "no campaign is open here" if campaign is None else "there are no candidates yet"
+        [step] = next_steps(Situation(campaign, {}, candidates=made and campaign is None))
+        raise CampaignError(f"{opened.FILE}: {known}; next: {step.text}")
+    figures = _closed(campaign) if campaign.closed else _running(campaign)
+    return campaign.name, figures
+
+
+def _closed(found: Opened) -> dict[str, Any]:
+    answers, params = pulled(), load()
+    campaign = campaign_of(roster.people(), params, answers)
+    state = ended(campaign, tables.PAIRS.read())
+    measured = progress(campaign, state, answers.rejected, params.plan.pause, datetime.now(UTC))
+    situation = Situation(found, {}, frozen=frozen(), released=is_released(found))
+    return _with_steps(status(campaign, measured), next_steps(situation))
+
+
+def _running(found: Opened) -> dict[str, Any]:
+    connection, answers, params = connect("status"), pulled(), load()
     if connection is not None:
         with alone("status"):
-            found = pull.fetch(connection)
-        answers = Answers(pull.merged(found).judgments, *pull.other_tables(found))
-    known = campaign_of(roster.people(), load(), answers)
-    state = ended(known, tables.PAIRS.read()) if campaign.closed else plan(known).state
-    return campaign.name, status(known, state)
+            fetched = pull.fetch(connection)
+        answers = Answers(pull.merged(fetched).judgments, *pull.other_tables(fetched))
+    people = roster.roster()
+    campaign = campaign_of(people.annotators, params, answers)
+    planned = plan(campaign)
+    measured = progress(
+        campaign, planned.state, answers.rejected, params.plan.pause, datetime.now(UTC)
+    )
+    measured |= {"without_account": without_account(people)}
+    situation = Situation(
+        found,
+        measured,
+        server=env.endpoint() is not None,
+        shown=not tables.PAIRS.read().empty,
+        unsent=unsent(planned.assignments, campaign.open_tasks),
+    )
+    return _with_steps(status(campaign, measured), next_steps(situation))
+
+
+def unsent(wanted: pd.DataFrame, there: pd.DataFrame) -> int:
+    """Return how many of the judgments that a plan wants are not open in Label Studio."""
+    key = tables.ASSIGNMENTS.columns
+    known = pd.MultiIndex.from_frame(there[key])
+    return int((~pd.MultiIndex.from_frame(wanted[key]).isin(known)).sum())
+
+
+def _with_steps(figures: dict[str, Any], steps: list[Step]) -> dict[str, Any]:
+    return {"next": [step._asdict() for step in steps], **figures}
 
 
 def main(options: argparse.Namespace) -> None:

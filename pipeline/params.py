@@ -179,13 +179,15 @@ class Pull(Section):
 
 
 class Plan(Section):
-    """When a query's second batch is judged.
+    """When a query's second batch is judged, and how long a judgment may count.
 
     It is where the mean level over the last `last_ranks` of the first is `min_mean` or more.
+    `pause` is in minutes.
     """
 
     last_ranks: Positive
     min_mean: Annotated[float, Field(ge=0, le=4)]
+    pause: Annotated[float, Field(gt=0)]
 
 
 class Push(Section):
@@ -232,8 +234,9 @@ class Release(Section):
 class Agreement(Section):
     """The bootstrap of agreement, and when an annotator's figures are worth a look.
 
-    `min_seconds` is of the median judgment, `max_same` the share of one level among a
-    person's, `min_correlation` of their levels with the others' mean.
+    `min_seconds` is of the median judgment, and of each in a `burst` of so many in a row;
+    `max_same` is the share of one level among a person's, `min_correlation` of their levels with
+    the others' mean.
     """
 
     seed: Natural
@@ -241,6 +244,7 @@ class Agreement(Section):
     confidence: Annotated[float, Field(gt=0, lt=1)]
     min_judgments: Positive
     min_seconds: Annotated[float, Field(ge=0)]
+    burst: Annotated[int, Field(ge=2)]
     max_same: Share
     min_correlation: Annotated[float, Field(ge=-1, le=1)]
 

@@ -16,8 +16,18 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from pipeline import csv_files, files, stage
+from pipeline.next_step import Situation, Step, next_steps
 from pipeline.params import Params, load
-from pipeline.reporting import besides, collection, lead, losses, relevance, scores, sources
+from pipeline.reporting import (
+    besides,
+    collection,
+    lead,
+    losses,
+    progress,
+    relevance,
+    scores,
+    sources,
+)
 from pipeline.reporting.checks import Check, Standing, checks, standing
 from pipeline.reporting.collection import lengths, table_1, table_4
 from pipeline.reporting.cost import cost
@@ -100,12 +110,24 @@ def shown(found: Sources, own: Made, params: Params) -> Shown:
     )
 
 
+def steps(found: Sources) -> list[Step]:
+    """Return what the lead does next, as far as tables tell; of a finished campaign nothing."""
+    situation = Situation(
+        found.collection.campaign,
+        found.state,
+        shown=not found.collection.pairs.empty,
+        released=found.released,
+    )
+    return [] if found.released else next_steps(situation)
+
+
 def report_page(found: Sources, own: Made, page: Shown) -> str:
     """Return the report."""
     return render(
         "report.html.j2",
         campaign=found.collection.campaign,
         standing=own.standing,
+        steps=steps(found),
         checks=own.checks,
         figures=page.figures,
         grids=page.grids,
@@ -120,7 +142,13 @@ def lead_page(found: Sources, now: Standing) -> str:
         "lead.html.j2",
         campaign=found.collection.campaign,
         standing=now,
-        flags=lead.flags(found.annotators),
+        steps=steps(found),
+        flags=[*lead.flags(found.annotators), *progress.absent(found.state)],
+        as_of=progress.as_of(found.state),
+        forecast=progress.forecast(found.state),
+        pace=progress.pace(found.state),
+        workload=progress.workload(found.state),
+        refused=progress.refused(found.rejected_judgments),
         people=lead.people(found.annotators),
         couples=lead.couples(found.annotator_pairs),
         disputed=disputed[: lead.SHOWN],

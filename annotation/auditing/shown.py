@@ -43,7 +43,7 @@ def _progress(progress: dict[str, int], drawn: Design) -> str:
 
 def _columns(frame: pd.DataFrame) -> str:
     if frame.empty:
-        return "nothing is judged yet"
+        return "no pair has a level yet"
     return str(frame.to_string(index=False, float_format=lambda value: f"{value:.2f}"))
 
 

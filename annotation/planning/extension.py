@@ -1,6 +1,6 @@
 """Which queries get their second batch judged (design, section 3, "Extension")."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import NamedTuple
 
 import pandas as pd
@@ -15,10 +15,16 @@ SECOND = 2
 
 
 class Extension(NamedTuple):
-    """Query_ids: those whose batch 2 is judged, and those that the lead has to decide on."""
+    """Query_ids: those whose batch 2 is judged, and those that the lead has to decide on.
+
+    `undecided` are all of which nobody can tell yet whether their batch 2 will be judged, and
+    `decided` the ones that have a batch 2 and where it is settled.
+    """
 
     extended: set[str]
     for_the_lead: set[str]
+    undecided: Set[str] = frozenset()
+    decided: Set[str] = frozenset()
 
 
 def extension(known: Standing, decisions: Mapping[str, bool], rule: Rule) -> Extension:
@@ -34,7 +40,9 @@ def extension(known: Standing, decisions: Mapping[str, bool], rule: Rule) -> Ext
     by_rule = ~queries["waits"] & queries["high"]
     extended = queries["more"] & ~no & (told | by_rule)
     unsure = queries["more"] & ~told & ~queries["waits"] & ~queries["levels"]
-    return Extension(_ids(extended), _ids(unsure))
+    undecided = unsure | (queries["more"] & ~told & queries["waits"])
+    settled = queries["more"] & ~undecided
+    return Extension(_ids(extended), _ids(unsure), _ids(undecided), _ids(settled))
 
 
 def _by_query(known: Standing, rule: Rule) -> pd.DataFrame:

@@ -7,13 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from annotation import roster
 from annotation.planning.campaign import Campaign
 from annotation.planning.extension import SECOND, Extension
 from annotation.planning.people import Annotator
 from annotation.planning.standing import Standing, standing
-from annotation.votes import Bools, Ints, last_shown, rows_of
-from pipeline import tables
+from annotation.votes import FIRST_VOTES, Bools, Ints, last_shown, rows_of
+from pipeline.next_step import Step, lines
 
 DECIDED = ("two", "four", "discarded", "unjudgeable")
 
@@ -83,21 +82,29 @@ def people_counts(
     }
 
 
-def remark(figures: Mapping[str, Any], wanted: int) -> str:
-    """Return in a line or two where the campaign stands, and what keeps it from going on."""
-    pairs, queries = figures["pairs"], figures["queries"]
+def outlook(known: Standing, wanted: Bools, further: Extension) -> dict[str, int]:
+    """Count what tells how many judgments are still to come (`forecast.forecast`).
+
+    `first` pairs lack one of their first two levels; of `compared` ones, which have both,
+    `disputed` went to four people. `second_pairs` are the pairs of the second batches of the
+    `undecided` queries; of the `decided` ones `extended` got theirs.
+    """
+    scores, undecided = known.verdicts.scores, known.pairs["query_id"].isin(further.undecided)
+    second = undecided & (known.pairs["batch"] == SECOND) & ~known.pairs["extra"] & known.clip
+    return {
+        "first": int((known.waiting & wanted & (scores < FIRST_VOTES)).sum()),
+        "compared": int((scores >= FIRST_VOTES).sum()),
+        "disputed": int(known.escalated.sum()),
+        "second_pairs": int(second.sum()),
+        "undecided": len(further.undecided),
+        "decided": len(further.decided),
+        "extended": len(further.extended),
+    }
+
+
+def remark(figures: Mapping[str, Any], wanted: int, steps: Sequence[Step]) -> str:
+    """Return in a few lines where the campaign stands, and what is to be done."""
+    pairs = figures["pairs"]
     decided = sum(pairs[name] for name in DECIDED)
-    told = [f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted"]
-    if pairs["without_clip"]:
-        told.append(f"{pairs['without_clip']} pairs have no clip: see {tables.FAILED_CLIPS.path}")
-    if pairs["nobody_left"]:
-        told.append(
-            f"{pairs['nobody_left']} pairs have been seen by everybody who is active, and wait:"
-            f" add people to {roster.PUBLIC}"
-        )
-    if queries["for_the_lead"]:
-        told.append(
-            f"{len(queries['for_the_lead'])} queries wait for a decision in {tables.EXTEND.path}:"
-            f" none of the last ranks has a level ({', '.join(queries['for_the_lead'][:5])} ...)"
-        )
-    return "\n".join(told)
+    told = f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted"
+    return "\n".join([told, *lines(steps)])

@@ -32,7 +32,8 @@ def people(scores: Scores, params: Agreement) -> People:
     `bias` is the mean difference to the mean of the *others* on the same pair, `correlation` is
     with that mean, `spread` the standard deviation of the levels, `most_frequent` the share of
     the level given most often, `seconds` the median of a judgment, `drift` how much higher the
-    bias is in the later half of the person's judgments. `escalated` is the share of pairs whose
+    bias is in the later half of the person's judgments, `in_bursts` how many of them are part of
+    a burst (`bursts`). `escalated` is the share of pairs whose
     first two levels lay apart: among those where the person's score was one of the two, or,
     where times are not known, among all of theirs. What is not known is null.
     """
@@ -61,9 +62,49 @@ def people(scores: Scores, params: Agreement) -> People:
             "escalated": grouped["escalated"].mean(),
         }
     )
-    table = found.round(6).assign(flags=_flags(found, params))
+    fast = bursts(scores, params.min_seconds, params.burst).reindex(found.index)
+    table = found.round(6).assign(
+        in_bursts=None if _untimed(scores) else fast["judgments"].fillna(0).astype("int64"),
+        flags=_flags(found.join(fast), params),
+    )
     names = scores.annotators[table.index]
     return People(table.set_axis(names).rename_axis("annotator").reset_index())
+
+
+def bursts(scores: Scores, min_seconds: float, length: int) -> pd.DataFrame:
+    """Return who judged in bursts, by annotator, as `judgments, longest, begin`.
+
+    A burst is `length` or more judgments of a person, one after the other, each of which took
+    less than `min_seconds`. `judgments` counts those in bursts, `longest` those of the longest
+    (the first, where several are), which begins at `begin`. Nobody is known to have any where
+    times or seconds are not known; a judgment without seconds ends a burst.
+    """
+    if _untimed(scores):
+        return pd.DataFrame({"judgments": [], "longest": [], "begin": []})
+    rows = pd.DataFrame(
+        {
+            "annotator": scores.annotator,
+            "time": scores.time,
+            "pair": scores.pair,
+            "fast": np.asarray(scores.seconds) < min_seconds,
+        }
+    ).sort_values(["annotator", "time", "pair"])
+    run = (rows[["annotator", "fast"]] != rows[["annotator", "fast"]].shift()).any(axis=1).cumsum()
+    runs = rows[rows["fast"]].groupby(["annotator", run])["time"].agg(["size", "min"])
+    long = runs[runs["size"] >= length].reset_index("annotator")
+    longest = long.sort_values(["size", "min"], ascending=[False, True])
+    by = longest.groupby("annotator")
+    return pd.DataFrame(
+        {
+            "judgments": by["size"].sum(),
+            "longest": by["size"].first(),
+            "begin": by["min"].first(),
+        }
+    )
+
+
+def _untimed(scores: Scores) -> bool:
+    return scores.time is None or scores.seconds is None
 
 
 def _mean_of_others(scores: Scores) -> Floats:
@@ -132,10 +173,13 @@ def _flags(found: pd.DataFrame, params: Agreement) -> list[str]:
         "too fast: the median judgment took {0.seconds:.1f} s": found["seconds"]
         < params.min_seconds,
         "constant: {0.most_frequent:.0%} are one level": found["most_frequent"] > params.max_same,
+        "burst: {0.longest:.0f} in a row took under {1.min_seconds:g} s each, from"
+        " {0.begin:%Y-%m-%d %H:%M} UTC ({0.judgments:.0f} in bursts)": found["judgments"] > 0,
         "contrary: correlation with the others is {0.correlation:.2f}": found["correlation"]
         < params.min_correlation,
     }
+    told = {text: (marked & enough).to_dict() for text, marked in marks.items()}
     return [
-        "; ".join(text.format(row) for text, marked in marks.items() if (marked & enough)[person])
+        "; ".join(text.format(row, params) for text, marked in told.items() if marked[person])
         for person, row in zip(found.index, found.itertuples(), strict=True)
     ]

@@ -39,12 +39,13 @@ class Check(NamedTuple):
 class Standing(NamedTuple):
     """How far judging is: pairs that are wanted and decided (also without a level).
 
-    `left` says what keeps the release from being complete.
+    `left` says what keeps the release from being complete; `judgments` counts all there are.
     """
 
     wanted: int
     decided: int
     left: list[str]
+    judgments: int = 0
 
     @property
     def complete(self) -> bool:
@@ -55,11 +56,19 @@ class Standing(NamedTuple):
     def text(self) -> str:
         """The state in a sentence."""
         if not self.decided:
-            return "Incomplete: nothing is judged yet."
+            return f"Incomplete: {self.beginning}."
         told = f"{self.decided:,} of {self.wanted:,} pairs are decided"
         if self.complete:
             return f"Complete: {told}."
         return f"Incomplete: {told}; {', '.join(self.left)}."
+
+    @property
+    def beginning(self) -> str:
+        """What there is to say before any pair is decided."""
+        if not self.judgments:
+            return "nothing is judged yet"
+        plural = "" if self.judgments == 1 else "s"
+        return f"{self.judgments:,} judgment{plural}, no pair complete yet"
 
 
 def standing(sources: Sources) -> Standing:
@@ -80,7 +89,7 @@ def standing(sources: Sources) -> Standing:
     }
     told = [f"{number:,} {what}" for what, number in left.items() if number]
     ended = [] if found.status == "closed" else [f"the campaign is {found.status}"]
-    return Standing(wanted, decided, [*told, *ended])
+    return Standing(wanted, decided, [*told, *ended], len(sources.judgments))
 
 
 def checks(sources: Sources, now: Standing, params: Report) -> list[Check]:
@@ -99,7 +108,7 @@ def _judged(found: Standing) -> Check:
     value = f"{found.decided:,} / {found.wanted:,}"
     verdict: Verdict = "pass" if found.complete else "look" if found.decided else "open"
     left = found.left or ["pairs, with a level or without"]
-    detail = ", ".join(left) if found.decided else "nothing is judged yet"
+    detail = ", ".join(left) if found.decided else found.beginning
     return Check("Judged", value, "all pairs, campaign closed", verdict, detail)
 
 

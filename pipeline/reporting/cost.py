@@ -1,30 +1,29 @@
 """What the collection has cost: hours of judging, and what rewriting was paid."""
 
+from pipeline.effort import HOUR, active_seconds
 from pipeline.reporting.grid import Grid, Num, count, decimal
 from pipeline.reporting.sources import Sources
 
-HOUR = 3600
-
 
 def cost(sources: Sources) -> Grid:
-    """Return time and money as a table.
-
-    The time of a judgment is what the server says, so a page that was left open counts; the
-    median times the number is free of that.
-    """
-    seconds = sources.judgments["seconds"].dropna()
-    typical = seconds.median() * len(sources.judgments) / HOUR if len(seconds) else None
+    """Return time and money as a table; a judgment counts for at most `sources.pause` minutes."""
+    timed = sources.judgments["seconds"].dropna()
+    seconds = active_seconds(timed, sources.pause)
     rows: list[tuple[str, Num]] = [
         ("Judgments", count(len(sources.judgments))),
         ("Hours of judging", decimal(seconds.sum() / HOUR if len(seconds) else None, 1)),
-        ("Hours at the median time", decimal(typical, 1)),
         ("Seconds for a judgment, median", decimal(seconds.median(), 1)),
+        (f"Judgments cut off at {sources.pause:g} minutes", count((timed > seconds).sum())),
         ("Judgments without a time", count(len(sources.judgments) - len(seconds))),
         *_rewriting(sources),
     ]
     backend = sources.metrics["rewrite"]["backend"]
     free = "" if "llm" in sources.metrics["rewrite"] else ", without a language model: free"
-    note = f"Judging as the server timed it. Rewriting by the backend \u201c{backend}\u201d{free}."
+    note = (
+        f"Judging as the server timed it; a judgment counts for at most {sources.pause:g} minutes,"
+        " since a page may have been left open. Judgments without a time are not in the hours."
+        f" Rewriting by the backend \u201c{backend}\u201d{free}."
+    )
     return Grid("Cost", ("What", "Amount"), rows, note)
 
 

@@ -27,7 +27,7 @@ OUTCOMES = {
     "two": "level {level}, by two",
 }
 ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
-COUNTS, SHARES = ("number", "couples"), ("most_frequent", "escalated", "exact")
+COUNTS, SHARES = ("number", "couples", "in_bursts"), ("most_frequent", "escalated", "exact")
 PERSON = {
     "number": "Judgments",
     "mean": "Mean",
@@ -36,6 +36,7 @@ PERSON = {
     "correlation": "Correlation",
     "most_frequent": "Most frequent level",
     "seconds": "Seconds, median",
+    "in_bursts": "In bursts",
     "drift": "Drift",
     "escalated": "Escalated",
 }
@@ -80,7 +81,8 @@ def people(annotators: pd.DataFrame) -> Grid:
     note = (
         "Mean and spread (standard deviation) of the levels. Bias: how far above the mean of the"
         " others on the same pairs; correlation with it. Drift: how much higher the bias is in the"
-        " later half. Escalated: share of pairs whose first two votes lay apart."
+        " later half. In bursts: judgments in long runs of very fast ones. Escalated: share of"
+        " pairs whose first two votes lay apart."
     )
     return Grid("Annotators", ("Annotator", *PERSON.values()), rows, note)
 

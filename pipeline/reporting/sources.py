@@ -9,6 +9,7 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline import csv_files, files, opened, pool, stage, tables
+from pipeline.next_step import is_released
 from pipeline.params import Params
 from pipeline.releasing import collection as release
 from pipeline.releasing.collection import Collection
@@ -33,7 +34,8 @@ class Sources:
     `collection` is what the release is made of: the campaign, the pairs that were shown, with
     their levels, and how complete they are. `moments` are those of the pool that take part
     (`pool.described`); `state` is the plan's, where a campaign is open. Candidates have ranks up
-    to `deepest`; `audit` and `topup` are what is judged besides.
+    to `deepest`; `audit` and `topup` are what is judged besides. A judgment counts for at most
+    `pause` minutes. `released` says whether the campaign was released as it is now.
     """
 
     collection: Collection
@@ -55,6 +57,8 @@ class Sources:
     state: Figures
     metrics: Mapping[str, Figures]
     deepest: int
+    pause: float
+    released: bool
 
 
 def read(params: Params) -> Sources:
@@ -73,8 +77,9 @@ def read(params: Params) -> Sources:
         tables.COUNTED_VOTES.read(),
         release.besides(audit, topup, params.candidates.top),
     )
+    campaign = opened.current()
     return Sources(
-        collection=release.collection(opened.current(), made),
+        collection=release.collection(campaign, made),
         moments=pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
@@ -93,6 +98,8 @@ def read(params: Params) -> Sources:
         state=_mapping(tables.STATE),
         metrics={name: _mapping(stage.METRICS / f"{name}.json") for name in STAGES},
         deepest=params.candidates.top,
+        pause=params.plan.pause,
+        released=campaign is not None and is_released(campaign),
     )
 
 

@@ -24,7 +24,7 @@ from annotation.opened import CampaignError
 from annotation.planning.people import PlanError
 from annotation.push import with_showing
 from annotation.pushing import ledger
-from pipeline import files, stage, tables
+from pipeline import files, next_step, stage, tables
 from pipeline.guideline import GuidelineError
 from pipeline.params import load
 
@@ -232,8 +232,9 @@ def test_people_are_not_needed_where_nothing_waits(closing):
     assert tables.ASSIGNMENTS.read().empty
 
 
-def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing):
+def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, repository):
     found = closing(AGREED)
+    shutil.copy(repository / "dvc.yaml", stage.DAG)
     assert found.shown["annotator"].nunique() == 2
     state = end(give_up=True)
     consensus.main()
@@ -246,3 +247,30 @@ def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing):
     assert (figures["pairs"]["all"], figures["pairs"]["discarded"]) == (metrics["pairs"], 1)
     assert (figures["wanted"], figures["waits"], figures["for_the_lead"]) == (0, False, [])
     assert status.text(name, figures).startswith("Faults: 0 judgments wanted")
+    assert (figures["forecast"], figures["judgments"]) == (None, 2)
+    assert next_of(figures) == "python -m annotation.campaign close", "the closing was stopped"
+    campaign.freeze()
+    assert next_of(status.now()[1]) == "dvc repro release report"
+    files.write_json(next_step.MANIFEST, {"campaign": opened.current().model_dump()})
+    assert next_of(status.now()[1]) is None
+
+
+def next_of(figures):
+    return figures["next"][0]["command"]
+
+
+def test_close_is_the_next_step_exactly_where_it_goes_through(closing, monkeypatch, capsys):
+    found = closing(AGREED)
+    env.write({env.URL: "https://judge.example.org", env.TOKEN: "t"})
+    monkeypatch.setattr(status, "connect", lambda _: None)
+    for judged, goes_through in ((AGREED, False), (BOTH, True)):
+        found.judged = judged
+        found.pull(None)
+        told = next_of(status.now()[1])
+        plan.main()
+        assert (told == "python -m annotation.campaign close") == goes_through
+        assert (f"next: close the campaign: {told}" in capsys.readouterr().err) == goes_through
+        if not goes_through:
+            with pytest.raises(CampaignError, match="1 pairs wait for judgments"):
+                end()
+    assert end()["pairs"]["two"] == 2

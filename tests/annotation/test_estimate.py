@@ -4,8 +4,10 @@ import subprocess
 import sys
 
 import pytest
+from campaign_cases import told as judgments_told
 
-from annotation.estimate import ESCALATED, EXTENDED, LEAST, MOST, SECONDS, estimate
+from annotation.estimate import ESCALATED, EXTENDED, LEAST, MOST, SECONDS, estimate, measure
+from pipeline import tables
 from pipeline.params import load
 
 
@@ -31,6 +33,20 @@ def test_a_single_batch_is_not_extended(paper):
         update={"candidates": paper.candidates.model_copy(update={"top": 8, "batch": 20})}
     )
     assert estimate(short, 1.0, 0.0) == (3_281 * 8, 3_281 * 8 * 2)
+
+
+def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path):
+    path = tmp_path / "judgments.csv"
+    assert measure(paper, path) is None
+    for number, found in ((49, None), (50, 12.0)):
+        rows = [
+            {"query_id": f"q{row}", "moment_id": "m", "annotator": 1, "level": 2, "seconds": 12.0}
+            for row in range(number)
+        ]
+        tables.JUDGMENTS.write(judgments_told(rows), path)
+        assert measure(paper, path) == found
+    tables.JUDGMENTS.write(judgments_told([row | {"seconds": 9e4} for row in rows]), path)
+    assert measure(paper, path) == 300, "nobody judges for a day"
 
 
 @pytest.mark.parametrize(

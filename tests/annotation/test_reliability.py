@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.agreement import USUAL
 from annotation.reliability import figures, kappa
 from annotation.reliability.alpha import Bootstrap, alphas
-from annotation.reliability.people import people
+from annotation.reliability.people import bursts, people
 from annotation.reliability.scores import (
     Scores,
     couples,
@@ -334,6 +334,72 @@ def test_flags_say_why(theirs, seconds, flag):
     person = scores_of(rows).annotator
     table = of_people(rows, seconds=np.where(person == 1, seconds, 9.0))
     assert table["flags"][1] == flag
+
+
+def in_time(seconds, level=lambda place: place % 5):
+    """Return one annotator's scores, in the order of time, each of a pair of its own."""
+    number = len(seconds)
+    start = np.datetime64("2024-05-01T08:00")
+    return Scores(
+        np.arange(number),
+        np.zeros(number, dtype=np.int64),
+        np.array([level(place) for place in range(number)]),
+        number,
+        pd.Index([7]),
+        start + np.arange(number) * np.timedelta64(60, "s"),
+        np.array(seconds, dtype=float),
+    )
+
+
+FAST, SLOW = [1.5], [9.0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "found"),
+    [
+        (SLOW * 30 + FAST * 12 + SLOW * 30, (12, 12, "08:30")),
+        (FAST * 9 + SLOW + FAST * 9, None),
+        (SLOW * 30 + FAST * 10 + SLOW + FAST * 11, (21, 11, "08:41")),
+        (FAST * 5 + [np.nan] + FAST * 5 + SLOW * 40, None),
+        ([2.0] * 60, None),
+    ],
+)
+def test_a_burst_is_a_long_run_of_fast_judgments(seconds, found):
+    scores = in_time(seconds)
+    rows = bursts(scores, 2.0, 10)
+    shuffled = scores.of(np.random.default_rng(1).permutation(len(seconds)))
+    pd.testing.assert_frame_equal(bursts(shuffled, 2.0, 10), rows)
+    told = [(r.judgments, r.longest, f"{r.begin:%H:%M}") for r in rows.itertuples()]
+    assert told == ([] if found is None else [found])
+    [row] = people(scores, USUAL).table.to_dict("records")
+    assert row["in_bursts"] == (found[0] if found else 0)
+    assert ("burst: " in row["flags"]) == (found is not None)
+
+
+def test_a_burst_is_told_with_its_time_and_unknown_without_times():
+    scores = in_time(SLOW * 50 + FAST * 10)
+    flags = people(scores, USUAL).table["flags"][0]
+    assert "burst: 10 in a row took under 2 s each, from 2024-05-01 08:50 UTC" in flags
+    for unknown in ({"time": None}, {"seconds": None}):
+        table = people(scores._replace(**unknown), USUAL).table
+        assert table["in_bursts"].isna().all()
+        assert "burst" not in table["flags"][0]
+
+
+def test_honest_people_are_hardly_ever_in_a_burst_and_who_clicks_through_always():
+    """500 people of 1,000 judgments: medians of 3 to 20 s, and easy pairs that come together."""
+    random, people_, each = np.random.default_rng(2024), 500, 1000
+    noise = random.standard_normal((people_, each))
+    for place in range(1, each):
+        noise[:, place] = 0.5 * noise[:, place - 1] + 0.866 * noise[:, place]
+    median = random.uniform(3, 20, (people_, 1))
+    seconds = np.maximum(1.0, median * np.exp(0.5 * noise))
+    who = np.repeat(np.arange(people_), each)
+    honest = in_time(seconds.ravel())._replace(annotator=who)
+    assert len(bursts(honest, 2.0, 10)) <= 5
+    seconds[:, 500:512] = random.uniform(0.5, 1.9, (people_, 12))
+    clicked = honest._replace(seconds=seconds.ravel())
+    assert len(bursts(clicked, 2.0, 10)) == people_
 
 
 def test_nobody_is_flagged_by_a_few_judgments():

@@ -1,15 +1,33 @@
 """What the lead is told, on campaigns small enough to count by hand."""
 
 import sys
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from random import Random
 
+import pandas as pd
 import pytest
 from campaign_cases import told
-from simulated import campaign_of, candidates_of, people
+from simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
-from annotation.opened import CampaignError
+from annotation.opened import CampaignError, Opened
 from annotation.plan import plan
 from annotation.planning.campaign import Rule
+from annotation.planning.forecast import further_judgments
+from annotation.planning.progress import pace, progress
+from pipeline import tables
+from pipeline.next_step import Situation, next_steps
+
+NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
+OPEN = Opened(
+    id="348075d9-cac8-4995-ad38-d2f981dd1cde",
+    name="Spring",
+    guideline="1",
+    rehearsal=False,
+    opened_at="2024-05-01T07:00:00Z",
+    closed_at=None,
+)
 
 
 def answer(query, rank, annotator, level, **rest):
@@ -18,8 +36,11 @@ def answer(query, rank, annotator, level, **rest):
     return pair | {"level": level} | rest
 
 
-def stands(campaign):
-    return status.status(campaign, plan(campaign).state)
+def stands(campaign, rejected=None, now=NOW):
+    refused = tables.REJECTED_JUDGMENTS.empty() if rejected is None else rejected
+    measured = progress(campaign, plan(campaign).state, refused, 5.0, now)
+    steps = next_steps(Situation(OPEN, measured))
+    return {"next": [step._asdict() for step in steps], **status.status(campaign, measured)}
 
 
 @pytest.fixture
@@ -54,7 +75,8 @@ def test_an_extended_query_shows_its_levels_in_the_order_of_ranks(figures):
 def test_hours_are_what_people_spent_and_what_is_left_at_their_pace(figures):
     first, third = figures["annotators"]["1"], figures["annotators"]["3"]
     assert (first["done"], first["hours"], first["per_hour"]) == (6, round(24 / 3600, 2), 900)
-    assert third["per_hour"] == round(3600 / ((4 + 12 + 4) / 3))
+    assert (third["per_hour"], third["hours"]) == (900, round((4 + 12 + 4) / 3600, 2))
+    assert third["hours_left"] == round(third["open"] * 4 / 3600, 2)
     assert figures["annotators"]["5"]["per_hour"] is None
     assert sum(who["open"] for who in figures["annotators"].values()) == figures["wanted"]
 
@@ -73,11 +95,118 @@ def test_a_campaign_without_judgments_has_no_shares():
     assert "-" in status.text("Spring", empty)
 
 
+def test_one_night_with_an_open_page_is_neither_paid_nor_forecast():
+    rows = [answer("q0", rank, 1, 3, seconds=20.0) for rank in range(1, 6)]
+    night = [answer("q0", 6, 1, 3, seconds=12 * 3600.0)]
+    found = stands(campaign_of(candidates_of(2, 12), people(4), judgments=told(rows + night)))
+    who = found["annotators"]["1"]
+    assert who["hours"] == round((5 * 20 + 5 * 60) / 3600, 2)
+    assert who["hours_left"] == round(who["open"] * 20 / 3600, 2)
+    assert found["forecast"]["hours"]["open"] == round(found["wanted"] * 20 / 3600, 1)
+    # Who has judged nothing yet is forecast by everybody's median.
+    other = found["annotators"]["2"]
+    assert (other["per_hour"], other["hours_left"]) == (None, round(other["open"] * 20 / 3600, 2))
+
+
+def at(days, query, rank, annotator):
+    when = pd.Timestamp(NOW) - pd.Timedelta(days=days)
+    return answer(query, rank, annotator, 3) | {"submitted_at": when}
+
+
+def test_pace_is_of_the_last_seven_days_by_day_and_people():
+    rows = [at(9, "q0", rank, 1) for rank in range(1, 4)]
+    rows += [at(2, "q0", 4, 1), at(2, "q0", 4, 2), at(0.1, "q0", 5, 1)]
+    found = pace(told(rows), NOW)
+    assert found["judgments_per_day"] == round(3 / 7, 2)
+    assert (found["days"], found["people"]) == (7, 2)
+    told_days = {day["date"]: (day["judgments"], day["people"]) for day in found["by_day"]}
+    assert len(told_days) == 7
+    assert (told_days["2024-04-29"], told_days["2024-05-01"]) == ((2, 2), (1, 1))
+    young = pace(told([at(0.1, "q0", rank, 1) for rank in range(1, 4)]), NOW)
+    assert (young["judgments_per_day"], young["days"]) == (3, 1), "a day at least"
+
+
+def test_who_has_not_begun_and_who_was_not_seen_for_a_week_is_named():
+    rows = [at(8.5, "q0", 1, 1), at(6.5, "q0", 1, 2)]
+    campaign = campaign_of(candidates_of(4, 6), people(5, escalation=1), judgments=told(rows))
+    found = stands(campaign)
+    assert found["not_seen"] == {"1": 8}
+    assert found["not_begun"] == ["3", "4", "5"], "the sixth has nothing to do yet"
+    page = status.text("Spring", found)
+    assert "not begun: annotator 3, 4, 5" in page
+    assert "not seen for 8 days: annotator 1" in page
+
+
+def test_refused_answers_are_told_by_reason_whatever_it_is_called():
+    reasons = ["not-the-annotator"] * 3 + ["of-tomorrow"]
+    rejected = pd.DataFrame({"reason": reasons, "annotator": [2, 2, 2, 1]})
+    found = stands(campaign_of(candidates_of(1, 6), people(4)), rejected)
+    assert found["refused"] == {"not-the-annotator": 3, "of-tomorrow": 1}
+    assert found["annotators"]["2"]["refused"] == 3
+    page = status.text("Spring", found)
+    assert "not-the-annotator           3" in page
+    assert "of-tomorrow                 1" in page
+
+
+def test_judgments_without_a_complete_pair_are_told_as_such():
+    rows = [answer("q0", rank, 1, 3) for rank in range(1, 4)]
+    found = stands(campaign_of(candidates_of(1, 6), people(4), judgments=told(rows)))
+    assert "3 judgments, no pair complete yet" in status.text("Spring", found)
+
+
+def test_the_forecast_takes_the_pace_and_adds_disputes_and_second_batches():
+    rows = [at(2, "q0", rank, who) for rank in range(1, 7) for who in (1, 2)]
+    found = stands(campaign_of(candidates_of(3, 12), people(4), judgments=told(rows)))
+    forecast = found["forecast"]
+    assert forecast["open"] == found["wanted"] == (2 * 6 + 6) * 2  # two first batches, a second
+    end = NOW + timedelta(days=forecast["open"] / found["pace"]["judgments_per_day"])
+    assert forecast["dates"]["open"] == end.date().isoformat()
+    assert forecast["open"] <= forecast["to_come"]["low"] < forecast["to_come"]["high"]
+    still = stands(found_by_nobody())
+    assert still["forecast"]["dates"]["open"] is None
+    assert "and nobody judges" in status.text("Spring", still)
+
+
+def found_by_nobody():
+    rows = [at(20, "q0", 1, 1)]
+    return campaign_of(candidates_of(3, 12), people(4), judgments=told(rows))
+
+
+def test_nothing_known_is_the_whole_range():
+    outlook = dict.fromkeys(("compared", "disputed", "decided", "extended"), 0)
+    found = further_judgments(outlook | {"first": 10, "undecided": 1, "second_pairs": 6})
+    assert found == (0, 2 * 10 + 4 * 6)
+
+
+def test_what_was_to_come_lies_in_the_forecast():
+    """Of campaigns with 8 queries, judged to their end, at many points on the way."""
+    inside = Counter()
+    for seed in (1, 2):
+        random = Random(seed)
+        run = Simulated(candidates_of(8, 12), people(6), random, levels=(1, 2, 3))
+        seen = []
+        _, made = run.plan()
+        while not made.assignments.empty:
+            seen.append((len(run.rows) + len(made.assignments), made.state["outlook"]))
+            share = 0.3 if len(made.assignments) > 30 else 1.0
+            run.answer(made.assignments.sample(frac=share, random_state=random.randrange(999)))
+            _, made = run.plan()
+        for known, outlook in seen:
+            low, high = further_judgments(outlook)
+            inside[low <= len(run.rows) - known <= high] += 1
+    assert inside[True] >= 0.9 * inside.total()
+    assert inside.total() > 9
+
+
 def test_without_a_campaign_there_is_nothing_to_say(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "datasets/campaign").mkdir(parents=True)
     (tmp_path / "datasets/campaign/campaign.yaml").write_text("null\n")
-    with pytest.raises(CampaignError, match="no campaign is open here"):
+    with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*: dvc repro$"):
+        status.now()
+    queries = pd.DataFrame({"query_id": ["q"], "query": ["q"], "split": ["val"]})
+    tables.QUERIES.write(queries)
+    with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*campaign open"):
         status.now()
 
 

@@ -182,6 +182,26 @@ def test_cost_is_hours_of_judging_and_what_rewriting_was_paid(found):
     assert dict(cost.cost(replace(found, metrics=paid)).rows)["Rewriting, USD"] == "1.50"
 
 
+def test_a_page_left_open_overnight_costs_five_minutes_and_that_is_said(found):
+    seconds = found.judgments["seconds"].mask(found.judgments.index == 0, 43_200.0)
+    seconds = seconds.mask(found.judgments.index == 1)
+    night = cost.cost(replace(found, judgments=found.judgments.assign(seconds=seconds)))
+    rows = dict(night.rows)
+    hours = (seconds[2:].sum() + 300) / 3600
+    assert rows["Hours of judging"] == f"{hours:.1f}" == "0.1"
+    assert rows["Judgments cut off at 5 minutes"] == rows["Judgments without a time"] == "1"
+    assert "at most 5 minutes" in night.note
+
+
+def test_judgments_without_a_complete_pair_are_no_nothing(found):
+    pairs = found.collection.pairs.assign(outcome="waiting", level=pd.NA)
+    waiting = checks.standing(with_pairs(found, pairs))
+    assert waiting.text == "Incomplete: 11 judgments, no pair complete yet."
+    one = waiting._replace(judgments=1)
+    assert one.text == "Incomplete: 1 judgment, no pair complete yet."
+    assert checks._judged(waiting).detail == "11 judgments, no pair complete yet"
+
+
 def test_six_checks_with_value_threshold_and_verdict(found):
     made = checks.checks(found, checks.standing(found), ASKED)
     assert len(made) == 6

@@ -1,0 +1,102 @@
+"""The next step of every situation that a campaign can be in, with the command to type."""
+
+import json
+
+import pytest
+
+from pipeline import next_step
+from pipeline.next_step import Situation, next_steps, waits
+from pipeline.opened import Opened
+
+OPEN = Opened(
+    id="348075d9-cac8-4995-ad38-d2f981dd1cde",
+    name="Spring",
+    guideline="1",
+    rehearsal=False,
+    opened_at="2024-05-01T07:00:00Z",
+    closed_at=None,
+)
+CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
+CLOSE = "python -m annotation.campaign close"
+
+
+def state(*, wanted=0, done=0, for_the_lead=(), without_account=(), **pairs):
+    """Return a plan's state; what waits and is not said otherwise is nothing."""
+    usual = {"all": 9, "without_clip": 0, "waiting": wanted, "unjudgeable": 0, "nobody_left": 0}
+    return {
+        "pairs": usual | pairs,
+        "queries": {"for_the_lead": list(for_the_lead)},
+        "annotators": {"1": {"open": wanted, "done": done}},
+        "without_account": list(without_account),
+    }
+
+
+JUDGED = state(done=5)
+UNDER_WAY = state(wanted=4, done=5)
+
+
+@pytest.mark.parametrize(
+    ("situation", "commands"),
+    [
+        (Situation(None, {}, candidates=False), ["dvc repro"]),
+        (Situation(None, {}), ["python -m annotation.campaign open --name NAME"]),
+        (Situation(OPEN, {}, candidates=False), ["dvc repro"]),
+        (Situation(OPEN, {"campaign": None}), ["dvc repro"]),
+        (Situation(OPEN, UNDER_WAY, server=False), ["make label-studio"]),
+        (Situation(OPEN, JUDGED, server=False), ["make label-studio"]),
+        (
+            Situation(OPEN, state(wanted=4), shown=False, unsent=4),
+            ["dvc repro", "python -m annotation.people invite"],
+        ),
+        (Situation(OPEN, state(wanted=4)), ["python -m annotation.people invite"]),
+        (Situation(OPEN, UNDER_WAY), ["dvc repro"]),
+        (Situation(OPEN, UNDER_WAY, unsent=2), ["dvc repro"]),
+        (
+            Situation(OPEN, state(wanted=4, done=5, without_account=[2])),
+            ["python -m annotation.people list", "dvc repro"],
+        ),
+        (Situation(OPEN, state(for_the_lead=["q1"])), ["dvc repro"]),
+        (Situation(OPEN, state(done=5, waiting=1, nobody_left=1)), ["dvc repro"]),
+        (Situation(OPEN, state(without_clip=1)), ["dvc repro -sf clips && dvc repro"]),
+        (Situation(OPEN, JUDGED), [CLOSE]),
+        (Situation(OPEN, state(without_account=[2])), [CLOSE]),
+        (Situation(OPEN, state(unjudgeable=2)), [CLOSE, None]),
+        (Situation(CLOSED, {}, frozen=False), [CLOSE]),
+        (Situation(CLOSED, {}), ["dvc repro release report"]),
+        (Situation(CLOSED, {}, released=True), [None]),
+    ],
+)
+def test_the_next_step(situation, commands):
+    steps = next_steps(situation)
+    assert [step.command for step in steps] == commands
+    assert all(step.text.endswith(step.command or step.what) for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("now", "named"),
+    [
+        (state(for_the_lead=["q1", "q2"]), ["extend.csv", "2 queries", "q1, q2"]),
+        (state(waiting=3, nobody_left=3), ["annotators.yaml", "3 pairs"]),
+        (state(without_clip=1), ["failed_clips.csv"]),
+        (state(unjudgeable=2), ["2 pairs", "lead/index.html"]),
+        (state(wanted=1, without_account=[7]), ["annotators.private.yaml"]),
+    ],
+)
+def test_what_waits_for_the_lead_names_file_and_number_and_nobody(now, named):
+    text = " ".join(step.text for step in next_steps(Situation(OPEN, now)))
+    assert [name for name in named if name not in text] == []
+    assert "7" not in text
+
+
+def test_what_keeps_a_campaign_open_is_counted():
+    assert waits(JUDGED) == []
+    found = waits(state(wanted=3, without_clip=2, for_the_lead=["q"]))
+    assert [one.split()[0] for one in found] == ["3", "2", "1"]
+
+
+def test_a_release_is_of_the_campaign_as_it_was_closed(tmp_path):
+    path = tmp_path / "manifest.json"
+    assert not next_step.is_released(CLOSED, path)
+    for campaign, released in ((None, False), (OPEN, False), (CLOSED, True)):
+        path.write_text(json.dumps({"campaign": campaign and campaign.model_dump()}))
+        assert next_step.is_released(CLOSED, path) is released
