@@ -15,7 +15,7 @@ def text(name: str, figures: Figures) -> str:
     """Return the figures of `annotation.status` as a page of text."""
     steps = [Step(**step) for step in figures["next"]]
     parts = [
-        [f"{name}: {figures['wanted']} judgments wanted, {_so_far(figures)}", *lines(steps)],
+        [f"{name}: {figures['wanted']} judgments wanted; {_so_far(figures)}", *lines(steps)],
         list(_people(figures)),
         list(_pace(figures)),
         list(_refused(figures["refused"])),
@@ -32,7 +32,7 @@ def _so_far(figures: Figures) -> str:
     decided = sum(pairs[name] for name in DECIDED)
     if judgments and not decided:
         return f"{judgments:,} judgments, no pair complete yet"
-    return f"{judgments:,} judgments, {decided:,} of {pairs['all']:,} pairs decided"
+    return f"{judgments:,} made, {decided:,} of {pairs['all']:,} pairs decided"
 
 
 def _people(figures: Figures) -> Iterator[str]:
@@ -64,7 +64,7 @@ def _pace(figures: Figures) -> Iterator[str]:
     if forecast is None:
         return
     yield (
-        f"pace: {pace['judgments_per_day']:g} judgments a day by {pace['people']} people"
+        f"pace: {pace['judgments_per_day']:,.1f} judgments a day by {pace['people']} people"
         f" (over {pace['days']:g} days; UTC)"
     )
     for day in pace["by_day"] if pace["people"] else []:

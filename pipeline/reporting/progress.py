@@ -25,12 +25,18 @@ NOTE = (
 
 def absent(state: Figures) -> list[Flag]:
     """Return who has tasks, and has not begun or was not seen for a week."""
-    begun = [Flag(number, ["has not begun"]) for number in state.get("not_begun", [])]
+    begun = [Flag(number, _idle(state, number)) for number in state.get("not_begun", [])]
     away = state.get("not_seen", {})
     return begun + [
         Flag(number, [f"not seen for {days} days, with {_open(state, number)} pairs open"])
         for number, days in away.items()
     ]
+
+
+def _idle(state: Figures, number: str) -> list[str]:
+    refused = state["annotators"][number]["refused"]
+    told = [f"{refused:,} answers in their project don\u2019t count"] if refused else []
+    return ["has not begun", *told]
 
 
 def _open(state: Figures, number: str) -> str:
@@ -66,7 +72,7 @@ def pace(state: Figures) -> Grid | None:
     if found is None:
         return None
     rows = [[day["date"], count(day["judgments"]), count(day["people"])] for day in found["by_day"]]
-    mean = f"{found['judgments_per_day']:g} judgments a day by {found['people']} people"
+    mean = f"{found['judgments_per_day']:,.1f} judgments a day by {found['people']} people"
     note = f"{mean}, over {found['days']:g} days."
     return Grid("The last seven days", ("Day (UTC)", "Judgments", "People"), rows, note)
 

@@ -15,7 +15,7 @@ import small_collection
 from small_collection import HOSTILE
 
 from momentrank.cli.main import main as momentrank
-from pipeline import files, reference_runs, report, stage
+from pipeline import files, next_step, reference_runs, report, stage
 from pipeline.reporting import sources
 
 NAMELESS = """() => {
@@ -104,6 +104,71 @@ def test_without_a_campaign_or_judgments_everything_succeeds(tmp_path, campaign)
         "moment-seconds.svg", "query-words.svg"  # the corpus's own: nothing else is there yet
     ]  # fmt: skip
     assert len(figures) == 2 + 7
+
+
+def under_way():
+    """Return the plan's state of a campaign in which people are judging."""
+    who = {"role": "annotator", "active": True, "hours": 1.5, "per_hour": 120, "hours_left": 0.25}
+    idle = who | {"hours": 0.0, "per_hour": None, "last_judged": None, "done": 0}
+    numbers = {"low": 0.9, "high": 1.7, "open": 0.3}
+    return {
+        "campaign": "Small",
+        "as_of": "2026-11-30T12:34:56Z",
+        "pairs": {"all": 5, "waiting": 1, "without_clip": 0, "unjudgeable": 0, "nobody_left": 0},
+        "queries": {"for_the_lead": []},
+        "annotators": {
+            "1": who | {"open": 12, "done": 5, "refused": 0, "last_judged": "2026-11-21T08:00:00Z"},
+            "2": idle | {"open": 7, "refused": 3},
+        },
+        "not_begun": ["2"],
+        "not_seen": {"1": 9},
+        "pace": {
+            "days": 7.0,
+            "judgments_per_day": 3.25,
+            "people": 2,
+            "by_day": [{"date": "2026-11-30", "judgments": 4, "people": 2}],
+        },
+        "forecast": {
+            "open": 19,
+            "to_come": {"low": 30, "high": 44},
+            "hours": numbers,
+            "dates": {"open": "2026-12-06", "low": "2026-12-10", "high": None},
+        },
+    }
+
+
+def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_does(tmp_path):
+    small_collection.make(tmp_path)
+    (tmp_path / small_collection.tables.STATE).write_text(json.dumps(under_way()))
+    public, own = map(text_of, small_collection.pages(tmp_path))
+    step = "Next : people are judging, 19 open; when they have judged : dvc repro"
+    assert step in own
+    assert step in public
+    for told in (
+        "As of 2026-11-30 12:34 (UTC)",
+        "Annotator 1: not seen for 9 days, with 12 pairs open.",
+        "Annotator 2: has not begun; 3 answers in their project don\u2019t count.",
+        "Open now 19 0.3 2026-12-06",
+        "To come, at most 44 1.7 \u2013",
+        "2026-11-30 4 2",
+        "3.2 judgments a day by 2 people",
+        "2 annotator 0 7 0.00 \u2013 0.25 3 \u2013",
+        "Reason All Annotator 1",
+        "bad-level 1 1",
+    ):
+        assert told in own
+    for personal in ("Annotator 1", "not seen", "has not begun", "2026-11-21 08:00"):
+        assert personal not in public
+
+
+def test_a_released_campaign_has_no_next_step(tmp_path):
+    small_collection.make(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
+    for page in small_collection.pages(tmp_path):
+        assert "Next : release what people made : dvc repro release report" in text_of(page)
+    with contextlib.chdir(tmp_path):
+        campaign = small_collection.opened_campaign.current()
+        files.write_json(next_step.MANIFEST, {"campaign": campaign.model_dump()})
+    assert [page for page in small_collection.pages(tmp_path) if "Next" in text_of(page)] == []
 
 
 def test_a_closed_campaign_is_told(tmp_path):
