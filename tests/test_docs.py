@@ -94,7 +94,8 @@ def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
 
 
 def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repository):
-    sources = "\n".join(path.read_text() for path in (repository / "annotation").rglob("*.py"))
+    files = [*(repository / "annotation").rglob("*.py"), repository / "pipeline/next_step.py"]
+    sources = "\n".join(path.read_text() for path in files)
     said = re.sub(r'"\s*\n\s*f?"', "", sources)  # sentences stand there in pieces
     rows = guide.split("| you see | do |")[1].split("\n\n")[0]
     for told in re.findall(r"^\| (?:many )?`([^`]+)`", rows, re.MULTILINE):
