@@ -19,6 +19,7 @@ from sklearn.metrics import roc_auc_score
 
 from benchmarks.corruptions import corrupt
 from pipeline.check import Limits, check, encoder_of, finder_of, limits_of
+from pipeline.evidence.cast import Cast
 from pipeline.params import load
 from pipeline.rewriters.rules.rewriter import RulesRewriter
 
@@ -58,7 +59,7 @@ def main() -> None:
     lines = options.descriptions.read_text(encoding="utf-8").splitlines()
     texts = list(dict.fromkeys(filter(str.strip, lines)))
     params = load()
-    finder, encoder = finder_of(params, texts), encoder_of(params)
+    finder, encoder = finder_of(params, texts, Cast()), encoder_of(params)
     rules = RulesRewriter.for_corpus(texts, finder.find)
     table = pairs(texts, rules.rewritten(texts), options.sample)
     look = partial(check, list(table["caption"]), list(table["description"]), finder, encoder)

@@ -27,6 +27,7 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from momentrank.texts import is_utf8
 from pipeline import csv_files, details, similarity, stage
+from pipeline.evidence.cast import Cast
 from pipeline.finder import NameFinder
 from pipeline.language import detection, support
 from pipeline.names import NameTagger, Span
@@ -151,12 +152,14 @@ def table(path: Path) -> pd.DataFrame:
     return frame
 
 
-def finder_of(params: Params, corpus: Sequence[str]) -> NameFinder:
-    """Return what finds names in a corpus, by `names.model`."""
+def finder_of(
+    params: Params, corpus: Sequence[str], cast: Cast, *, of_captions: bool = False
+) -> NameFinder:
+    """Return what finds names in a corpus, or, `of_captions`, what slipped into captions alone."""
     from pipeline import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
 
     path = flair_tagger.locate(params.names.model, params.names.revision)
-    return NameFinder(flair_tagger.load(path), corpus)
+    return NameFinder(flair_tagger.load(path), corpus, cast, of_captions=of_captions)
 
 
 def encoder_of(params: Params) -> "Encoder":
@@ -189,7 +192,8 @@ def checked(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd
     descriptions = list(frame["description"]) if "description" in frame else None
     spoken = detection.of_corpus(captions, params.ingest.language)
     support.refuse(spoken, ["names.model: builtin"] if params.names.model == "builtin" else [])
-    finder = finder_of(params, captions if descriptions is None else descriptions)
+    corpus = captions if descriptions is None else descriptions
+    finder = finder_of(params, corpus, Cast.of_campaign(), of_captions=descriptions is None)
     encoder = encoder_of(params) if with_similarity and descriptions is not None else None
     checks = check(captions, descriptions, finder, encoder, limits)
     return frame.assign(**{name: checks[name].array for name in COLUMNS})

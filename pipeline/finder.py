@@ -1,12 +1,14 @@
-"""Names of people in the texts of one corpus: what the tagger says, helped by the corpus.
+"""Names of people in the texts of one corpus: what the tagger marks and evidence supports.
 
-A tagger looks at one sentence, a corpus tells more. Together they do three things:
+A tagger looks at one sentence, a corpus tells more. Together they do four things:
 
 * a text is tagged in the letter case that the corpus gives to its words
   (`pipeline.truecase.restore`), so that `Water runs` is no person's name and `ross runs` is;
 * what the tagger takes for a name is none if even then it has no capital in mid-sentence;
 * a word with a capital that the corpus writes as a name, and that the tagger takes for a
-  person's nearly wherever it stands, is one where the tagger missed it, too.
+  person's nearly wherever it stands, is one where the tagger missed it, too;
+* of all that, a name is what evidence of a person supports (`pipeline.evidence.judging`). The
+  rest is a doubt: it stays in the text, and people look at it.
 
 Rewriting and the check of captions use the same finder: a check that saw less than the
 rewriter would pass what is left, one that saw more would fail what nobody mends.
@@ -18,6 +20,10 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from pipeline import truecase
+from pipeline.evidence import corpus as corpora
+from pipeline.evidence.cast import Cast
+from pipeline.evidence.judging import Known, Reason, Verdict, judge
+from pipeline.evidence.surroundings import surroundings_of
 from pipeline.names import NameTagger, Span
 
 MIN_VOTES = 3
@@ -43,18 +49,67 @@ class Evidence(NamedTuple):
         return vote if vote >= MIN_VOTE_SHARE and casing and casing.is_name_like else 0.0
 
 
+class Doubt(NamedTuple):
+    """What the tagger takes for a name, and nothing else does; `reason` says what is lacking."""
+
+    span: Span
+    reason: Reason
+
+
 class NameFinder:
     """A `NameTagger` that has read the corpus; it tags each distinct text once."""
 
-    def __init__(self, tagger: NameTagger, corpus: Iterable[str]) -> None:
+    def __init__(
+        self,
+        tagger: NameTagger,
+        corpus: Iterable[str],
+        cast: Cast | None = None,
+        *,
+        of_captions: bool = False,
+    ) -> None:
+        """Read the corpus; `of_captions` it is, so that how few names it has tells nothing."""
         self._tagger = tagger
         self._tagged: dict[str, list[Span]] = {}
         texts = list(dict.fromkeys(corpus))
         self._casings = truecase.casings(texts)
         self._evidence = Evidence(self._casings, votes(texts, self._tag(texts)))
+        self._known = self._learn(texts, cast or Cast(), of_captions)
+        self._verdicts: dict[str, list[tuple[Span, Verdict]]] = {}
 
     def find(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the names of each text, in the order of the text."""
+        return [
+            [span for span, verdict in found if verdict.kind == "name"]
+            for found in self._judged(texts)
+        ]
+
+    def doubts(self, texts: Sequence[str]) -> list[list[Doubt]]:
+        """Return what may be a name in each text, but is not known to be one."""
+        return [
+            [Doubt(span, verdict.reason) for span, verdict in found if verdict.kind == "weak"]
+            for found in self._judged(texts)
+        ]
+
+    def _learn(self, texts: Sequence[str], cast: Cast, of_captions: bool) -> Known:
+        """Return what the corpus tells about its people."""
+        sure = frozenset(
+            key
+            for key, share in self._evidence.votes.items()
+            if share >= MIN_VOTE_SHARE and self._casings.get(key, truecase.Casing()).is_name_like
+        )
+        names = of_captions or corpora.names_share(texts, cast) >= corpora.NAMES_PEOPLE
+        return Known(cast, corpora.people(texts, self._refined(texts), sure, names), names)
+
+    def _judged(self, texts: Sequence[str]) -> list[list[tuple[Span, Verdict]]]:
+        """Return the candidates of each text with what becomes of them; each is judged once."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._verdicts]
+        for text, spans in zip(new, self._refined(new), strict=True):
+            verdicts = (judge(around, self._known) for around in surroundings_of(text, spans))
+            self._verdicts[text] = list(zip(spans, verdicts, strict=True))
+        return [self._verdicts[text] for text in texts]
+
+    def _refined(self, texts: Sequence[str]) -> list[list[Span]]:
+        """Return the candidates of each text: what the tagger marks, and the corpus adds."""
         return [
             refine(text, spans, self._evidence)
             for text, spans in zip(texts, self._tag(texts), strict=True)

@@ -20,7 +20,7 @@ from tqdm import tqdm
 from momentrank.errors import MomentRankError
 from momentrank.segments import LATEST
 from momentrank.texts import is_utf8
-from pipeline import corpora, csv_files, stage, tables
+from pipeline import backend_advice, corpora, csv_files, stage, tables
 from pipeline.cores import cores
 from pipeline.corpora import rejected
 from pipeline.corpora.rows import Row
@@ -241,9 +241,15 @@ def language_figures(spoken: detection.Language) -> dict[str, Any]:
     return {"language": spoken.code, "language_shares": shares, "texts_recognized": spoken.texts}
 
 
+def _advice(moments: pd.DataFrame, backend: str) -> list[str]:
+    fits = backend_advice.advise(list(moments["description"].drop_duplicates()), backend)
+    return [fits] if fits else []
+
+
 def main() -> None:
     """Read the corpus, write the tables; stop where too much is wrong."""
-    params = load().ingest
+    settings = load()
+    params = settings.ingest
     rows = corpora.read(params.corpus, Path(params.source), params.columns)
     probe = partial(durations, memory=DURATIONS, workers=cores())
     result = ingest(tqdm(rows, desc="ingest", unit=" rows", disable=None), params, probe)
@@ -253,7 +259,8 @@ def main() -> None:
     refuse_useless(result, params)
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)
-    for remark in (*remarks(result), *support.remarks(spoken)):
+    fits = _advice(result.moments, settings.rewrite.backend)
+    for remark in (*remarks(result), *support.remarks(spoken), *fits):
         stage.say(f"ingest: {remark}")
 
 

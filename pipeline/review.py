@@ -28,6 +28,8 @@ ORDERS = frozenset(
 )
 """Words with which no caption begins, but what people may write for `drop` and `keep`."""
 FEWEST_WORDS = 2
+DOUBTS = ["moment_id", "check", "score", "names"]
+"""The columns of what may be a name in a caption in use, and is left (`names_found.doubts`)."""
 
 
 class ReviewError(MomentRankError):
@@ -121,15 +123,26 @@ def _keeps(order: str) -> bool:
     return order == KEEP or BOUND.fullmatch(order) is not None
 
 
-def for_review(captions: pd.DataFrame, moments: pd.DataFrame, failed: pd.DataFrame) -> pd.DataFrame:
-    """Return what people should look at: repaired captions and those that still fail.
+def for_review(
+    captions: pd.DataFrame,
+    moments: pd.DataFrame,
+    failed: pd.DataFrame,
+    doubts: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """Return what people should look at: repairs, what still fails, and what may name somebody.
 
-    `failed` says of each such moment which check failed and with which score: `moment_id, check,
-    score`. `keep` is what to write into review.csv for a caption that is right as it is.
+    `failed` says of each moment of the first two which check failed and with which score:
+    `moment_id, check, score`. `doubts` says of each of the last which words may be names
+    (`DOUBTS`); such a caption is used, with the status `passed`. `keep` is what to write into
+    review.csv for a caption that is right as it is.
     """
-    listed = captions[captions["status"].isin(["repaired", "failed"])]
-    joined = listed.merge(moments[["moment_id", "description"]], on="moment_id")
-    joined = joined.merge(failed, on="moment_id", how="left")
+    doubts = pd.DataFrame(columns=DOUBTS) if doubts is None else doubts
+    rewritten = captions["status"].isin(["repaired", "failed"])
+    doubtful = captions["moment_id"].isin(doubts["moment_id"])
+    joined = captions[rewritten | doubtful].merge(moments[["moment_id", "description"]])
+    reasons = pd.concat([failed, doubts[~doubts["moment_id"].isin(failed["moment_id"])]])
+    joined = joined.merge(reasons[failed.columns], on="moment_id", how="left")
+    joined = joined.merge(doubts[["moment_id", "names"]], on="moment_id", how="left")
     joined = joined.assign(keep=_keep_orders(joined))
-    columns = ["moment_id", "status", "check", "score", "description", "caption", "keep"]
+    columns = ["moment_id", "status", "check", "score", "description", "caption", "keep", "names"]
     return joined[columns].sort_values(["status", "moment_id"], ignore_index=True)

@@ -2,12 +2,13 @@
 
 reads   datasets/work/moments.parquet, tagger/, the prompt,
         datasets/campaign/review.csv, cast.csv
-writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv
+writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv, names_found.csv
 
 The paper's section 3.1: rewrite.backend writes, checks look (similarity of description and
 caption, names of people; and details), what fails is rewritten up to rewrite.rounds times.
 Repaired captions are used, and listed in rewrite_review.csv for a person to look at; what still
-fails takes no part until review.csv holds a decision about it.
+fails takes no part until review.csv holds a decision about it. What may be a name, but has no
+evidence, stays and is listed there too.
 
     python -m pipeline.rewrite --estimate    (openai: requests, tokens and cost; sends nothing)
 """
@@ -15,15 +16,17 @@ fails takes no part until review.csv holds a decision about it.
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline import csv_files, pool, prompts, review, stage, tables
+from pipeline import csv_files, names_found, pool, prompts, review, stage, tables
 from pipeline.check import check, encoder_of, finder_of, limits_of
+from pipeline.evidence.cast import Cast
+from pipeline.finder import Doubt
 from pipeline.language import detection, support
 from pipeline.llm.breaker import FIRST_ANSWERS
 from pipeline.params import Params, load
@@ -32,12 +35,24 @@ from pipeline.rewriters.llm import LlmRewriter
 from pipeline.rewriters.port import Item, Rewriter
 from pipeline.rewriters.replacements import extract
 from pipeline.rewriters.rules.gender import cast_of
-from pipeline.rewriters.rules.lexicon import Gender
-from pipeline.rewriters.rules.rewriter import RulesRewriter
+from pipeline.rewriters.rules.rewriter import Finder, RulesRewriter
 from pipeline.rounds import DIGITS, Check, Rounds, rewrite_in_rounds
 
 REVIEW_LIST = tables.WORK / "rewrite_review.csv"
 REPLACEMENTS = tables.WORK / "replacements.csv"
+NAMES_FOUND = tables.WORK / "names_found.csv"
+
+
+class Written(NamedTuple):
+    """What rewriting came to: the captions, what an LLM cost, and how names and doubts are found.
+
+    Without a finder nothing was looked for.
+    """
+
+    done: Rounds
+    spent: dict[str, Any]
+    find: Finder | None = None
+    doubts: Callable[[Sequence[str]], list[list[Doubt]]] | None = None
 
 
 def items_of(moments: pd.DataFrame) -> list[Item]:
@@ -79,23 +94,37 @@ def llm_of(params: Params, language: str = "English") -> LlmRewriter | None:
     return LlmRewriter(params.rewrite.openai, prompt)
 
 
-def captions_of(
-    params: Params, moments: pd.DataFrame, cast: Mapping[str, Gender]
-) -> tuple[Rounds, dict[str, Any]]:
-    """Rewrite by params.yaml; return the captions, and the figures of the rewriter."""
+def captions_of(params: Params, moments: pd.DataFrame, people: pd.DataFrame) -> Written:
+    """Rewrite by params.yaml; `people` is the table `CAST`."""
     if params.rewrite.backend == "none":
-        return rewrite(moments, none.Unchanged(), none.unchecked, repairs=0), {}
+        return Written(rewrite(moments, none.Unchanged(), none.unchecked, repairs=0), {})
     limits, corpus = limits_of(params), list(moments["description"])
     spoken = detection.of_corpus(corpus, params.ingest.language)
     support.refuse(spoken, support.english_only(params))
     llm = llm_of(params, spoken.name_for_prompt)
     if llm:
         llm.ready(items_of(moments))  # before minutes of tagging
-    encoder, finder = encoder_of(params), finder_of(params, corpus)
-    rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast)
+    cast = Cast.from_table(people)
+    encoder, finder = encoder_of(params), finder_of(params, corpus, cast)
+    rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast_of(people), cast)
     check_ = partial(check, finder=finder, encoder=encoder, limits=limits)
     done = rewrite(moments, rewriter, check_, params.rewrite.rounds)
-    return done, llm.spent.metrics() if llm else {}
+    find = rewriter.names if isinstance(rewriter, RulesRewriter) else finder.find
+    return Written(done, llm.spent.metrics() if llm else {}, find, finder.doubts)
+
+
+def names_in(written: Written, captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
+    """Return the names found in the descriptions, and what stands for each."""
+    texts = list(moments["description"])
+    names = written.find(texts) if written.find else [[] for _ in texts]
+    return names_found.table(map(names_found.Moment, texts, captions["caption"], names))
+
+
+def doubts_in(written: Written, captions: pd.DataFrame) -> pd.DataFrame:
+    """Return the captions, as rewritten, with what may be a name: `review.DOUBTS`."""
+    open_ = captions[captions["status"].isin(["passed", "repaired", "failed"])]
+    found = written.doubts(list(open_["caption"])) if written.doubts else [[] for _ in open_.index]
+    return names_found.doubts(list(open_["moment_id"]), found)
 
 
 def figures(
@@ -118,17 +147,21 @@ def main() -> None:
     """Rewrite, check, repair; put people's decisions in; list what they should look at."""
     params, moments = load(), tables.MOMENTS.read()
     decisions = review.read(moments["moment_id"])  # before anything is tagged or paid for
-    done, spent = captions_of(params, moments, cast_of(tables.CAST.read()))
-    captions = review.decide(done.captions, decisions)[tables.CAPTIONS.columns]
-    for line in review.outdated(done.captions, decisions):
+    written = captions_of(params, moments, tables.CAST.read())
+    captions = review.decide(written.done.captions, decisions)[tables.CAPTIONS.columns]
+    for line in review.outdated(written.done.captions, decisions):
         place = f"{tables.REVIEW.path}, line {line}"
         stage.say(f"{place}: the caption has changed since it was kept; decide again")
     replaced = replacements(captions, moments)
     tables.CAPTIONS.write(captions)
-    csv_files.write_csv(REVIEW_LIST, review.for_review(captions, moments, done.failed))
+    doubts = doubts_in(written, captions)
+    listed = review.for_review(captions, moments, written.done.failed, doubts)
+    csv_files.write_csv(REVIEW_LIST, listed)
     csv_files.write_csv(REPLACEMENTS, replaced)
-    metrics = figures(done, captions, replaced, params.rewrite.backend)
-    stage.write_metrics("rewrite", metrics | ({"llm": spent} if spent else {}))
+    csv_files.write_csv(NAMES_FOUND, names_in(written, captions, moments))
+    metrics = figures(written.done, captions, replaced, params.rewrite.backend)
+    metrics["moments_with_weak_names"] = len(doubts)
+    stage.write_metrics("rewrite", metrics | ({"llm": written.spent} if written.spent else {}))
 
 
 def estimate() -> None:

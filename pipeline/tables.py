@@ -107,7 +107,7 @@ CAST = _table(
     CAMPAIGN / "cast.csv",
     ["name"],
     name=_text(),
-    gender=_one_of("female", "male", nullable=True),
+    gender=_one_of("female", "male", "no name", nullable=True),
 )
 QUERIES = _table(
     WORK / "queries.parquet",

@@ -6,9 +6,11 @@ import pytest
 
 from benchmarks.rewrite import serving
 from momentrank.errors import UsageError
-from pipeline import params, review, rewrite, tables
+from pipeline import csv_files, params, review, rewrite, tables
 from pipeline.files import FileError
+from pipeline.finder import Doubt
 from pipeline.language.detection import LanguageError
+from pipeline.names import Span
 from pipeline.rewriters.rules.gender import cast_of, from_cast
 from pipeline.schema import TableError
 from pipeline.similarity import unit_on_grid
@@ -61,7 +63,9 @@ def test_a_bad_decision_is_told_before_anything_is_loaded(project):
 @pytest.mark.parametrize("gender", ["f", "woman", "Male"])
 def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
     tables.CAST.path.write_text(f"name,gender\nNora,female\nOmar,{gender}\n")
-    with pytest.raises(TableError, match=f"line 3, gender: '{gender}' is not one of female, male"):
+    with pytest.raises(
+        TableError, match=f"line 3, gender: '{gender}' is not one of female, male, no name"
+    ):
         rewrite.main()
 
 
@@ -123,6 +127,14 @@ class Nobody:
     def find(self, texts):
         return [[] for _ in texts]
 
+    def doubts(self, texts):
+        return [
+            [Doubt(Span(text.index("Quill"), text.index("Quill") + 5, "Quill", 0.75), "unknown")]
+            if "Quill" in text
+            else []
+            for text in texts
+        ]
+
     def encode(self, texts):
         return unit_on_grid(np.ones((len(texts), 4), dtype=np.float32))
 
@@ -135,6 +147,20 @@ def test_the_cast_of_the_corpus_is_found_and_tells_genders(project, monkeypatch)
     first, second = tables.CAPTIONS.read()["caption"]
     assert first in {"A woman waves.", "A lady waves.", "She waves."}
     assert second in {"Someone waves to Quill.", "A person waves to Quill."}
+
+
+def test_what_may_be_a_name_stays_and_is_listed_and_names_are_counted(project, monkeypatch):
+    monkeypatch.setattr(rewrite, "finder_of", lambda *_: Nobody())
+    monkeypatch.setattr(rewrite, "encoder_of", lambda *_: Nobody())
+    tables.CAST.path.write_text("name,gender\nOkonkwo,female\nMary,no name\n")
+    rewrite.main()
+    assert tables.CAPTIONS.read()["caption"][1] == MOMENTS["description"][1]
+    [listed] = csv_files.read_csv(rewrite.REVIEW_LIST).to_dict("records")
+    assert (listed["moment_id"], listed["status"], listed["check"]) == ("b", "passed", "weak-name")
+    assert listed["names"] == "Quill (unknown)"
+    [found] = csv_files.read_csv(rewrite.NAMES_FOUND).to_dict("records")
+    assert (found["word"], found["count"], found["example"]) == ("Okonkwo", "1", "Okonkwo waves.")
+    assert found["replaced_by"] in {"woman", "lady", "she"}
 
 
 def test_two_of_one_name_and_of_two_genders_are_of_none():

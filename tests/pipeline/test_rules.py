@@ -140,9 +140,10 @@ CASES = {
     "Emil. Franz and Gero sing.": "Three men sing.",
     "Emil.Franz and Gero sing.": "Three men sing.",
     "anna waves.": "A woman waves.",
-    "Emil looks at anna and kisses Her.": "A man looks at anna and kisses her.",
+    "Emil looks at anna and kisses Her.": "A man looks at anna and kisses Her.",
     # Nothing to replace
-    "the  door is open ,then shut .": "The door is open, then shut.",
+    "the  door is open ,then shut .": "the  door is open ,then shut .",
+    "a man has a old  car ,then Emil waves .": "a man has a old  car ,then another man waves .",
     "A bus stops at 10.30, and 3,000 people get off.": (
         "A bus stops at 10.30, and 3,000 people get off."
     ),

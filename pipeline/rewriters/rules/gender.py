@@ -2,33 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from types import MappingProxyType
 
 import pandas as pd
 
+from pipeline.evidence.cast import is_no_name
+from pipeline.evidence.lists import first_names
 from pipeline.rewriters.rules.lexicon import TITLES, Gender
 
 CLEAR = 0.9
 """The share of bearers from which a first name counts as a man's or a woman's."""
 _NONE: Mapping[str, Gender] = MappingProxyType({})
-
-
-@cache
-def first_names() -> dict[str, tuple[float, float]]:
-    """Return first names in lower case with their frequency (%) among women and among men.
-
-    The lists are those of the United States census of 1990, from the package `names`.
-    """
-    women, men = _frequencies("female"), _frequencies("male")
-    return {name: (women.get(name, 0.0), men.get(name, 0.0)) for name in {**women, **men}}
-
-
-def _frequencies(gender: str) -> dict[str, float]:
-    lines = resources.files("names").joinpath(f"dist.{gender}.first").read_text().splitlines()
-    # A frequency is printed with three decimals: the rarest names are not without bearers.
-    return {name.lower(): max(float(share), 0.0005) for name, share, *_ in map(str.split, lines)}
 
 
 def census(name: str) -> Gender:
@@ -74,9 +58,10 @@ class Genders:
 
 
 def cast_of(table: pd.DataFrame) -> dict[str, Gender]:
-    """Return the genders of the table `CAST` by name, as it is written there."""
+    """Return the genders of the people in the table `CAST` by name, as it is written there."""
     genders: dict[str, Gender] = {"female": "woman", "male": "man"}
-    pairs = zip(table["name"], table["gender"], strict=True)
+    people = table[~is_no_name(table)]
+    pairs = zip(people["name"], people["gender"], strict=True)
     return {name: genders.get(gender, "unknown") for name, gender in pairs}
 
 

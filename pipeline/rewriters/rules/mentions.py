@@ -4,9 +4,9 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from pipeline.evidence.lists import first_names
 from pipeline.names import Span
 from pipeline.rewriters.rules import syntax
-from pipeline.rewriters.rules.gender import first_names
 from pipeline.rewriters.rules.lexicon import GENDER_OF_NOUN, PLURAL_TITLES, TITLES
 from pipeline.rewriters.rules.marks import Mark, marks
 

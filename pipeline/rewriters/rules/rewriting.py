@@ -13,13 +13,13 @@ from pipeline.rewriters.rules.mentions import find_mentions
 from pipeline.rewriters.rules.others import Other, find_others, set_apart
 from pipeline.rewriters.rules.people import Person, identify, persons_of
 from pipeline.rewriters.rules.phrases import meet, phrase_of
-from pipeline.rewriters.rules.tidy import Edit, apply, tidy
+from pipeline.rewriters.rules.tidy import Edit, apply
 from pipeline.rewriters.rules.units import Unit, join, with_shared_titles
 from pipeline.rewriters.rules.wording import Voice
 
 
 def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0) -> str:
-    """Return the text without the names at `spans`; a text without names is only tidied."""
+    """Return the text without the names at `spans`; a text without names as it is."""
     mentions = find_mentions(text, spans, genders.names)
     numbers = identify(mentions)
     units = join(text, mentions, numbers)
@@ -34,7 +34,7 @@ def rewrite(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0
         context = context_of(text, event, units)
         phrase = phrase_of(discourse, event, context, _are_parted(event, units))
         edits += [Edit(context.start, context.end, phrase), *_agreement(text, event, context)]
-    return tidy(apply(text, edits)) or ("Someone" if edits else text.strip())
+    return (apply(text, edits).strip() or "Someone") if edits else text
 
 
 def _in_order(units: Sequence[Unit], others: Sequence[Other]) -> Iterator[Unit | Other]:

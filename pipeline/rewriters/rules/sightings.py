@@ -3,14 +3,13 @@
 import re
 from collections.abc import Callable, Collection
 
+from pipeline.evidence.judging import is_name
+from pipeline.evidence.surroundings import surroundings_of
 from pipeline.names import Span
 from pipeline.rewriters.rules import syntax
-from pipeline.rewriters.rules.gender import first_names
 from pipeline.rewriters.rules.lexicon import words
 
 Sighting = Callable[[str], list[Span]]
-USUAL = 0.01
-"""The frequency (%) of a first name from which a capital in mid-sentence is enough."""
 
 _SHORT_TITLES = "|".join(sorted(title.capitalize() for title in words("titles", "announcing")))
 _TITLED = re.compile(rf"(?<!\w)(?:{_SHORT_TITLES})(?:\.\s*|\s+)(?!(?:An?|The)\b)([A-Z\d][\w-]*)")
@@ -28,9 +27,10 @@ _ALONE = re.compile(
 def plain(text: str) -> list[Span]:
     """Return what stands after an abbreviated title, and usual first names in mid-sentence."""
     titled = [Span(*match.span(1), match[1], 1.0) for match in _TITLED.finditer(text)]
-    alone = (match for match in _ALONE.finditer(text) if _is_usual(match["name"]))
-    titled += _after_lower_title(text)
-    return [*titled, *(Span(*match.span("name"), match["name"], 1.0) for match in alone)]
+    alone = [Span(*found.span("name"), found["name"], 1.0) for found in _ALONE.finditer(text)]
+    around = surroundings_of(text, alone)
+    listed = (span for span, one in zip(alone, around, strict=True) if is_name(one))
+    return [*titled, *_after_lower_title(text), *listed]
 
 
 def opening(text: str, names: Collection[str]) -> list[Span]:
@@ -55,10 +55,6 @@ def _after_lower_title(text: str) -> list[Span]:
 
 def _begins_phrase(before: str) -> bool:
     return before not in syntax.DETERMINERS and not syntax.is_noun(before)
-
-
-def _is_usual(name: str) -> bool:
-    return sum(first_names().get(name.lower(), (0.0, 0.0))) >= USUAL
 
 
 def sighting_of(cast: Collection[str]) -> Sighting:

@@ -1,7 +1,10 @@
-"""Put replacements into a text, and tidy its spaces, articles and sentence case."""
+"""Put replacements into a text, and tidy spaces, articles and sentence case beside them.
+
+What no replacement touches stays letter by letter, slips included: it is no name.
+"""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from pipeline.rewriters.rules.wording import article
@@ -30,29 +33,49 @@ _TIDY = (
     (re.compile(r"^[\s,;:]+"), ""),
 )
 # By its letters a word such as hour or x-ray doesn't tell how it sounds: those are left.
+_ARTICLE_LENGTH = 2
 _ARTICLE = re.compile(
     r"\b([Aa])(?:n (?=[bcdfgjklmnpqrstvwyz][a-z]*[aeiou][a-z]+\b)| (?!an\b)(?=[aeio][a-z]))([a-z]+)"
 )
-_PRONOUN = re.compile(r"(?<=[a-z] )(?:He|She|They|Him|Her|Them|His|Their)\b")
+
+
+class Edited(NamedTuple):
+    """A text, and of each of its characters a `1` if an edit wrote it or stands beside it."""
+
+    text: str = ""
+    touched: str = ""
 
 
 def apply(text: str, edits: Iterable[Edit]) -> str:
-    """Return the text with the edits made and capitalised; what two replace, the first does."""
-    done, at = "", 0
+    """Return the text with the edits made, capitalised and tidied; of two in one place the first.
+
+    A text without edits is returned as it is.
+    """
+    done, at = Edited(), 0
     for edit in sorted(edits):
         if edit.end > at:
-            done = _joined(done, text[at : max(edit.start, at)])
-            done += _fitted(done, edit.text, text[edit.end :])
+            done = _kept(done, text[at : max(edit.start, at)], beside=at > 0)
+            done = _replaced(done, edit.text, text[edit.end :])
             at = edit.end
-            done = done if edit.text else _with_fitting_article(done, text[at:])
-    return _joined(done, text[at:])
+    return tidy(_kept(done, text[at:], beside=True)) if at else text
 
 
-def _joined(done: str, text: str) -> str:
-    """Add text, with a capital where a name went from the start of a sentence."""
-    if done and _SENTENCE_START.search(done):
-        text = text[:1].upper() + text[1:]
-    return done + text
+def _kept(done: Edited, text: str, *, beside: bool) -> Edited:
+    """Add text of the original; its first letter is touched, if it stands `beside` an edit."""
+    if done.text and _SENTENCE_START.search(done.text) and beside:
+        text = text[:1].upper() + text[1:]  # a name went from the start of a sentence
+    touched = str(int(beside)).ljust(len(text), "0")[: len(text)]
+    return Edited(done.text + text, done.touched + touched)
+
+
+def _replaced(done: Edited, phrase: str, after: str) -> Edited:
+    """Add a phrase in place of a name, or, if it is empty, the article that fits what follows."""
+    written = _fitted(done.text, phrase, after)
+    text = done.text if phrase else _with_fitting_article(done.text, after)
+    same = len(text) if text == done.text else max(0, len(text) - _ARTICLE_LENGTH)
+    touched = done.touched[: max(0, same - 1)]
+    touched += "1" * (len(text) - len(touched))
+    return Edited(text + written, touched + "1" * len(written))
 
 
 def _fitted(before: str, phrase: str, after: str) -> str:
@@ -80,13 +103,30 @@ def _with_sound(match: re.Match[str]) -> str:
     return f"{match[1]}{fitting[1:]} {match[2]}"
 
 
-def tidy(text: str) -> str:
-    """Return the text with single spaces, spaced punctuation and a capital at its start."""
+def tidy(edited: Edited) -> str:
+    """Return the text with single spaces and spaced punctuation, where edits touched it."""
     before = None
-    while text != before:  # what one rule leaves, an earlier one may tidy
-        before = text
+    while edited != before:  # what one rule leaves, an earlier one may tidy
+        before = edited
         for pattern, instead in _TIDY:
-            text = pattern.sub(instead, text)
-    text = _ARTICLE.sub(_with_sound, text)
-    text = _PRONOUN.sub(lambda match: match[0].lower(), text.strip())
-    return text[:1].upper() + text[1:]
+            edited = _substituted(pattern, instead, edited)
+    text, touched = _substituted(_ARTICLE, _with_sound, edited)
+    if touched.startswith("1"):
+        text = text.lstrip()
+        text = text[:1].upper() + text[1:]
+    return text.rstrip() if touched.endswith("1") else text
+
+
+def _substituted(
+    pattern: re.Pattern[str], instead: str | Callable[[re.Match[str]], str], edited: Edited
+) -> Edited:
+    """Return the text with the matches replaced that an edit touches."""
+    text, touched, at = "", "", 0
+    for match in pattern.finditer(edited.text):
+        start, end = match.span()
+        if "1" in edited.touched[start:end]:
+            new = match.expand(instead) if isinstance(instead, str) else instead(match)
+            text += edited.text[at:start] + new
+            touched += edited.touched[at:start] + "1" * len(new)
+            at = end
+    return Edited(text + edited.text[at:], touched + edited.touched[at:])

@@ -1,0 +1,191 @@
+"""What makes a word with a capital a name: a sentence of each kind, whatever a tagger says."""
+
+import re
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline import truecase
+from pipeline.backend_advice import advise
+from pipeline.evidence.cast import Cast
+from pipeline.finder import NameFinder
+from pipeline.names import Span
+from pipeline.names_found import GONE, LEFT, Moment, table
+from pipeline.rewriters.rules.rewriter import RulesRewriter
+
+
+class Eager:
+    """A tagger that takes every word with a capital for a name, as a bad day of any may."""
+
+    def find(self, texts):
+        return [
+            [
+                Span(word.start, word.end, text[word.start : word.end], 1.0)
+                for word in truecase.words(text)
+                if not word.is_lower and word.key not in ("a", "an", "he", "she", "the", "they")
+            ]
+            for text in texts
+        ]
+
+
+def rewritten(texts, cast=None):
+    finder = NameFinder(Eager(), texts, cast)
+    return RulesRewriter.for_corpus(texts, finder.find, {}, cast).rewritten(texts)
+
+
+NO_NAMES = """
+Two sisters fly to Fiji.
+Ramen is in a white bowl.
+Horse's head is seen above the fence.
+Infographic shows the price of oil.
+Reporters stand in the wind of Hurricane Katrina.
+A woman in a red T-shirt is talking.
+She interviews the president of Azerbaijan.
+Pink signs read Women for Trump.
+Chef puts a pan on the stove.
+Vlogger walks through the market.
+A route is shown on Google maps.
+Dojo master shows the boys how to fall.
+The brand of Zurich is printed on the banner.
+A Jack Russell runs over the lawn.
+People celebrate St. Patrick's Day in the street.
+Two men climb Mount Helena in winter.
+The car stops in front of Wendy's and a man gets out.
+Girls wear Tommy Hilfiger shirts.
+A boy is dressed as Harry Potter.
+A woman visits Charlotte and then flies to Austin.
+Jasmine rice is poured into a pot.
+Rose petals fall on the table.
+Mike is put on a stand.
+Team Canada wins the curling match.
+The words Happy Birthday Emma are seen on a cake.
+A man plays the song Billie Jean on a piano.
+Bartender mixes a Bloody Mary in a tall glass.
+A sign says "Nora" in red letters.
+Surfers wait for a wave near Santa Cruz.
+Couple Walks Through The Market In Hong Kong
+How To Bake Perfect Bread With Emma
+MAN FALLS FROM HORSE
+The team from Georgia lifts the cup ,then leaves a airport .
+Asian man wears a mask.
+A camper from Virginia waves.
+An iPhone Pro Max lies on a table.
+""".strip().splitlines()
+
+NAMES = {
+    "Then Jennifer laughs.": "Jennifer",
+    "Jennifer waves to the crowd.": "Jennifer",
+    "A woman named Priya knits.": "Priya",
+    "Dr. Quux explains an exercise.": "Quux",
+    "Captain Quux salutes.": "Quux",
+    "Angela Merkel shakes hands with a man.": "Angela",
+    "A father teaches Ethan to ride.": "Ethan",
+    "A senator meets President Vladimir Putin.": "Putin",
+    "The boy stops and Quux laughs.": "Quux",
+    "She takes Quux's hand.": "Quux",
+    "A girl talks to Quux.": "Quux",
+    "A man and Quux wave.": "Quux",
+    "They look at Rose's face.": "Rose",
+}
+
+
+@pytest.mark.parametrize("text", NO_NAMES)
+def test_what_no_evidence_makes_a_person_stays_letter_by_letter(text):
+    assert rewritten([text]) == [text]
+
+
+@pytest.mark.parametrize(("text", "name"), NAMES.items())
+def test_a_name_with_evidence_of_a_person_goes(text, name):
+    [caption] = rewritten([text])
+    assert name not in caption
+
+
+def test_a_corpus_knows_who_acts_in_it_and_recurs():
+    corpus = ["The girl waves as Castle laughs.", "The boy sees that Castle sighs.",
+              "Castle smiles.", "They look at Castle."]  # fmt: skip
+    assert not [text for text in rewritten(corpus) if "Castle" in text]
+    assert rewritten(["They look at Castle."]) == ["They look at Castle."]
+
+
+def test_where_a_corpus_names_people_the_tagger_is_believed_but_not_of_places():
+    corpus = [
+        "Jennifer waves.",
+        "Ethan sits.",
+        "Jennifer sits.",
+        "They see Quux.",
+        "He is in Fiji.",
+    ]
+    assert rewritten(corpus)[3:] != corpus[3:]
+    assert rewritten(corpus)[4] == corpus[4]
+
+
+def test_the_cast_overrules_all_evidence():
+    table_ = pd.DataFrame({"name": ["Ramen", "Jennifer"], "gender": [None, "no name"]}, dtype="str")
+    cast = Cast.from_table(table_)
+    texts = ["Jennifer laughs.", "She sees Jennifer's hand.", "Ramen is in a bowl."]
+    captions = rewritten(texts, cast)
+    assert captions[:2] == texts[:2]
+    finder = NameFinder(Eager(), texts, cast)
+    assert [[span.text for span in found] for found in finder.find(texts)] == [[], [], ["Ramen"]]
+    assert "Ramen" not in captions[2]
+
+
+def test_a_doubt_has_a_reason_and_what_is_surely_none_is_not_listed():
+    texts = ["A camper opens a can of Quux.", "Sisters fly to Fiji.", "Monks pray in Quux."]
+    doubts = NameFinder(Eager(), texts).doubts(texts)
+    assert [[(one.span.text, one.reason) for one in found] for found in doubts] == [
+        [("Quux", "unknown")], [], [("Quux", "place")],
+    ]  # fmt: skip
+
+
+words = st.sampled_from(
+    ["Ramen", "Fiji", "Horse's", "Hurricane Katrina", "T-shirt", "a", "airport", ",", "  ", ".",
+     "bowl", "in", "Christmas", "Google", "Monday", "red", "The", "Mount Helena", "is", "3"]
+)  # fmt: skip
+
+
+@given(st.lists(words, max_size=12).map(" ".join))
+def test_a_text_without_evidence_stays_byte_by_byte(text):
+    assert rewritten([text]) == [text]
+
+
+@pytest.mark.parametrize(
+    ("names", "backend", "expected"),
+    [
+        (0, "rules", "rewrite.backend: none"),
+        (9, "rules", None),
+        (9, "none", "openai"),
+        (0, "none", None),
+        (0, "openai", None),
+    ],
+)
+def test_ingest_says_which_backend_fits_the_texts(names, backend, expected):
+    texts = [*["Jennifer waves to the crowd."] * names, *["A man cooks in Fiji."] * (10 - names)]
+    said = advise(texts, backend)
+    assert said is None if expected is None else expected in said
+    assert advise([], backend) is None
+
+
+def test_names_found_tells_what_stands_for_a_name_the_most_frequent_first():
+    def moment(description, caption, *names):
+        found = [re.search(name, description) for name in names]
+        return Moment(description, caption, [Span(*m.span(), m[0], 1.0) for m in found])
+
+    found = table(
+        [
+            moment("Ramen is in a bowl.", "A person is in a bowl.", "Ramen"),
+            moment("Nora waves.", "A woman waves.", "Nora"),
+            moment("Nora waves.", "She waves.", "Nora"),
+            moment("His friend Omar sings.", "His friend sings.", "Omar"),
+            moment("They see Quux.", "They see Quux.", "Quux"),
+            moment("A dog barks.", "A dog barks."),
+        ]
+    )
+    rows = {row.word: (row.count, row.replaced_by) for row in found.itertuples(index=False)}
+    assert list(rows) == ["Nora", "Omar", "Quux", "Ramen"]
+    assert [row[2] for row in found.to_numpy()][3] == "person"
+    assert (found["replaced_by"][0], found["count"][0]) == ("she; woman", 2)
+    assert (found["replaced_by"][1], found["replaced_by"][2]) == (GONE, LEFT)
+    assert found["example"][3] == "Ramen is in a bowl."
