@@ -31,7 +31,7 @@ from pipeline.evidence.cast import Cast
 from pipeline.finder import NameFinder
 from pipeline.language import detection, support
 from pipeline.names import NameTagger, Span
-from pipeline.params import Params, ParamsError, load
+from pipeline.params import Params, load
 
 if TYPE_CHECKING:
     from pipeline.encoder import Encoder
@@ -41,9 +41,6 @@ COLUMNS = [
 ]  # fmt: skip
 CHECKS = ("names", "similarity", "detail")
 BLOCK = 8192
-LEARNED_MIN_SIMILARITY = 0.85
-"""Of the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
-them rightly (figures in docs/rewriting.md)."""
 
 
 class CheckError(MomentRankError):
@@ -173,17 +170,10 @@ def limits_of(params: Params) -> Limits:
     """Return the limits that `rewrite` sets.
 
     Raises:
-        ParamsError: no similarity is set, and none was learned for such texts and this encoder.
+        ParamsError: see `Params.min_similarity`.
     """
-    rewrite = params.rewrite
-    masked, least = rewrite.similarity == "masked", rewrite.min_similarity
-    if least is None and not (masked and params.embed.model == "builtin"):
-        raise ParamsError(
-            f"rewrite.min_similarity: give a number; for {params.embed.model} and"
-            f" `similarity: {rewrite.similarity}` none was learned (0.4 for SimCSE and `raw`)"
-        )
-    least = LEARNED_MIN_SIMILARITY if least is None else least
-    return Limits(least, rewrite.max_name_score, rewrite.min_detail, masked)
+    rewrite, masked = params.rewrite, params.rewrite.similarity == "masked"
+    return Limits(params.min_similarity, rewrite.max_name_score, rewrite.min_detail, masked)
 
 
 def checked(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd.DataFrame:

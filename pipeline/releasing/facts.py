@@ -91,11 +91,13 @@ def _captions(params: Params) -> str:
         "openai": f"The language model {own.openai.model} wrote them, by the prompt {own.prompt}",
         "rules": "Rules of MomentRank wrote them, without a language model",
     }[own.backend]
+    masked = ", people left out of both," if own.similarity == "masked" else ""
+    details = f" at least {own.min_detail:g} of its details," if own.min_detail is not None else ""
     return (
         f"{writer}, from the corpus's descriptions, so that no character is named. Each was"
-        f" checked: a similarity to its description of at least {own.min_similarity:g}, and no"
-        f" person's name found with a score above {own.max_name_score:g}. What failed was written"
-        f" again up to {own.rounds} times; then a person corrected it, or it was left out."
+        f" checked: a similarity to its description{masked} of at least"
+        f" {params.min_similarity:g},{details} and no person's name found with a score above"
+        f" {own.max_name_score:g}. What failed was written again up to {own.rounds} times; then a person corrected it, or it was left out."
     )
 
 

@@ -12,7 +12,6 @@ from pipeline import check as module
 from pipeline import csv_files
 from pipeline.check import (
     COLUMNS,
-    LEARNED_MIN_SIMILARITY,
     CheckError,
     Limits,
     check,
@@ -23,7 +22,7 @@ from pipeline.check import (
 )
 from pipeline.files import FileError
 from pipeline.names import Span
-from pipeline.params import ParamsError, load
+from pipeline.params import LEARNED_MIN_SIMILARITY, ParamsError, load
 from pipeline.similarity import unit_on_grid
 
 LIMITS = Limits(min_similarity=0.4, max_name_score=0.8)
