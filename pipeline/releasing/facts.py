@@ -97,7 +97,8 @@ def _captions(params: Params) -> str:
         f"{writer}, from the corpus's descriptions, so that no character is named. Each was"
         f" checked: a similarity to its description{masked} of at least"
         f" {params.min_similarity:g},{details} and no person's name found with a score above"
-        f" {own.max_name_score:g}. What failed was written again up to {own.rounds} times; then a person corrected it, or it was left out."
+        f" {own.max_name_score:g}. What failed was written again up to {own.rounds} times; then"
+        " a person corrected it, or it was left out."
     )
 
 
