@@ -215,7 +215,7 @@ def test_each_failure_is_a_row_with_its_reason_and_counted(place, capsys):
     }  # fmt: skip
     assert capsys.readouterr().err.splitlines()[-1] == (
         "clips: 2 of 2 clips cut, the others were there; no clip of 5 moments (2 missing,"
-        " 1 no-frame, 1 too-short, 1 unreadable): see datasets/work/failed_clips.csv, mend the"
+        " 1 no-frame, 1 too-short, 1 unreadable): see datasets/work/failed_clips.csv, fix the"
         " videos, then: dvc repro -sf clips && dvc repro"
     )
 
