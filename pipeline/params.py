@@ -224,13 +224,14 @@ class Release(Section):
     """What the released collection is called, and under which terms it goes out.
 
     `license` and `language` are identifiers that the Hugging Face hub knows. What is None is
-    asked for when a closed campaign is released; `corpus` only where its format does not say it.
+    asked for when a closed campaign is released; `corpus` only where its format does not say it,
+    and `language` is then detected.
     """
 
     name: Name | None
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
     license: Name | None
-    language: Name
+    language: Name | None
     url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None
     citation: Name | None
     corpus: Name | None

@@ -92,7 +92,7 @@ def _head(found: Collection, facts: Facts, params: Params) -> str:
     head = {
         "pretty_name": DoubleQuotedScalarString(facts.name),
         **license_,
-        "language": [DoubleQuotedScalarString(release.language)],  # `no` is no truth value
+        "language": [DoubleQuotedScalarString(facts.language)],  # `no` is no truth value
         "task_categories": ["text-retrieval"],
         "tags": [
             "video-moment-retrieval",

@@ -4,13 +4,15 @@ Everything comes from params.yaml and from what people judged, so that a clone w
 says the same.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from pipeline import tables
+from pipeline.language import detection
 from pipeline.params import Params
 from pipeline.releasing.collection import Collection, ReleaseError
 
+MOST = 0.5
 UNNAMED = "Unnamed collection"
 ASKED_FOR = ("name", "license", "citation", "url", "corpus")
 SAMPLE = f"{tables.WORK}/sample/"
@@ -37,10 +39,12 @@ NO_CAPTIONS = (
 class Facts(NamedTuple):
     """What is said of the collection: a sentence or two by topic; and what nobody said yet.
 
-    `agreement` are the figures of the stage `consensus`; `missing` are keys of params.yaml.
+    `language` is the queries', an ISO 639 code; `agreement` are the figures of the stage
+    `consensus`; `missing` are keys of params.yaml.
     """
 
     name: str
+    language: str
     said: dict[str, str]
     agreement: Mapping[str, Any]
     missing: list[str]
@@ -50,7 +54,8 @@ def facts(found: Collection, params: Params, agreement: Mapping[str, Any]) -> Fa
     """Return what is known of the collection.
 
     Raises:
-        ReleaseError: a closed campaign would go out without its name, terms or source.
+        ReleaseError: a closed campaign would go out without its name, terms or source, or
+            `release.language` is not that of the queries.
     """
     corpus = params.release.corpus or corpus_of(params)
     given = {**params.release.model_dump(), "corpus": corpus}
@@ -73,7 +78,25 @@ def facts(found: Collection, params: Params, agreement: Mapping[str, Any]) -> Fa
         "Known bias": _bias(params),
         "What systems may read": NO_CAPTIONS,
     }
-    return Facts(f"{name} (rehearsal)" if found.rehearsal else name, said, agreement, missing)
+    shown = f"{name} (rehearsal)" if found.rehearsal else name
+    return Facts(shown, language_of(found.frozen["query"], params), said, agreement, missing)
+
+
+def language_of(queries: Iterable[str], params: Params) -> str:
+    """Return the queries' language: as `release.language` says, or as it is detected.
+
+    Raises:
+        ReleaseError: most queries are certainly in another language than the one that is said.
+    """
+    said, seen = params.release.language, detection.of_corpus(queries, params.ingest.language)
+    if said is None:
+        return seen.code
+    if detection.is_code(said) and seen.is_certain and seen.share_outside([said]) > MOST:
+        raise ReleaseError(
+            f"params.yaml: release.language is {said}, but the queries are {seen}: correct it, or"
+            " set it to null; if the detection is wrong, set ingest.language"
+        )
+    return said
 
 
 def corpus_of(params: Params) -> str | None:

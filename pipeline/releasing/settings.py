@@ -34,7 +34,7 @@ USED = (
     "release",
 )
 """The keys of params.yaml that the manifest holds."""
-READ = ("ingest.corpus", "ingest.source", *USED[1:])
+READ = ("ingest.corpus", "ingest.source", "ingest.language", *USED[1:])
 """The keys that the stage reads, as dvc.yaml names them: a corpus may be on this machine alone."""
 
 

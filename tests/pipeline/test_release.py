@@ -17,8 +17,8 @@ from momentrank.ids import decode_id, query_number
 from pipeline import csv_files, files, pool, release, stage, tables
 from pipeline.files import FileError
 from pipeline.params import load
-from pipeline.releasing import settings
-from pipeline.releasing.collection import one_of_each_text
+from pipeline.releasing import facts, settings
+from pipeline.releasing.collection import ReleaseError, one_of_each_text
 
 OPEN = {
     "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
@@ -454,8 +454,32 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
 
 def test_a_language_is_text_to_readers_of_older_yaml(checkout):
     path = checkout.folder / "params.yaml"
-    path.write_text(path.read_text().replace("language: en", "language: 'no'"))
+    path.write_text(path.read_text().replace("  language: null", "  language: 'no'"))
     assert 'language:\n- "no"\n' in (checkout.release() / "README.md").read_text()
+
+
+GERMAN = [
+    "Eine Frau legt einen Brief auf den Tisch.", "Ein Mann nimmt seinen Hut und geht hinaus.",
+    "Zwei Kinder spielen im Garten mit dem Hund.", "Jemand gießt Wasser in ein großes Glas.",
+    "Die Ärztin liest die Krankenakte am Fenster.", "Der Koch schneidet Zwiebeln in der Küche.",
+    "Ein Mädchen öffnet langsam die schwere Tür.", "Sie umarmen sich auf dem Bahnsteig.",
+    "Der alte Mann schläft auf der Bank im Park.", "Eine Gruppe tanzt auf der Hochzeit.",
+]  # fmt: skip
+
+
+def test_the_language_of_a_release_is_that_of_its_queries():
+    given = load()
+    assert facts.language_of(GERMAN, given) == "de"
+    assert facts.language_of(["She waves at the man across the street."], given) == "en"
+
+    def of(**keys):
+        release = given.release.model_copy(update=keys)
+        return given.model_copy(update={"release": release})
+
+    assert facts.language_of(GERMAN, of(language="de")) == "de"
+    assert facts.language_of(GERMAN[:2], of(language="en")) == "en"  # too few to be certain
+    with pytest.raises(ReleaseError, match=r"release\.language is en, but the queries are German"):
+        facts.language_of(GERMAN, of(language="en"))
 
 
 def test_a_hostile_name_stays_text_in_the_card(checkout):
