@@ -15,7 +15,7 @@ tell what happens, the caption keeps at least the share `rewrite.min_detail`.
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -43,6 +43,9 @@ CHECKS = ("names", "similarity", "detail")
 BLOCK = 8192
 
 
+Find = Callable[[Sequence[str]], list[list[Span]]]
+
+
 class CheckError(MomentRankError):
     """A file whose captions can't be checked."""
 
@@ -59,15 +62,18 @@ class Limits(NamedTuple):
     masked: bool = False
 
 
-def check(
+def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     captions: Sequence[str],
     descriptions: Sequence[str] | None,
     finder: NameTagger,
     encoder: "Encoder | None",
     limits: Limits,
+    *,
+    find_described: Find | None = None,
 ) -> pd.DataFrame:
     """Return the checks of each caption, a row each; a distinct text is read once.
 
+    `find_described` finds the names of descriptions, where a rewriter knows more than `finder`.
     Columns: `names` str (all that were found, `; ` between them), `name_score` f64 (of the
     surest, 0 if there is none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64
     (the share of the description's details that the caption keeps), each null where it is not
@@ -82,7 +88,8 @@ def check(
         }
     )
     checks["names_ok"] = checks["name_score"] <= limits.max_name_score
-    pairs = _Pairs(captions, found, descriptions or [], finder.find(descriptions or []))
+    described = (find_described or finder.find)(descriptions or [])
+    pairs = _Pairs(captions, found, descriptions or [], described)
     alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
     if pairs.descriptions and encoder is not None:
         alike[:] = similarities(*pairs.compared(masked=limits.masked), encoder)

@@ -107,9 +107,9 @@ def captions_of(params: Params, moments: pd.DataFrame, people: pd.DataFrame) -> 
     cast = Cast.from_table(people)
     encoder, finder = encoder_of(params), finder_of(params, corpus, cast)
     rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast_of(people), cast)
-    check_ = partial(check, finder=finder, encoder=encoder, limits=limits)
-    done = rewrite(moments, rewriter, check_, params.rewrite.rounds)
     find = rewriter.names if isinstance(rewriter, RulesRewriter) else finder.find
+    look = partial(check, finder=finder, encoder=encoder, limits=limits, find_described=find)
+    done = rewrite(moments, rewriter, look, params.rewrite.rounds)
     return Written(done, llm.spent.metrics() if llm else {}, find, finder.doubts)
 
 
