@@ -69,11 +69,12 @@ class NameFinder:
     ) -> None:
         """Read the corpus; `of_captions` it is, so that how few names it has tells nothing."""
         self._tagger = tagger
+        self._cast = cast or Cast()
         self._tagged: dict[str, list[Span]] = {}
         texts = list(dict.fromkeys(corpus))
         self._casings = truecase.casings(texts)
         self._evidence = Evidence(self._casings, votes(texts, self._tag(texts)))
-        self._known = self._learn(texts, cast or Cast(), of_captions)
+        self._known = self._learn(texts, of_captions)
         self._verdicts: dict[str, list[tuple[Span, Verdict]]] = {}
 
     def find(self, texts: Sequence[str]) -> list[list[Span]]:
@@ -90,15 +91,15 @@ class NameFinder:
             for found in self._judged(texts)
         ]
 
-    def _learn(self, texts: Sequence[str], cast: Cast, of_captions: bool) -> Known:
+    def _learn(self, texts: Sequence[str], of_captions: bool) -> Known:
         """Return what the corpus tells about its people."""
         sure = frozenset(
             key
             for key, share in self._evidence.votes.items()
             if share >= MIN_VOTE_SHARE and self._casings.get(key, truecase.Casing()).is_name_like
         )
-        names = of_captions or corpora.names_share(texts, cast) >= corpora.NAMES_PEOPLE
-        return Known(cast, corpora.people(texts, self._refined(texts), sure, names), names)
+        names = of_captions or corpora.names_share(texts, self._cast) >= corpora.NAMES_PEOPLE
+        return Known(self._cast, corpora.people(texts, self._refined(texts), sure, names), names)
 
     def _judged(self, texts: Sequence[str]) -> list[list[tuple[Span, Verdict]]]:
         """Return the candidates of each text with what becomes of them; each is judged once."""
@@ -111,7 +112,7 @@ class NameFinder:
     def _refined(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the candidates of each text: what the tagger marks, and the corpus adds."""
         return [
-            refine(text, spans, self._evidence)
+            refine(text, [*spans, *self._cast.spans(text)], self._evidence)
             for text, spans in zip(texts, self._tag(texts), strict=True)
         ]
 

@@ -6,6 +6,7 @@ from typing import NamedTuple, Self
 import pandas as pd
 
 from pipeline import tables, truecase
+from pipeline.names import Span
 
 NO_NAME = "no name"
 """The gender of a word that nobody is called by."""
@@ -37,6 +38,17 @@ class Cast(NamedTuple):
     def is_name(self, keys: Sequence[str]) -> bool:
         """Tell whether the words of a text, in lower case, are a name of the cast."""
         return tuple(keys) in self.names
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the names of the cast in a text, each of its words with a capital."""
+        words = list(truecase.words(text)) if self.names else []
+        longest = max(map(len, self.names), default=0)
+        runs = (words[at : at + n] for at in range(len(words)) for n in range(1, longest + 1))
+        return [
+            Span(run[0].start, run[-1].end, text[run[0].start : run[-1].end], 1.0)
+            for run in runs
+            if not any(word.is_lower for word in run) and self.is_name([w.key for w in run])
+        ]
 
     def is_no_name(self, keys: Sequence[str]) -> bool:
         """Tell whether the words of a text, in lower case, are said to be no name."""

@@ -30,6 +30,13 @@ class Eager:
         ]
 
 
+class Blind:
+    """A tagger that sees no name."""
+
+    def find(self, texts):
+        return [[] for _ in texts]
+
+
 def rewritten(texts, cast=None):
     finder = NameFinder(Eager(), texts, cast)
     return RulesRewriter.for_corpus(texts, finder.find, {}, cast).rewritten(texts)
@@ -130,6 +137,13 @@ def test_the_cast_overrules_all_evidence():
     finder = NameFinder(Eager(), texts, cast)
     assert [[span.text for span in found] for found in finder.find(texts)] == [[], [], ["Ramen"]]
     assert "Ramen" not in captions[2]
+
+
+def test_a_name_of_the_cast_is_found_where_the_tagger_misses_it():
+    cast = Cast.from_table(pd.DataFrame({"name": ["Nora Quux"], "gender": ["female"]}))
+    texts = ["They look at Nora Quux's hat.", "They look at nora quux."]
+    finder = NameFinder(Blind(), texts, cast)
+    assert [[span.text for span in found] for found in finder.find(texts)] == [["Nora Quux"], []]
 
 
 def test_a_doubt_has_a_reason_and_what_is_surely_none_is_not_listed():
