@@ -142,6 +142,7 @@ def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual, c
     ["{", "[]", json.dumps({"pid": 2**22 - 1, "began": "1", "port": 1}),
      json.dumps({"pid": os.getpid(), "began": "", "port": 1}),
      json.dumps({"pid": 1, "began": psutil.Process(1).create_time(), "port": 22})],
+    ids=["broken", "list", "gone", "ours", "somebody-else's"],
 )  # fmt: skip
 def test_what_a_former_server_left_behind_does_not_matter(folder, content):
     layout.HOME.mkdir()
