@@ -121,10 +121,27 @@ class LabelStudio:
             )
 
     def users(self) -> dict[str, int]:
-        """Return the number of every account by its address, in lower case."""
+        """Return the number of every account by its address, in lower case.
+
+        Signing up writes addresses in lower case, but anybody may make an account through the API.
+
+        Raises:
+            StudioError: two accounts have one address.
+        """
         with told(self.url):
             found = self._sdk.users.list(request_options=SOMETIMES)
-            return {str(user.email).lower(): int(user.id) for user in found if user.email}
+            accounts = sorted(
+                (int(user.id), str(user.email).lower()) for user in found if user.email
+            )
+        known: dict[str, int] = {}
+        for number, email in accounts:
+            if known.setdefault(email, number) != number:
+                raise StudioError(
+                    f"{self.url}: accounts {known[email]} and {number} have one address (but for"
+                    " upper and lower case), so that nobody can tell whose answers are whose;"
+                    " delete the one that was not made by its owner (docs/campaign.md)"
+                )
+        return known
 
     def invite_path(self) -> str:
         """Return the path with which somebody can sign up."""

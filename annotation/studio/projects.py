@@ -8,7 +8,7 @@ from annotation.opened import CampaignError, Opened
 from annotation.studio.client import LabelStudio
 from annotation.studio.records import Project
 
-MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator (\d+)\.")
+MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator ([0-9]{1,9})\.")
 TITLE_LENGTH = 50
 COMPARED = ("title", "description", "label_config", "expert_instruction")
 

@@ -710,6 +710,25 @@ class Attacker:
         return times
 
 
+def test_an_account_that_somebody_made_with_anothers_address_takes_nothing_over(camp, world):
+    camp = camp(Size(queries=1, ranks=4, people=4))
+    camp.well("pull", "plan", "push")
+    camp.answer_some(6, Random(3))
+    camp.well("pull")
+    assert camp.judged() == camp.told
+    account = {"email": email_of(1).upper(), "username": "x", "password": PASSWORD}
+    made = world.stranger.api("POST", "/api/users/", account)["id"]
+    try:
+        done = camp.run("pull")
+        assert done.code
+        assert re.search(rf"accounts \d+ and {made} have one address", done.said)
+        assert camp.judged() == camp.told
+    finally:
+        world.lead.api("DELETE", f"/api/users/{made}/")
+    camp.well("pull")
+    assert camp.judged() == camp.told
+
+
 def test_a_task_that_somebody_imported_again_stops_nothing_and_push_closes_it(camp, world):
     camp = camp(Size(queries=2, ranks=4, people=4))
     camp.well("pull", "plan", "push")

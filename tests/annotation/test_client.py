@@ -35,6 +35,7 @@ class Model:
         self.level = 3
         self._signer = signer
         self.description = projects.description(CAMPAIGN, 1, "clips")
+        self.users = [{"id": 30, "email": email_of(1)}]
         http.expect_request("/api/projects/").respond_with_handler(self._told(self._projects))
         http.expect_request("/api/projects/7/").respond_with_handler(self._told(self._project))
         http.expect_request("/api/users/").respond_with_handler(self._told(self._users))
@@ -71,7 +72,7 @@ class Model:
         return {"id": 7, "created_at": NOW, **texts, **numbers}
 
     def _users(self, request):
-        return [{"id": 30, "email": email_of(1)}]
+        return self.users
 
     def _tasks(self, request):
         first = PAGE * (int(request.args["page"]) - 1)
@@ -182,6 +183,17 @@ def test_a_failure_in_the_middle_of_paging_is_no_shorter_list(server, folder, fa
     with pytest.raises(StudioError, match=said) as told:
         main()
     one_line(told)
+    assert folder.content() == before
+
+
+@pytest.mark.parametrize("number", [29, 31])
+def test_two_accounts_of_one_address_take_nobodys_judgments_away(server, folder, number):
+    before = folder.content()
+    server.users.append({"id": number, "email": email_of(1).upper()})
+    with pytest.raises(StudioError, match=r"accounts .* have one address") as told:
+        main()
+    assert {"30", str(number)} <= set(one_line(told).split())
+    assert "@" not in one_line(told), "no address in a message"
     assert folder.content() == before
 
 

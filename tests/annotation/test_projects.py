@@ -46,6 +46,11 @@ def test_the_campaigns_projects_are_found_by_their_mark_alone():
     assert ours() == {}
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "\u0663", "-3", ""])
+def test_a_mark_that_we_never_write_marks_nothing(number):
+    assert ours(f"MomentRank campaign {OURS}, annotator {number}.", of(OURS, 3)) == {3: 2}
+
+
 def test_a_server_of_another_campaign_is_refused_unless_it_is_to_be_shared():
     with pytest.raises(CampaignError, match=rf"another campaign \({OTHER}.*--beside-others"):
         ours(of(OTHER, 1))

@@ -163,6 +163,7 @@ def test_an_annotator_can_do_what_the_security_page_says(lead, ann, bo):
         ("DELETE", f"/api/projects/{other}/", None),
         ("POST", "/api/invite/reset-token", None),
         ("GET", "/api/users/", None),
+        ("POST", "/api/users/", {"email": "BO@EXAMPLE.ORG", "username": "x", "password": PASSWORD}),
         ("PATCH", "/api/users/1/", {"first_name": "Nobody"}),
     ]
     for method, path, body in can:
