@@ -23,7 +23,7 @@ from annotation.connection import Connection, alone, connect
 from annotation.opened import CampaignError
 from annotation.pulling import reader
 from annotation.pulling.answers import Row, Sorted, Trust, everybody, sort_out
-from annotation.pulling.history import REFUSED, STATES, History, history
+from annotation.pulling.history import REFUSED, STATES, History, first_pairs, history
 from annotation.pulling.owners import owners
 from annotation.studio import projects
 from pipeline import stage, tables
@@ -45,10 +45,11 @@ def fetch(connection: Connection, *, anew: bool = False, trust: Trust | None = N
     """
     found = Sorted([], [], [], [])
     own = projects.ours(connection.studio, connection.campaign)
-    known, trusts = owners(connection, own), trust or _trusted_before()
-    for owner in tqdm(known, "pull", unit=" projects", disable=None if known else True):
+    before = tables.JUDGMENT_HISTORY.read()
+    people, trusts, known = owners(connection, own), trust or _trusted(before), first_pairs(before)
+    for owner in tqdm(people, "pull", unit=" projects", disable=None if people else True):
         tasks = reader.read(connection.studio, own[owner.annotator], anew=anew)
-        project = sort_out(tasks.values(), owner, connection.signer, trusts)
+        project = sort_out(tasks.values(), owner, connection.signer, trusts, known)
         found.judgments.extend(project.judgments)
         found.rejected.extend(project.rejected)
         found.open_tasks.extend(project.open_tasks)
@@ -56,9 +57,8 @@ def fetch(connection: Connection, *, anew: bool = False, trust: Trust | None = N
     return found
 
 
-def _trusted_before() -> Trust:
-    known = tables.JUDGMENT_HISTORY.read()
-    return set(known.loc[known["state"] == "trusted", "origin"]).__contains__
+def _trusted(before: pd.DataFrame) -> Trust:
+    return set(before.loc[before["state"] == "trusted", "origin"]).__contains__
 
 
 def merged(found: Sorted) -> History:

@@ -8,6 +8,7 @@ becomes a level.
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annotation.keys import Key, Signer
@@ -48,6 +49,23 @@ class Origin(NamedTuple):
     shown: bool
 
 
+class Pair(NamedTuple):
+    """What an answer is to: a query and a moment, as they were shown to one annotator."""
+
+    query_id: str
+    moment_id: str
+    annotator: int
+    query_sha: str
+    clip_sha: str
+
+    @classmethod
+    def of(cls, key: Key) -> "Pair":
+        """Return the pair of a key."""
+        return cls(key.query_id, key.moment_id, key.annotator, key.query_sha, key.clip_sha)
+
+
+Known = Mapping[str, Pair]
+"""The pairs of answers by their origin, as they were when they were first pulled."""
 Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
@@ -63,36 +81,55 @@ def everybody(origin: str) -> bool:  # noqa: ARG001  (a Trust)
 
 
 def sort_out(
-    tasks: Iterable[Answered], owner: Owner, signer: Signer, trust: Trust = nobody
+    tasks: Iterable[Answered],
+    owner: Owner,
+    signer: Signer,
+    trust: Trust = nobody,
+    known: Known = MappingProxyType({}),
 ) -> Sorted:
-    """Return what one project's tasks come to."""
+    """Return what one project's tasks come to.
+
+    An answer that was `known` of another pair was given to what its task showed then.
+    """
     found = Sorted([], [], [], [])
     places: dict[object, list[Answered]] = defaultdict(list)
     for task in tasks:
         key = signer.read(task.pair)
         own = key if key is not None and key.annotator == owner.annotator else None
-        origin = Origin(own, own is not None and signer.shows(task))
+        shown = own is not None and signer.shows(task)
         for answer in task.answers:
+            origin = Origin(own, shown and not _is_moved(answer, own, known))
             _sort_answer(found, answer, owner, origin, trust)
         found.rejected.extend(
             _refused(draft, owner, own, "draft") for draft in task.drafts if not draft["annotation"]
         )
-        if own is not None and origin.shown:
+        if own is not None and shown:
             places[own.place].append(task)
     for twins in places.values():
-        _sort_place(found, sorted(twins, key=lambda task: task.id), owner, signer)
+        _sort_place(found, sorted(twins, key=lambda task: task.id), owner, signer, known)
     return found
 
 
-def is_owners(answer: Mapping[str, Any], owner: Owner) -> bool:
-    """Tell whether an answer is the project's annotator's own, and nobody has changed it."""
-    return _foreign(answer, owner, nobody) is None
+def is_owners(answer: Mapping[str, Any], owner: Owner, key: Key | None, known: Known) -> bool:
+    """Tell whether an answer is the annotator's own, unchanged, and to the pair of this key."""
+    return _foreign(answer, owner, nobody) is None and not _is_moved(answer, key, known)
 
 
-def _sort_place(found: Sorted, twins: Sequence[Answered], owner: Owner, signer: Signer) -> None:
+def _is_moved(answer: Mapping[str, Any], key: Key | None, known: Known) -> bool:
+    """Tell whether an answer was to another pair: it, or what its task shows, was exchanged."""
+    return key is not None and known.get(_origin(answer), Pair.of(key)) != Pair.of(key)
+
+
+def _sort_place(
+    found: Sorted, twins: Sequence[Answered], owner: Owner, signer: Signer, known: Known
+) -> None:
     """Note which of the tasks with one key waits: the oldest, unless its annotator answered one."""
     waiting = [task for task in twins if not task.answers and not task.closed]
-    answered = any(is_owners(answer, owner) for task in twins for answer in task.answers)
+    answered = any(
+        is_owners(answer, owner, signer.read(task.pair), known)
+        for task in twins
+        for answer in task.answers
+    )
     kept = [] if answered else waiting[:1]
     found.open_tasks.extend(_pair(key) for task in kept if (key := signer.read(task.pair)))
     found.surplus.extend(task.id for task in waiting[len(kept) :])

@@ -11,12 +11,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from annotation.pulling.answers import Known, Pair
 from pipeline import tables
 
 VERSION = ["origin", "updated_at"]
 KEY = list(tables.JUDGMENTS.key)
 COUNTING = ("stands", "lost", "tampered", "trusted")
 STATES = (*COUNTING, "replaced", "rejected")
+SHOWN = list(Pair._fields)
 REFUSED = [*VERSION, "takes_back"]
 
 
@@ -49,6 +51,13 @@ def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.DataFrame) ->
     versions = pd.concat([older, found]).sort_values([*KEY, *VERSION], ignore_index=True)
     checked = tables.JUDGMENT_HISTORY.check(versions)
     return History(checked, _judgments(checked), older[vanished])
+
+
+def first_pairs(versions: pd.DataFrame) -> Known:
+    """Return which pair each answer was to when it was first pulled, by its origin."""
+    first = versions.sort_values("updated_at").drop_duplicates("origin")
+    pairs = first[SHOWN].itertuples(index=False, name=None)
+    return {origin: Pair(*pair) for origin, pair in zip(first["origin"], pairs, strict=True)}
 
 
 def _judgments(versions: pd.DataFrame) -> pd.DataFrame:

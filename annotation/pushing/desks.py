@@ -11,11 +11,13 @@ from annotation.guideline import Guideline
 from annotation.keys import Key
 from annotation.pulling import reader
 from annotation.pulling.answers import is_owners
+from annotation.pulling.history import first_pairs
 from annotation.pulling.owners import owners
 from annotation.pushing import journal, media
 from annotation.pushing.changes import Changes, answered_twins, changes
 from annotation.studio import projects
 from annotation.studio.records import Project, Task
+from pipeline import tables
 
 Step = Callable[[], None]
 """What is called before each write: it raises where this push may write no more."""
@@ -76,8 +78,16 @@ def laid_out(connection: Connection, annotator: int, project: Project, keys: Seq
 def _answered_by_others(connection: Connection, annotator: int, project: Project) -> set[int]:
     """Return the tasks without an answer of the project's annotator."""
     [owner] = owners(connection, [annotator])
-    tasks = reader.read(connection.studio, project).values()
-    return {task.id for task in tasks if not any(is_owners(one, owner) for one in task.answers)}
+    tasks, known = (
+        reader.read(connection.studio, project),
+        first_pairs(tables.JUDGMENT_HISTORY.read()),
+    )
+    keys = {number: connection.signer.read(task.pair) for number, task in tasks.items()}
+    return {
+        number
+        for number, task in tasks.items()
+        if not any(is_owners(one, owner, keys[number], known) for one in task.answers)
+    }
 
 
 def close_and_reopen(connection: Connection, desk: Desk, step: Step) -> None:

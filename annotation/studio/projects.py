@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable
 
 from annotation.opened import CampaignError, Opened
@@ -54,13 +55,14 @@ def ours(studio: LabelStudio, opened: Opened, *, beside_others: bool = False) ->
             f" nothing of this one ({opened.id}); mend LABEL_STUDIO_URL. If both are to share the"
             " server, say so once: python -m annotation.push --beside-others"
         )
-    by_annotator = dict(reversed(own))
-    if len(by_annotator) != len(own):
+    times = Counter(number for number, _ in own)
+    doubtful = sorted(project.id for number, project in own if times[number] > 1)
+    if doubtful:
         raise CampaignError(
             f"{studio.url}: two projects are marked for one annotator of this campaign; empty the"
-            f" description of the one that was copied (projects {[p.id for _, p in own]})"
+            f" description of the one that was copied (projects {doubtful})"
         )
-    return by_annotator
+    return dict(reversed(own))
 
 
 def _marked(projects: Iterable[Project]) -> list[tuple[Project, re.Match[str]]]:

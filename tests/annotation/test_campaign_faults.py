@@ -558,6 +558,7 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
             attacks[kind] += attacker.attack(kind, 3)
         if turn == 1:
             attacks["delete an answer"] += attacker.delete(2)
+        attacks["exchange tasks"] += attacker.exchange_tasks(3)
         done = camp.well("pull", "plan", "push")
         assert camp.judged() == pulled, done.said
         assert not {key: n for key, n in camp.offered().items() if n > 1}, "once each"
@@ -696,6 +697,15 @@ class Attacker:
 
     def _set(self, me, task, change):
         me.api("PATCH", f"/api/tasks/{task['id']}/", {"data": task["data"] | change})
+
+    def exchange_tasks(self, times):
+        """Make tasks the tasks of other pairs, whole, and let Label Studio join what is equal."""
+        for _ in range(times):
+            number, _, answered, waiting = self._victim()
+            self._set(self._accounts[0], self._pick(answered), self._pick(waiting)["data"])
+        action = f"/api/dm/actions?id=remove_duplicates&project={self._projects[number]}"
+        self._accounts[0].api("POST", action, {"selectedItems": {"all": True, "excluded": []}})
+        return times
 
     def add_a_swapped_twin(self, me):
         number, _, _, waiting = self._victim()

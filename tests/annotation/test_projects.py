@@ -60,7 +60,7 @@ def test_a_server_of_another_campaign_is_refused_unless_it_is_to_be_shared():
 
 def test_a_project_that_was_copied_is_refused_not_chosen():
     with pytest.raises(CampaignError, match=r"two projects are marked.*\[1, 3\]"):
-        ours(of(OURS, 3), of(OTHER, 3), of(OURS, 3))
+        ours(of(OURS, 3), of(OTHER, 3), of(OURS, 3), of(OURS, 4))
 
 
 @given(st.text(min_size=1), st.integers(1, 10**6))

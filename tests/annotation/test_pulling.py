@@ -15,6 +15,7 @@ from annotation.keys import Key, Signer
 from annotation.opened import CampaignError
 from annotation.pulling import reader
 from annotation.pulling.answers import Owner, Sorted, everybody, nobody, sort_out
+from annotation.pulling.history import first_pairs
 from annotation.studio.failures import StudioError
 from annotation.studio.records import Answered, Project
 from annotation.votes import fresh, last_shown
@@ -67,8 +68,9 @@ def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=
     return Answered(number, text, closed, START, list(answers), list(drafts), query, clip)
 
 
-def sorted_out(*tasks, owner=OWNER, trust=nobody):
-    return sort_out(tasks, owner, SIGNER, trust)
+def sorted_out(*tasks, owner=OWNER, trust=nobody, before=None):
+    known = first_pairs(tables.JUDGMENT_HISTORY.empty() if before is None else before.versions)
+    return sort_out(tasks, owner, SIGNER, trust, known)
 
 
 SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
@@ -212,7 +214,7 @@ def merged(found):
 
 def then(before, *tasks, trust=nobody):
     """Return the history after another pull."""
-    return pull.combine(before.versions, sorted_out(*tasks, trust=trust))
+    return pull.combine(before.versions, sorted_out(*tasks, trust=trust, before=before))
 
 
 NOTHING = merged(Sorted([], [], [], []))
@@ -312,6 +314,7 @@ def test_after_a_wipe_an_answer_of_the_same_number_is_another():
 
 
 LATER = answer(1, 0, 5, said=[level(0)])
+MOVED, RECUT = KEY._replace(moment_id="m2"), KEY._replace(clip_sha="old")
 BY_OTHERS = {
     "another changed it": task(LATER | {"updated_by": OTHER}),
     "another changed it, and the server says the old time": task(answer(updated_by=OTHER)),
@@ -321,6 +324,9 @@ BY_OTHERS = {
     "another changed the query": task(answer(), query="a dog barks", pair=SIGNER.sign(KEY)),
     "the annotator answered another query": task(LATER, query="barks", pair=SIGNER.sign(KEY)),
     "another changed the key": task(answer(), pair=TAMPERED),
+    "another moved it to the task of another pair": task(answer(updated_by=OTHER), key=MOVED),
+    "another made its task that of another pair": task(answer(), key=MOVED),
+    "another made its task show another clip": task(answer(), key=RECUT, clip=OLD),
     "the account was deleted": task(answer(completed_by=None, updated_by=None)),
 }
 
@@ -431,6 +437,14 @@ def test_an_answer_to_either_is_the_answer_to_the_pair():
             task(answer(2, 5, said=[level(4)]), number=2))  # fmt: skip
     assert levels(then(NOTHING, *both)) == levels(then(NOTHING, *both[::-1])) == [4]
     assert sorted_out(*both).surplus == [], "they wait no more"
+
+
+def test_a_task_whose_answer_was_to_another_pair_takes_no_task_away():
+    known = then(NOTHING, task(answer(7)))
+    copied, own = task(answer(7), key=MOVED), task(key=MOVED, number=2)
+    found = sorted_out(copied, own, before=known)
+    assert [row["reason"] for row in found.rejected] == ["not-what-was-shown"]
+    assert (found.judgments, len(found.open_tasks), found.surplus) == ([], 1, [])
 
 
 @pytest.mark.parametrize("by", [{"completed_by": OTHER}, {"updated_by": None},
