@@ -16,7 +16,7 @@ from annotation.connection import Connection
 from annotation.env import Endpoint
 from annotation.keys import Signer
 from annotation.local_server.layout import PROGRAM, ServerError
-from annotation.opened import Opened
+from annotation.opened import CampaignError, Opened
 from annotation.planning.people import Annotator
 from annotation.pulling.answers import everybody
 from annotation.push import push
@@ -26,9 +26,11 @@ from annotation.simulating.accounts import Visitor
 from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from pipeline import tables
+from pipeline.ledger import query_sha
 from pipeline.params import Params, load
 
 PEOPLE, ROUNDS, PAGE = 4, 3, 1000
+QUERY = "A woman puts a letter on the table."
 BARE_BATCH = 5000
 
 
@@ -87,15 +89,15 @@ def pairs_of(tasks: int) -> pd.DataFrame:
             "kind": "first",
             "rank": 1 + number % 20,
             "similarity": 0.5,
-            "query": "A woman puts a letter on the table.",
+            "query": QUERY,
             "clip": [f"{one:032x}.mp4" for one in number],
-            "query_sha": "a" * 32,
+            "query_sha": query_sha(QUERY),
             "clip_sha": [f"{one:032x}" for one in number],
             "video_id": "show_s01e01",
             "start": 1.0,
             "end": 6.0,
             "duration": 61.5,
-            "caption": "A woman puts a letter on the table.",
+            "caption": QUERY,
         }
     )
 
@@ -103,7 +105,7 @@ def pairs_of(tasks: int) -> pd.DataFrame:
 def bare_import(lead: LabelStudio, tasks: int) -> float:
     """Return the seconds of importing as many tasks of that size, and nothing else."""
     project = lead.create({"title": "bare", "label_config": page.label_config(guideline.current())})
-    data = [page.task_data("A woman puts a letter on the table.", "x" * 60, "k" * 330)] * tasks
+    data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
     start = time.perf_counter()
     for begin in range(0, tasks, BARE_BATCH):
         lead.add(project, data[begin : begin + BARE_BATCH])
@@ -168,11 +170,15 @@ def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
     return time.perf_counter() - start
 
 
-def whole_pull(campaign: Connection, *, anew: bool) -> float:
-    """Return the seconds of a pull, tables and all."""
+def whole_pull(campaign: Connection, tasks: int, *, anew: bool) -> float:
+    """Return the seconds of a pull, tables and all; refuse one that refused the answers."""
     start = time.perf_counter()
     pull.pull(campaign, anew=anew, trust=everybody)  # they were imported, for speed
-    return time.perf_counter() - start
+    seconds = time.perf_counter() - start
+    judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
+    if judgments != answers:
+        raise CampaignError(f"{judgments} of {answers} answers became judgments")
+    return seconds
 
 
 def against_a_server(checkout: Path, tasks: int) -> None:
@@ -186,9 +192,9 @@ def against_a_server(checkout: Path, tasks: int) -> None:
             )
         campaign = judged(lead, params, tasks)
         for round_ in range(ROUNDS - 1):
-            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, anew=True)
+            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, tasks, anew=True)
             print(
                 f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
                 f" {whole / bare:.2f} times as long  (round {round_ + 1})"
             )
-        print(f"pull again, nothing changed: {whole_pull(campaign, anew=False):5.1f} s")
+        print(f"pull again, nothing changed: {whole_pull(campaign, tasks, anew=False):5.1f} s")

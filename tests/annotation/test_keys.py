@@ -13,7 +13,9 @@ from annotation import env, keys, page
 from annotation.keys import Key, Signer
 from annotation.opened import CampaignError
 from annotation.pushing.changes import changes
+from annotation.pushing.tasks import Shown, keys_of
 from annotation.studio.records import Task
+from benchmarks import studio as benchmark
 from pipeline.ledger import query_sha
 
 SECRET = "a secret of thirty-two bytes, or so"  # noqa: S105
@@ -232,3 +234,14 @@ def test_any_content_is_no_error(query, clip):
     for key in (*WRITTEN.values(), query):
         OURS.shows(Shown(key, query, clip))
         page.clip_of(page.clip_html(clip))
+
+
+def test_what_the_benchmark_pushes_shows_what_its_keys_say():
+    pairs, signer = benchmark.pairs_of(8), OURS
+    shown = Shown(pairs, "label-studio", 4)
+    for keys in keys_of(pairs, "1").values():
+        for key in keys:
+            data = shown.data(key, signer)
+            task = Task(1, data["pair"], closed=False, answers=0, query=data["query"],
+                        clip=data["clip_html"])  # fmt: skip
+            assert signer.read_shown(task) == key
