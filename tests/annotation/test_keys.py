@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from annotation import env, keys, page
 from annotation.keys import Key, Signer
 from annotation.opened import CampaignError
+from annotation.pushing import tasks
 from annotation.pushing.changes import changes
-from annotation.pushing.tasks import Shown, keys_of
 from annotation.studio.records import Task
 from benchmarks import studio as benchmark
 from pipeline.ledger import query_sha
@@ -237,11 +237,10 @@ def test_any_content_is_no_error(query, clip):
 
 
 def test_what_the_benchmark_pushes_shows_what_its_keys_say():
-    pairs, signer = benchmark.pairs_of(8), OURS
-    shown = Shown(pairs, "label-studio", 4)
-    for keys in keys_of(pairs, "1").values():
-        for key in keys:
-            data = shown.data(key, signer)
-            task = Task(1, data["pair"], closed=False, answers=0, query=data["query"],
-                        clip=data["clip_html"])  # fmt: skip
-            assert signer.read_shown(task) == key
+    pairs = benchmark.pairs_of(8)
+    shown = tasks.Shown(pairs, "label-studio", 4)
+    for key in [key for some in tasks.keys_of(pairs, "1").values() for key in some]:
+        query, clip, pair = (shown.data(key, OURS)[name] for name in ("query", "clip_html", "pair"))
+        assert (
+            OURS.read_shown(Task(1, pair, closed=False, answers=0, query=query, clip=clip)) == key
+        )
