@@ -3,7 +3,8 @@
 reads   datasets/campaign/campaign.yaml, annotators.yaml, annotators.private.yaml, Label Studio
 writes  datasets/campaign/judgments.csv (each person's newest answer to a pair) and
         judgment_history.csv (every version ever seen); datasets/work/open_tasks.parquet and
-        rejected_judgments.csv (answers that are no judgments, with the reason)
+        rejected_judgments.csv (answers that are no judgments, with the reason), and today.json
+        (the day, on which the plan's pace and forecast depend)
 
 Without a server the tables stay as they are. Where many judgments went away from the server it
 stops, and says how many; `--accept-loss` goes on without them on the server (they still count).
@@ -14,19 +15,20 @@ Answers that were imported bear any name that their importer chose: they are ref
 import argparse
 from collections import Counter
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from functools import partial
 
 import pandas as pd
 from tqdm import tqdm
 
 from annotation.connection import Connection, alone, connect
-from annotation.opened import CampaignError
+from annotation.opened import CampaignError, running
 from annotation.pulling import reader
 from annotation.pulling.answers import Row, Sorted, Trust, everybody, sort_out
 from annotation.pulling.history import REFUSED, STATES, History, first_pairs, history
 from annotation.pulling.owners import owners
 from annotation.studio import projects
-from pipeline import stage, tables
+from pipeline import files, stage, tables
 from pipeline.schema import Table
 
 KEPT = (tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
@@ -178,6 +180,7 @@ def pull(
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
     _keep()
+    files.write_json(tables.TODAY, {"date": f"{datetime.now(UTC):%Y-%m-%d}" if running() else None})
     connection = connect("pull")
     if connection is None:
         stage.write_metrics("pull", {"judgments": len(tables.JUDGMENTS.read())})

@@ -89,7 +89,7 @@ def _started(port: int | None) -> Running:
     _refuse_to_leave_another()
     if not PROGRAM.is_file():
         raise ServerError("Label Studio is not installed here; type: make label-studio")
-    if port and not ports.is_free(port):
+    if port and not ports.becomes_free(port):
         raise _taken(port)
     credentials = _credentials()
     for attempt in range(ATTEMPTS):
@@ -114,7 +114,10 @@ def _choice(port: int | None, attempt: int) -> int:
     """Return the port to try: the same once more where somebody had it for a moment only."""
     if port == 0:
         return ports.first_free(0)
-    return ports.first_free((_local_port() or USUAL_PORT) + max(0, attempt - 1))
+    kept = _local_port() or USUAL_PORT
+    if attempt == 0 and ports.becomes_free(kept):
+        return kept
+    return ports.first_free(kept + max(0, attempt - 1))
 
 
 def _taken(port: int) -> ServerError:

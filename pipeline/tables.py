@@ -21,6 +21,8 @@ CAMPAIGN = Path("datasets/campaign")
 RELEASE = Path("datasets/release")
 STATE = WORK / "campaign_state.json"
 """How far the campaign is, where one is open."""
+TODAY = WORK / "today.json"
+"""The day of the last pull, UTC, while a campaign is open: pace and absence depend on it."""
 PRIVATE = CAMPAIGN / "annotators.private.yaml"
 """Who the annotators are: never committed, never released."""
 

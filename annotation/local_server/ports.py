@@ -2,11 +2,14 @@
 
 import errno
 import socket
+import time
 from contextlib import suppress
 
 import psutil
 
 LOCALHOST = "127.0.0.1"
+GRACE = 2.0
+"""Seconds that a port is waited for."""
 SPAN = 100
 """How many ports above the wanted one are tried before any port will do."""
 
@@ -27,6 +30,19 @@ def is_free(port: int) -> bool:
             if exc.errno not in {errno.EADDRINUSE, errno.EACCES}:
                 raise
             return False
+    return True
+
+
+def becomes_free(port: int) -> bool:
+    """Tell whether a port is free, or is within `GRACE` seconds.
+
+    A server that was killed holds its port until its last thread is gone.
+    """
+    deadline = time.monotonic() + GRACE
+    while not is_free(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
     return True
 
 
