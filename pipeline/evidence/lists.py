@@ -99,6 +99,13 @@ def is_noun(word: str) -> bool:
     return set(getAllLemmas(word)) == {"NOUN"}
 
 
+def may_be_noun(word: str) -> bool:
+    """Tell whether a word, in lower case, can be a noun, among other things: eggs, crackers."""
+    from lemminflect import getAllLemmas  # noqa: PLC0415  (likewise)
+
+    return "NOUN" in getAllLemmas(word)
+
+
 @cache
 def lemmas(word: str) -> frozenset[str]:
     """Return the verbs, in their plain form, that a word can be of: walks, walked, walking."""

@@ -2,11 +2,13 @@
 
 import re
 
-from pipeline.evidence.lists import is_elsewhere, is_noun, is_word, lemmas, listed
+from pipeline.evidence.lists import is_elsewhere, is_noun, is_word, lemmas, listed, may_be_noun
 from pipeline.evidence.roles import acts
 from pipeline.evidence.surroundings import Surroundings
 from pipeline.rewriters.rules.syntax import PHRASE_STARTS, PREPOSITIONS
 
+_HAVE_SUBJECT = frozenset(("is", "are", "was", "were", "has", "have"))
+"""Verbs whose subject stands right before them."""
 _OWN_THING = re.compile(r"['\u2019]s\s+([A-Z][\w-]*)")
 
 
@@ -48,7 +50,14 @@ def is_attribute(around: Surroundings) -> bool:
         return True
     if around.is_possessive and before[0] in PREPOSITIONS:
         return not around.owned() or around.owned()[0] in PHRASE_STARTS
-    if not around.is_possessive and is_noun(after[0]) and after[0] not in PHRASE_STARTS:
+    if not around.is_possessive and _is_subject(after[0], around.after(2)[1:]):
         return True
     determined = before[0] in listed("around", "determiners") - {"that"}
     return whole and determined and not around.is_possessive
+
+
+def _is_subject(word: str, after: list[str]) -> bool:
+    """Tell whether a word is a noun, by itself or by the verb that follows: eggs are served."""
+    if word in PHRASE_STARTS:
+        return False
+    return is_noun(word) or (may_be_noun(word) and bool(_HAVE_SUBJECT.intersection(after)))

@@ -64,6 +64,8 @@ def _is_given(around: Surroundings) -> bool:
     before = [*around.before(2), "", ""]
     if lemmas(before[0]) & listed("people", "verbs_to") and not around.after():
         return True
+    if before[0] == "to" and "dance" in lemmas(before[1]):
+        return False  # to a song
     if before[0] in ("to", "with", "at"):
         return bool((lemmas(before[1]) | {before[1]}) & listed("people", "verbs_with"))
     return before[0] == "beside"

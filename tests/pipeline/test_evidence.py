@@ -68,6 +68,12 @@ Rose petals fall on the table.
 Mike is put on a stand.
 Team Canada wins the curling match.
 The words Happy Birthday Emma are seen on a cake.
+Graham crackers are crushed for a crust.
+Benedict eggs were served with toast.
+A choir sings Ave Maria in a church.
+Bloody Mary is mixed with celery.
+A woman dances to Despacito.
+Kids play Simon Says in the yard.
 A man plays the song Billie Jean on a piano.
 Bartender mixes a Bloody Mary in a tall glass.
 A sign says "Nora" in red letters.
