@@ -3,6 +3,7 @@
 They do as a browser does, with a session: which kinds of token a server gives out does not matter.
 """
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,8 @@ from annotation.roster import Account
 from annotation.studio.failures import StudioError
 
 TIMEOUT = 60.0
+WAITS = (0.1, 0.5, 1.0, 2.0)
+"""Seconds before each further try."""
 
 
 class Visitor:
@@ -39,11 +42,29 @@ class Visitor:
             )
 
     def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:
-        """Answer a task."""
-        body = {"result": list(result), "lead_time": seconds}
-        answer = self._ask("POST", f"/api/tasks/{task}/annotations/", json=body)
-        if not answer.is_success:
-            raise StudioError(f"{self._who}: answering task {task} failed ({answer.status_code})")
+        """Answer a task.
+
+        A server on SQLite fails now and then where two people answer in the same instant. Then it
+        is tried again, as a person does who reads that saving failed, unless the answer is there.
+        """
+        path, body = (
+            f"/api/tasks/{task}/annotations/",
+            {"result": list(result), "lead_time": seconds},
+        )
+        for wait in (*WAITS, None):
+            answer = self._ask("POST", path, json=body)
+            if answer.is_success or (answer.is_server_error and self._has_answered(path)):
+                return
+            if wait is None or not answer.is_server_error:
+                raise StudioError(
+                    f"{self._who}: answering task {task} failed ({answer.status_code})"
+                )
+            time.sleep(wait)
+
+    def _has_answered(self, path: str) -> bool:
+        """Tell whether a task has an answer; in a project of one's own it is one's own."""
+        found = self._ask("GET", path)
+        return found.is_success and bool(found.json())
 
     def close(self) -> None:
         """Let the connections go."""

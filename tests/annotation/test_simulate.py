@@ -4,9 +4,14 @@ import json
 import shutil
 
 import pytest
+from werkzeug import Response
 
 from annotation.opened import CampaignError
+from annotation.roster import Account
 from annotation.simulate import truth
+from annotation.simulating import accounts
+from annotation.simulating.accounts import Visitor
+from annotation.studio.failures import StudioError
 from pipeline import sample
 from pipeline.sitcom.screenplay import SCREENPLAY
 
@@ -35,3 +40,49 @@ def test_a_moment_of_another_corpus_has_no_true_level(folder):
     path.write_text(json.dumps({"desc_id": 1, "scene": SCENE}))
     with pytest.raises(CampaignError, match=r"the moment '2' is not of the sample corpus"):
         truth()("1", "2")
+
+
+@pytest.fixture
+def visitor(httpserver, monkeypatch):
+    monkeypatch.setattr(accounts, "WAITS", (0.0, 0.0))
+    httpserver.expect_request("/user/login/", method="GET").respond_with_data("")
+    login = httpserver.expect_request("/user/login/", method="POST")
+    login.respond_with_data("", status=302)
+    account = Account(email="a@b.c", password="x")  # noqa: S106  (nobody's)
+    person = Visitor(httpserver.url_for(""), "/invite", account)
+    yield person
+    person.close()
+
+
+@pytest.mark.parametrize(
+    ("failures", "kept", "posts"),
+    [(0, False, 1), (2, False, 3), (1, True, 1)],
+    ids=["at once", "at the third try", "kept though it failed"],
+)
+def test_an_answer_that_a_busy_server_failed_to_save_is_given_once(
+    httpserver, visitor, failures, kept, posts
+):
+    saved = []
+
+    def save(request):
+        saved.append(request.get_json())
+        return Response(status=500 if len(saved) <= failures else 201)
+
+    path = "/api/tasks/7/annotations/"
+    httpserver.expect_request(path, method="POST").respond_with_handler(save)
+    httpserver.expect_request(path, method="GET").respond_with_json([{"id": 1}] if kept else [])
+    visitor.answer(7, [{"value": 3}], 2.5)
+    assert saved == [{"result": [{"value": 3}], "lead_time": 2.5}] * posts
+
+
+@pytest.mark.parametrize(("status", "posts"), [(500, 3), (404, 1)])
+def test_an_answer_that_can_not_be_saved_is_an_error(httpserver, visitor, status, posts):
+    path = "/api/tasks/7/annotations/"
+    httpserver.expect_request(path, method="POST").respond_with_data("", status=status)
+    httpserver.expect_request(path, method="GET").respond_with_json([])
+    with pytest.raises(StudioError, match=rf"a@b\.c: answering task 7 failed \({status}\)"):
+        visitor.answer(7, [], 1.0)
+    assert (
+        sum(request.method == "POST" and request.path == path for request, _ in httpserver.log)
+        == posts
+    )
