@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from functools import partial
 
 import pandas as pd
-from tqdm import tqdm
 
 from annotation.connection import Connection, alone, connect
 from annotation.opened import CampaignError, running
@@ -29,6 +28,7 @@ from annotation.pulling.history import REFUSED, STATES, History, first_pairs, hi
 from annotation.pulling.owners import owners
 from annotation.studio import projects
 from pipeline import files, stage, tables
+from pipeline.progress import progress
 from pipeline.schema import Table
 
 KEPT = (tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
@@ -49,7 +49,7 @@ def fetch(connection: Connection, *, anew: bool = False, trust: Trust | None = N
     own = projects.ours(connection.studio, connection.campaign)
     before = tables.JUDGMENT_HISTORY.read()
     people, trusts, known = owners(connection, own), trust or _trusted(before), first_pairs(before)
-    for owner in tqdm(people, "pull", unit=" projects", disable=None if people else True):
+    for owner in progress("pull", people, total=len(people), unit="projects"):
         tasks = reader.read(connection.studio, own[owner.annotator], anew=anew)
         project = sort_out(tasks.values(), owner, connection.signer, trusts, known)
         found.judgments.extend(project.judgments)

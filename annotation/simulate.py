@@ -16,8 +16,6 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
-from tqdm import tqdm
-
 from annotation import page
 from annotation.connection import Connection, connect
 from annotation.keys import Key
@@ -29,6 +27,7 @@ from annotation.studio import projects
 from annotation.studio.client import LabelStudio
 from annotation.studio.records import Project
 from pipeline import arguments, files, sample, stage
+from pipeline.progress import progress
 from pipeline.sitcom.screenplay import load_screenplay
 from pipeline.tables import PRIVATE
 
@@ -96,7 +95,7 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
             visitors[one.annotator].answer(one.task, _submitted(found), found.seconds)
 
         done = pool.map(answer, work)
-        list(tqdm(done, "judge", len(work), unit=" pairs", disable=None))
+        list(progress("judge", done, total=len(work), unit="pairs"))
     return len(work)
 
 

@@ -9,11 +9,11 @@ ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from pipeline import csv_files, neighbours, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import Candidates, load
+from pipeline.progress import progress
 
 SIMILARITY_BY_RANK = tables.WORK / "plots" / "similarity_by_rank.csv"
 
@@ -27,7 +27,7 @@ def candidates(
         PoolError: there is no moment to search.
     """
     blocks = neighbours.search(queries["query"], moments, embedded, params.top)
-    progress = tqdm(total=len(queries), desc="candidates", unit=" queries", disable=None)
+    bar = progress("candidates", total=len(queries), unit="queries")
     tables_ = [tables.CANDIDATES.empty()]
     for query, moment, rank, similarity in blocks:
         block = {
@@ -38,8 +38,8 @@ def candidates(
             "batch": (rank - 1) // params.batch + 1,
         }
         tables_.append(pd.DataFrame(block))
-        progress.update(len(np.unique(query)))
-    progress.close()
+        bar.update(len(np.unique(query)))
+    bar.close()
     return tables.CANDIDATES.check(pd.concat(tables_, ignore_index=True))
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from pipeline import embeddings, pool, stage, tables
 from pipeline.params import load
+from pipeline.progress import progress
 
 if TYPE_CHECKING:
     from pipeline.encoder import Encoder
@@ -37,11 +37,11 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
     ids, unique = embeddings.distinct(texts)
     missing = np.flatnonzero(~np.isin(ids, store.known()))
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
-    with tqdm(total=len(order), desc="embed", unit=" texts", disable=None) as progress:
+    with progress("embed", total=len(order), unit="texts") as bar:
         for first in range(0, len(order), chunk):
             rows = order[first : first + chunk]
             store.keep(ids[rows], model.encode([unique[row] for row in rows]))
-            progress.update(len(rows))
+            bar.update(len(rows))
     store.finish(ids)
     return len(order)
 

@@ -16,11 +16,11 @@ from flair.data import Sentence
 from flair.models import SequenceTagger
 from huggingface_hub import hf_hub_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
-from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
 from pipeline.cores import cores
 from pipeline.names import BUILTIN, Span
+from pipeline.progress import progress
 from pipeline.tagging import characters as _characters  # noqa: F401  (Flair must know the class)
 from pipeline.tagging.sentences import sentence
 from pipeline.threads import one_thread
@@ -59,12 +59,12 @@ class FlairTagger:
         with (
             one_thread(),
             _workers() as pool,
-            tqdm(total=len(order), desc="names", unit=" texts", disable=None) as progress,
+            progress("names", total=len(order), unit="texts") as bar,
         ):
             self._tag(["A word."])  # a tokenizer is set up by its first call: in one thread alone
             for chunk, spans in zip(chunks, pool.map(self._tag, chunks), strict=True):
                 found |= zip(chunk, spans, strict=True)
-                progress.update(len(chunk))
+                bar.update(len(chunk))
         return [found[text] for text in texts]
 
     def _tag(self, texts: list[str]) -> list[list[Span]]:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
 from momentrank.segments import LATEST
@@ -26,6 +25,7 @@ from pipeline.corpora import rejected
 from pipeline.corpora.rows import Row
 from pipeline.language import detection, support
 from pipeline.params import Ingest, load
+from pipeline.progress import progress
 from pipeline.video_files import durations, missing_remark, video_path
 
 REJECTED = tables.WORK / "rejected_moments.csv"
@@ -252,7 +252,7 @@ def main() -> None:
     params = settings.ingest
     rows = corpora.read(params.corpus, Path(params.source), params.columns)
     probe = partial(durations, memory=DURATIONS, workers=cores())
-    result = ingest(tqdm(rows, desc="ingest", unit=" rows", disable=None), params, probe)
+    result = ingest(progress("ingest", rows, unit="rows"), params, probe)
     csv_files.write_csv(REJECTED, result.rejected)
     spoken = detection.of_corpus(result.moments["description"], params.language)
     stage.write_metrics("ingest", result.metrics | language_figures(spoken))

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pandas as pd
-from tqdm import tqdm
 
 from momentrank.errors import UsageError
 from momentrank.ids import query_numbers
 from pipeline import files, neighbours, pool, stage, tables
 from pipeline.embeddings import Embeddings
 from pipeline.params import load
+from pipeline.progress import progress
 from pipeline.releasing.entries import Entry, listed
 from pipeline.training_sets import Suffix, Training, training_path, write_training_sets
 
@@ -75,8 +75,8 @@ def main() -> None:
     moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     found = neighbours.search(train["query"], moments, Embeddings.open(), max(sizes))
     training = Training.of(train, moments, videos.set_index("video_id")["duration"])
-    with tqdm(total=len(train), desc="pseudo", unit=" queries", disable=None) as progress:
-        written = write_training_sets(training, found, sizes, progress.update)
+    with progress("pseudo", total=len(train), unit="queries") as bar:
+        written = write_training_sets(training, found, sizes, bar.update)
     files.write_json(VIDEO_CORPUS, video_corpus(videos))
     rows = dict.fromkeys(paths(sizes), written) | {VIDEO_CORPUS: len(videos)}
     files.write_json(MANIFEST, manifest(rows))

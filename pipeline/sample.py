@@ -18,11 +18,10 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from tqdm import tqdm
-
 from pipeline import files, stage
 from pipeline.cores import cores
 from pipeline.params import Sample, load
+from pipeline.progress import progress
 from pipeline.sitcom.drawing.frame import Painter, frame_size
 from pipeline.sitcom.screenplay import Gender, Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
@@ -147,7 +146,7 @@ def render_all(script: Screenplay, takes: list[Take], height: int, folder: Path)
         done = [
             pool.submit(render, script, take, height, folder / f"{take.name}.mp4") for take in takes
         ]
-        for future in tqdm(done, desc="videos", unit="video", disable=None):
+        for future in progress("videos", done, unit="videos"):
             future.result()
 
 

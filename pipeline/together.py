@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
-from tqdm import tqdm
+from pipeline.progress import progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -17,7 +17,7 @@ def together(
     pool = ThreadPoolExecutor(workers)
     try:
         futures = {pool.submit(work, item): item for item in items}
-        done = tqdm(as_completed(futures), name, len(futures), unit="", disable=None)
+        done = progress(name, as_completed(futures), total=len(futures), unit="")
         return {futures[future]: future.result() for future in done}
     finally:
         pool.shutdown(cancel_futures=True)

@@ -95,3 +95,17 @@ def test_no_stage_owns_a_folder_that_another_writes_into():
 def test_the_folder_datasets_is_no_package():
     # `import datasets` must find the library of that name.
     assert not list((REPOSITORY / "datasets").rglob("__init__.py"))
+
+
+def test_progress_is_shown_in_one_way():
+    # tqdm with disable=None says nothing in a log, where long work must leave a line, too.
+    shown = {
+        path
+        for package in ("pipeline", "annotation")
+        for path in (REPOSITORY / package).rglob("*.py")
+    }
+    assert [
+        path.name
+        for path in sorted(shown)
+        if "disable=None" in path.read_text() or "= tqdm(" in path.read_text()
+    ] == ["progress.py"]

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 import pandas as pd
-from tqdm import tqdm
 
 from pipeline.embeddings import Embeddings
 from pipeline.neighbours import nearest
+from pipeline.progress import progress
 from pipeline.ranking import Pool
 
 
@@ -26,7 +26,7 @@ def ranked(
     pool = Pool.of(moments, embedded.rows(moments["caption"]), len(moments))
     found = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, query_block=1)
     ids = moments["moment_id"].to_numpy()
-    progress = tqdm(found, total=len(queries), desc="audit", unit=" queries", disable=None)
-    for query_id, one in zip(queries["query_id"].tolist(), progress, strict=True):
+    bar = progress("audit", found, total=len(queries), unit="queries")
+    for query_id, one in zip(queries["query_id"].tolist(), bar, strict=True):
         columns = {"moment_id": ids[one.moment], "rank": one.rank, "similarity": one.similarity}
         yield query_id, pd.DataFrame({**columns, "place": pool.places[one.moment]})

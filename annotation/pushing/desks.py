@@ -3,8 +3,6 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tqdm import tqdm
-
 from annotation import page
 from annotation.connection import Connection
 from annotation.guideline import Guideline
@@ -18,6 +16,7 @@ from annotation.pushing.changes import Changes, answered_twins, changes
 from annotation.studio import projects
 from annotation.studio.records import Project, Task
 from pipeline import tables
+from pipeline.progress import progress
 
 Step = Callable[[], None]
 """What is called before each write: it raises where this push may write no more."""
@@ -95,6 +94,6 @@ def close_and_reopen(connection: Connection, desk: Desk, step: Step) -> None:
     name = desk.project.title
     for tasks, closed in ((desk.changes.close, True), (desk.changes.reopen, False)):
         what = f"{name}: {'close' if closed else 'reopen'}"
-        for task in tqdm(tasks, what, unit=" tasks", disable=None if tasks else True):
+        for task in progress(what, tasks, total=len(tasks), unit="tasks"):
             step()
             connection.studio.set_closed(task, closed)

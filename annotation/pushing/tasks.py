@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
-from tqdm import tqdm
 
 from annotation import page
 from annotation.connection import Connection
@@ -13,6 +12,7 @@ from annotation.pushing.desks import Desk, Step
 from annotation.pushing.order import shuffled
 from pipeline import clip_store
 from pipeline.ledger import PAIR
+from pipeline.progress import progress
 
 KEY = list(Key._fields)
 
@@ -48,7 +48,7 @@ def add(connection: Connection, desks: Sequence[Desk], shown: Shown, step: Step)
     """Add what is missing, a batch of tasks at a time, in each annotator's own order."""
     campaign, signer = connection.campaign.id, connection.signer
     total = sum(len(desk.changes.add) for desk in desks)
-    with tqdm(total=total, desc="push", unit=" tasks", disable=None if total else True) as bar:
+    with progress("push", total=total, unit="tasks") as bar:
         for desk in desks:
             keys = shuffled(desk.changes.add, campaign)
             for begin in range(0, len(keys), shown.batch):

@@ -8,10 +8,9 @@ itself.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
-from tqdm import tqdm
-
 from pipeline.evidence.cast import Cast, keys_of
 from pipeline.names import Span
+from pipeline.progress import progress
 from pipeline.rewriters.port import Draft, Item
 from pipeline.rewriters.rules import learning
 from pipeline.rewriters.rules.gender import Genders, from_cast
@@ -76,8 +75,8 @@ class RulesRewriter:
     def _pass(
         self, texts: Sequence[str], names: Sequence[Sequence[Span]], attempt: int
     ) -> list[str]:
-        progress = tqdm(texts, desc="rules", unit=" texts", disable=None)
-        pairs = zip(progress, names, strict=True)
+        bar = progress("rules", texts, unit="texts")
+        pairs = zip(bar, names, strict=True)
         return [self._whole(parts(text, spans), attempt) for text, spans in pairs]
 
     def _whole(self, read: Iterable[Part], attempt: int) -> str:
