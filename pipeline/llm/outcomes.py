@@ -48,7 +48,12 @@ TRUNCATED = Outcome(  # not max_output_tokens: it is in every request, all would
 )
 REFUSED = Outcome("refused", Next.HALVE, "the model will not rewrite this: decide by hand")
 FILTERED = Outcome("filtered", Next.HALVE, "the provider's filter held it back: decide by hand")
-REJECTED = Outcome("rejected", Next.HALVE, "the server will not take such a request")
+REJECTED = Outcome(  # many servers refuse a parameter so, too, without a code of its own
+    "rejected",
+    Next.HALVE,
+    "the server will not take such a request; where it names a parameter, see"
+    " rewrite.openai.output_limit and extra",
+)
 
 INSUFFICIENT_QUOTA = Outcome(
     "insufficient-quota", Next.STOP, "the account has run out of money: top it up, run again"

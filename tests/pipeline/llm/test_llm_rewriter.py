@@ -522,6 +522,17 @@ def test_a_model_that_wants_max_completion_tokens_says_so_once(serve, rewriter, 
     assert rewritten(llm, items(50)) == right(items(50))
 
 
+def test_a_parameter_refused_without_a_code_leads_to_the_settings_too(httpserver, rewriter, items):
+    said = "max_tokens: Extra inputs are not permitted"
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(
+        {"object": "error", "message": said, "type": "BadRequestError", "code": 400}, status=400
+    )
+    llm = rewriter(None)
+    llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
+    with pytest.raises(LLMError, match=r"max_tokens: .*rewrite\.openai\.output_limit and extra"):
+        rewritten(llm, items(40))
+
+
 def test_extra_parameters_are_sent_and_others_taken_out(httpserver, rewriter):
     bodies = []
 
