@@ -34,6 +34,7 @@ from annotation.simulating.people import rehearsing
 from pipeline import files, stage, tables
 from pipeline.next_step import Situation, next_steps, waits
 from pipeline.params import Params, load
+from pipeline.releasing import settings
 
 FROZEN = ("rewrite", "pull", "push")
 DECIDED = (
@@ -103,7 +104,11 @@ def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, 
             pull(connection)
     last = _campaign(params)
     pairs = _state(last, give_up=give_up)["pairs"]
-    left = {"closed_at": _now(), "given_up": pairs["waiting"] + pairs["without_clip"]}
+    left = {
+        "closed_at": _now(),
+        "given_up": pairs["waiting"] + pairs["without_clip"],
+        "settings": settings.made(params),
+    }
     opened.write(campaign.model_copy(update=left))
     return ended(last, tables.PAIRS.read())
 

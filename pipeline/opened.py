@@ -4,7 +4,7 @@ It says `null` until `python -m annotation.campaign open`; until then nobody is 
 """
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -24,7 +24,8 @@ class Opened(Section):
 
     `id` stands in every project and key of it; `guideline` is the version that annotators
     read; answers in a `rehearsal` may be simulated. Times are UTC. `given_up` is the number of
-    pairs that were wanted and not decided when it was closed.
+    pairs that were wanted and not decided when it was closed, `settings` are the keys of
+    params.yaml that made what was judged, as they were then.
     """
 
     id: Annotated[str, Field(pattern=UUID)]
@@ -34,6 +35,7 @@ class Opened(Section):
     opened_at: Instant
     closed_at: Instant | None
     given_up: Annotated[int, Field(ge=0)] = 0
+    settings: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def closed(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 from pipeline import files, opened, stage, tables
 from pipeline.params import Params, load
+from pipeline.releasing import settings
 from pipeline.releasing.card import card
 from pipeline.releasing.collection import (
     Collection,
@@ -82,6 +83,7 @@ def main() -> None:
     """Release what there is, and say how complete it is."""
     params = load()
     found = gathered(params.candidates.top)
+    settings.refuse_changed(found.campaign, params)
     told = facts(found, params, agreement())
     parts = release(found, told, meanings(found.campaign), params)
     for path, part in parts.items():

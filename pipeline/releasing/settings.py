@@ -3,7 +3,9 @@
 from pathlib import PurePath
 from typing import Any
 
+from pipeline.opened import FILE, Opened
 from pipeline.params import Params
+from pipeline.releasing.collection import ReleaseError
 
 USED = (
     "ingest.corpus",
@@ -34,6 +36,8 @@ USED = (
     "release",
 )
 """The keys of params.yaml that the manifest holds."""
+LATER = {"pseudo", "consensus", "release"}
+"""Of these, what may change after a campaign: it made nothing that people judged."""
 READ = ("ingest.corpus", "ingest.source", "ingest.language", *USED[1:])
 """The keys that the stage reads, as dvc.yaml names them: a corpus may be on this machine alone."""
 
@@ -42,6 +46,27 @@ def used(params: Params) -> dict[str, Any]:
     """Return the settings by key; of a path on this machine only the name."""
     content = params.model_dump()
     return {key: _public(_at(content, key)) for key in USED}
+
+
+def made(params: Params) -> dict[str, Any]:
+    """Return the settings that made what people judged; the others may change after a campaign."""
+    return {key: value for key, value in used(params).items() if key not in LATER}
+
+
+def refuse_changed(campaign: Opened | None, params: Params) -> None:
+    """Stop where a closed campaign would be told of by settings that are not those it had.
+
+    Raises:
+        ReleaseError: one of them was changed since it was closed.
+    """
+    known = campaign.settings if campaign and campaign.closed else {}
+    now = made(params)
+    for key in sorted(known.keys() & now.keys()):
+        if known[key] != now[key]:
+            raise ReleaseError(
+                f"params.yaml: {key} is {now[key]!r}, but was {known[key]!r} when the campaign was"
+                f" closed ({FILE}); the release says how it was made: set it back"
+            )
 
 
 def _at(content: Any, key: str) -> Any:  # noqa: ANN401  (whatever the key holds)

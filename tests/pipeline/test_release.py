@@ -482,6 +482,15 @@ def test_the_language_of_a_release_is_that_of_its_queries():
         facts.language_of(GERMAN, of(language="en"))
 
 
+def test_how_a_closed_campaign_was_made_can_not_be_told_otherwise_later(checkout):
+    path = checkout.folder / "params.yaml"
+    checkout.campaign({**CLOSED, "settings": settings.made(load(path))})
+    path.write_text(path.read_text().replace("resamples: 1000", "resamples: 999"))
+    shutil.rmtree(checkout.release())  # that made nothing that people judged
+    path.write_text(path.read_text().replace("  backend: rules ", "  backend: none "))
+    assert "rewrite.backend is 'none', but was 'rules'" in checkout.refusal()
+
+
 def test_a_hostile_name_stays_text_in_the_card(checkout):
     params = files.read_yaml(checkout.folder / "params.yaml")
     name = "x: [1]\n---\n# Two | three"
