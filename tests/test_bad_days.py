@@ -216,7 +216,7 @@ def test_a_corpus_without_a_usable_row_is_refused(repository, page):
         ([], "holds no tvr rows"),
     ):
         with pytest.raises(CorpusError, match=said):
-            ingest.refuse_useless(ingest.ingest(some, settings).metrics, settings)
+            ingest.refuse_useless(ingest.ingest(some, settings), settings)
     assert "not one of N rows can be used" in page
     assert "holds no tvr rows" in page
 
