@@ -10,11 +10,8 @@ from pipeline.evidence.judging import is_name
 from pipeline.evidence.surroundings import Surroundings, surroundings_of
 from pipeline.names import Span
 
-NAMES_PEOPLE = 0.4
-"""The share of texts with a name of the lists, from which a corpus names its people.
-
-TVR: .64. Where only some texts do, a capital alone is weak evidence: places and foods stay.
-"""
+NAMES_PEOPLE = 0.2
+"""The share of texts with a name of the lists, from which a corpus names its people."""
 MIN_DEEDS = 2
 """Texts in which a word must do what only people do, before it is somebody of the corpus."""
 
