@@ -18,11 +18,11 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from annotation import env, page
 from annotation.opened import CampaignError
+from pipeline import tables
 from pipeline.ledger import query_sha
 
 SECRET = "MOMENTRANK_SECRET"  # noqa: S105  (its name, not its value)
 ALGORITHM = "HS256"
-KINDS = ("first", "escalated", "gold", "repeat")
 VOTES = {"first": "vote", "escalated": "vote"}
 KEY_BYTES = 64
 PADDED_TO = 64
@@ -86,7 +86,7 @@ class Signer:
 
     def sign(self, key: Key, shown: str = "") -> str:
         """Return a key as text, bound to what its task shows (`page.digest`)."""
-        values = key._replace(kind=str(KINDS.index(key.kind)))
+        values = key._replace(kind=str(tables.KINDS.index(key.kind)))
         plain = json.dumps([*values, shown]).encode()
         padded = plain.ljust(-(-len(plain) // PADDED_TO) * PADDED_TO)
         return base64.urlsafe_b64encode(self._cipher.encrypt(padded, None)).decode()
@@ -121,7 +121,7 @@ class Signer:
             *values, shown = json.loads(self._cipher.decrypt(sealed, None))
         except (InvalidTag, ValueError):
             return None
-        values[kind_at] = KINDS[int(values[kind_at])]
+        values[kind_at] = tables.KINDS[int(values[kind_at])]
         return Signed(Key(*values), shown)
 
     def _open_token(self, text: str) -> Signed | None:

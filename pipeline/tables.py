@@ -192,7 +192,7 @@ PAIRS = _table(
     query_sha=_id(),
     clip_sha=_id(),
 )
-_KINDS = ("first", "escalated", "gold", "repeat")
+KINDS = ("first", "escalated", "gold", "repeat")
 _JUDGED = {
     "query_id": _id(),
     "moment_id": _id(),
@@ -203,7 +203,7 @@ _JUDGED = {
     "seconds": _time(nullable=True),
     "origin": _id(),
     "guideline": _id(),
-    "kind": _one_of(*_KINDS),
+    "kind": _one_of(*KINDS),
     "query_sha": _id(),
     "clip_sha": _id(),
 }
@@ -244,7 +244,7 @@ ASSIGNMENTS = _table(
     query_id=_id(),
     moment_id=_id(),
     annotator=_number("int64", 0),
-    kind=_one_of(*_KINDS),
+    kind=_one_of(*KINDS),
 )
 OPEN_TASKS = _table(
     WORK / "open_tasks.parquet",
@@ -252,7 +252,7 @@ OPEN_TASKS = _table(
     query_id=_id(),
     moment_id=_id(),
     annotator=_number("int64", 0),
-    kind=_one_of(*_KINDS),
+    kind=_one_of(*KINDS),
     query_sha=_id(),
     clip_sha=_id(),
 )

@@ -70,12 +70,12 @@ Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
 
-def nobody(origin: str) -> bool:  # noqa: ARG001  (a Trust)
+def nobody(_origin: str) -> bool:
     """Trust no imported answer."""
     return False
 
 
-def everybody(origin: str) -> bool:  # noqa: ARG001  (a Trust)
+def everybody(_origin: str) -> bool:
     """Trust every imported answer."""
     return True
 

@@ -77,10 +77,8 @@ def laid_out(connection: Connection, annotator: int, project: Project, keys: Seq
 def _answered_by_others(connection: Connection, annotator: int, project: Project) -> set[int]:
     """Return the tasks without an answer of the project's annotator."""
     [owner] = owners(connection, [annotator])
-    tasks, known = (
-        reader.read(connection.studio, project),
-        first_pairs(tables.JUDGMENT_HISTORY.read()),
-    )
+    tasks = reader.read(connection.studio, project)
+    known = first_pairs(tables.JUDGMENT_HISTORY.read())
     keys = {number: connection.signer.read(task.pair) for number, task in tasks.items()}
     return {
         number

@@ -47,10 +47,8 @@ class Visitor:
         A server on SQLite fails now and then where two people answer in the same instant. Then it
         is tried again, as a person does who reads that saving failed, unless the answer is there.
         """
-        path, body = (
-            f"/api/tasks/{task}/annotations/",
-            {"result": list(result), "lead_time": seconds},
-        )
+        path = f"/api/tasks/{task}/annotations/"
+        body = {"result": list(result), "lead_time": seconds}
         for wait in (*WAITS, None):
             answer = self._ask("POST", path, json=body)
             if answer.is_success or (answer.is_server_error and self._has_answered(path)):
@@ -86,8 +84,14 @@ class Visitor:
             )
         return answer.is_redirect
 
-    def _ask(self, method: str, path: str, **content: Any) -> httpx.Response:  # noqa: ANN401
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        json: Mapping[str, object] | None = None,
+        data: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
         try:
-            return self._http.request(method, path, **content)
+            return self._http.request(method, path, json=json, data=data)
         except httpx.HTTPError as exc:
             raise StudioError(f"{self._who}: the server can't be asked ({exc}); try again") from exc

@@ -16,6 +16,7 @@ from annotation.pushing import tasks
 from annotation.pushing.changes import changes
 from annotation.studio.records import Task
 from benchmarks import studio as benchmark
+from pipeline import tables
 from pipeline.ledger import query_sha
 
 SECRET = "a secret of thirty-two bytes, or so"  # noqa: S105
@@ -86,13 +87,13 @@ def test_a_key_says_nothing_to_who_has_not_the_secret(key):
 
 @given(any_key)
 def test_the_kind_of_a_task_does_not_show_in_the_length_of_its_key(key):
-    assert len({len(OURS.sign(key._replace(kind=kind))) for kind in keys.KINDS}) == 1
+    assert len({len(OURS.sign(key._replace(kind=kind))) for kind in tables.KINDS}) == 1
 
 
 def test_keys_of_one_pair_have_nothing_in_common():
     """No part of a key is a part of another: not of the same pair, nor of the same kind."""
     texts = [
-        OURS.sign(KEY._replace(kind=kind, annotator=who)) for kind in keys.KINDS for who in (3, 4)
+        OURS.sign(KEY._replace(kind=kind, annotator=who)) for kind in tables.KINDS for who in (3, 4)
     ]
     for begin in range(0, len(TEXT) - 8, 4):
         assert len({text[begin : begin + 8] for text in texts}) == len(texts)
