@@ -73,7 +73,7 @@ class Visitor:
         self._ask("GET", form)
         fields = {
             "email": account.email,
-            "password": account.password,
+            "password": account.password or "",
             "csrfmiddlewaretoken": self._http.cookies.get("csrftoken", ""),
         }
         answer = self._ask("POST", form, data=fields)
