@@ -74,7 +74,7 @@ class Visitor:
         fields = {
             "email": account.email,
             "password": account.password or "",
-            "csrfmiddlewaretoken": self._http.cookies.get("csrftoken", ""),
+            "csrfmiddlewaretoken": self._http.cookies.get("csrftoken") or "",
         }
         answer = self._ask("POST", form, data=fields)
         if answer.status_code == httpx.codes.FORBIDDEN and form.startswith("/user/login"):

@@ -8,6 +8,8 @@ from momentrank.texts import is_utf8
 
 MAX_SHOWN = 200
 """Characters of a cell that are shown; it says how many more there are."""
+BRIEF = 60
+"""Characters of a cell in a line of the summary."""
 COLUMNS = [
     "file",
     "line",
@@ -75,4 +77,4 @@ def _line(reason: str, rows: pd.DataFrame) -> str:
 
 def _brief(value: object) -> str:
     text = repr(value) if isinstance(value, str) and is_utf8(value) else str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."  # noqa: PLR2004  (of a line)
+    return text if len(text) <= BRIEF else f"{text[: BRIEF - 3]}..."

@@ -1,4 +1,4 @@
 """What makes a capitalised word the name of a person: lists, its place, and its corpus.
 
-`evidence.Evidence` is the way in; the words stand in `words.toml`.
+`judging.judge` is the way in; the words are in `words.toml`.
 """

@@ -19,8 +19,8 @@ def is_thing(around: Surroundings) -> bool:
     inside = around.run.index(around.keys[0]) if around.keys[0] in around.run else 0
     if any(word in listed("around", "things_before") for word in around.run[:inside]):
         return True
-    whole = " ".join(around.run)
-    if any(f" {whole} ".find(f" {figure} ") >= 0 for figure in listed("lists", "figures")):
+    whole = f" {' '.join(around.run)} "
+    if any(f" {figure} " in whole for figure in listed("lists", "figures")):
         return True
     own = _OWN_THING.match(around.right)
     return own is not None and is_word(own[1].lower()) and not is_elsewhere(own[1].lower())

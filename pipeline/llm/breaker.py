@@ -15,8 +15,8 @@ Descriptions that it refuses may well stand together; one that is away is away.
 FIRST_ANSWERS = 20
 """A run whose first so many answers are all unusable is stopped: each of them was paid for.
 
-A model that can't answer in the asked form would be asked up to `plan.most_asks` times for every
-request. Fewer answers prove less: a few descriptions that no model answers for are no reason.
+A model that can't answer in the asked form would be asked as often as `plan.bound` says for
+every request. Fewer answers prove less: a few descriptions that no model answers for are no reason.
 """
 
 _SHOWN = 200  # characters of an unusable answer

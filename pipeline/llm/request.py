@@ -91,7 +91,8 @@ class Recipe:
         """
         asked = dict(zip(ids_of(descriptions), descriptions, strict=True))
         messages = self.prompt.messages(asked)
-        body, seed = self._body(messages, self._seed(ask)), self._seed(ask)
+        seed = self._seed(ask)
+        body = self._body(messages, seed)
         turn = None if "seed" in body else seed
         name = self.name if descriptions else ""
         return Request(name, asked, self.url, body, self.max_output_tokens, turn)
