@@ -182,7 +182,7 @@ def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
 
 
 def _longer(texts: pd.Series, limit: int) -> pd.Series:
-    return texts.map(lambda text: len(text) > limit, na_action="ignore").fillna(False).astype(bool)
+    return texts.astype("str").str.len().gt(limit) & texts.notna()
 
 
 def _videos(good: pd.DataFrame, template: str | None) -> pd.DataFrame:

@@ -6,7 +6,7 @@ depend on how many there are; a group is a row group of the Parquet files.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -149,7 +149,7 @@ def write_training_sets(
     return count
 
 
-def _opened(size: int, suffix: Suffix) -> Any:  # noqa: ANN401  (a context manager)
+def _opened(size: int, suffix: Suffix) -> AbstractContextManager[IO[Any]]:
     return files.atomic(training_path(size, suffix), "wb")
 
 

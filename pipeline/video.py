@@ -64,7 +64,7 @@ def seconds_of(path: Path) -> float:
         VideoError: ffmpeg is missing.
     """
     source = [*ONLY_FILES, "-i", f"file:{path}"]
-    if said := _DURATION.search(_ask([*source]).stderr):
+    if said := _DURATION.search(_ask(source).stderr):
         hours, minutes, seconds = map(float, said.groups())
         return (hours * 60 + minutes) * 60 + seconds
     counting = ["-map", "0:V:0", "-c", "copy", "-f", "null", "-progress", "pipe:1", "-"]
@@ -75,7 +75,7 @@ def seconds_of(path: Path) -> float:
 def _ask(arguments: list[str]) -> subprocess.CompletedProcess[bytes]:
     command = [ffmpeg(), "-nostdin", "-hide_banner", *arguments]
     try:
-        return subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)  # noqa: S603
+        return subprocess.run(command, capture_output=True, check=False, timeout=_PATIENCE)  # noqa: S603  (ours)
     except subprocess.TimeoutExpired:
         return subprocess.CompletedProcess(command, 1, b"", b"")
 

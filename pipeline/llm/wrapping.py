@@ -18,7 +18,7 @@ _MOST_STARTS = 1000
 _decoder = json.JSONDecoder(object_pairs_hook=without_repeats)
 
 
-def unwrap(content: str, key: str) -> Any:  # noqa: ANN401  (a schema looks at it next)
+def unwrap(content: str, key: str) -> object:
     """Return the JSON value that an answer is, or the one object with `key` that it contains.
 
     Raises:
@@ -26,9 +26,11 @@ def unwrap(content: str, key: str) -> Any:  # noqa: ANN401  (a schema looks at i
         RecursionError: it is nested too deeply.
     """
     try:
-        return _decoder.decode(content)
+        value: object = _decoder.decode(content)
     except ValueError:
         objects = list(_objects(content))
+    else:
+        return value
     spoken = _end_of_thought(content, objects)
     found = [each.value for each in objects if each.start >= spoken and key in each.value]
     if not found or any(value != found[0] for value in found):

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from pipeline import words
+from pipeline.effort import HOUR
 from pipeline.releasing import collection as release
 from pipeline.releasing.figures import RELEVANT, per_query
 from pipeline.reporting import verbs
@@ -18,7 +19,6 @@ COUNTS = ("queries", "judged_queries", "shown", "with_level", "relevant", "momen
 MEANS = ("query_words", "moment_seconds", "video_seconds", "ratio", "judged_per_query",
          "relevant_per_query", *(f"shown_{size}" for size in JUDGED))  # fmt: skip
 SPREAD = ("mean", "median", "min", "max")
-HOUR = 3600
 
 Spread = dict[str, float | None]
 Numbers = dict[str, float | int | None]

@@ -128,8 +128,10 @@ class LlmRewriter:
         texts = list(dict.fromkeys(item.description for item in items))
         distinct = len(texts)
         again = plan.cut(texts, self._settings.per_request)
-        bounds = [*map(self._bound, missing)]
-        bounds += [self._bound(self._recipe(1).request(*chunk)) for chunk in again] * repairs
+        fixed_in = self._recipe(0).request([]).likely_in
+        first = [self._bound(request, fixed_in) for request in missing]
+        repair = [self._bound(self._recipe(1).request(*chunk), fixed_in) for chunk in again]
+        bounds = [*first, *repair * repairs]
         tokens_in = sum(request.likely_in for request in missing)
         tokens_out = sum(request.likely_out for request in missing)
         share = BATCH_SHARE if self._settings.mode == "batch" else 1.0
@@ -144,8 +146,7 @@ class LlmRewriter:
             most_cost=sum(self.spent.prices.cost(*bound[1:]) for bound in bounds),
         )
 
-    def _bound(self, request: Request) -> Bound:
-        fixed_in = self._recipe(0).request([]).likely_in
+    def _bound(self, request: Request, fixed_in: int) -> Bound:
         text_in = max(0, request.likely_in - fixed_in)
         most_out = self._settings.max_output_tokens
         return plan.bound(len(request.asked), fixed_in, text_in, most_out)
