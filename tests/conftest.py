@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,12 @@ def tagger_file(tagger_folder):
 def tagger_figures(tagger_folder):
     """Return the metrics of the small tagger."""
     return json.loads((tagger_folder / "datasets/work/metrics/tagger.json").read_text())
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Return the path of Debian's chromium; skip the test where there is none."""
+    path = shutil.which("chromium")
+    if path is None:
+        pytest.skip("there is no chromium")
+    return path

@@ -7,6 +7,7 @@ from argparse import Namespace
 import pytest
 from campaign_cases import told
 from campaign_folder import CampaignFolder, Size
+from opened import OPEN
 
 from annotation import (
     campaign,
@@ -27,15 +28,6 @@ from annotation.pushing import ledger
 from pipeline import files, next_step, stage, tables
 from pipeline.guideline import GuidelineError
 from pipeline.params import load
-
-OPEN = opened.Opened(
-    id="348075d9-cac8-4995-ad38-d2f981dd1cde",
-    name="Test",
-    guideline="1",
-    rehearsal=False,
-    opened_at="2024-05-01T07:00:00Z",
-    closed_at=None,
-)
 
 
 @pytest.fixture

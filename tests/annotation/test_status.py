@@ -8,10 +8,11 @@ from random import Random
 import pandas as pd
 import pytest
 from campaign_cases import told
+from opened import OPEN
 from simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
-from annotation.opened import CampaignError, Opened
+from annotation.opened import CampaignError
 from annotation.plan import plan
 from annotation.planning.campaign import Rule
 from annotation.planning.forecast import further_judgments
@@ -20,14 +21,6 @@ from pipeline import tables
 from pipeline.next_step import Situation, next_steps
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
-OPEN = Opened(
-    id="348075d9-cac8-4995-ad38-d2f981dd1cde",
-    name="Spring",
-    guideline="1",
-    rehearsal=False,
-    opened_at="2024-05-01T07:00:00Z",
-    closed_at=None,
-)
 
 
 def answer(query, rank, annotator, level, **rest):

@@ -3,19 +3,11 @@
 import json
 
 import pytest
+from opened import OPEN
 
 from pipeline import next_step
 from pipeline.next_step import Situation, next_steps, waits
-from pipeline.opened import Opened
 
-OPEN = Opened(
-    id="348075d9-cac8-4995-ad38-d2f981dd1cde",
-    name="Spring",
-    guideline="1",
-    rehearsal=False,
-    opened_at="2024-05-01T07:00:00Z",
-    closed_at=None,
-)
 CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
 CLOSE = "python -m annotation.campaign close"
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import re
-import shutil
 from xml.etree import ElementTree as ET
 
 import pandas as pd
@@ -143,13 +142,10 @@ def test_every_tex_file_has_rows_of_equal_width_and_balanced_braces(folder, tmp_
 
 
 @pytest.mark.integration
-def test_a_browser_opens_each_svg_alone(folder):
+def test_a_browser_opens_each_svg_alone(folder, chromium):
     sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("there is no chromium")
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         page = browser.new_page()
         for svg in sorted((folder / "figures").glob("*.svg")):
             page.goto(svg.as_uri())

@@ -3,7 +3,6 @@
 import contextlib
 import json
 import re
-import shutil
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -250,14 +249,11 @@ def test_the_leads_files_are_ignored_by_git_and_kept_out_of_the_cache():
 
 
 @pytest.fixture(scope="module")
-def browser():
+def browser(chromium):
     """Return a real browser."""
     sync_api = pytest.importorskip("playwright.sync_api")
-    path = shutil.which("chromium")
-    if path is None:
-        pytest.skip("there is no chromium")
     with sync_api.sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        opened = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         yield opened
         opened.close()
 
