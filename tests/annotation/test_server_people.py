@@ -5,6 +5,7 @@ What SECURITY.md says of Label Studio's Community edition is tried here, one by 
 
 import contextlib
 import threading
+import time
 from http import HTTPStatus
 
 import httpx
@@ -77,7 +78,8 @@ def test_a_backup_made_while_people_judge_holds_what_they_had_judged(lead, ann, 
     for one in people:
         one.start()
     while len(done) < 10:
-        pass
+        assert all(one.is_alive() for one in people), "nobody has judged all of it yet"
+        time.sleep(0.01)
     saved, server = tmp_path / "saved.zip", lead.media.parent.parent
     try:
         with contextlib.chdir(server):
