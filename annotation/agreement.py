@@ -23,19 +23,19 @@ from typing import Any, NamedTuple, get_args
 
 import pandas as pd
 
-from annotation import raw
 from annotation.reliability import figures, kappa
+from annotation.reliability.annotators import people
 from annotation.reliability.campaign import campaign_scores
-from annotation.reliability.people import people
 from annotation.reliability.scores import Scores, couples, in_order, of_two_people
 from annotation.reliability.text import text
-from annotation.rule import decide
-from annotation.votes import NO_LEVEL
+from annotation.votes import raw
+from annotation.votes.rule import decide
+from annotation.votes.votes import NO_LEVEL
 from momentrank.errors import UsageError
-from pipeline import csv_files, stage, tables
-from pipeline.effort import active_seconds
-from pipeline.ledger import PAIR, newest
-from pipeline.params import Agreement, load
+from pipeline.campaign.effort import active_seconds
+from pipeline.campaign.pairs import PAIR, newest
+from pipeline.core import cli, csv_files, tables
+from pipeline.core.params import Agreement, load
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
 USUAL = Agreement(
@@ -134,12 +134,12 @@ def main() -> None:
     found = of_campaign(judgments, tables.PAIRS.read(), consensus, params.agreement, pause)
     _write(PLOTS, found.plots)
     _write(LEAD, found.lead)
-    stage.write_metrics("agreement", found.figures)
+    cli.write_metrics("agreement", found.figures)
     shown, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
     judged, flagged = found.figures["pairs"], found.figures["flagged"]
-    stage.say(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
+    cli.say(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
     if flagged:
-        stage.say(f"agreement: {flagged} annotators are worth a look: {LEAD / 'annotators.csv'}")
+        cli.say(f"agreement: {flagged} annotators are worth a look: {LEAD / 'annotators.csv'}")
 
 
 def _write(folder: Path, found: dict[str, pd.DataFrame]) -> None:
@@ -167,7 +167,7 @@ def command(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = stage.parser("Without --raw it reads params.yaml in the current folder (`dvc repro`).")
+    parser = cli.parser("Without --raw it reads params.yaml in the current folder (`dvc repro`).")
     add = parser.add_argument
     add("--raw", type=Path, metavar="FILE", help="raw judgments of any collection")
     add("--json", action="store_true", help="print JSON; what is not defined is null")
@@ -181,4 +181,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.report(partial(command, _parser().parse_args()))
+    cli.report(partial(command, _parser().parse_args()))

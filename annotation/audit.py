@@ -22,15 +22,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.auditing import design, draw, topup
-from annotation.auditing.design import AuditError
-from annotation.auditing.report import report
-from annotation.auditing.shown import as_json, as_text
+from annotation.pooling import design, draw, topup
+from annotation.pooling.design import AuditError
+from annotation.pooling.report import report
+from annotation.pooling.shown import as_json, as_text
 from momentrank import formats
 from momentrank.errors import UsageError
-from pipeline import arguments, csv_files, pool, stage, tables
-from pipeline.embeddings import Embeddings
-from pipeline.params import Params, load
+from pipeline.core import arguments, captions, cli, csv_files, tables
+from pipeline.core.params import Params, load
+from pipeline.retrieval.embeddings import Embeddings
 
 RESERVED = ("candidates", "audit", "top", "random")
 SEED = 2024
@@ -49,7 +49,7 @@ def plan(options: argparse.Namespace) -> None:
     cost = draw.cost(drawn.table, tables.CANDIDATES.read())
     tables.AUDIT.write(drawn.table)
     design.write(drawn.design)
-    stage.say(
+    cli.say(
         f"{drawn.design.drawn} of {drawn.design.queries} queries, {cost['pairs']:,} pairs;"
         f" {cost['in_batch_1']:,} of them are judged anyway (batch 1), and"
         f" {cost['in_batch_2']:,} where their query is extended (batch 2).\n"
@@ -76,7 +76,7 @@ def refuse_begun(replace: bool) -> None:
 def _pool(params: Params) -> topup.Pool:
     queries = tables.QUERIES.read()
     modalities = params.ingest.pool_modalities
-    moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     judged = queries.loc[queries["split"] != "train", ["query_id", "query"]]
     return topup.Pool(judged.reset_index(drop=True), moments, Embeddings.open())
 
@@ -94,7 +94,7 @@ def tell(options: argparse.Namespace) -> None:
 
 def top_up(options: argparse.Namespace) -> None:
     """Append what the runs found, and say of each what became of its results."""
-    asked = {"corpus": options.corpus, "depth": options.depth, "warn": stage.say}
+    asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.say}
     runs = {name: formats.read_run(path, **asked) for name, path in named(options.runs).items()}
     path = tables.TOPUP.path
     before = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
@@ -104,8 +104,8 @@ def top_up(options: argparse.Namespace) -> None:
     found = topup.top_up(runs, _pool(load()), known, depth=options.depth, min_iou=options.iou)
     if len(found.table):
         tables.TOPUP.write(pd.concat([before, found.table], ignore_index=True))
-    stage.say(str(found.counts.to_string(index=False)))
-    stage.say(f"{len(found.table):,} pairs are new in {path}: {2 * len(found.table):,} judgments")
+    cli.say(str(found.counts.to_string(index=False)))
+    cli.say(f"{len(found.table):,} pairs are new in {path}: {2 * len(found.table):,} judgments")
 
 
 def named(paths: Sequence[Path]) -> dict[str, Path]:
@@ -127,7 +127,7 @@ def named(paths: Sequence[Path]) -> dict[str, Path]:
 
 def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line, or the words that are given."""
-    parser = stage.parser("Reads params.yaml and datasets/ in the current folder.")
+    parser = cli.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="plan | report | top-up")
     one = verbs.add_parser("plan", help="draw an audit")
     one.add_argument("--queries", type=arguments.count, required=True, help="how many are drawn")
@@ -148,4 +148,4 @@ def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, parsed()))
+    cli.report(partial(main, parsed()))

@@ -21,20 +21,20 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotation import git, guideline, keys, opened, roster
-from annotation.auditing import design
-from annotation.connection import alone, connect
-from annotation.opened import CampaignError, Opened
+from annotation.assignment.inputs import Campaign
+from annotation.assignment.progress import ended
+from annotation.label_studio import guideline, keys, roster
+from annotation.label_studio.campaign import FILE, CampaignError, Opened, current, write
+from annotation.label_studio.connection import alone, connect
 from annotation.plan import campaign_of, plan, pulled
-from annotation.planning.campaign import Campaign
-from annotation.planning.state import ended
+from annotation.pooling import design
 from annotation.pull import pull
 from annotation.push import push, with_showing
-from annotation.simulating.people import rehearsing
-from pipeline import files, stage, tables
-from pipeline.next_step import Situation, next_steps, waits
-from pipeline.params import Params, load
-from pipeline.releasing import settings
+from annotation.simulation.annotators import rehearsing
+from pipeline.campaign.next_step import Situation, next_steps, waits
+from pipeline.core import cli, files, git, tables
+from pipeline.core.params import Params, load
+from pipeline.distribution import settings
 
 FROZEN = ("rewrite", "pull", "push")
 DECIDED = (
@@ -56,10 +56,10 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
         CampaignError: there is a campaign in this checkout already, or its people are too few.
         GuidelineError: the guideline is wrong.
     """
-    known = opened.current()
+    known = current()
     if known is not None:
         raise CampaignError(
-            f"{opened.FILE}: this checkout is for the campaign {known.name!r}"
+            f"{FILE}: this checkout is for the campaign {known.name!r}"
             f" ({'closed' if known.closed else 'open'}); another one gets a checkout of its own:"
             " make campaign DIR=path"
         )
@@ -77,7 +77,7 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
         roster.write(*listed)
     keys.new_secret()
     tables.FROZEN_QUERIES.write(queries[queries["split"].isin(["val", "test"])])
-    opened.write(campaign)  # last: whatever fails before it, `open` can be run again
+    write(campaign)  # last: whatever fails before it, `open` can be run again
     return campaign
 
 
@@ -109,7 +109,7 @@ def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, 
         "given_up": pairs["waiting"] + pairs["without_clip"],
         "settings": settings.made(params),
     }
-    opened.write(campaign.model_copy(update=left))
+    write(campaign.model_copy(update=left))
     return ended(last, tables.PAIRS.read())
 
 
@@ -134,7 +134,7 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def freeze(dag: Path = stage.DAG) -> None:
+def freeze(dag: Path = cli.DAG) -> None:
     """Freeze the stages that a closed campaign must not run again.
 
     `dvc freeze` would do so too, and write the whole file anew in a layout of its own.
@@ -148,7 +148,7 @@ def freeze(dag: Path = stage.DAG) -> None:
         stream.write(text)
 
 
-def frozen(dag: Path = stage.DAG) -> bool:
+def frozen(dag: Path = cli.DAG) -> bool:
     """Return whether `freeze` was here: a closing that was stopped before can be finished."""
     stages = files.read_yaml(dag)["stages"]
     return all(stages[name].get("frozen", False) for name in FROZEN)
@@ -162,10 +162,8 @@ def main(options: argparse.Namespace) -> None:
 def open_(options: argparse.Namespace) -> None:
     """Open a campaign, commit it, and say what comes next."""
     made = start(options.name, rehearsal=options.rehearsal, people=options.people)
-    git.commit(
-        [opened.FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {made.name}"
-    )
-    stage.say(
+    git.commit([FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {made.name}")
+    cli.say(
         f"the campaign {made.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
         f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
         " dvc repro"
@@ -178,19 +176,19 @@ def close(options: argparse.Namespace) -> None:
     Raises:
         CampaignError: none is open here, or it can't be closed as it stands.
     """
-    campaign = opened.current()
+    campaign = current()
     if campaign is None:
-        raise CampaignError(f"{opened.FILE}: no campaign is open here")
+        raise CampaignError(f"{FILE}: no campaign is open here")
     if campaign.closed and frozen():
-        raise CampaignError(f"{opened.FILE}: {campaign.name!r} is closed")
+        raise CampaignError(f"{FILE}: {campaign.name!r} is closed")
     told = "closed"
     if not campaign.closed:
         told += _told(end(campaign, give_up=options.give_up, offline=options.offline))
     freeze()
-    lists = [opened.FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
-    git.commit([*lists, stage.DAG, Path("dvc.lock")], f"Close {campaign.name}")
-    [step] = next_steps(Situation(opened.current(), state={}))
-    stage.say(f"{told}; next: {step.command}")
+    lists = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
+    git.commit([*lists, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
+    [step] = next_steps(Situation(current(), state={}))
+    cli.say(f"{told}; next: {step.command}")
 
 
 def _told(state: dict[str, Any]) -> str:
@@ -202,7 +200,7 @@ def _told(state: dict[str, Any]) -> str:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Works in the current folder.")
+    parser = cli.parser("Works in the current folder.")
     commands = parser.add_subparsers(dest="do", required=True)
     begin = commands.add_parser("open", help="freeze the queries and begin to ask people")
     begin.add_argument("--name", required=True, help="what annotators see above their tasks")
@@ -224,4 +222,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

@@ -10,7 +10,7 @@ writes  datasets/work/consensus.parquet, counted_votes.parquet
 
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
 kept, discarded and the count of each level; --out gets a row for each pair. The rule is in
-annotation/rule.py: two levels within 1, or the middle two of four, and their mean rounded up.
+annotation/votes/rule.py: two levels within 1, or the middle two of four, and their mean rounded up.
 """
 
 import argparse
@@ -23,14 +23,15 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from annotation import opened, raw, raw_consensus
+from annotation.label_studio.campaign import current
 from annotation.reliability.campaign import campaign_scores, in_brief
-from annotation.rule import LEVELS, Rounding, Verdicts, decide
-from annotation.votes import NO_LEVEL, VOTING, fresh, last_shown, votes
+from annotation.votes import raw, raw_consensus
+from annotation.votes.rule import LEVELS, Rounding, Verdicts, decide
+from annotation.votes.votes import NO_LEVEL, VOTING, fresh, last_shown, votes
 from momentrank.errors import UsageError
-from pipeline import stage, tables
-from pipeline.ledger import ALL_VOTES, PAIR, SHOWN, newest
-from pipeline.params import load
+from pipeline.campaign.pairs import ALL_VOTES, PAIR, SHOWN, newest
+from pipeline.core import cli, tables
+from pipeline.core.params import load
 
 __all__ = ["LEVELS", "Verdicts", "consensus", "decide", "figures"]
 
@@ -110,7 +111,7 @@ def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) 
 
 def main() -> None:
     """Find the consensus of the campaign's judgments."""
-    params, campaign = load().consensus, opened.current()
+    params, campaign = load().consensus, current()
     closed = campaign is not None and campaign.closed
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
     table = consensus(judgments, ledger, closed=closed, rounding=params.rounding)
@@ -122,9 +123,9 @@ def main() -> None:
         **figures(judgments, ledger, table),
         "agreement": in_brief(scores),
     }
-    stage.write_metrics("consensus", found)
+    cli.write_metrics("consensus", found)
     waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
-    stage.say(f"consensus: {found['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
+    cli.say(f"consensus: {found['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
 
 
 def command(options: argparse.Namespace) -> None:
@@ -147,7 +148,7 @@ def command(options: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = stage.parser("Without --raw it reads params.yaml in the current folder (`dvc repro`).")
+    parser = cli.parser("Without --raw it reads params.yaml in the current folder (`dvc repro`).")
     add = parser.add_argument
     add("--raw", dest="source", type=Path, metavar="FILE", help="raw judgments of any collection")
     add("--out", type=Path, metavar="FILE", help="pair_id, level, mean, scores, outcome as CSV")
@@ -173,4 +174,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    stage.report(partial(command, _parser().parse_args()))
+    cli.report(partial(command, _parser().parse_args()))

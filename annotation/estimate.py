@@ -16,11 +16,11 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from annotation.votes import FIRST_VOTES
-from pipeline import arguments, stage, tables
-from pipeline.effort import HOUR, active_seconds
-from pipeline.ledger import ALL_VOTES
-from pipeline.params import PARAMS, Params, load
+from annotation.votes.votes import FIRST_VOTES
+from pipeline.campaign.effort import HOUR, active_seconds
+from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.core import arguments, cli, tables
+from pipeline.core.params import PARAMS, Params, load
 
 SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
 LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
@@ -78,7 +78,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Reads the settings and, where there are any, the judgments so far.")
+    parser = cli.parser("Reads the settings and, where there are any, the judgments so far.")
     positive, share = arguments.positive, arguments.share
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
     parser.add_argument(
@@ -91,4 +91,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

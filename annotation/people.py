@@ -14,13 +14,13 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from annotation.connection import Connection, connect
-from annotation.opened import CampaignError
-from annotation.planning.people import Annotator
-from annotation.roster import PUBLIC
-from annotation.studio import projects
-from pipeline import stage
-from pipeline.tables import PRIVATE
+from annotation.assignment.people import Annotator
+from annotation.label_studio import projects
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.connection import Connection, connect
+from annotation.label_studio.roster import PUBLIC
+from pipeline.core import cli
+from pipeline.core.tables import PRIVATE
 
 
 def listing(connection: Connection) -> Iterator[str]:
@@ -77,10 +77,10 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Works in the current folder, with the campaign that is open there.")
+    parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     parser.add_argument("do", choices=["list", "invite"])
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

@@ -20,19 +20,21 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation import env, opened, roster
-from annotation.planning import seats, state
-from annotation.planning.campaign import Campaign, Rule
-from annotation.planning.extension import extension, of_judged_queries
-from annotation.planning.people import NEEDED, Annotator, PlanError, Role, judges
-from annotation.planning.progress import progress
-from annotation.planning.standing import Standing, standing
-from annotation.showing import showing, to_judge
-from annotation.votes import Ints, fresh
-from pipeline import files, stage, tables
-from pipeline.ledger import PAIR, SHOWN
-from pipeline.next_step import Situation, next_steps
-from pipeline.params import Params, load
+from annotation.assignment import allocation
+from annotation.assignment import progress as state
+from annotation.assignment.extension import extension, of_judged_queries
+from annotation.assignment.inputs import Campaign, Rule
+from annotation.assignment.pace import progress
+from annotation.assignment.pairs import Standing, standing
+from annotation.assignment.people import NEEDED, Annotator, PlanError, Role, judges
+from annotation.label_studio import roster, settings
+from annotation.label_studio.campaign import running
+from annotation.tasks.shown import showing, to_judge
+from annotation.votes.votes import Ints, fresh
+from pipeline.campaign.next_step import Situation, next_steps
+from pipeline.campaign.pairs import PAIR, SHOWN
+from pipeline.core import cli, files, tables
+from pipeline.core.params import Params, load
 
 
 class Plan(NamedTuple):
@@ -74,22 +76,22 @@ def _ask(
     known: Standing, missing: Ints, asked: Mapping[int, Role], done: Mapping[int, int]
 ) -> pd.DataFrame:
     """Return who should have which pair open, as `pair, annotator, kind`."""
-    stay = seats.kept(known.given, known.seen, missing, asked)
+    stay = allocation.kept(known.given, known.seen, missing, asked)
     gaps = _gaps(known, missing - _per_pair(known, stay))
     held = pd.concat([known.seen, stay])
     held = held.assign(group=known.pairs["group"].to_numpy()[held["pair"]])
     near = held[held["group"].isin([gap.group for gap in gaps])]
-    allocator = seats.Allocator(asked, Counter(stay["annotator"].tolist()), done)
+    allocator = allocation.Allocator(asked, Counter(stay["annotator"].tolist()), done)
     added = allocator.fill(gaps, near).astype(stay.dtypes.to_dict())
     return pd.concat([stay, added], ignore_index=True)
 
 
-def _gaps(known: Standing, empty: Ints) -> list[seats.Gap]:
+def _gaps(known: Standing, empty: Ints) -> list[allocation.Gap]:
     [pair] = empty.nonzero()
     kind = np.where(known.escalated, "escalated", "first")[pair]
     group = known.pairs["group"].to_numpy()[pair]
     columns = (column.tolist() for column in (group, kind, pair, empty[pair]))
-    return [seats.Gap(*gap) for gap in zip(*columns, strict=True)]
+    return [allocation.Gap(*gap) for gap in zip(*columns, strict=True)]
 
 
 def _per_pair(known: Standing, given: pd.DataFrame) -> Ints:
@@ -176,11 +178,11 @@ def main() -> None:
     Raises:
         PlanError: pairs wait, and fewer than four people may judge.
     """
-    found, params = opened.running(), load()
+    found, params = running(), load()
     if found is None:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
         files.write_json(tables.STATE, {"campaign": None})
-        stage.say("plan: no campaign is open, so nobody is asked")
+        cli.say("plan: no campaign is open, so nobody is asked")
         return
     answers, known = pulled(), roster.roster()
     campaign = campaign_of(known.annotators, params, answers)
@@ -197,8 +199,8 @@ def main() -> None:
     tables.ASSIGNMENTS.write(made.assignments)
     files.write_json(tables.STATE, told)
     # `push` follows in the same `dvc repro`, and gives out what is wanted.
-    steps = next_steps(Situation(found, told, server=env.endpoint() is not None))
-    stage.say(state.remark(told, len(made.assignments), steps))
+    steps = next_steps(Situation(found, told, server=settings.endpoint() is not None))
+    cli.say(state.remark(told, len(made.assignments), steps))
 
 
 def without_account(known: roster.Roster) -> list[int]:
@@ -207,4 +209,4 @@ def without_account(known: roster.Roster) -> list[int]:
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

@@ -20,16 +20,16 @@ from functools import partial
 
 import pandas as pd
 
-from annotation.connection import Connection, alone, connect
-from annotation.opened import CampaignError, running
-from annotation.pulling import reader
-from annotation.pulling.answers import Row, Sorted, Trust, everybody, sort_out
-from annotation.pulling.history import REFUSED, STATES, History, first_pairs, history
-from annotation.pulling.owners import owners
-from annotation.studio import projects
-from pipeline import files, stage, tables
-from pipeline.progress import progress
-from pipeline.schema import Table
+from annotation.answers import reader
+from annotation.answers.answers import Row, Sorted, Trust, everybody, sort_out
+from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
+from annotation.answers.owners import owners
+from annotation.label_studio import projects
+from annotation.label_studio.campaign import CampaignError, running
+from annotation.label_studio.connection import Connection, alone, connect
+from pipeline.core import cli, files, tables
+from pipeline.core.progress import progress
+from pipeline.core.table import Table
 
 KEPT = (tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 FEW_LOST, LOST_SHARE = 2, 0.001
@@ -167,14 +167,14 @@ def pull(
     tables.JUDGMENTS.write(known.judgments)
     tables.OPEN_TASKS.write(open_tasks)
     tables.REJECTED_JUDGMENTS.write(rejected)
-    stage.write_metrics("pull", figures(found, known))
-    stage.say(
+    cli.write_metrics("pull", figures(found, known))
+    cli.say(
         f"pull: {len(known.judgments)} judgments, {len(found.open_tasks)} tasks open,"
         f" {len(found.rejected)} answers refused"
         + (f" (see {tables.REJECTED_JUDGMENTS.path})" if found.rejected else "")
     )
     for remark in remarks(found, known):
-        stage.say(f"pull: {remark}")
+        cli.say(f"pull: {remark}")
 
 
 def main(options: argparse.Namespace) -> None:
@@ -183,7 +183,7 @@ def main(options: argparse.Namespace) -> None:
     files.write_json(tables.TODAY, {"date": f"{datetime.now(UTC):%Y-%m-%d}" if running() else None})
     connection = connect("pull")
     if connection is None:
-        stage.write_metrics("pull", {"judgments": len(tables.JUDGMENTS.read())})
+        cli.write_metrics("pull", {"judgments": len(tables.JUDGMENTS.read())})
         return
     with alone("pull"):
         trust = everybody if options.trust_imported else None
@@ -191,7 +191,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Reads .env in the current folder; `dvc repro` runs it.")
+    parser = cli.parser("Reads .env in the current folder; `dvc repro` runs it.")
     parser.add_argument(
         "--accept-loss", action="store_true", help="go on though judgments went from the server"
     )
@@ -207,4 +207,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

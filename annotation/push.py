@@ -16,17 +16,18 @@ from typing import Any
 
 import pandas as pd
 
-from annotation import guideline
-from annotation.connection import Connection, alone, connect
-from annotation.guideline import Guideline
-from annotation.opened import CampaignError
-from annotation.pushing import desks, journal, ledger, lock, tasks
-from annotation.pushing.desks import Desk
-from annotation.showing import details, showing, to_judge
-from annotation.studio import projects
-from pipeline import files, stage, tables
-from pipeline.ledger import PAIR
-from pipeline.params import Params, load
+from annotation.label_studio import guideline, projects
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.connection import Connection, alone, connect
+from annotation.label_studio.guideline import Guideline
+from annotation.tasks import lock, tasks, unfinished
+from annotation.tasks import projects as desks
+from annotation.tasks.pairs import appended, returned
+from annotation.tasks.projects import Desk
+from annotation.tasks.shown import details, showing, to_judge
+from pipeline.campaign.pairs import PAIR
+from pipeline.core import cli, files, tables
+from pipeline.core.params import Params, load
 
 RECEIPT = tables.WORK / "push_receipt.json"
 
@@ -44,7 +45,7 @@ def push(
             checkout pushes.
     """
     guide, studio = _guideline(connection), connection.studio
-    journal.settle()
+    unfinished.settle()
     projects.ours(studio, connection.campaign, beside_others=beside_others)  # the right server?
     with lock.hold(studio, connection.campaign.id) as turn:
         there = projects.ours(studio, connection.campaign, beside_others=beside_others)
@@ -69,7 +70,7 @@ def push(
 def _append_to_ledger(pairs: pd.DataFrame, params: Params) -> None:
     known = tables.PAIRS.read()
     shown = pd.concat([pairs, _shown_again(known, params)], ignore_index=True)
-    tables.PAIRS.write(ledger.appended(known, shown))
+    tables.PAIRS.write(appended(known, shown))
 
 
 def _guideline(connection: Connection) -> Guideline:
@@ -97,7 +98,7 @@ def _shown_again(known: pd.DataFrame, params: Params) -> pd.DataFrame:
     changed = known.loc[known.duplicated(PAIR), PAIR].drop_duplicates()
     if changed.empty:
         return changed
-    return ledger.returned(known, with_showing(changed, params))
+    return returned(known, with_showing(changed, params))
 
 
 def with_showing(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:
@@ -117,7 +118,7 @@ def main(options: argparse.Namespace) -> None:
     pairs = with_showing(tables.ASSIGNMENTS.read(), params)
     with alone("push"):
         figures = push(connection, pairs, params, beside_others=options.beside_others)
-    stage.say(
+    cli.say(
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
         f" {figures['reopened']} given out again, in {figures['projects']} projects"
     )
@@ -129,7 +130,7 @@ def _receive(figures: Mapping[str, Any]) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Reads params.yaml and .env in the current folder; `dvc repro` runs it.")
+    parser = cli.parser("Reads params.yaml and .env in the current folder; `dvc repro` runs it.")
     parser.add_argument(
         "--beside-others",
         action="store_true",
@@ -139,4 +140,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

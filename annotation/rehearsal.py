@@ -21,20 +21,21 @@ from typing import Any
 
 import pandas as pd
 
-from annotation import env, git, keys, opened, server
+from annotation import server
 from annotation.campaign import frozen
-from annotation.env import Endpoint
+from annotation.label_studio import keys, settings
+from annotation.label_studio.campaign import FILE, CampaignError, current, running
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import DATA
-from annotation.opened import CampaignError
 from annotation.push import with_showing
 from annotation.simulate import truth
-from annotation.simulating import commands, real
-from annotation.simulating.practice import practice
-from annotation.studio.client import LabelStudio
+from annotation.simulation import commands, detect
+from annotation.simulation.practice import practice
 from momentrank.errors import MomentRankError
-from pipeline import files, stage, tables
-from pipeline.ledger import PAIR
-from pipeline.params import load
+from pipeline.campaign.pairs import PAIR
+from pipeline.core import cli, files, git, tables
+from pipeline.core.params import load
 from pipeline.recover import recover
 
 PEOPLE = 6
@@ -55,9 +56,9 @@ def rehearse(name: str, people: int) -> None:
         CampaignError: the campaign of this folder is no rehearsal.
         RecoverError: DVC is at work here, as of another rehearsal.
     """
-    known = opened.current()
+    known = current()
     if known is not None and not known.rehearsal:
-        raise CampaignError(f"{opened.FILE}: {known.name!r} is a real campaign, and no rehearsal")
+        raise CampaignError(f"{FILE}: {known.name!r} is a real campaign, and no rehearsal")
     recover()
     if known is None:
         _step("the corpus", "dvc", "repro", "ingest")
@@ -71,9 +72,9 @@ def rehearse(name: str, people: int) -> None:
             "open a rehearsal", "annotation.campaign", "open", "--rehearsal",
             "--people", str(people), "--name", name,
         )  # fmt: skip
-    if opened.running() is not None:
+    if running() is not None:
         _judge_all()
-    if opened.running() is not None or not frozen():
+    if running() is not None or not frozen():
         _step("close the campaign", "annotation.campaign", "close", "--give-up")
     _step("release, reference runs, report", "dvc", "repro")
     git.commit([Path("dvc.lock")], "Release the rehearsal")
@@ -98,7 +99,7 @@ def _decide(queries: list[str]) -> None:
 
 
 def _step(what: str, module: str, *arguments: str) -> None:
-    stage.say(f"\n==> {what}")
+    cli.say(f"\n==> {what}")
     code = commands.run(module, *arguments)
     if code:
         raise RehearsalError(
@@ -135,11 +136,11 @@ def _listed(outcomes: dict[str, int]) -> str:
 
 
 def _metrics(name: str) -> Any:  # noqa: ANN401  (figures of several kinds)
-    return files.read_json(stage.METRICS / f"{name}.json")
+    return files.read_json(cli.METRICS / f"{name}.json")
 
 
 def _endpoint() -> Endpoint:
-    found = env.endpoint()
+    found = settings.endpoint()
     if found is None:
         raise CampaignError("no Label Studio is configured; `make label-studio` starts one")
     return found
@@ -177,14 +178,14 @@ def clear() -> None:
 
 
 def _judged_by_people() -> int:
-    campaign, known = opened.current(), None
+    campaign, known = current(), None
     if campaign is not None and campaign.rehearsal:
-        known = real.Simulated(keys.signer(campaign.id), truth())
+        known = detect.Simulated(keys.signer(campaign.id), truth())
     there = 0
     if DATA.exists():
         server.start(None)
-        there = real.on_the_server(LabelStudio(_endpoint()), known)
-    return max(there, real.pulled(tables.JUDGMENTS.read(), known))
+        there = detect.on_the_server(LabelStudio(_endpoint()), known)
+    return max(there, detect.pulled(tables.JUDGMENTS.read(), known))
 
 
 def _by_hand() -> str:
@@ -199,18 +200,18 @@ def main(options: argparse.Namespace) -> None:
     if options.clear:
         return clear()
     rehearse(options.name, options.people)
-    stage.say(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
-    stage.say(f"  the release     {tables.RELEASE.absolute()}/")
-    stage.say(f"  the report      {REPORT.absolute()}")
-    stage.say(f"  judge yourself  {practice_address()}")
-    return stage.say(
-        f"                  ({env.value(env.USERNAME)}; the password stands in"
-        f" {env.ENV.absolute()} as {env.PASSWORD})"
+    cli.say(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
+    cli.say(f"  the release     {tables.RELEASE.absolute()}/")
+    cli.say(f"  the report      {REPORT.absolute()}")
+    cli.say(f"  judge yourself  {practice_address()}")
+    return cli.say(
+        f"                  ({settings.value(settings.USERNAME)}; the password stands in"
+        f" {settings.ENV.absolute()} as {settings.PASSWORD})"
     )
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Works in the current folder: best in a clone made for it (make demo).")
+    parser = cli.parser("Works in the current folder: best in a clone made for it (make demo).")
     parser.add_argument("--people", type=int, default=PEOPLE, help=f"how many judge ({PEOPLE})")
     parser.add_argument("--name", default="Rehearsal", help="what the campaign is called")
     parser.add_argument("--clear", action="store_true", help="stop the server, to delete it all")
@@ -218,4 +219,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

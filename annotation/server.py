@@ -27,7 +27,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from filelock import FileLock, Timeout
 
-from annotation import env
+from annotation.label_studio import settings
 from annotation.local_server import backup, ports
 from annotation.local_server.launch import (
     PortTakenError,
@@ -38,7 +38,7 @@ from annotation.local_server.launch import (
 )
 from annotation.local_server.layout import DATABASE, HOME, LOCK, MEDIA, PROGRAM, ServerError
 from annotation.local_server.process import Running, end, find, running
-from pipeline import stage
+from pipeline.core import cli
 
 USUAL_PORT = 8080
 ATTEMPTS = 5
@@ -62,14 +62,14 @@ def start(port: int | None) -> Running:
         _refuse_another_in_the_environment(running())
         found = wait_until_it_answers(process) if process else _started(port)
         _refuse_another_in_the_environment(found)
-        env.write({env.URL: found.url, env.ROOT: str(MEDIA.absolute())})
+        settings.write({settings.URL: found.url, settings.ROOT: str(MEDIA.absolute())})
     if process and port and found.port != port:
         raise ServerError(
             f"Label Studio runs at {found.url}; to move it to another port stop it first:"
             " python -m annotation.server stop"
         )
     if port is None and before is not None and before != found.port:
-        stage.say(_moved(before, found))
+        cli.say(_moved(before, found))
     return found
 
 
@@ -79,7 +79,7 @@ def _alone() -> FileLock:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        stage.say("another start is at work here; waiting for it to end")
+        cli.say("another start is at work here; waiting for it to end")
     else:
         lock.release()
     return lock
@@ -145,7 +145,7 @@ def _state(port: int) -> str:
 
 
 def _configured() -> SplitResult:
-    return urlsplit(env.value(env.URL) or "")
+    return urlsplit(settings.value(settings.URL) or "")
 
 
 def _local_port() -> int | None:
@@ -160,20 +160,20 @@ def _refuse_to_leave_another() -> None:
     """Stop where a server is configured that was not started here."""
     configured = _configured().hostname
     here = configured in {None, *HERE}
-    url, token = (env.value(name) or "" for name in (env.URL, env.TOKEN))
+    url, token = (settings.value(name) or "" for name in (settings.URL, settings.TOKEN))
     known = {HTTPStatus.OK, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
     if here and (not url or DATABASE.exists() or answer(url, token) not in known):
         return
     raise ServerError(
-        f"{env.URL} is of another server ({url if here else configured}), whose campaign this"
+        f"{settings.URL} is of another server ({url if here else configured}), whose campaign this"
         " would leave; take it out of the environment or of .env, if that is meant"
     )
 
 
 def _refuse_another_in_the_environment(found: Running | None) -> None:
     """Stop where all that asks for the server of this folder would be sent to another one."""
-    own = env.read() if found is None else {**env.read(), env.URL: found.url}
-    for name in (env.URL, env.TOKEN, env.USERNAME, env.PASSWORD):
+    own = settings.read() if found is None else {**settings.read(), settings.URL: found.url}
+    for name in (settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD):
         given = os.environ.get(name)
         if given and given.rstrip("/") != own.get(name):
             raise ServerError(
@@ -197,13 +197,13 @@ def stop() -> bool:
 
 def _credentials() -> dict[str, str]:
     """Return the first user's name, password and token: those of .env, else new random ones."""
-    known = env.read()
+    known = settings.read()
     values = {
-        env.USERNAME: known.get(env.USERNAME, "lead@example.org"),
-        env.PASSWORD: known.get(env.PASSWORD) or secrets.token_urlsafe(12),
-        env.TOKEN: known.get(env.TOKEN) or secrets.token_hex(20),
+        settings.USERNAME: known.get(settings.USERNAME, "lead@example.org"),
+        settings.PASSWORD: known.get(settings.PASSWORD) or secrets.token_urlsafe(12),
+        settings.TOKEN: known.get(settings.TOKEN) or secrets.token_hex(20),
     }
-    env.write(values)
+    settings.write(values)
     return values
 
 
@@ -211,29 +211,29 @@ def main(options: argparse.Namespace) -> None:
     """Do what is asked, and say where the server is."""
     if options.do == "start":
         found = start(options.port)
-        stage.say(f"Label Studio runs at {found.url}; user and password are in {env.ENV}")
+        cli.say(f"Label Studio runs at {found.url}; user and password are in {settings.ENV}")
     elif options.do == "stop":
-        stage.say("stopped" if stop() else "it did not run")
+        cli.say("stopped" if stop() else "it did not run")
     elif options.do == "backup":
-        stage.say(backup.write(options.file))
+        cli.say(backup.write(options.file))
     elif options.do == "restore":
-        stage.say(backup.restore(options.file))
+        cli.say(backup.restore(options.file))
     else:
         _status()
 
 
 def _status() -> None:
     if found := running():
-        stage.say(f"Label Studio runs at {found.url} (process {found.pid})")
+        cli.say(f"Label Studio runs at {found.url} (process {found.pid})")
     elif process := find():
-        stage.say(f"Label Studio is starting (process {process.pid})")
+        cli.say(f"Label Studio is starting (process {process.pid})")
     else:
-        stage.say("Label Studio does not run; type: make label-studio")
+        cli.say("Label Studio does not run; type: make label-studio")
         sys.exit(NOT_RUNNING)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Works in the current folder.")
+    parser = cli.parser("Works in the current folder.")
     commands = parser.add_subparsers(dest="do", required=True)
     begin = commands.add_parser("start", help="start it, and wait until it answers")
     begin.add_argument(
@@ -252,4 +252,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

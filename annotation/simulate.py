@@ -16,20 +16,20 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
-from annotation import page
-from annotation.connection import Connection, connect
-from annotation.keys import Key
-from annotation.opened import CampaignError
-from annotation.roster import Account
-from annotation.simulating.accounts import Visitor
-from annotation.simulating.answers import SEED, Said, Truth, said
-from annotation.studio import projects
-from annotation.studio.client import LabelStudio
-from annotation.studio.records import Project
-from pipeline import arguments, files, sample, stage
-from pipeline.progress import progress
+from annotation.label_studio import page, projects
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.connection import Connection, connect
+from annotation.label_studio.keys import Key
+from annotation.label_studio.records import Project
+from annotation.label_studio.roster import Account
+from annotation.simulation.accounts import Visitor
+from annotation.simulation.answers import SEED, Said, Truth, said
+from pipeline import sample
+from pipeline.core import arguments, cli, files
+from pipeline.core.progress import progress
+from pipeline.core.tables import PRIVATE
 from pipeline.sitcom.screenplay import load_screenplay
-from pipeline.tables import PRIVATE
 
 TOGETHER = 2
 """More at once are slower: Django's own server has one core, SQLite one writer."""
@@ -153,11 +153,11 @@ def main(options: argparse.Namespace) -> None:
         raise CampaignError("there is nothing to answer")
     done = simulate(connection, truth(), options.share, options.seed)
     more = "" if done else f"; is everybody's account in {PRIVATE}, and has `dvc repro` run?"
-    stage.say(f"simulate: {done} tasks answered{more}")
+    cli.say(f"simulate: {done} tasks answered{more}")
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Works in the current folder, with the campaign that is open there.")
+    parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     parser.add_argument(
         "--share", type=arguments.share, default=1.0, help="of each one's open tasks (1.0)"
     )
@@ -166,4 +166,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

@@ -23,20 +23,21 @@ from typing import Any
 
 import pandas as pd
 
-from annotation import env, opened, pull, roster
+from annotation import pull
+from annotation.assignment.inputs import Campaign
+from annotation.assignment.pace import progress
+from annotation.assignment.pairs import Standing, standing
+from annotation.assignment.progress import ended
+from annotation.assignment.status_text import text
 from annotation.campaign import frozen
-from annotation.connection import alone, connect
-from annotation.opened import CampaignError, Opened
+from annotation.label_studio import roster, settings
+from annotation.label_studio.campaign import FILE, CampaignError, Opened, current
+from annotation.label_studio.connection import alone, connect
 from annotation.plan import Answers, campaign_of, plan, pulled, without_account
-from annotation.planning.campaign import Campaign
-from annotation.planning.progress import progress
-from annotation.planning.standing import Standing, standing
-from annotation.planning.state import ended
-from annotation.status_text import text
-from annotation.votes import FIRST_VOTES, NEAR, NO_LEVEL
-from pipeline import arguments, stage, tables
-from pipeline.next_step import Situation, Step, is_released, next_steps, waits
-from pipeline.params import load
+from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL
+from pipeline.campaign.next_step import Situation, Step, is_released, next_steps, waits
+from pipeline.core import arguments, cli, tables
+from pipeline.core.params import load
 
 WAITING = 75
 WATCH_SECONDS = 60
@@ -83,11 +84,11 @@ def now() -> tuple[str, dict[str, Any]]:
     Raises:
         CampaignError: no campaign was opened here, or nothing to judge was made yet.
     """
-    campaign, made = opened.current(), tables.QUERIES.path.is_file()
+    campaign, made = current(), tables.QUERIES.path.is_file()
     if campaign is None or not (campaign.closed or tables.CANDIDATES.path.is_file()):
         known = "no campaign is open here" if campaign is None else "there are no candidates yet"
         [step] = next_steps(Situation(campaign, {}, candidates=made and campaign is None))
-        raise CampaignError(f"{opened.FILE}: {known}; next: {step.text}")
+        raise CampaignError(f"{FILE}: {known}; next: {step.text}")
     figures = _closed(campaign) if campaign.closed else _running(campaign)
     return campaign.name, figures
 
@@ -117,7 +118,7 @@ def _running(found: Opened) -> dict[str, Any]:
     situation = Situation(
         found,
         measured,
-        server=env.endpoint() is not None,
+        server=settings.endpoint() is not None,
         shown=not tables.PAIRS.read().empty,
         unsent=unsent(planned.assignments, campaign.open_tasks),
     )
@@ -148,7 +149,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Works in the current folder, with the campaign that is open there.")
+    parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--watch",
@@ -162,4 +163,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from annotation.assignment.inputs import Campaign
+from annotation.assignment.people import Annotator
 from annotation.plan import Plan, plan
-from annotation.planning.campaign import Campaign
-from annotation.planning.people import Annotator
 from benchmarks.candidates import peak_mb
 from benchmarks.studio import against_a_server
-from pipeline import tables
-from pipeline.ledger import SHOWN
+from pipeline.campaign.pairs import SHOWN
+from pipeline.core import tables
 
 RANKS = 20
 

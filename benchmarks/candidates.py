@@ -20,9 +20,9 @@ import torch
 from sentence_transformers.util import semantic_search
 from tqdm import tqdm
 
-from pipeline.neighbours import QUERY_BLOCK, nearest
-from pipeline.ranking import Pool
-from pipeline.similarity import Ints, Vectors, unit_on_grid
+from pipeline.retrieval.ranking import Pool
+from pipeline.retrieval.search import QUERY_BLOCK, nearest
+from pipeline.retrieval.similarity import Ints, Vectors, unit_on_grid
 
 TOP = 40
 PRODUCT_BLOCK = 1024

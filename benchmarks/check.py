@@ -18,10 +18,10 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.corruptions import corrupt
+from pipeline.captions.rules.rewriter import RulesRewriter
 from pipeline.check import Limits, check, encoder_of, finder_of, limits_of
-from pipeline.evidence.cast import Cast
-from pipeline.params import load
-from pipeline.rewriters.rules.rewriter import RulesRewriter
+from pipeline.core.params import load
+from pipeline.names.evidence.cast import Cast
 
 SEED = 2024
 RIGHT = "right"

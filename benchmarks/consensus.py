@@ -18,11 +18,12 @@ from typing import TypeVar
 import numpy as np
 import pandas as pd
 
-from annotation import agreement, raw, raw_consensus
+from annotation import agreement
 from annotation.reliability.text import text
-from annotation.rule import decide
-from annotation.votes import FIRST_VOTES, NEAR, NO_LEVEL
-from pipeline.ledger import ALL_VOTES
+from annotation.votes import raw, raw_consensus
+from annotation.votes.rule import decide
+from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL
+from pipeline.campaign.pairs import ALL_VOTES
 
 T = TypeVar("T")
 PEOPLE = 21

@@ -7,8 +7,9 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from pipeline import details, truecase
-from pipeline.rewriters.rules import syntax
+from pipeline.captions import details
+from pipeline.language import syntax
+from pipeline.names import truecase
 
 VAGUE = "Someone does something."
 JOINTS = frozenset({"and", "while", "then", "before", "after", "as", "when"})

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
-from pipeline import encoder
+from pipeline.core.params import Embed, load
 from pipeline.embed import BATCHES_PER_CHUNK, embed
-from pipeline.embeddings import Store
-from pipeline.params import Embed, load
-from pipeline.similarity import Vectors
+from pipeline.retrieval import encoder
+from pipeline.retrieval.embeddings import Store
+from pipeline.retrieval.similarity import Vectors
 
 TOP = 40
 

@@ -14,13 +14,13 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from pipeline import flair_tagger, truecase
-from pipeline.finder import NameFinder
-from pipeline.names import NameTagger, Span
-from pipeline.params import load
+from pipeline.core.params import load
+from pipeline.names import flair_tagger, truecase
+from pipeline.names.base import NameTagger, Span
+from pipeline.names.finder import NameFinder
+from pipeline.names.grammar import Example
+from pipeline.names.truecase import ABBREVIATIONS, Casings
 from pipeline.tagger import measure
-from pipeline.tagging.grammar import Example
-from pipeline.truecase import ABBREVIATIONS, Casings
 
 Find = Callable[[Sequence[str]], list[list[Span]]]
 

@@ -17,8 +17,8 @@ import pandas as pd
 from tqdm import tqdm
 
 from benchmarks.candidates import peak_mb, product, random_units
-from pipeline import embeddings, neighbours
-from pipeline.training_sets import Training, write_training_sets
+from pipeline.distribution.training_sets import Training, write_training_sets
+from pipeline.retrieval import embeddings, search
 
 
 def described(texts: int) -> pd.DataFrame:
@@ -56,7 +56,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         before, start = peak_mb(), time.perf_counter()
-        found = neighbours.search(queries["query"], moments, embedded, max(options.sizes))
+        found = search.search(queries["query"], moments, embedded, max(options.sizes))
         training = Training.of(queries, moments, durations)
         with tqdm(total=len(queries), disable=None) as progress:
             write_training_sets(training, found, options.sizes, progress.update)

@@ -18,11 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.fake_openai.answers import caption_of
-from pipeline import prompts
+from pipeline.captions.llm_rewriter import LlmRewriter
+from pipeline.captions.rewriter import Item
+from pipeline.core.params import OpenAI
 from pipeline.llm.client import Endpoint
-from pipeline.params import OpenAI
-from pipeline.rewriters.llm import LlmRewriter
-from pipeline.rewriters.port import Item
+from pipeline.llm.prompt import load
 
 PER_REQUEST = 20
 REQUESTS = 3600
@@ -60,7 +60,7 @@ def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
         output_price=0.0,
         cache=cache,
     )
-    prompt = prompts.load(Path("prompts/rewrite-v1.yaml"))
+    prompt = load(Path("prompts/rewrite-v1.yaml"))
     return LlmRewriter(settings, prompt, endpoint=Endpoint(url, "none"))
 
 

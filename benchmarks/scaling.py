@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.candidates import random_units
-from pipeline import embeddings, tables
+from pipeline.core import tables
+from pipeline.retrieval import embeddings
 
 REPOSITORY = Path(__file__).parent.parent
 PER_VIDEO, DIMENSIONS, BLOCK = 5, 384, 65_536

@@ -26,7 +26,7 @@ import numpy as np
 from momentrank import segments
 from momentrank.cli.evaluate import defaults
 from momentrank.conventions import PAPER
-from momentrank.scores import calc_aggregate
+from momentrank.evaluator import calc_aggregate
 from momentrank.segments import Segments
 
 T = TypeVar("T")

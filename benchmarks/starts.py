@@ -19,7 +19,8 @@ from http import HTTPStatus
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from annotation import env, server
+from annotation import server
+from annotation.label_studio import settings
 from annotation.local_server.launch import answer
 from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.local_server.ports import LOCALHOST
@@ -49,7 +50,7 @@ def started() -> tuple[bool, int]:
         server.start(None)
     except ServerError as exc:
         print(f"    error: {exc}")
-    found = env.endpoint()
+    found = settings.endpoint()
     if found is None:
         return False, 0
     return answer(*found) == HTTPStatus.OK, urlsplit(found.url).port or 0
@@ -67,7 +68,7 @@ def main() -> None:
     good = moved = 0
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
-        env.write({env.URL: f"http://{LOCALHOST}:{options.port}"})
+        settings.write({settings.URL: f"http://{LOCALHOST}:{options.port}"})
         for number in range(1, options.starts + 1):
             begin = time.perf_counter()
             fine, port = started()
@@ -75,7 +76,7 @@ def main() -> None:
             print(f"{number:3}: {'answers' if fine else 'FAILED'} at {port}"
                   f" after {time.perf_counter() - begin:.1f} s", flush=True)  # fmt: skip
             server.stop()
-            env.write({env.URL: f"http://{LOCALHOST}:{options.port}"})  # it wants it again
+            settings.write({settings.URL: f"http://{LOCALHOST}:{options.port}"})
     rival.terminate()
     print(f"{good} of {options.starts} starts; {moved} at another port, {os.cpu_count()} cores")
 

@@ -11,23 +11,23 @@ import httpx
 import numpy as np
 import pandas as pd
 
-from annotation import env, guideline, page, pull, server
-from annotation.connection import Connection
-from annotation.env import Endpoint
-from annotation.keys import Signer
+from annotation import pull, server
+from annotation.answers.answers import everybody
+from annotation.assignment.people import Annotator
+from annotation.label_studio import guideline, page, projects, settings
+from annotation.label_studio.campaign import CampaignError, Opened
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.keys import Signer
+from annotation.label_studio.roster import Account, Roster
+from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import PROGRAM, ServerError
-from annotation.opened import CampaignError, Opened
-from annotation.planning.people import Annotator
-from annotation.pulling.answers import everybody
 from annotation.push import push
-from annotation.pushing.tasks import Shown, keys_of
-from annotation.roster import Account, Roster
-from annotation.simulating.accounts import Visitor
-from annotation.studio import projects
-from annotation.studio.client import LabelStudio
-from pipeline import tables
-from pipeline.ledger import query_sha
-from pipeline.params import Params, load
+from annotation.simulation.accounts import Visitor
+from annotation.tasks.tasks import Shown, keys_of
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import tables
+from pipeline.core.params import Params, load
 
 PEOPLE, ROUNDS, PAGE = 4, 3, 1000
 QUERY = "A woman puts a letter on the table."
@@ -35,7 +35,7 @@ BARE_BATCH = 5000
 
 
 def _endpoint() -> Endpoint:
-    found = env.endpoint()
+    found = settings.endpoint()
     if found is None:
         raise ServerError("the server did not say where it is")
     return found

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from momentrank.errors import MomentRankError, UsageError
 
 if TYPE_CHECKING:
+    from momentrank.evaluator import Evaluator, calc, calc_aggregate, evaluator, iter_calc
     from momentrank.formats import FormatError, read_qrels, read_run
     from momentrank.measures import (
         AP,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
         nDCG,
     )
     from momentrank.measures.parse import parse_measure
-    from momentrank.scores import Evaluator, calc, calc_aggregate, evaluator, iter_calc
 
 __version__ = "0.1.0"
 __all__ = [

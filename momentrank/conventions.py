@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from momentrank import matching, sh_eval
 from momentrank.errors import UsageError
-from momentrank.matching.lists import Lists
+from momentrank.matching.aligned import Lists
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats
 

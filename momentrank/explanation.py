@@ -6,7 +6,7 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.matching import iou
-from momentrank.matching.lists import Lists, align
+from momentrank.matching.aligned import Lists, align
 from momentrank.measures import nDCG
 from momentrank.segments import Segments
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.matching.lists import Lists, Truth
+from momentrank.matching.aligned import Lists, Truth
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.base import Measure
 

@@ -10,10 +10,11 @@ ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
 import numpy as np
 import pandas as pd
 
-from pipeline import csv_files, neighbours, pool, stage, tables
-from pipeline.embeddings import Embeddings
-from pipeline.params import Candidates, load
-from pipeline.progress import progress
+from pipeline.core import captions, cli, csv_files, tables
+from pipeline.core.params import Candidates, load
+from pipeline.core.progress import progress
+from pipeline.retrieval import search
+from pipeline.retrieval.embeddings import Embeddings
 
 SIMILARITY_BY_RANK = tables.WORK / "plots" / "similarity_by_rank.csv"
 
@@ -26,7 +27,7 @@ def candidates(
     Raises:
         PoolError: there is no moment to search.
     """
-    blocks = neighbours.search(queries["query"], moments, embedded, params.top)
+    blocks = search.search(queries["query"], moments, embedded, params.top)
     bar = progress("candidates", total=len(queries), unit="queries")
     tables_ = [tables.CANDIDATES.empty()]
     for query, moment, rank, similarity in blocks:
@@ -56,12 +57,12 @@ def main() -> None:
     queries = tables.QUERIES.read()
     judged = queries[queries["split"] != "train"]
     modalities = params.ingest.pool_modalities
-    moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     table = candidates(judged, moments, Embeddings.open(), params.candidates)
     tables.CANDIDATES.write(table)
     csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
     per_query = table.groupby("query_id").size()
-    stage.write_metrics(
+    cli.write_metrics(
         "candidates",
         {
             "queries": len(judged),
@@ -74,4 +75,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

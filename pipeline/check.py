@@ -26,15 +26,17 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from momentrank.texts import is_utf8
-from pipeline import csv_files, details, similarity, stage
-from pipeline.evidence.cast import Cast
-from pipeline.finder import NameFinder
+from pipeline.captions import details
+from pipeline.core import cli, csv_files
+from pipeline.core.params import Params, load
 from pipeline.language import detection, support
-from pipeline.names import NameTagger, Span
-from pipeline.params import Params, load
+from pipeline.names.base import NameTagger, Span
+from pipeline.names.evidence.cast import Cast
+from pipeline.names.finder import NameFinder
+from pipeline.retrieval import similarity
 
 if TYPE_CHECKING:
-    from pipeline.encoder import Encoder
+    from pipeline.retrieval.encoder import Encoder
 
 COLUMNS = [
     "names", "name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok",
@@ -160,7 +162,7 @@ def finder_of(
     params: Params, corpus: Sequence[str], cast: Cast, *, of_captions: bool = False
 ) -> NameFinder:
     """Return what finds names in a corpus, or, `of_captions`, what slipped into captions alone."""
-    from pipeline import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
+    from pipeline.names import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
 
     path = flair_tagger.locate(params.names.model, params.names.revision)
     return NameFinder(flair_tagger.load(path), corpus, cast, of_captions=of_captions)
@@ -168,7 +170,7 @@ def finder_of(
 
 def encoder_of(params: Params) -> "Encoder":
     """Return what compares description and caption, by `embed.model`."""
-    from pipeline import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
+    from pipeline.retrieval import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
 
     return encoder.load(encoder.locate(params.embed.model, params.embed.revision), params.embed)
 
@@ -207,7 +209,7 @@ def main(options: argparse.Namespace) -> None:
         sys.stdout.write(csv_files.csv_text(frame))
     named, unlike, vague = ((~frame[f"{name}_ok"]).sum() for name in CHECKS)
     unknown = " (not compared)" if frame["similarity"].isna().all() else ""
-    stage.say(
+    cli.say(
         f"check: of {len(frame)} captions {named} name someone,"
         f" {unlike} are unlike{unknown}, {vague} lack details"
     )
@@ -223,7 +225,7 @@ def _check_target(path: Path) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Reads names, embed and rewrite of params.yaml in the current folder.")
+    parser = cli.parser("Reads names, embed and rewrite of params.yaml in the current folder.")
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("--out", type=Path, metavar="OUT", help="write there, not to stdout")
     parser.add_argument("--no-similarity", action="store_true", help="look for names only")
@@ -231,4 +233,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

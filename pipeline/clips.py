@@ -20,16 +20,17 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from pipeline import clip_store, stage, tables
-from pipeline.clipping import cutter, shelf
-from pipeline.clipping.cutter import Reason
-from pipeline.clipping.hashes import Hashes
-from pipeline.clipping.plan import Job, planned, wanted
-from pipeline.clipping.recipe import Style
-from pipeline.cores import cores
-from pipeline.params import Clips, Params, load
-from pipeline.together import together
-from pipeline.video_files import find, missing_remark
+from pipeline.core import cli, tables
+from pipeline.core.cores import cores
+from pipeline.core.parallel import together
+from pipeline.core.params import Clips, Params, load
+from pipeline.video import cutter, shelf
+from pipeline.video.cutter import Reason
+from pipeline.video.files import find, missing_remark
+from pipeline.video.hashes import Hashes
+from pipeline.video.plan import Job, planned, wanted
+from pipeline.video.recipe import Style
+from pipeline.video.store import store_of
 
 FOLDER = tables.WORK / "clips"
 HASHES = Path(".cache/clips/hashes.json")
@@ -165,18 +166,18 @@ def remark(outcome: Outcome) -> str:
 def main() -> None:
     """Cut what is missing, hand it to where browsers get it, and say what failed."""
     params = load()
-    store = clip_store.store_of(params.clips.url)
+    store = store_of(params.clips.url)
     judged = pd.concat([table.read() for table in (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)])
     moments = wanted(judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding)
     outcome = clips(moments, params, Hashes(HASHES))
     store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))
     tables.FAILED_CLIPS.write(failed_table(moments, outcome))
-    stage.write_metrics("clips", figures(outcome))
-    stage.say(remark(outcome))
+    cli.write_metrics("clips", figures(outcome))
+    cli.say(remark(outcome))
     if missing := missing_remark(list(moments["path"].dropna().unique())):
-        stage.say(f"clips: {missing}")
+        cli.say(f"clips: {missing}")
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from pipeline import embeddings, pool, stage, tables
-from pipeline.params import load
-from pipeline.progress import progress
+from pipeline.core import cli, tables
+from pipeline.core.captions import in_use
+from pipeline.core.params import load
+from pipeline.core.progress import progress
+from pipeline.retrieval import embeddings
 
 if TYPE_CHECKING:
-    from pipeline.encoder import Encoder
+    from pipeline.retrieval.encoder import Encoder
 
 BATCHES_PER_CHUNK = 16
 
@@ -48,12 +50,12 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
 
 def texts_of(captions: pd.DataFrame, queries: pd.DataFrame) -> list[str]:
     """Return what must be embedded: captions in use and queries, repeats included."""
-    return [*pool.in_use(captions)["caption"], *queries["query"]]
+    return [*in_use(captions)["caption"], *queries["query"]]
 
 
 def main() -> None:
     """Embed what is missing."""
-    from pipeline import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
+    from pipeline.retrieval import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
 
     params = load().embed
     folder = encoder.locate(params.model, params.revision)
@@ -62,7 +64,7 @@ def main() -> None:
     model = encoder.load(folder, params)
     encoded = embed(texts, model, store, params.batch_size * BATCHES_PER_CHUNK)
     finished = embeddings.Embeddings.open()
-    stage.write_metrics(
+    cli.write_metrics(
         "embed",
         {
             "texts": len(finished.ids),
@@ -70,8 +72,8 @@ def main() -> None:
             "cut_at_max_tokens": model.count_cut(list(set(texts))),
         },
     )
-    stage.say(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were known")
+    cli.say(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were known")
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

@@ -19,14 +19,16 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from momentrank.segments import LATEST
 from momentrank.texts import is_utf8
-from pipeline import backend_advice, corpora, csv_files, stage, tables
-from pipeline.cores import cores
+from pipeline import corpora
+from pipeline.core import cli, csv_files, tables
+from pipeline.core.cores import cores
+from pipeline.core.params import Ingest, load
+from pipeline.core.progress import progress
 from pipeline.corpora import rejected
 from pipeline.corpora.rows import Row
 from pipeline.language import detection, support
-from pipeline.params import Ingest, load
-from pipeline.progress import progress
-from pipeline.video_files import durations, missing_remark, video_path
+from pipeline.names.evidence import advice
+from pipeline.video.files import durations, missing_remark, video_path
 
 REJECTED = tables.WORK / "rejected_moments.csv"
 MAX_ID = 500
@@ -242,7 +244,7 @@ def language_figures(spoken: detection.Language) -> dict[str, Any]:
 
 
 def _advice(moments: pd.DataFrame, backend: str) -> list[str]:
-    fits = backend_advice.advise(list(moments["description"].drop_duplicates()), backend)
+    fits = advice.advise(list(moments["description"].drop_duplicates()), backend)
     return [fits] if fits else []
 
 
@@ -255,14 +257,14 @@ def main() -> None:
     result = ingest(progress("ingest", rows, unit="rows"), params, probe)
     csv_files.write_csv(REJECTED, result.rejected)
     spoken = detection.of_corpus(result.moments["description"], params.language)
-    stage.write_metrics("ingest", result.metrics | language_figures(spoken))
+    cli.write_metrics("ingest", result.metrics | language_figures(spoken))
     refuse_useless(result, params)
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)
     fits = _advice(result.moments, settings.rewrite.backend)
     for remark in (*remarks(result), *support.remarks(spoken), *fits):
-        stage.say(f"ingest: {remark}")
+        cli.say(f"ingest: {remark}")
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

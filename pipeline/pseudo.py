@@ -16,12 +16,13 @@ import pandas as pd
 
 from momentrank.errors import UsageError
 from momentrank.ids import query_numbers
-from pipeline import files, neighbours, pool, stage, tables
-from pipeline.embeddings import Embeddings
-from pipeline.params import load
-from pipeline.progress import progress
-from pipeline.releasing.entries import Entry, listed
-from pipeline.training_sets import Suffix, Training, training_path, write_training_sets
+from pipeline.core import captions, cli, files, tables
+from pipeline.core.manifest import Entry, listed
+from pipeline.core.params import load
+from pipeline.core.progress import progress
+from pipeline.distribution.training_sets import Suffix, Training, training_path, write_training_sets
+from pipeline.retrieval import search
+from pipeline.retrieval.embeddings import Embeddings
 
 VIDEO_CORPUS = tables.RELEASE / "video_corpus.json"
 MANIFEST = tables.RELEASE / "train_manifest.json"
@@ -48,7 +49,7 @@ def manifest(rows: Mapping[Path, int]) -> dict[str, Any]:
     return {"files": listed(told)}
 
 
-def refuse_undeclared(sizes: Sequence[int], dag: Path = stage.DAG) -> None:
+def refuse_undeclared(sizes: Sequence[int], dag: Path = cli.DAG) -> None:
     """Stop before the work where dvc.yaml does not expect the files of `pseudo.top`.
 
     Raises:
@@ -68,22 +69,22 @@ def main() -> None:
     sizes = params.pseudo.top
     refuse_undeclared(sizes)
     queries, videos = tables.QUERIES.read(), tables.VIDEOS.read()
-    pool.refuse_shared(queries, tables.QUERIES.path)
+    captions.refuse_shared(queries, tables.QUERIES.path)
     query_numbers(queries["query_id"])  # of all splits: two of them must not have the same
     train = queries[queries["split"] == "train"]
     modalities = params.ingest.pool_modalities
-    moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    found = neighbours.search(train["query"], moments, Embeddings.open(), max(sizes))
+    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    found = search.search(train["query"], moments, Embeddings.open(), max(sizes))
     training = Training.of(train, moments, videos.set_index("video_id")["duration"])
     with progress("pseudo", total=len(train), unit="queries") as bar:
         written = write_training_sets(training, found, sizes, bar.update)
     files.write_json(VIDEO_CORPUS, video_corpus(videos))
     rows = dict.fromkeys(paths(sizes), written) | {VIDEO_CORPUS: len(videos)}
     files.write_json(MANIFEST, manifest(rows))
-    stage.write_metrics(
+    cli.write_metrics(
         "pseudo", {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
     )
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

@@ -22,7 +22,7 @@ from ruamel.yaml.error import YAMLError
 from voluptuous import Invalid
 
 from momentrank.errors import MomentRankError
-from pipeline import files, stage
+from pipeline.core import cli, files
 
 LOCK = Path("dvc.lock")
 STAGE = re.compile(r"^  \S", re.MULTILINE)
@@ -96,9 +96,9 @@ def _mend_rwlock(path: Path) -> list[str]:
 def main() -> None:
     """Mend, and tell what was mended."""
     for line in recover() or ["nothing of DVC's is half-written here"]:
-        stage.say(line)
+        cli.say(line)
 
 
 if __name__ == "__main__":
-    stage.parser("Works in the current folder.").parse_args()
-    stage.report(main)
+    cli.parser("Works in the current folder.").parse_args()
+    cli.report(main)

@@ -21,12 +21,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from momentrank.evaluator import evaluator
 from momentrank.formats import read_qrels
 from momentrank.formats.write import write_run
-from momentrank.scores import evaluator
 from momentrank.segments import Segments, ranked
-from pipeline import files, pool, seeded, stage, tables
-from pipeline.params import ReferenceRuns, load
+from pipeline.core import captions, cli, files, rng, tables
+from pipeline.core.params import ReferenceRuns, load
 
 RUNS = tables.WORK / "runs"
 QRELS = Path("datasets/release/qrels")
@@ -60,7 +60,7 @@ def random_moments(queries: Iterable[str], moments: pd.DataFrame, seed: int) -> 
     size = min(DEPTH, len(segments))
 
     def places(query: str) -> npt.NDArray[np.int64]:
-        return seeded.generator(seed, query).permutation(len(segments))[:size]
+        return rng.generator(seed, query).permutation(len(segments))[:size]
 
     drawn = [segments.iloc[places(query)].assign(query_id=query) for query in queries]
     found = pd.concat([pd.DataFrame(columns=["query_id", *SEGMENT]), *drawn], ignore_index=True)
@@ -95,7 +95,7 @@ def jittered(run: pd.DataFrame, durations: pd.Series, seed: int, jitter: float) 
     No moment leaves its video; one of a video whose duration is not known may end later.
     """
     moves = [
-        seeded.generator(seed, query).uniform(-jitter, jitter, (len(rows), 2))
+        rng.generator(seed, query).uniform(-jitter, jitter, (len(rows), 2))
         for query, rows in run.groupby("query_id", sort=False)
     ]
     moved = np.concatenate([np.zeros((0, 2)), *moves])
@@ -153,7 +153,7 @@ def main() -> None:
     params = load()
     own, queries = params.reference_runs, tables.QUERIES.read()
     modalities = params.ingest.pool_modalities
-    moments = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     candidates = tables.CANDIDATES.read()
     durations = tables.VIDEOS.read().set_index("video_id")["duration"]
     found: dict[str, Any] = {}
@@ -175,10 +175,10 @@ def main() -> None:
             "with_a_relevant_moment": qrels.loc[qrels["level"] > 0, "query_id"].nunique(),
             "runs": scores(runs, qrels),
         }
-    stage.write_metrics("reference_runs", found)
+    cli.write_metrics("reference_runs", found)
     told = ", ".join(f"{found[split]['judged_queries']} {split}" for split in JUDGED_SPLITS)
-    stage.say(f"reference_runs: scored on the judged queries: {told}")
+    cli.say(f"reference_runs: scored on the judged queries: {told}")
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

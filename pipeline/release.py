@@ -13,28 +13,23 @@ Without a campaign, or before its end, there is a release too: one that says tha
 from pathlib import Path
 from typing import Any
 
-from pipeline import files, opened, stage, tables
-from pipeline.params import Params, load
-from pipeline.releasing import settings
-from pipeline.releasing.card import card
-from pipeline.releasing.collection import (
-    Collection,
-    ReleaseError,
-    Sources,
-    besides,
-    collection,
-)
-from pipeline.releasing.croissant import croissant
-from pipeline.releasing.facts import Facts, facts
-from pipeline.releasing.judged import judged_parts
-from pipeline.releasing.levels import meanings
-from pipeline.releasing.manifest import manifest, progress
-from pipeline.releasing.mteb import mteb_parts
-from pipeline.releasing.parts import Parts
-from pipeline.releasing.scan import refuse_people
+from pipeline.campaign.campaign import current
+from pipeline.campaign.collection import Collection, ReleaseError, Sources, besides, collection
+from pipeline.core import cli, files, tables
+from pipeline.core.params import Params, load
+from pipeline.distribution import settings
+from pipeline.distribution.card import card
+from pipeline.distribution.croissant import croissant
+from pipeline.distribution.facts import Facts, facts
+from pipeline.distribution.files import Parts
+from pipeline.distribution.judged import judged_parts
+from pipeline.distribution.levels import meanings
+from pipeline.distribution.manifest import manifest, progress
+from pipeline.distribution.mteb import mteb_parts
+from pipeline.distribution.scan import refuse_people
 
 FOLDER = tables.RELEASE
-AGREEMENT = stage.METRICS / "consensus.json"
+AGREEMENT = cli.METRICS / "consensus.json"
 
 
 def release(found: Collection, told: Facts, levels: dict[str, Any], params: Params) -> Parts:
@@ -52,7 +47,7 @@ def gathered(candidates: int) -> Collection:
         ReleaseError: something does, or the tables don't belong together.
         MomentRankError: a table is missing or wrong.
     """
-    campaign = opened.current()
+    campaign = current()
     refuse_people(campaign)
     judgments = tables.JUDGMENTS.read()
     sources = Sources(
@@ -90,10 +85,10 @@ def main() -> None:
         with files.atomic(FOLDER / path, "wb") as stream:
             stream.write(part.data)
     figures = {"complete": found.complete, "rehearsal": found.rehearsal, **found.standing}
-    stage.write_metrics("release", figures)
+    cli.write_metrics("release", figures)
     state = "complete" if found.complete else f"INCOMPLETE: the campaign is {found.status}"
-    stage.say(f"release {params.release.version}: {state}. {progress(found)}")
+    cli.say(f"release {params.release.version}: {state}. {progress(found)}")
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

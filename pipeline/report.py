@@ -15,27 +15,18 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline import csv_files, files, stage
-from pipeline.next_step import Situation, Step, next_steps
-from pipeline.params import Params, load
-from pipeline.reporting import (
-    besides,
-    collection,
-    lead,
-    losses,
-    progress,
-    relevance,
-    scores,
-    sources,
-)
-from pipeline.reporting.checks import Check, Standing, checks, standing
-from pipeline.reporting.collection import lengths, table_1, table_4
-from pipeline.reporting.cost import cost
-from pipeline.reporting.exports import Export, exports
-from pipeline.reporting.figures import Figure, figures
-from pipeline.reporting.grid import Grid
-from pipeline.reporting.page import render
-from pipeline.reporting.sources import Sources
+from pipeline.campaign.next_step import Situation, Step, next_steps
+from pipeline.core import cli, csv_files, files
+from pipeline.core.params import Params, load
+from pipeline.pages import besides, collection, lead, losses, progress, relevance, scores, sources
+from pipeline.pages.checks import Check, Standing, checks, standing
+from pipeline.pages.collection import lengths, table_1, table_4
+from pipeline.pages.cost import cost
+from pipeline.pages.exports import Export, exports
+from pipeline.pages.figures import Figure, figures
+from pipeline.pages.html import render
+from pipeline.pages.sources import Sources
+from pipeline.pages.tables import Grid
 
 REPORT, PLOTS = Path("datasets/report"), Path("datasets/work/plots")
 LEAD_PAGE = sources.LEAD / "index.html"
@@ -169,12 +160,10 @@ def main() -> None:
     for name in PLOTTED:
         csv_files.write_csv(PLOTS / f"{name}.csv", own.tables[name])
     verdicts = {check.name: check.verdict for check in own.checks}
-    stage.write_metrics("report", {"checks": verdicts, "collection": own.collection})
+    cli.write_metrics("report", {"checks": verdicts, "collection": own.collection})
     passed = list(verdicts.values()).count("pass")
     text = own.standing.text.lower()
-    stage.say(
-        f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}"
-    )
+    cli.say(f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}")
 
 
 def _write(path: Path, text: str) -> None:
@@ -183,4 +172,4 @@ def _write(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

@@ -23,20 +23,22 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline import csv_files, names_found, pool, prompts, review, stage, tables
+from pipeline.captions import identity, names_found, review
+from pipeline.captions.llm_rewriter import LlmRewriter
+from pipeline.captions.repair import DIGITS, Check, Rounds, rewrite_in_rounds
+from pipeline.captions.replacements import extract
+from pipeline.captions.rewriter import Item, Rewriter
+from pipeline.captions.rules.gender import cast_of
+from pipeline.captions.rules.rewriter import Finder, RulesRewriter
 from pipeline.check import check, encoder_of, finder_of, limits_of
-from pipeline.evidence.cast import Cast
-from pipeline.finder import Doubt
+from pipeline.core import cli, csv_files, tables
+from pipeline.core.captions import in_use
+from pipeline.core.params import Params, load
 from pipeline.language import detection, support
+from pipeline.llm import prompt as prompts
 from pipeline.llm.breaker import FIRST_ANSWERS
-from pipeline.params import Params, load
-from pipeline.rewriters import none
-from pipeline.rewriters.llm import LlmRewriter
-from pipeline.rewriters.port import Item, Rewriter
-from pipeline.rewriters.replacements import extract
-from pipeline.rewriters.rules.gender import cast_of
-from pipeline.rewriters.rules.rewriter import Finder, RulesRewriter
-from pipeline.rounds import DIGITS, Check, Rounds, rewrite_in_rounds
+from pipeline.names.evidence.cast import Cast
+from pipeline.names.finder import Doubt
 
 REVIEW_LIST = tables.WORK / "rewrite_review.csv"
 REPLACEMENTS = tables.WORK / "replacements.csv"
@@ -77,7 +79,7 @@ def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: i
 
 def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     """Return the words that stand for names in captions in use: `word, gender, count` (Table 3)."""
-    joined = pool.in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
+    joined = in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
     pairs = zip(changed["description"], changed["caption"], strict=True)
     counts = Counter((found.word, found.gender) for pair in pairs for found in extract(*pair))
@@ -97,7 +99,7 @@ def llm_of(params: Params, language: str = "English") -> LlmRewriter | None:
 def captions_of(params: Params, moments: pd.DataFrame, people: pd.DataFrame) -> Written:
     """Rewrite by params.yaml; `people` is the table `CAST`."""
     if params.rewrite.backend == "none":
-        return Written(rewrite(moments, none.Unchanged(), none.unchecked, repairs=0), {})
+        return Written(rewrite(moments, identity.Unchanged(), identity.unchecked, repairs=0), {})
     limits, corpus = limits_of(params), list(moments["description"])
     spoken = detection.of_corpus(corpus, params.ingest.language)
     support.refuse(spoken, support.english_only(params))
@@ -131,7 +133,7 @@ def figures(
     done: Rounds, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
 ) -> dict[str, Any]:
     """Return the stage's metrics; words are counted in the captions in use, one per moment."""
-    count, used = int(replaced["count"].sum()), len(pool.in_use(captions))
+    count, used = int(replaced["count"].sum()), len(in_use(captions))
     return {
         "backend": backend,
         "moments": len(captions),
@@ -151,7 +153,7 @@ def main() -> None:
     captions = review.decide(written.done.captions, decisions)[tables.CAPTIONS.columns]
     for line in review.outdated(written.done.captions, decisions):
         place = f"{tables.REVIEW.path}, line {line}"
-        stage.say(f"{place}: the caption has changed since it was kept; decide again")
+        cli.say(f"{place}: the caption has changed since it was kept; decide again")
     replaced = replacements(captions, moments)
     tables.CAPTIONS.write(captions)
     doubts = doubts_in(written, captions)
@@ -161,7 +163,7 @@ def main() -> None:
     csv_files.write_csv(NAMES_FOUND, names_in(written, captions, moments))
     metrics = figures(written.done, captions, replaced, params.rewrite.backend)
     metrics["moments_with_weak_names"] = len(doubts)
-    stage.write_metrics("rewrite", metrics | ({"llm": written.spent} if written.spent else {}))
+    cli.write_metrics("rewrite", metrics | ({"llm": written.spent} if written.spent else {}))
 
 
 def estimate() -> None:
@@ -170,7 +172,7 @@ def estimate() -> None:
     spoken = detection.of_corpus(moments["description"], params.ingest.language)
     llm = llm_of(params, spoken.name_for_prompt)
     if llm is None:
-        stage.say(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
+        cli.say(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
         return
     plan = llm.estimate(items_of(moments), params.rewrite.rounds)
     sys.stdout.write(
@@ -183,10 +185,10 @@ def estimate() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
+    parser = cli.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
     parser.add_argument("--estimate", action="store_true", help="say what it costs; send nothing")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    stage.report(estimate if _arguments().estimate else main)
+    cli.report(estimate if _arguments().estimate else main)

@@ -18,16 +18,16 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-from pipeline import files, stage
-from pipeline.cores import cores
-from pipeline.params import Sample, load
-from pipeline.progress import progress
+from pipeline.core import cli, files
+from pipeline.core.cores import cores
+from pipeline.core.params import Sample, load
+from pipeline.core.progress import progress
 from pipeline.sitcom.drawing.frame import Painter, frame_size
 from pipeline.sitcom.screenplay import Gender, Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.wording import Narrator
 from pipeline.sitcom.staging.world import Scene, Take
-from pipeline.video import write_video
+from pipeline.video.probe import write_video
 
 OUT = Path("datasets/work/sample")
 FACETS = ("people", "action", "object", "place")
@@ -169,10 +169,10 @@ def main() -> None:
     shutil.rmtree(OUT, ignore_errors=True)
     OUT.mkdir(parents=True)
     figures = draw(params.sample) if asked_for else {"videos": 0, "moments": 0, "seconds": 0.0}
-    stage.write_metrics("sample", {"drawn": asked_for, **figures})
+    cli.write_metrics("sample", {"drawn": asked_for, **figures})
     if not asked_for:
-        stage.say("sample: not drawn, as ingest.source is another corpus")
+        cli.say("sample: not drawn, as ingest.source is another corpus")
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

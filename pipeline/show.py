@@ -12,7 +12,7 @@ from functools import partial
 
 import pandas as pd
 
-from pipeline import arguments, seeded, stage, tables
+from pipeline.core import arguments, cli, rng, tables
 
 
 def listing(queries: pd.DataFrame, top: int) -> str:
@@ -30,7 +30,7 @@ def drawn(count: int, seed: int) -> pd.DataFrame:
     found = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
     found = found.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
     ids = found["query_id"].drop_duplicates()
-    some = ids.sample(min(count, len(ids)), random_state=seeded.generator("show", seed))
+    some = ids.sample(min(count, len(ids)), random_state=rng.generator("show", seed))
     return found[found["query_id"].isin(some)]
 
 
@@ -45,7 +45,7 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Reads datasets/ in the current folder.")
+    parser = cli.parser("Reads datasets/ in the current folder.")
     number = arguments.count
     parser.add_argument("--queries", type=number, default=3, help="how many queries (3)")
     parser.add_argument("--top", type=number, default=5, help="how many moments of each (5)")
@@ -54,4 +54,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

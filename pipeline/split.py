@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline import pool, stage, tables
-from pipeline.params import Split, load
+from pipeline.core import cli, tables
+from pipeline.core.captions import described, text_key
+from pipeline.core.params import Split, load
 
 
 class SplitError(MomentRankError):
@@ -40,11 +41,11 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
     Raises:
         SplitError: fewer distinct texts than `val` + `test`, or two frozen queries are equal.
     """
-    captions = captions.assign(key=pool.text_key(captions["caption"]))
+    captions = captions.assign(key=text_key(captions["caption"]))
     distinct = captions.sort_values("moment_id").drop_duplicates("key")
     refuse_equal(frozen)
     drawn = frozen if len(frozen) else draw(distinct, params)
-    taken = captions["key"].isin(pool.text_key(drawn["query"]))
+    taken = captions["key"].isin(text_key(drawn["query"]))
     own = captions["moment_id"].isin(drawn["query_id"])
     left = captions[~taken & ~own]
     train = left if params.train is None else _ordered(left, params.seed)[: params.train]
@@ -68,7 +69,7 @@ def refuse_equal(frozen: pd.DataFrame) -> None:
     Raises:
         SplitError: their texts are equal after trimming and case folding.
     """
-    equal = frozen[pool.text_key(frozen["query"]).duplicated(keep=False)]
+    equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
     if len(equal):
         ids = ", ".join(equal["query_id"])
         raise SplitError(f"{tables.FROZEN_QUERIES.path}: queries {ids} are equal in text: keep one")
@@ -102,11 +103,11 @@ def main() -> None:
     """Draw the queries of the captions that take part."""
     params = load()
     modalities = params.ingest.query_modalities
-    captions = pool.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    captions = described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     queries = split(captions, tables.FROZEN_QUERIES.read(), params.split)
     tables.QUERIES.write(queries.table)
-    stage.write_metrics("split", queries.metrics)
+    cli.write_metrics("split", queries.metrics)
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

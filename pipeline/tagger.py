@@ -11,11 +11,11 @@ import random
 import time
 from collections.abc import Sequence
 
-from pipeline import stage
-from pipeline.names import BUILTIN, NameTagger
-from pipeline.params import Tagger, load
-from pipeline.tagging import grammar, wordlists
-from pipeline.tagging.grammar import Example
+from pipeline.core import cli
+from pipeline.core.params import Tagger, load
+from pipeline.names import grammar, wordlists
+from pipeline.names.base import BUILTIN, NameTagger
+from pipeline.names.grammar import Example
 
 TEST_SENTENCES = 600
 TEST_TEMPLATES = 8
@@ -54,8 +54,7 @@ def measure(tagger: NameTagger, test: Sequence[Example]) -> dict[str, float]:
 
 def main() -> None:
     """Train, save, load again as everyone does, and measure."""
-    from pipeline import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
-    from pipeline.tagging import training  # noqa: PLC0415  (likewise)
+    from pipeline.names import flair_tagger, training  # noqa: PLC0415  (torch is slow to import)
 
     params, start = load().tagger, time.monotonic()
     train, test = examples(grammar.read(), params)
@@ -63,9 +62,9 @@ def main() -> None:
     seconds = time.monotonic() - start
     figures = measure(flair_tagger.load(flair_tagger.locate("builtin", None)), test)
     counts = {"sentences": len(train), "test_sentences": len(test)}
-    stage.write_metrics("tagger", {**counts, **figures, "seconds": round(seconds, 1)})
-    stage.say(f"tagger: trained in {seconds:.0f} s; F1 {figures['f1']:.3f} on held-out sentences")
+    cli.write_metrics("tagger", {**counts, **figures, "seconds": round(seconds, 1)})
+    cli.say(f"tagger: trained in {seconds:.0f} s; F1 {figures['f1']:.3f} on held-out sentences")
 
 
 if __name__ == "__main__":
-    stage.run(main)
+    cli.run(main)

@@ -1,6 +1,6 @@
 """An open campaign, for tests of what it makes possible."""
 
-from pipeline.opened import Opened
+from pipeline.campaign.campaign import Opened
 
 OPEN = Opened(
     id="348075d9-cac8-4995-ad38-d2f981dd1cde",

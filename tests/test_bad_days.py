@@ -17,18 +17,19 @@ import pytest
 from filelock import FileLock
 from project import Project
 
-from annotation import connection
-from annotation.connection import alone
-from annotation.opened import CampaignError
+from annotation.answers import reader
+from annotation.assignment.people import Annotator, PlanError
+from annotation.label_studio import connection
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.connection import alone
+from annotation.label_studio.records import Answered
 from annotation.plan import refuse_too_few
-from annotation.planning.people import Annotator, PlanError
-from annotation.pulling import reader
-from annotation.pushing import journal
-from annotation.studio.records import Answered
-from pipeline import ingest, params, split, tables
+from annotation.tasks import unfinished
+from pipeline import ingest, split
+from pipeline.core import params, tables
+from pipeline.core.params import ParamsError, Split
 from pipeline.corpora.rows import Row
 from pipeline.ingest import CorpusError
-from pipeline.params import ParamsError, Split
 from pipeline.split import SplitError
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -145,14 +146,14 @@ def test_a_push_that_died_is_given_its_time_whatever_the_clock_says(tmp_path, mo
     # The note seems older than it is, by `hours`, where the clock was set forward; else younger.
     monkeypatch.chdir(tmp_path)
     slept = []
-    monkeypatch.setattr(journal, "time", SimpleNamespace(sleep=slept.append))
-    journal.FILE.parent.mkdir(parents=True)
-    journal.FILE.write_text("{}")
+    monkeypatch.setattr(unfinished, "time", SimpleNamespace(sleep=slept.append))
+    unfinished.FILE.parent.mkdir(parents=True)
+    unfinished.FILE.write_text("{}")
     then = time.time() - hours * 3600
-    os.utime(journal.FILE, (then, then))
-    journal.settle()
-    assert slept == [journal.SETTLE_SECONDS]
-    assert not journal.FILE.exists()
+    os.utime(unfinished.FILE, (then, then))
+    unfinished.settle()
+    assert slept == [unfinished.SETTLE_SECONDS]
+    assert not unfinished.FILE.exists()
 
 
 @pytest.mark.integration

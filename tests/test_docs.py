@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from annotation import env, roster
+from annotation.assignment.people import judges
+from annotation.label_studio import roster, settings
 from annotation.local_server import launch, layout
-from annotation.planning.people import judges
-from pipeline import files
+from pipeline.core import files
 
 pytestmark = pytest.mark.integration
 
@@ -94,7 +94,10 @@ def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
 
 
 def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repository):
-    files = [*(repository / "annotation").rglob("*.py"), repository / "pipeline/next_step.py"]
+    files = [
+        *(repository / "annotation").rglob("*.py"),
+        repository / "pipeline/campaign/next_step.py",
+    ]
     sources = "\n".join(path.read_text() for path in files)
     said = re.sub(r'"\s*\n\s*f?"', "", sources)  # sentences stand there in pieces
     rows = guide.split("| you see | do |")[1].split("\n\n")[0]
@@ -111,7 +114,7 @@ def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repositor
     assert {name: told[name] for name in launch.QUIET} == launch.QUIET
     assert told["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
     [_, clips] = services["label-studio"]["volumes"]
-    assert clips == f"../{layout.MADE}:{told[env.ROOT]}/clips:ro"
+    assert clips == f"../{layout.MADE}:{told[settings.ROOT]}/clips:ro"
 
 
 def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, repository):

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from pipeline import files
+from pipeline.core import files
 
 pytestmark = pytest.mark.integration
 

@@ -14,7 +14,7 @@ import pytest
 from project import SMALL, copy_of
 from readme import sections
 
-from pipeline import files
+from pipeline.core import files
 
 pytestmark = pytest.mark.integration
 

@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 
 from momentrank.errors import UsageError
-from pipeline import files, stage
-from pipeline.params import PARAMS, load
+from pipeline.core import cli, files
+from pipeline.core.params import PARAMS, load
 from tools import settings
 
 ENVIRONMENTS = (".venv", ".venv-label-studio")
@@ -102,15 +102,15 @@ def main(options: argparse.Namespace) -> None:
         raise CopyError(f"say where: {USAGE}")
     given = settings.parse(options.settings)
     make(Path(options.folder).expanduser(), options.params, given)
-    stage.say(f"==> {options.folder} is ready, on a branch of its own. Next:")
-    stage.say(f"    cd {shlex.quote(options.folder)} && . .venv/bin/activate")
+    cli.say(f"==> {options.folder} is ready, on a branch of its own. Next:")
+    cli.say(f"    cd {shlex.quote(options.folder)} && . .venv/bin/activate")
     if "ingest.source" in given:
-        return stage.say("    dvc repro")
-    return stage.say("    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro")
+        return cli.say("    dvc repro")
+    return cli.say("    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro")
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("Works in the current folder, a checkout.")
+    parser = cli.parser("Works in the current folder, a checkout.")
     parser.add_argument("folder", help="where; it must not exist")
     parser.add_argument("--params", default="", help="the file that becomes its params.yaml")
     parser.add_argument("--set", default="", dest="settings", help="KEY=VALUE, with spaces between")
@@ -118,4 +118,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

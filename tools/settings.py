@@ -3,8 +3,8 @@
     python -m tools.settings FILE 'KEY=VALUE KEY=VALUE ...'
 
 A key is a path (`ingest.source`), a value is YAML (`100`, `[v, t]`, `null`) or plain text. Values
-with spaces take quotes: `release.name='Kitchen videos'`. What `pipeline/params.py` does not allow
-is refused, and nothing is written.
+with spaces take quotes: `release.name='Kitchen videos'`. What `pipeline/core/params.py` does not
+allow is refused, and nothing is written.
 """
 
 import argparse
@@ -21,8 +21,8 @@ from ruamel.yaml.error import YAMLError
 from ruamel.yaml.representer import RoundTripRepresenter
 
 from momentrank.errors import UsageError
-from pipeline import files, params, stage
-from pipeline.strict import validated
+from pipeline.core import cli, files, params
+from pipeline.core.validation import validated
 
 NAME = "SET"
 """What an error calls the settings: the Makefile's variable."""
@@ -115,11 +115,11 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = stage.parser("It checks the whole file, too.")
+    parser = cli.parser("It checks the whole file, too.")
     parser.add_argument("file", type=Path, help="a params file")
     parser.add_argument("settings", help="KEY=VALUE, separated by spaces")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    stage.report(partial(main, _arguments()))
+    cli.report(partial(main, _arguments()))

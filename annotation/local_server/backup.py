@@ -14,13 +14,13 @@ from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from annotation import env
+from annotation.label_studio import settings
 from annotation.local_server.layout import DATA, DATABASE, HOME, ServerError
 from annotation.local_server.process import find
-from pipeline import files
-from pipeline.tables import PRIVATE
+from pipeline.core import files
+from pipeline.core.tables import PRIVATE
 
-SETTINGS = (env.ENV, PRIVATE)
+SETTINGS = (settings.ENV, PRIVATE)
 PARTS_OF_A_DATABASE = tuple(f"{DATABASE.name}{end}" for end in ("", "-journal", "-wal", "-shm"))
 BUSY_SECONDS = 60.0
 
@@ -46,7 +46,7 @@ def write(path: Path) -> str:
             archive.write(copy, DATABASE)
             for other in _others():
                 archive.write(other, other)
-    return f"{path}: the server's database with {answers:,} answers, {env.ENV}, and the people"
+    return f"{path}: the server's database with {answers:,} answers, {settings.ENV}, and the people"
 
 
 def _copy_database(to: Path) -> int:

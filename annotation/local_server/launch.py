@@ -19,7 +19,7 @@ import httpx
 import psutil
 from filelock import FileLock
 
-from annotation import env
+from annotation.label_studio import settings as env
 from annotation.local_server import log_writer
 from annotation.local_server.layout import (
     CLIPS,
@@ -34,7 +34,7 @@ from annotation.local_server.layout import (
 )
 from annotation.local_server.ports import LOCALHOST
 from annotation.local_server.process import WHERE, Running, is_alive, port_of
-from pipeline import files
+from pipeline.core import files
 
 START_SECONDS = 180.0
 LOG_SECONDS = 2.0

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.reliability.scores import Floats, number
-from annotation.rule import LEVELS
-from annotation.votes import Ints
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import Ints
 
 COMPARABLE = 2
 Distance = Callable[[Floats], Floats]

@@ -7,8 +7,8 @@ import pandas as pd
 from annotation.reliability import kappa
 from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.reliability.scores import Scores, couples, in_order, nearness, of_two_people
-from annotation.votes import NO_LEVEL, fresh, votes
-from pipeline.ledger import PAIR
+from annotation.votes.votes import NO_LEVEL, fresh, votes
+from pipeline.campaign.pairs import PAIR
 
 NO_INTERVAL = Bootstrap(resamples=0, confidence=0.95, seed=0)
 

@@ -20,10 +20,10 @@ from annotation.reliability.scores import (
     of_one_person,
     of_two_people,
 )
-from annotation.rule import LEVELS
-from annotation.votes import FIRST_VOTES
-from pipeline.ledger import ALL_VOTES
-from pipeline.params import Agreement
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import FIRST_VOTES
+from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.core.params import Agreement
 
 ALIKE = 1.0
 TOP_LEVEL = LEVELS - 1

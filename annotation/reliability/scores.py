@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from annotation.rule import LEVELS
-from annotation.votes import FIRST_VOTES, NEAR, Bools, Ints
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import FIRST_VOTES, NEAR, Bools, Ints
 
 Floats = npt.NDArray[np.float64]
 

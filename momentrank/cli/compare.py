@@ -15,9 +15,9 @@ from momentrank import significance
 from momentrank.cli import inputs
 from momentrank.cli.judged import with_judged
 from momentrank.errors import UsageError
+from momentrank.evaluator import Evaluator
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
-from momentrank.scores import Evaluator
 from momentrank.significance import Comparison
 
 USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"

@@ -18,11 +18,11 @@ from momentrank import conventions
 from momentrank.cli import inputs
 from momentrank.cli.judged import with_judged
 from momentrank.errors import UsageError
+from momentrank.evaluator import Evaluator, aggregated
 from momentrank.ids import encode_id
 from momentrank.measures import AP, REGISTRY, Judged, Measure, NumRel, NumRelRet, P, nDCG
 from momentrank.measures.counts import Count
 from momentrank.measures.parse import parse_measures
-from momentrank.scores import Evaluator, aggregated
 
 Scores = dict[Measure, float]
 Groups = dict[str, list[Path]]

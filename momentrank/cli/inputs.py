@@ -12,10 +12,10 @@ from typing import NamedTuple
 from momentrank import __version__, formats
 from momentrank.conventions import CONVENTIONS, PAPER, SH_EVAL
 from momentrank.errors import UsageError
+from momentrank.evaluator import Evaluator
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
 from momentrank.measures import REGISTRY, Measure
-from momentrank.scores import Evaluator
 from momentrank.segments import Floats, Segments
 
 MANIFEST = "manifest.json"

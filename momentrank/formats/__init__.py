@@ -1,10 +1,10 @@
 """Qrels and runs as files: every format in use, read with its places and written whole."""
 
-from momentrank.formats.describe import Description, describe
-from momentrank.formats.known import QRELS_FORMATS, RUN_FORMATS
 from momentrank.formats.read import load_qrels, load_run, read_qrels, read_run
+from momentrank.formats.registry import QRELS_FORMATS, RUN_FORMATS
 from momentrank.formats.source import FormatError
 from momentrank.formats.text import TIMES
+from momentrank.formats.validate import Description, describe
 from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, write_qrels, write_run
 
 __all__ = [

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from momentrank.formats import text
 from momentrank.formats.column import Column
 from momentrank.formats.documents import DocumentKind
-from momentrank.formats.known import FORMATS, QRELS, RUNS, SEGMENTS, SHAPES, JsonFormat
+from momentrank.formats.registry import FORMATS, QRELS, RUNS, SEGMENTS, SHAPES, JsonFormat
 from momentrank.formats.source import FormatError, Place, Source
 
 Kind = Literal["qrels", "run", "training set", "video corpus", DocumentKind, "empty file"]

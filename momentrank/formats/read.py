@@ -9,7 +9,7 @@ from momentrank.errors import UsageError
 from momentrank.formats import text
 from momentrank.formats.detect import chosen, is_json, is_text, unknown
 from momentrank.formats.json_text import read_records
-from momentrank.formats.known import (
+from momentrank.formats.registry import (
     QRELS,
     QRELS_FORMATS,
     RUN_FORMATS,

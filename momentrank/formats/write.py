@@ -9,7 +9,7 @@ from pathlib import Path
 
 from momentrank.errors import UsageError
 from momentrank.formats import to_json, to_text
-from momentrank.formats.known import SEGMENTS, check_format
+from momentrank.formats.registry import SEGMENTS, check_format
 from momentrank.formats.source import FormatError
 from momentrank.segments import Segments
 

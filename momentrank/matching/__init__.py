@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from momentrank.matching import bins, iou, maxiou, overlap, tolerance
-from momentrank.matching.lists import Lists
+from momentrank.matching.aligned import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.segments import Bools
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from momentrank.matching.lists import Lists, Results, Truth, ranks
+from momentrank.matching.aligned import Lists, Results, Truth, ranks
 from momentrank.matching.relevance import Relevance
 from momentrank.segments import Bools, Ints
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from momentrank.matching.lists import Lists
+from momentrank.matching.aligned import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.segments import Bools, Ints
 

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from momentrank.matching.lists import Lists
+from momentrank.matching.aligned import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.base import share, total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel

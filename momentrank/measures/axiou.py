@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from momentrank.matching.lists import Lists
+from momentrank.matching.aligned import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.base import COMMON, Measure, table
 from momentrank.measures.params import CUTOFF

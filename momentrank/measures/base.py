@@ -9,7 +9,7 @@ from ir_measures import CalcResults
 from ir_measures.measures import base as ir_measures
 
 from momentrank.errors import UsageError
-from momentrank.matching.lists import Lists
+from momentrank.matching.aligned import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.params import JUDGED_ONLY, REL, Param
 from momentrank.segments import Floats
@@ -17,7 +17,7 @@ from momentrank.segments import Floats
 if TYPE_CHECKING:
     from ir_measures.util import Metric
 
-    from momentrank.scores import Evaluator, Qrels, Run
+    from momentrank.evaluator import Evaluator, Qrels, Run
 
 
 class MeasureError(UsageError):
@@ -110,7 +110,7 @@ class Measure(ir_measures.Measure):
         self, qrels: "Qrels", convention: str = "paper"
     ) -> "Evaluator":
         """Return what scores runs by this measure; see `momentrank.evaluator`."""
-        from momentrank.scores import evaluator  # noqa: PLC0415  (it imports this module)
+        from momentrank.evaluator import evaluator  # noqa: PLC0415  (it imports this module)
 
         return evaluator([self], qrels, convention)
 

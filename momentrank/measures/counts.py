@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from ir_measures.measures.base import Agg, SumAgg
 
-from momentrank.matching.lists import Lists, Results, Truth
+from momentrank.matching.aligned import Lists, Results, Truth
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.base import Measure, total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel

@@ -2,7 +2,7 @@
 
 from typing import Any, ClassVar
 
-from momentrank.matching.lists import Lists
+from momentrank.matching.aligned import Lists
 from momentrank.matching.relevance import Relevance
 from momentrank.measures.base import COMMON, Measure, share, total
 from momentrank.measures.dcg import GAINS, discounted

@@ -7,6 +7,7 @@ there, right or wrong, with its place. What can be used is decided in `pipeline.
 from collections.abc import Iterator
 from pathlib import Path
 
+from pipeline.core.params import Columns
 from pipeline.corpora import (
     activitynet_captions,
     charades_sta,
@@ -16,7 +17,6 @@ from pipeline.corpora import (
     tvr,
 )
 from pipeline.corpora.rows import Row
-from pipeline.params import Columns
 
 _READERS = {
     "tvr": tvr.read,

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from pipeline.core.files import FileError
 from pipeline.corpora.rows import Row, interval, stable_id
 from pipeline.corpora.sources import documents
-from pipeline.files import FileError
 
 
 def read(source: Path) -> Iterator[Row]:

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from pipeline.files import FileError
-from pipeline.params import Column, Columns
+from pipeline.core.files import FileError
+from pipeline.core.params import Column, Columns
 
 USUAL: dict[Column, tuple[str, ...]] = {
     "moment_id": ("moment_id", "id", "desc_id", "annotation_id", "segment_id", "qid"),

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeGuard
 
+from pipeline.core.files import FileError
 from pipeline.corpora.rows import Row, interval
 from pipeline.corpora.sources import documents
-from pipeline.files import FileError
 
 SEGMENT_SECONDS = 5
 

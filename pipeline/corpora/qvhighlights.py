@@ -6,7 +6,7 @@ One moment per window, `qid_0`, `qid_1`, ...: a query of theirs may have several
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline import files
+from pipeline.core import files
 from pipeline.corpora.rows import Row, interval, unreadable
 from pipeline.corpora.sources import source_files
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pipeline.files import FileError, read_json
+from pipeline.core.files import FileError, read_json
 
 MAX_DOCUMENT_BYTES = 2**30
 """A larger document is refused before it is held in memory; JSON lines have a bound each."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import pyarrow
 from pyarrow import parquet
 
-from pipeline import csv_files, files
+from pipeline.core import csv_files, files
+from pipeline.core.params import Columns
 from pipeline.corpora.columns import locate
 from pipeline.corpora.rows import Row, stable_id, unreadable
 from pipeline.corpora.sources import source_files
 from pipeline.corpora.times import seconds
-from pipeline.params import Columns
 
 FIRST = 100
 """JSON lines whose keys tell the columns: not each of them needs to have all."""

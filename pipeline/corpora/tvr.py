@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline import files
+from pipeline.core import files
 from pipeline.corpora.rows import Row, interval, unreadable
 from pipeline.corpora.sources import source_files
 

@@ -1,7 +1,7 @@
 """Which of the settings in use know a corpus's language, and what to set where one does not."""
 
+from pipeline.core.params import Params
 from pipeline.language.detection import ENGLISH, Language, LanguageError
-from pipeline.params import Params
 
 MAX_OTHER = 0.2
 """A larger share of texts in other languages is refused by what knows English only."""

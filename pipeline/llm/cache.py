@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from filelock import FileLock, Timeout
 
 from momentrank.errors import MomentRankError
-from pipeline.files import FileError
+from pipeline.core.files import FileError
 from pipeline.llm import answers
 from pipeline.llm.answers import Answer
 from pipeline.llm.request import Request

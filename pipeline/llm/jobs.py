@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from pipeline import files
+from pipeline.core import files
 from pipeline.llm.cache import on_disk
 from pipeline.llm.request import Request
 

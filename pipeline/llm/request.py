@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from pipeline.llm import tokens
-from pipeline.prompts import Prompt, ids_of
+from pipeline.llm.prompt import Prompt, ids_of
 
 Body = dict[str, Any]
 

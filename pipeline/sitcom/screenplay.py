@@ -13,8 +13,8 @@ from typing import Annotated, Literal, Self, cast
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from momentrank.errors import MomentRankError
-from pipeline import files
-from pipeline.strict import validated
+from pipeline.core import files
+from pipeline.core.validation import validated
 
 SCREENPLAY = Path("datasets/sample/screenplay.yaml")
 MIN_PHRASINGS = 3

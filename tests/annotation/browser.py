@@ -9,8 +9,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from studio import Studio
 
-from annotation import guideline
-from annotation.page import OPTIONS, label_config, task_data
+from annotation.label_studio import guideline
+from annotation.label_studio.page import OPTIONS, label_config, task_data
 
 LAPTOP = {"width": 1280, "height": 800}
 PASSWORD = "a-good-password"  # noqa: S105

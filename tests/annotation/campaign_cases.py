@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pipeline import tables
+from pipeline.core import tables
 
 START = pd.Timestamp("2024-05-01T08:00:00Z")
 

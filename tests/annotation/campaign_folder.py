@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation import env, guideline, keys
-from pipeline import files, tables
+from annotation.label_studio import guideline, keys, settings
+from pipeline.core import files, tables
 
 CAMPAIGN = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
 SECRET = "of these tests alone: thirty-two bytes"  # noqa: S105
@@ -67,7 +67,7 @@ class CampaignFolder:
             made.put(table, table.empty())
         made.open()
         made.people({number: {} for number in range(1, size.people + 1)})
-        env.write({keys.SECRET: SECRET}, path / env.ENV)
+        settings.write({keys.SECRET: SECRET}, path / settings.ENV)
         return made
 
     @property
@@ -103,11 +103,11 @@ class CampaignFolder:
         files.write_yaml(folder / "annotators.private.yaml", {"accounts": accounts}, "accounts")
 
     def configure(self, url, token, root="/nowhere"):
-        values = {env.URL: url, env.TOKEN: token, env.ROOT: root}
-        env.write(values, self.path / env.ENV)
+        values = {settings.URL: url, settings.TOKEN: token, settings.ROOT: root}
+        settings.write(values, self.path / settings.ENV)
 
     def unconfigure(self):
-        env.write({env.URL: "", env.TOKEN: ""}, self.path / env.ENV)
+        settings.write({settings.URL: "", settings.TOKEN: ""}, self.path / settings.ENV)
 
     def run(self, module, *options):
         """Run a command of the campaign as a process, to its end."""
@@ -125,7 +125,7 @@ class CampaignFolder:
     @property
     def environment(self):
         ours = {"PYTHONPATH": str(self._repository)}
-        away = {env.URL, env.TOKEN, env.ROOT, keys.SECRET}
+        away = {settings.URL, settings.TOKEN, settings.ROOT, keys.SECRET}
         return {name: value for name, value in os.environ.items() if name not in away} | ours
 
     def content(self, *names):

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pandas as pd
 
+from annotation.assignment.inputs import Campaign, Rule
+from annotation.assignment.people import Annotator
 from annotation.plan import plan
-from annotation.planning.campaign import Campaign, Rule
-from annotation.planning.people import Annotator
-from annotation.pushing.ledger import appended
-from annotation.simulating.answers import said
-from pipeline import pool, sample, tables
-from pipeline.ledger import PAIR, SHOWN, query_sha
-from pipeline.params import load
+from annotation.simulation.answers import said
+from annotation.tasks.pairs import appended
+from pipeline import sample
+from pipeline.campaign.pairs import PAIR, SHOWN, query_sha
+from pipeline.core import captions, tables
+from pipeline.core.params import load
 from pipeline.sitcom.screenplay import load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 
@@ -70,7 +71,7 @@ def _moments(records) -> pd.DataFrame:
 
 
 def _queries(moments, val, test) -> pd.DataFrame:
-    distinct = moments[~pool.text_key(moments["caption"]).duplicated()]
+    distinct = moments[~captions.text_key(moments["caption"]).duplicated()]
     drawn = distinct.sample(val + test, random_state=7).sort_values("moment_id")
     split = ["val"] * val + ["test"] * test
     columns = {"query_id": drawn["moment_id"], "query": drawn["caption"], "split": split}

@@ -6,10 +6,10 @@ from random import Random
 import pandas as pd
 from campaign_cases import ledger_of, told
 
+from annotation.assignment.inputs import Campaign, Rule
+from annotation.assignment.people import Annotator
 from annotation.plan import Plan, plan
-from annotation.planning.campaign import Campaign, Rule
-from annotation.planning.people import Annotator
-from pipeline import tables
+from pipeline.core import tables
 
 BATCH = 6
 LEVELS = (0, 1, 2, 3, 4)

@@ -14,7 +14,8 @@ from typing import Any
 import httpx
 import pytest
 
-from annotation import env, server
+from annotation import server
+from annotation.label_studio import settings
 from annotation.local_server import layout
 
 FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
@@ -115,7 +116,7 @@ def studio(folder: Path, repository: Path) -> Iterator[Studio]:
     with contextlib.chdir(folder):
         try:
             found = server.start(0)
-            lead = Studio(found.url, env.read()[env.TOKEN], folder / layout.MEDIA)
+            lead = Studio(found.url, settings.read()[settings.TOKEN], folder / layout.MEDIA)
             with contextlib.closing(lead):
                 yield lead
         finally:

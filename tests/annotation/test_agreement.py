@@ -10,8 +10,9 @@ import pandas as pd
 import pytest
 from campaign_cases import START, judgments_of, ledger_of, told
 
-from annotation import agreement, consensus, raw
-from pipeline import files, params, tables
+from annotation import agreement, consensus
+from annotation.votes import raw
+from pipeline.core import files, params, tables
 
 SELECTED = "agreement is high in `two` and low in `four` by that selection"
 

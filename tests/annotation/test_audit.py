@@ -10,16 +10,17 @@ import pandas as pd
 import pytest
 
 from annotation import audit
-from annotation.auditing.design import AuditError, Design
-from annotation.auditing.estimate import beyond
-from annotation.auditing.report import by_rank, by_similarity, counts, edges_of, in_strata, report
+from annotation.pooling.design import AuditError, Design
+from annotation.pooling.estimate import beyond
+from annotation.pooling.report import by_rank, by_similarity, counts, edges_of, in_strata, report
 from momentrank.errors import UsageError
-from pipeline import embeddings, files, tables
 from pipeline.candidates import candidates
-from pipeline.files import FileError
-from pipeline.params import Candidates
-from pipeline.schema import TableError
-from pipeline.similarity import unit_on_grid
+from pipeline.core import files, tables
+from pipeline.core.files import FileError
+from pipeline.core.params import Candidates
+from pipeline.core.table import TableError
+from pipeline.retrieval import embeddings
+from pipeline.retrieval.similarity import unit_on_grid
 
 SMALL = Design(seed=1, queries=10, drawn=2, pool=20, top=6, random=4)
 DEPTHS = (2, 4)

@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.auditing import design, draw, topup
-from annotation.auditing.design import AuditError
-from annotation.auditing.draw import Sizes
-from annotation.auditing.topup import NOWHERE, Pool, matched, taken, top_up
-from pipeline import embeddings, tables
+from annotation.pooling import design, draw, topup
+from annotation.pooling.design import AuditError
+from annotation.pooling.draw import Sizes
+from annotation.pooling.topup import NOWHERE, Pool, matched, taken, top_up
 from pipeline.candidates import candidates
-from pipeline.files import FileError
-from pipeline.params import Candidates
-from pipeline.similarity import unit_on_grid
+from pipeline.core import tables
+from pipeline.core.files import FileError
+from pipeline.core.params import Candidates
+from pipeline.retrieval import embeddings
+from pipeline.retrieval.similarity import unit_on_grid
 
 MOMENTS, QUERIES = 30, 6
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, answers, campaign_of, candidates_of, people
 
-from annotation.auditing.extra import with_extra
 from annotation.plan import plan
-from pipeline import tables
+from annotation.pooling.extra import with_extra
+from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]
 SECOND = "m0-07"

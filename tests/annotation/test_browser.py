@@ -8,9 +8,9 @@ from browser import PASSWORD, annotator, campaign_page
 from playwright.sync_api import expect
 from studio import studio
 
-from annotation import guideline
-from annotation.page import OPTIONS, Answer, read_answer
-from pipeline.video import write_video
+from annotation.label_studio import guideline
+from annotation.label_studio.page import OPTIONS, Answer, read_answer
+from pipeline.video.probe import write_video
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

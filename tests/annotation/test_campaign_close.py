@@ -9,75 +9,66 @@ from campaign_cases import told
 from campaign_folder import CampaignFolder, Size
 from opened import OPEN
 
-from annotation import (
-    campaign,
-    consensus,
-    env,
-    guideline,
-    keys,
-    opened,
-    plan,
-    roster,
-    server,
-    status,
-)
-from annotation.opened import CampaignError
-from annotation.planning.people import PlanError
+from annotation import campaign, consensus, plan, server, status
+from annotation.assignment.people import PlanError
+from annotation.label_studio import guideline, keys, roster, settings
+from annotation.label_studio.campaign import FILE, CampaignError, current, write
 from annotation.push import with_showing
-from annotation.pushing import ledger
-from pipeline import files, next_step, stage, tables
-from pipeline.guideline import GuidelineError
-from pipeline.params import load
+from annotation.tasks.pairs import appended
+from pipeline.campaign import next_step
+from pipeline.campaign.guideline import GuidelineError
+from pipeline.core import cli, files, tables
+from pipeline.core.params import load
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch, repository):
     monkeypatch.chdir(tmp_path)
-    for name in (env.URL, env.TOKEN):
+    for name in (settings.URL, settings.TOKEN):
         monkeypatch.delenv(name, raising=False)
     shutil.copy(repository / "params.yaml", tmp_path)
-    opened.FILE.parent.mkdir(parents=True)
+    FILE.parent.mkdir(parents=True)
     return tmp_path
 
 
 def test_without_a_server_nothing_is_closed_unless_that_is_said(folder):
-    opened.write(OPEN)
+    write(OPEN)
     with pytest.raises(CampaignError, match=r"since the last pull would be lost; .* --offline"):
         campaign.end(OPEN, give_up=True)
-    assert opened.current() == OPEN
+    assert current() == OPEN
 
 
 def test_a_campaign_file_of_before_gave_nothing_up_and_tells_what_one_did(folder):
-    opened.write(OPEN)
-    text = opened.FILE.read_text().replace("given_up: 0\n", "")
-    opened.FILE.write_text(text)
-    assert opened.current() == OPEN
-    opened.write(OPEN.model_copy(update={"given_up": 7}))
-    assert opened.current().given_up == 7
+    write(OPEN)
+    text = FILE.read_text().replace("given_up: 0\n", "")
+    FILE.write_text(text)
+    assert current() == OPEN
+    write(OPEN.model_copy(update={"given_up": 7}))
+    assert current().given_up == 7
 
 
 def test_freezing_twice_is_freezing_once(folder, repository):
     shutil.copy(repository / "dvc.yaml", folder)
     assert not campaign.frozen()
     campaign.freeze()
-    once = stage.DAG.read_text()
+    once = cli.DAG.read_text()
     assert campaign.frozen()
     campaign.freeze()
-    assert stage.DAG.read_text() == once
+    assert cli.DAG.read_text() == once
 
 
 def test_a_server_of_ones_own_does_not_take_the_place_of_another(folder):
-    env.write({env.URL: "https://judge.example.org", env.TOKEN: "t"})
+    settings.write({settings.URL: "https://judge.example.org", settings.TOKEN: "t"})
     with pytest.raises(server.ServerError, match=r"another server \(judge.example.org\)"):
         server.start(0)
-    assert env.value(env.URL) == "https://judge.example.org"
+    assert settings.value(settings.URL) == "https://judge.example.org"
 
 
 def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
     made = CampaignFolder.make(folder, repository, Size(queries=2, ranks=1))
-    (folder / env.ENV).unlink()
+    (folder / settings.ENV).unlink()
     made.put(tables.FROZEN_QUERIES, tables.FROZEN_QUERIES.empty())
-    opened.FILE.write_text("null\n")
+    FILE.write_text("null\n")
     before = roster.PUBLIC.read_text()
 
     def wrong():
@@ -89,9 +80,9 @@ def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
         patched.setattr(guideline, "current", wrong)
         with pytest.raises(GuidelineError):
             campaign.start("Test", rehearsal=True, people=6)
-    assert (opened.current(), env.value(keys.SECRET)) == (None, None)
+    assert (current(), settings.value(keys.SECRET)) == (None, None)
     assert (len(tables.FROZEN_QUERIES.read()), roster.PUBLIC.read_text()) == (0, before)
-    assert campaign.start("Test", rehearsal=True, people=6) == opened.current()
+    assert campaign.start("Test", rehearsal=True, people=6) == current()
     assert (len(tables.FROZEN_QUERIES.read()), len(roster.people())) == (2, 6)
 
 
@@ -102,7 +93,7 @@ class Server:
         self.judged, self.meanwhile = judged, {}
         first = plan.plan(plan.campaign_of(roster.people(), load(), plan.pulled()))
         self.shown = with_showing(first.assignments, load())
-        tables.PAIRS.write(ledger.appended(tables.PAIRS.empty(), self.shown))
+        tables.PAIRS.write(appended(tables.PAIRS.empty(), self.shown))
         tables.OPEN_TASKS.write(self.shown[tables.OPEN_TASKS.columns])
 
     def pull(self, connection):
@@ -147,14 +138,14 @@ BOTH = AGREED | {(SECOND, 1): 0, (SECOND, 2): 0}
 
 
 def end(**how):
-    return campaign.end(opened.current(), **({"give_up": False} | how))
+    return campaign.end(current(), **({"give_up": False} | how))
 
 
 def test_what_people_do_just_before_their_tasks_are_closed_is_not_given_up(closing):
     found = closing(AGREED)
     found.meanwhile = BOTH
     assert end(give_up=True)["pairs"]["two"] == 2
-    assert (opened.current().closed, opened.current().given_up) == (True, 0)
+    assert (current().closed, current().given_up) == (True, 0)
 
 
 def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
@@ -163,8 +154,8 @@ def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
     found.meanwhile = {(SECOND, 2): 4}
     with pytest.raises(CampaignError, match=r"1 pairs wait for judgments: go on with `dvc repro`"):
         end()
-    assert not opened.current().closed
-    assert end(give_up=True)["pairs"]["discarded"] == opened.current().given_up == 1
+    assert not current().closed
+    assert end(give_up=True)["pairs"]["discarded"] == current().given_up == 1
 
 
 def leave(left):
@@ -190,15 +181,15 @@ def test_a_lead_whose_people_have_left_can_close(closing, monkeypatch, left, off
     with pytest.raises(CampaignError, match=r"1 pairs wait .* close --give-up"):
         end(offline=offline)
     assert end(give_up=True, offline=offline)["pairs"]["discarded"] == 1
-    assert opened.current().given_up == 1
+    assert current().given_up == 1
 
 
 def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
     closing, monkeypatch, capsys, repository
 ):
     closing(AGREED)
-    opened.FILE.write_text("null\n")
-    shutil.copy(repository / "dvc.yaml", stage.DAG)
+    FILE.write_text("null\n")
+    shutil.copy(repository / "dvc.yaml", cli.DAG)
     committed = []
     monkeypatch.setattr(campaign.git, "commit", lambda paths, what: committed.append(what))
     campaign.main(Namespace(do="open", name="Spring", rehearsal=False, people=0))
@@ -212,7 +203,7 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
     assert committed == ["Open the campaign Spring", "Close Spring"]
     with pytest.raises(CampaignError, match=r"'Spring' is closed"):
         campaign.main(again)
-    shutil.copy(repository / "dvc.yaml", stage.DAG)
+    shutil.copy(repository / "dvc.yaml", cli.DAG)
     campaign.main(again)
     assert campaign.frozen(), "a closing that was stopped is finished"
 
@@ -226,11 +217,11 @@ def test_people_are_not_needed_where_nothing_waits(closing):
 
 def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, repository):
     found = closing(AGREED)
-    shutil.copy(repository / "dvc.yaml", stage.DAG)
+    shutil.copy(repository / "dvc.yaml", cli.DAG)
     assert found.shown["annotator"].nunique() == 2
     state = end(give_up=True)
     consensus.main()
-    metrics = files.read_json(stage.METRICS / "consensus.json")
+    metrics = files.read_json(cli.METRICS / "consensus.json")
     name, figures = status.now()
     assert figures["pairs"] == state["pairs"]
     assert {key: figures["pairs"][key] for key in ("two", "discarded", "waiting")} == {
@@ -243,7 +234,7 @@ def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, r
     assert next_of(figures) == "python -m annotation.campaign close", "the closing was stopped"
     campaign.freeze()
     assert next_of(status.now()[1]) == "dvc repro release report"
-    files.write_json(next_step.MANIFEST, {"campaign": opened.current().model_dump()})
+    files.write_json(next_step.MANIFEST, {"campaign": current().model_dump()})
     assert next_of(status.now()[1]) is None
 
 
@@ -253,7 +244,7 @@ def next_of(figures):
 
 def test_close_is_the_next_step_exactly_where_it_goes_through(closing, monkeypatch, capsys):
     found = closing(AGREED)
-    env.write({env.URL: "https://judge.example.org", env.TOKEN: "t"})
+    settings.write({settings.URL: "https://judge.example.org", settings.TOKEN: "t"})
     monkeypatch.setattr(status, "connect", lambda _: None)
     for judged, goes_through in ((AGREED, False), (BOTH, True)):
         found.judged = judged

@@ -35,12 +35,13 @@ from campaign_folder import (
 from studio import Studio, studio
 from wire import LATE_SECONDS, Fault, Wire
 
-from annotation import connection, page, server, simulate
+from annotation import server, simulate
+from annotation.label_studio import connection, page
+from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
-from annotation.pushing import journal, lock
-from annotation.simulating.answers import said
-from annotation.studio.failures import StudioError
-from pipeline import tables
+from annotation.simulation.answers import said
+from annotation.tasks import lock, unfinished
+from pipeline.core import tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -286,7 +287,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
 @pytest.mark.parametrize("write", [2, 4], ids=["a project", "tasks"])
 def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, world, write):
     camp = camp(Size(queries=2, ranks=4, people=4))
-    camp.folder.settle_seconds = journal.SETTLE_SECONDS
+    camp.folder.settle_seconds = unfinished.SETTLE_SECONDS
     wanted = seats(range(2), (1, 2), (1, 2))
     camp.assign(wanted)
     with contextlib.closing(Wire(world.lead.url)) as wire:

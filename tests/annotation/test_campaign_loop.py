@@ -20,10 +20,13 @@ from project import SMALL, Project, copy_of
 from studio import Studio, studio
 from unbroken import unbroken
 
-from annotation import consensus, env, keys, opened, roster, server
+from annotation import consensus, server
+from annotation.label_studio import keys, roster, settings
+from annotation.label_studio.campaign import FILE, current
 from annotation.local_server import layout
-from annotation.simulating.practice import TITLE
-from pipeline import files, reference_runs, release, tables
+from annotation.simulation.practice import TITLE
+from pipeline import reference_runs, release
+from pipeline.core import files, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -164,7 +167,7 @@ def answers(project, lead):
     """Return `(annotator, account, key)` of every answer on the server, project by project."""
     env = (project.folder / ".env").read_text()
     secret = dict(line.split("=", 1) for line in env.split())[keys.SECRET]
-    campaign = opened.current(project.folder / opened.FILE)
+    campaign = current(project.folder / FILE)
     signer = keys.Signer(campaign.id, secret)
     found = []
     for one in lead.api("GET", "/api/projects/?page_size=100")["results"]:
@@ -252,7 +255,7 @@ def released(folder):
 
 
 def test_closing_commits_what_people_made_and_freezes_the_loop(closed):
-    assert opened.current(closed.folder / opened.FILE).closed
+    assert current(closed.folder / FILE).closed
     assert closed.run("git", "status", "--porcelain") == ""
     assert "Running stage 'pull'" not in closed.told
     assert "Running stage 'push'" not in closed.told
@@ -356,7 +359,7 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
     path.write_text(before)
 
     with contextlib.chdir(rehearsed.folder):
-        endpoint, running = env.endpoint(), server.running()
+        endpoint, running = settings.endpoint(), server.running()
     with contextlib.closing(Studio(*endpoint, rehearsed.folder)) as lead:
         practice = next(
             one["id"]

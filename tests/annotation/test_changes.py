@@ -10,14 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.keys import Key
-from annotation.pushing import journal, ledger
-from annotation.pushing.changes import changes
-from annotation.pushing.order import shuffled
-from annotation.studio.records import Task
-from annotation.votes import last_shown
-from pipeline import files, tables
-from pipeline.schema import TableError
+from annotation.label_studio.keys import Key
+from annotation.label_studio.records import Task
+from annotation.tasks import unfinished
+from annotation.tasks.changes import changes
+from annotation.tasks.order import shuffled
+from annotation.tasks.pairs import appended, returned
+from annotation.votes.votes import last_shown
+from pipeline.core import files, tables
+from pipeline.core.table import TableError
 
 QUERIES, MOMENTS = ["q0", "q1"], ["m0", "m1", "m2"]
 a_key = st.builds(
@@ -183,9 +184,9 @@ a_pair = st.tuples(
 def test_the_ledger_only_grows_and_a_number_is_for_ever(pushes):
     known, last, changes = tables.PAIRS.empty(), {}, 0
     for pairs in pushes:
-        grown = ledger.appended(known, shown(*pairs))
+        grown = appended(known, shown(*pairs))
         pd.testing.assert_frame_equal(grown.head(len(known)), known)
-        pd.testing.assert_frame_equal(ledger.appended(grown, shown(*pairs)), grown)
+        pd.testing.assert_frame_equal(appended(grown, shown(*pairs)), grown)
         known = grown
         changes += sum(last.get(pair[:2]) != pair for pair in pairs)
         last |= {pair[:2]: pair for pair in pairs}
@@ -198,19 +199,19 @@ def test_what_is_again_as_it_was_is_shown_again_though_nobody_is_asked():
     first, other = ("q0", "m0", "a", "x"), ("q0", "m0", "b", "x")
     known = tables.PAIRS.empty()
     for push in (first, other):
-        assert ledger.returned(known, shown(push)).empty
-        known = ledger.appended(known, shown(push))
-    assert ledger.returned(known, shown(other)).empty
-    again = ledger.returned(known, shown(first))
-    known = ledger.appended(known, again)
+        assert returned(known, shown(push)).empty
+        known = appended(known, shown(push))
+    assert returned(known, shown(other)).empty
+    again = returned(known, shown(first))
+    known = appended(known, again)
     assert known["query_sha"].tolist() == ["a", "b", "a"]
     assert last_shown(known)["query_sha"].tolist() == ["a"]
-    assert ledger.returned(known, shown(first)).empty
+    assert returned(known, shown(first)).empty
 
 
 def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
-    first = ledger.appended(tables.PAIRS.empty(), shown(("q0", "m0", "a", "x")))
-    grown = ledger.appended(first.assign(pair_id=41), shown(("q0", "m1", "a", "x")))
+    first = appended(tables.PAIRS.empty(), shown(("q0", "m0", "a", "x")))
+    grown = appended(first.assign(pair_id=41), shown(("q0", "m1", "a", "x")))
     assert grown["pair_id"].tolist() == [41, 42]
 
 
@@ -233,7 +234,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch):
     clock = Clock()
-    monkeypatch.setattr(journal.time, "sleep", clock.sleep)
+    monkeypatch.setattr(unfinished.time, "sleep", clock.sleep)
     return clock
 
 
@@ -243,14 +244,14 @@ class Killed(Exception):  # noqa: N818  (it is no error)
 
 def killed():
     """Die while tasks are being added."""
-    with pytest.raises(Killed), journal.noted("tasks"):
+    with pytest.raises(Killed), unfinished.noted("tasks"):
         raise Killed
 
 
 def test_after_a_push_that_ended_well_nobody_waits(folder, clock):
-    with journal.noted("tasks"):
-        assert journal.FILE.is_file()
-    journal.settle()
+    with unfinished.noted("tasks"):
+        assert unfinished.FILE.is_file()
+    unfinished.settle()
     assert clock.slept == 0
 
 
@@ -259,16 +260,16 @@ def test_after_one_that_did_not_the_server_is_given_time_once(folder, clock, age
     """Whatever the time is: somebody may have set the clock since."""
     killed()
     began = time.time() - age
-    os.utime(journal.FILE, (began, began))
-    journal.settle()
-    assert clock.slept == journal.SETTLE_SECONDS
-    journal.settle()
-    assert clock.slept == journal.SETTLE_SECONDS, "once"
+    os.utime(unfinished.FILE, (began, began))
+    unfinished.settle()
+    assert clock.slept == unfinished.SETTLE_SECONDS
+    unfinished.settle()
+    assert clock.slept == unfinished.SETTLE_SECONDS, "once"
 
 
 def test_the_ledger_refuses_what_breaks_it():
     with pytest.raises(TableError, match=r"pairs\.csv.*query_id"):
-        ledger.appended(tables.PAIRS.empty(), shown(("", "m0", "a", "x")))
+        appended(tables.PAIRS.empty(), shown(("", "m0", "a", "x")))
 
 
 @pytest.mark.parametrize("name", ["pull", "push"])

@@ -12,15 +12,15 @@ import pytest
 from campaign_folder import CAMPAIGN, CampaignFolder, Size, email_of
 from werkzeug import Response
 
-from annotation import env, page, pull, push
-from annotation.env import Endpoint, EnvError
-from annotation.keys import Key
-from annotation.opened import CampaignError
-from annotation.studio import projects
-from annotation.studio.client import LabelStudio
-from annotation.studio.failures import StudioError
-from pipeline import tables
-from pipeline.ledger import query_sha
+from annotation import pull, push
+from annotation.label_studio import page, projects, settings
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.keys import Key
+from annotation.label_studio.settings import Endpoint, EnvError
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import tables
 
 TOKEN = "0123456789abcdef0123456789abcdef01234567"  # noqa: S105
 PAGE, TASKS = 10, 24
@@ -266,7 +266,7 @@ def test_a_token_or_address_that_would_leak_is_refused_without_repeating_it(
 def test_a_line_break_after_a_token_is_none_of_it(monkeypatch):
     monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:1")
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", "token\n")
-    assert env.endpoint() == ("http://127.0.0.1:1", "token")
+    assert settings.endpoint() == ("http://127.0.0.1:1", "token")
 
 
 def test_a_server_of_another_campaign_is_refused_by_pull_and_push(server, folder):

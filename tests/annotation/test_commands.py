@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from annotation.simulating import commands
+from annotation.simulation import commands
 
 DAG = """
 stages:
@@ -35,7 +35,7 @@ def folder(tmp_path):
 def repro(folder, repository, target):
     """Run it as the rehearsal does, in a process of its own; return its code and all it shows."""
     call = (
-        "import sys; from annotation.simulating.commands import run; sys.exit(run(*sys.argv[1:]))"
+        "import sys; from annotation.simulation.commands import run; sys.exit(run(*sys.argv[1:]))"
     )
     done = subprocess.run(
         [sys.executable, "-c", call, "dvc", "repro", target],

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.consensus import consensus, counted_votes, decide
-from annotation.votes import NO_LEVEL
-from pipeline import tables
+from annotation.votes.votes import NO_LEVEL
+from pipeline.core import tables
 
 LEVELS = range(5)
 PAIR = ("q", "m")

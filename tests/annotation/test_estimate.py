@@ -7,8 +7,8 @@ import pytest
 from campaign_cases import told as judgments_told
 
 from annotation.estimate import ESCALATED, EXTENDED, LEAST, MOST, SECONDS, estimate, measure
-from pipeline import tables
-from pipeline.params import load
+from pipeline.core import tables
+from pipeline.core.params import load
 
 
 @pytest.fixture(scope="module")

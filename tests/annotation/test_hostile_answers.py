@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation import page
-from annotation.keys import Key, Signer
-from annotation.pulling import reader
-from annotation.pulling.answers import Owner, sort_out
-from annotation.studio.records import Answered
-from pipeline.ledger import query_sha
+from annotation.answers import reader
+from annotation.answers.answers import Owner, sort_out
+from annotation.label_studio import page
+from annotation.label_studio.keys import Key, Signer
+from annotation.label_studio.records import Answered
+from pipeline.campaign.pairs import query_sha
 
 SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
 QUERY, CLIP = "a person sings", page.clip_html("/data/local-files/?d=clips/ab12.mp4")

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from annotation import env, keys, page
-from annotation.keys import Key, Signer
-from annotation.opened import CampaignError
-from annotation.pushing import tasks
-from annotation.pushing.changes import changes
-from annotation.studio.records import Task
+from annotation.label_studio import keys, page, settings
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.keys import Key, Signer
+from annotation.label_studio.records import Task
+from annotation.tasks import tasks
+from annotation.tasks.changes import changes
 from benchmarks import studio as benchmark
-from pipeline import tables
-from pipeline.ledger import query_sha
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import tables
 
 SECRET = "a secret of thirty-two bytes, or so"  # noqa: S105
 OURS = Signer("6f1c2a34-0000-0000-0000-000000000001", SECRET)
@@ -155,8 +155,8 @@ def test_the_secret_stands_in_env_alone_and_shows_nowhere(tmp_path, monkeypatch)
         keys.signer("c")
     secret = keys.new_secret()
     assert keys.new_secret() == secret
-    assert secret in env.ENV.read_text()
-    assert env.ENV.stat().st_mode & 0o777 == 0o600
+    assert secret in settings.ENV.read_text()
+    assert settings.ENV.stat().st_mode & 0o777 == 0o600
     signer = keys.signer("c")
     assert signer.read(signer.sign(KEY)) == KEY
     assert secret not in repr(signer)

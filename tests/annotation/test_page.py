@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation import guideline
-from annotation.page import (
+from annotation.label_studio import guideline
+from annotation.label_studio.page import (
     Answer,
     clip_html,
     label_config,
@@ -18,7 +18,7 @@ from annotation.page import (
     result_of,
     task_data,
 )
-from pipeline.guideline import GuidelineError
+from pipeline.campaign.guideline import GuidelineError
 
 TEXT = guideline.FILE.read_text(encoding="utf-8")
 

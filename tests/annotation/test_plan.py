@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
+from annotation.assignment.inputs import Rule
+from annotation.assignment.people import Annotator, PlanError
+from annotation.assignment.progress import ended
 from annotation.consensus import consensus
 from annotation.plan import plan, refuse_too_few
-from annotation.planning.campaign import Rule
-from annotation.planning.people import Annotator, PlanError
-from annotation.planning.state import ended
-from pipeline import tables
+from pipeline.core import tables
 
 OUTCOMES = ("two", "four", "discarded", "unjudgeable")
 seeds = st.integers(0, 10**6)

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.opened import CampaignError, Opened
-from annotation.studio import projects
-from annotation.studio.records import Project
+from annotation.label_studio import projects
+from annotation.label_studio.campaign import CampaignError, Opened
+from annotation.label_studio.records import Project
 
 OURS, OTHER = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b", "6f1c2a34-5b6d-4e7f-8a9b-ffffffffffff"
 CAMPAIGN = Opened(

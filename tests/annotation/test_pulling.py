@@ -10,17 +10,18 @@ from campaign_cases import ledger_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation import page, pull
-from annotation.keys import Key, Signer
-from annotation.opened import CampaignError
-from annotation.pulling import reader
-from annotation.pulling.answers import Owner, Sorted, everybody, nobody, sort_out
-from annotation.pulling.history import first_pairs
-from annotation.studio.failures import StudioError
-from annotation.studio.records import Answered, Project
-from annotation.votes import fresh, last_shown
-from pipeline import tables
-from pipeline.ledger import query_sha
+from annotation import pull
+from annotation.answers import reader
+from annotation.answers.answers import Owner, Sorted, everybody, nobody, sort_out
+from annotation.answers.history import first_pairs
+from annotation.label_studio import page
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.keys import Key, Signer
+from annotation.label_studio.records import Answered, Project
+from annotation.votes.votes import fresh, last_shown
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import tables
 
 SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
 QUERY, CLIP = "a person sings", page.clip_html("/data/local-files/?d=clips/ab12.mp4")

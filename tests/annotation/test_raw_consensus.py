@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation import consensus as command_module
-from annotation import crowd, raw, raw_consensus
-from annotation.raw_consensus import Options
+from annotation.votes import crowd, raw, raw_consensus
+from annotation.votes.raw_consensus import Options
 from momentrank.errors import UsageError
-from pipeline import stage
-from pipeline.files import FileError
+from pipeline.core import cli
+from pipeline.core.files import FileError
 
 pytestmark = pytest.mark.filterwarnings("ignore:The .* keyword:DeprecationWarning")
 
@@ -69,7 +69,7 @@ def told(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["consensus", *map(str, arguments)])
         try:
             options = command_module._parser().parse_args()
-            stage.report(lambda: command_module.command(options))
+            cli.report(lambda: command_module.command(options))
         except SystemExit as exc:
             return exc.code, *capsys.readouterr()
         return 0, *capsys.readouterr()

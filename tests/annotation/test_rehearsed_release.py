@@ -12,15 +12,18 @@ import pytest
 from project import name_collection
 from rehearsed import rehearsed
 
-from annotation import consensus, opened, raw_consensus
-from annotation.raw_consensus import Options
+from annotation import consensus
+from annotation.label_studio.campaign import Opened, write
+from annotation.votes import raw_consensus
+from annotation.votes.raw_consensus import Options
 from momentrank import formats
 from momentrank.cli import main as cli
 from momentrank.ids import decode_id
-from pipeline import files, release, tables
-from pipeline.releasing.croissant import RECORDS
+from pipeline import release
+from pipeline.core import files, tables
+from pipeline.distribution.croissant import RECORDS
 
-CAMPAIGN = opened.Opened(
+CAMPAIGN = Opened(
     id="348075d9-cac8-4995-ad38-d2f981dd1cde",
     name="Rehearsal",
     guideline="1",
@@ -46,7 +49,7 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
         tables.PAIRS.write(ledger)
         tables.AUDIT.write(tables.AUDIT.empty())
         tables.TOPUP.write(tables.TOPUP.empty())
-        opened.write(campaign)
+        write(campaign)
         consensus.main()
         release.main()
     return folder / tables.RELEASE

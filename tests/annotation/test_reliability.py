@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.agreement import USUAL
 from annotation.reliability import figures, kappa
 from annotation.reliability.alpha import Bootstrap, alphas
-from annotation.reliability.people import bursts, people
+from annotation.reliability.annotators import bursts, people
 from annotation.reliability.scores import (
     Scores,
     couples,

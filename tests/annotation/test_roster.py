@@ -2,12 +2,12 @@
 
 import pytest
 
-from annotation import roster
-from annotation.opened import CampaignError
-from annotation.planning.people import Annotator
-from annotation.roster import Account, Person
+from annotation.assignment.people import Annotator
+from annotation.label_studio import roster
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.roster import Account, Person
 from momentrank.errors import MomentRankError
-from pipeline import tables
+from pipeline.core import tables
 
 
 @pytest.fixture(autouse=True)

@@ -10,10 +10,10 @@ import pytest
 from moto.server import ThreadedMotoServer
 from studio import studio
 
-from annotation import env, guideline, page
-from annotation.studio.client import LabelStudio
-from annotation.studio.failures import StudioError
-from pipeline import clip_store
+from annotation.label_studio import guideline, page, settings
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.errors import StudioError
+from pipeline.video import store
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -47,7 +47,7 @@ def lead(bucket, tmp_path_factory, repository):
 
 @pytest.fixture
 def client(lead):
-    return LabelStudio(env.Endpoint(lead.url, lead.token))
+    return LabelStudio(settings.Endpoint(lead.url, lead.token))
 
 
 def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
@@ -55,7 +55,7 @@ def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
     for _ in range(2):
         client.serve_s3(project, "campaign", "of/clips")
     assert len(lead.api("GET", f"/api/storages/s3/?project={project.id}")) == 1
-    shown = page.task_data("A dog barks.", clip_store.url_of(CLIP, CLIPS_URL), "key")
+    shown = page.task_data("A dog barks.", store.url_of(CLIP, CLIPS_URL), "key")
     [task] = client.add(project, [shown])
 
     [pushed] = client.tasks(project)

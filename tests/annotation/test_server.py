@@ -13,7 +13,7 @@ from http import HTTPStatus
 
 import pytest
 
-from annotation import env
+from annotation.label_studio import settings
 from annotation.local_server import layout, ports
 from annotation.local_server.process import find
 from annotation.server import ServerError, answer, running, start, stop
@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.integration]
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in (env.URL, env.TOKEN):
+    for name in (settings.URL, settings.TOKEN):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
 
@@ -57,13 +57,22 @@ def test_without_a_server_the_command_to_type_is_said(folder):
     assert stop() is False
 
 
-@pytest.mark.parametrize("name", [env.URL, env.TOKEN, env.USERNAME, env.PASSWORD])
+@pytest.mark.parametrize(
+    "name", [settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD]
+)
 def test_another_server_in_the_environment_is_not_taken_for_this_one(folder, monkeypatch, name):
-    env.write({env.URL: "http://127.0.0.1:1", env.TOKEN: "t", env.USERNAME: "u", env.PASSWORD: "p"})
+    settings.write(
+        {
+            settings.URL: "http://127.0.0.1:1",
+            settings.TOKEN: "t",
+            settings.USERNAME: "u",
+            settings.PASSWORD: "p",
+        }
+    )
     monkeypatch.setenv(name, "http://127.0.0.1:2")
     with pytest.raises(ServerError, match=f"{name} is set in the environment"):
         start(0)
-    monkeypatch.setenv(name, env.read()[name])
+    monkeypatch.setenv(name, settings.read()[name])
     with pytest.raises(ServerError, match="is not installed here"):
         start(0)
 
@@ -71,8 +80,8 @@ def test_another_server_in_the_environment_is_not_taken_for_this_one(folder, mon
 @pytest.mark.slow
 def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     found = start(0)
-    token = env.read()[env.TOKEN]
-    assert env.endpoint() == (found.url, token)
+    token = settings.read()[settings.TOKEN]
+    assert settings.endpoint() == (found.url, token)
     assert answer(found.url, token) == HTTPStatus.OK
     assert answer(found.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
     assert asked(f"{found.url}/api/projects/")[0] == HTTPStatus.UNAUTHORIZED
@@ -95,7 +104,7 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     assert answer(again.url, token) is None
     log = layout.LOG.read_text()
     assert token not in log
-    assert env.read()[env.PASSWORD] not in log
+    assert settings.read()[settings.PASSWORD] not in log
 
 
 @pytest.mark.slow
@@ -103,7 +112,7 @@ def test_where_its_port_is_taken_as_it_starts_the_real_one_is_found_where_it_wen
     installed, capsys
 ):
     port = ports.first_free(0)
-    env.write({env.URL: f"http://127.0.0.1:{port}"})
+    settings.write({settings.URL: f"http://127.0.0.1:{port}"})
     with socket.socket() as rival, ThreadPoolExecutor(1) as pool:
         rival.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         starting = pool.submit(start, None)
@@ -113,8 +122,8 @@ def test_where_its_port_is_taken_as_it_starts_the_real_one_is_found_where_it_wen
         rival.listen()
         found = starting.result()
         assert found.port != port
-        assert env.endpoint() == (found.url, env.read()[env.TOKEN])
-        assert answer(*env.endpoint()) == HTTPStatus.OK
+        assert settings.endpoint() == (found.url, settings.read()[settings.TOKEN])
+        assert answer(*settings.endpoint()) == HTTPStatus.OK
     said = capsys.readouterr().err
     assert f"http://127.0.0.1:{port} " in said
     assert found.url in said

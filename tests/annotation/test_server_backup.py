@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from annotation import env, roster
+from annotation.label_studio import roster, settings
 from annotation.local_server import backup, layout
 from annotation.server import ServerError
-from pipeline import files
-from pipeline.tables import PRIVATE
+from pipeline.core import files
+from pipeline.core.tables import PRIVATE
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +37,7 @@ def answers():
 def test_what_is_restored_is_what_was_saved_and_what_was_there_is_kept():
     database(3)
     (layout.DATA / ".env").write_text("SECRET_KEY=a")
-    env.write({env.TOKEN: "first"})
+    settings.write({settings.TOKEN: "first"})
     PRIVATE.parent.mkdir(parents=True)
     PRIVATE.write_text("accounts: {}\n")
     with closing(sqlite3.connect(layout.DATABASE)) as other:
@@ -46,16 +46,16 @@ def test_what_is_restored_is_what_was_saved_and_what_was_there_is_kept():
         other.execute("insert into task_completion values (9)")
         other.commit()
     assert stat.S_IMODE(Path("saved.zip").stat().st_mode) == 0o600
-    env.write({env.TOKEN: "second"})
+    settings.write({settings.TOKEN: "second"})
     said = backup.restore(Path("saved.zip"))
-    assert (answers(), env.read()[env.TOKEN]) == (3, "first")
+    assert (answers(), settings.read()[settings.TOKEN]) == (3, "first")
     assert (layout.DATA / ".env").read_text() == "SECRET_KEY=a"
     [aside] = layout.HOME.glob("before-*")
     assert str(aside) in said
-    assert env.read(aside / env.ENV)[env.TOKEN] == "second"
+    assert settings.read(aside / settings.ENV)[settings.TOKEN] == "second"
     with closing(sqlite3.connect(aside / layout.DATABASE)) as kept:
         assert kept.execute("select count(*) from task_completion").fetchone() == (4,)
-    for path in (layout.DATABASE, layout.DATA / ".env", env.ENV, PRIVATE):
+    for path in (layout.DATABASE, layout.DATA / ".env", settings.ENV, PRIVATE):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -81,11 +81,11 @@ def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
     with pytest.raises(ServerError, match="can be read"):
         backup.restore(Path("text.zip"))
     with zipfile.ZipFile("empty.zip", "w") as archive:
-        archive.writestr(str(env.ENV), "A=b\n")
-    env.write({env.TOKEN: "mine"})
+        archive.writestr(str(settings.ENV), "A=b\n")
+    settings.write({settings.TOKEN: "mine"})
     with pytest.raises(ServerError, match="holds no database"):
         backup.restore(Path("empty.zip"))
-    assert env.read() == {env.TOKEN: "mine"}
+    assert settings.read() == {settings.TOKEN: "mine"}
     with files.atomic(Path("there.zip")) as stream:
         stream.write("x")
     with pytest.raises(ServerError, match="never overwritten"):
@@ -95,9 +95,9 @@ def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604])
 def test_a_private_file_that_was_written_by_hand_is_made_private_and_that_is_said(mode, capsys):
     PRIVATE.parent.mkdir(parents=True)
-    env.ENV.write_text(f"{env.TOKEN}=abc\n")
+    settings.ENV.write_text(f"{settings.TOKEN}=abc\n")
     PRIVATE.write_text("accounts:\n  1: {email: ann@example.org}\n")
-    for path, read in ((env.ENV, env.read), (PRIVATE, roster.accounts)):
+    for path, read in ((settings.ENV, settings.read), (PRIVATE, roster.accounts)):
         path.chmod(mode)
         assert read()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -109,8 +109,8 @@ def test_a_private_file_that_was_written_by_hand_is_made_private_and_that_is_sai
 
 
 def test_where_that_is_impossible_it_is_said_and_the_file_is_read(monkeypatch, capsys):
-    env.ENV.write_text(f"{env.TOKEN}=abc\n")
-    env.ENV.chmod(0o644)
+    settings.ENV.write_text(f"{settings.TOKEN}=abc\n")
+    settings.ENV.chmod(0o644)
     monkeypatch.setattr(Path, "chmod", lambda *_: None)  # as on a disk that knows no owners
-    assert env.read() == {env.TOKEN: "abc"}
+    assert settings.read() == {settings.TOKEN: "abc"}
     assert "others can read it" in capsys.readouterr().err

@@ -12,13 +12,13 @@ import httpx
 import pytest
 from studio import Studio, studio
 
-from annotation import env
+from annotation.label_studio import settings as env
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.roster import Account
 from annotation.local_server import backup, layout
-from annotation.roster import Account
 from annotation.server import start, stop
-from annotation.simulating.accounts import Visitor
-from annotation.studio.failures import StudioError
-from pipeline import files
+from annotation.simulation.accounts import Visitor
+from pipeline.core import files
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 HOST = "https://judge.example.org"

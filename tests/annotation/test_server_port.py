@@ -19,7 +19,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from annotation import env, server
+from annotation import server
+from annotation.label_studio import settings
 from annotation.local_server import layout, log_writer, ports
 from annotation.local_server.process import find, is_alive, running
 from annotation.server import ServerError, answer, start, stop
@@ -39,7 +40,7 @@ def usual(monkeypatch):
 @pytest.fixture
 def folder(tmp_path, monkeypatch, usual):
     """Return a folder with a server that is quick; it and its rival are stopped afterwards."""
-    for name in (env.URL, env.TOKEN, env.USERNAME, env.PASSWORD):
+    for name in (settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD):
         monkeypatch.delenv(name, raising=False)
     made = tmp_path / "campaign"
     made.mkdir()
@@ -77,8 +78,11 @@ def starts():
 
 def is_ours(found):
     """Tell whether the address in `.env` is that of the process, and knows our token."""
-    known = env.read()
-    return known[env.URL] == found.url and answer(found.url, known[env.TOKEN]) == HTTPStatus.OK
+    known = settings.read()
+    return (
+        known[settings.URL] == found.url
+        and answer(found.url, known[settings.TOKEN]) == HTTPStatus.OK
+    )
 
 
 @pytest.mark.parametrize(("when", "launched"), [("look", 1), ("listen", 2)])
@@ -156,7 +160,7 @@ def test_what_a_former_server_left_behind_does_not_matter(folder, content):
 
 
 def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder, usual):
-    env.write({env.URL: f"http://127.0.0.1:{usual}"})
+    settings.write({settings.URL: f"http://127.0.0.1:{usual}"})
     repository = Path(server.__file__).parent.parent
     environment = {**os.environ, "PYTHONPATH": str(repository), "FAKE_SECONDS": "2"}
     command = [sys.executable, "-m", "annotation.server", "start"]
@@ -172,7 +176,7 @@ def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder
 
 
 def test_two_starts_at_once_are_one(folder, usual):
-    env.write({env.URL: f"http://127.0.0.1:{usual}"})
+    settings.write({settings.URL: f"http://127.0.0.1:{usual}"})
     repository = Path(server.__file__).parent.parent
     environment = {**os.environ, "PYTHONPATH": str(repository), "FAKE_SECONDS": "1"}
     command = [sys.executable, "-m", "annotation.server", "start"]
@@ -186,7 +190,7 @@ def test_two_starts_at_once_are_one(folder, usual):
 def test_a_database_of_another_token_is_said_and_nothing_is_left_running(folder):
     start(None)
     stop()
-    env.write({env.TOKEN: "f" * 40})
+    settings.write({settings.TOKEN: "f" * 40})
     with pytest.raises(ServerError, match="does not know the token"):
         start(None)
     assert find() is None
@@ -220,10 +224,10 @@ def test_a_server_of_somebody_else_on_this_machine_is_not_left(folder, usual):
     other.mkdir()
     shutil.copytree(layout.PROGRAM.parent, other / layout.PROGRAM.parent)
     with contextlib.chdir(other):
-        env.write({env.URL: first.url, env.TOKEN: "a token of ours, by hand"})
+        settings.write({settings.URL: first.url, settings.TOKEN: "a token of ours, by hand"})
         with pytest.raises(ServerError, match=f"is of another server .{first.url}"):
             start(None)
-        assert env.read()[env.URL] == first.url
+        assert settings.read()[settings.URL] == first.url
 
 
 def test_the_log_stays_small_and_holds_no_secret(tmp_path):

@@ -6,12 +6,12 @@ import shutil
 import pytest
 from werkzeug import Response
 
-from annotation.opened import CampaignError
-from annotation.roster import Account
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.roster import Account
 from annotation.simulate import truth
-from annotation.simulating import accounts
-from annotation.simulating.accounts import Visitor
-from annotation.studio.failures import StudioError
+from annotation.simulation import accounts
+from annotation.simulation.accounts import Visitor
 from pipeline import sample
 from pipeline.sitcom.screenplay import SCREENPLAY
 

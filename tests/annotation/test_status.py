@@ -12,13 +12,13 @@ from opened import OPEN
 from simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
-from annotation.opened import CampaignError
+from annotation.assignment.forecast import further_judgments
+from annotation.assignment.inputs import Rule
+from annotation.assignment.pace import pace, progress
+from annotation.label_studio.campaign import CampaignError
 from annotation.plan import plan
-from annotation.planning.campaign import Rule
-from annotation.planning.forecast import further_judgments
-from annotation.planning.progress import pace, progress
-from pipeline import tables
-from pipeline.next_step import Situation, next_steps
+from pipeline.campaign.next_step import Situation, next_steps
+from pipeline.core import tables
 
 NOW = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

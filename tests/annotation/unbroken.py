@@ -5,15 +5,17 @@ from dataclasses import replace
 
 import pandas as pd
 
-from annotation import guideline, opened, roster, simulate
+from annotation import simulate
+from annotation.label_studio import guideline, roster
+from annotation.label_studio.campaign import current
 from annotation.plan import Answers, campaign_of, plan
 from annotation.push import with_showing
-from annotation.pushing.ledger import appended
-from annotation.pushing.order import shuffled
-from annotation.pushing.tasks import keys_of
-from annotation.simulating.answers import said
-from pipeline import tables
-from pipeline.params import load
+from annotation.simulation.answers import said
+from annotation.tasks.order import shuffled
+from annotation.tasks.pairs import appended
+from annotation.tasks.tasks import keys_of
+from pipeline.core import tables
+from pipeline.core.params import load
 
 START = pd.Timestamp("2024-05-01T08:00:00Z")
 
@@ -23,7 +25,7 @@ def unbroken(shares, seed=1):
 
     In each round simulated people answer a share of what is open to them; the last is repeated.
     """
-    campaign, people, params, truth = opened.current(), roster.people(), load(), simulate.truth()
+    campaign, people, params, truth = current(), roster.people(), load(), simulate.truth()
     version = guideline.current().version
     told = campaign_of(people, params, Answers(*(table.empty() for table in EMPTY)))
     waiting, rows, ledger = defaultdict(list), [], tables.PAIRS.empty()

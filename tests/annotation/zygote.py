@@ -7,7 +7,7 @@ import runpy
 import sys
 
 from annotation import people, plan, pull, push, simulate, status
-from annotation.pushing import journal, lock
+from annotation.tasks import lock, unfinished
 
 LOADED = (people, plan, pull, push, simulate, status)
 
@@ -16,7 +16,7 @@ def begin(order):
     """Be the process that was asked for, to its end."""
     os.setsid()
     os.chdir(order["cwd"])
-    journal.SETTLE_SECONDS = order["settle"]
+    unfinished.SETTLE_SECONDS = order["settle"]
     lock.LEASE_SECONDS = order["lease"]
     lock.SETTLE_SECONDS, lock.POLL_SECONDS = 0.1, 0.2
     with open(order["log"], "wb", buffering=0) as log:  # noqa: PTH123

@@ -188,7 +188,7 @@ def test_pairs_are_those_of_query_and_video():
     qrels = judged([f"q{n}" for n in columns[0]], [f"v{n}" for n in columns[1]],
                    [0] * 30, [1] * 30, [1] * 30)  # fmt: skip
     run = ranked([f"q{n}" for n in columns[2]], [f"v{n}" for n in columns[3]], [0] * 30, [1] * 30)
-    from momentrank.matching.lists import align
+    from momentrank.matching.aligned import align
 
     lists = align(qrels, run)
     expected = [

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
 from momentrank.formats import FormatError, load_qrels, load_run, write, write_qrels, write_run
-from momentrank.formats.known import QRELS, RUNS
+from momentrank.formats.registry import QRELS, RUNS
 from momentrank.segments import judged, ranked
 
 RUN = ranked(["7", "7", "8"], ["v 1", "w", "v 1"], [0, 2, 4], [1.5, 3, 5], [0.25, 0.75, -1])

@@ -4,7 +4,7 @@ import argparse
 
 import pytest
 
-from pipeline import arguments
+from pipeline.core import arguments
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from pipeline import check as module
-from pipeline import csv_files
 from pipeline.check import (
     COLUMNS,
     CheckError,
@@ -20,10 +19,11 @@ from pipeline.check import (
     similarities,
     table,
 )
-from pipeline.files import FileError
-from pipeline.names import Span
-from pipeline.params import LEARNED_MIN_SIMILARITY, ParamsError, load
-from pipeline.similarity import unit_on_grid
+from pipeline.core import csv_files
+from pipeline.core.files import FileError
+from pipeline.core.params import LEARNED_MIN_SIMILARITY, ParamsError, load
+from pipeline.names.base import Span
+from pipeline.retrieval.similarity import unit_on_grid
 
 LIMITS = Limits(min_similarity=0.4, max_name_score=0.8)
 

@@ -6,7 +6,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from pipeline.clip_store import Here, StoreError, store_of, url_of
+from pipeline.video.store import Here, StoreError, store_of, url_of
 
 SECRET = "wJalrXUtnFEMI-not-a-real-one"  # noqa: S105
 KEY_ID = "AKIDTESTTESTTEST"

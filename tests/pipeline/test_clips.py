@@ -13,10 +13,11 @@ import pytest
 from moto import mock_aws
 from numbered import numbers, shown, size_of, thinned, write_numbered
 
-from pipeline import clips, files, tables
+from pipeline import clips
+from pipeline.core import files, tables
+from pipeline.core.params import ParamsError
 from pipeline.ingest import video_path
-from pipeline.params import ParamsError
-from pipeline.video import VideoError
+from pipeline.video.probe import VideoError
 
 pytestmark = pytest.mark.integration
 
@@ -180,7 +181,7 @@ def test_the_hash_says_what_is_shown_not_how_it_was_encoded(place, monkeypatch):
     [before] = place.clips.iterdir()
     content, [sha] = before.read_bytes(), place.table()["clip_sha"]
     before.unlink()
-    monkeypatch.setattr("pipeline.clipping.recipe.MP4", ("-c:v", "libx264", "-crf", "40"))
+    monkeypatch.setattr("pipeline.video.recipe.MP4", ("-c:v", "libx264", "-crf", "40"))
     clips.main()
     assert before.read_bytes() != content  # as another ffmpeg would
     assert place.table()["clip_sha"].tolist() == [sha]
@@ -258,7 +259,7 @@ def test_a_corpus_without_videos_has_no_clips(place, capsys):
 
 
 def test_a_failure_of_ours_stops_the_stage_and_is_nobodys_reason(place, monkeypatch):
-    monkeypatch.setattr("pipeline.clipping.recipe.MP4", ("-c:v", "no-such-codec"))
+    monkeypatch.setattr("pipeline.video.recipe.MP4", ("-c:v", "no-such-codec"))
     place.want(("a", "v", 1.0, 2.0))
     with pytest.raises(VideoError, match="ffmpeg could not write it"):
         clips.main()

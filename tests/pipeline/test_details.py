@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.details import details, kept, mask, share_kept, told
-from pipeline.names import Span
+from pipeline.captions.details import details, kept, mask, share_kept, told
+from pipeline.names.base import Span
 
 
 def names(text, *found):

@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline import csv_files, embeddings, files, stage, tables
-from pipeline.clipping import cutter
-from pipeline.clipping.recipe import Stretch, Style
-from pipeline.embeddings import EmbeddingsError
-from pipeline.files import FileError
-from pipeline.video import VideoError
+from pipeline.core import cli, csv_files, files, tables
+from pipeline.core.files import FileError
+from pipeline.retrieval import embeddings
+from pipeline.retrieval.embeddings import EmbeddingsError
+from pipeline.video import cutter
+from pipeline.video.probe import VideoError
+from pipeline.video.recipe import Stretch, Style
 
 ROOM = 512 * 1024
 LIMIT = 64 * 1024
@@ -160,7 +161,7 @@ def test_a_clip_on_a_full_disk_is_no_bad_video_and_no_half_clip(small_disk, numb
 
 def test_what_the_disk_refuses_elsewhere_is_a_line_too(small_disk, capsys):
     with pytest.raises(SystemExit) as ended:
-        stage.report(lambda: (small_disk / "log").write_bytes(bytes(2 * ROOM)) and None)
+        cli.report(lambda: (small_disk / "log").write_bytes(bytes(2 * ROOM)) and None)
     assert ended.value.code == 1
     assert capsys.readouterr().err == "error: the disk: no space left on device\n"
 
@@ -170,10 +171,10 @@ def test_too_little_memory_is_a_line(capsys):
         raise MemoryError
 
     with pytest.raises(SystemExit) as ended:
-        stage.report(work)
+        cli.report(work)
     assert (ended.value.code, capsys.readouterr().err) == (1, "error: not enough memory\n")
 
 
 def test_an_error_of_ours_is_no_word_of_the_disk():
     with pytest.raises(FileNotFoundError):
-        stage.report(lambda: Path("no-such-file").read_text() and None)
+        cli.report(lambda: Path("no-such-file").read_text() and None)

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline import embeddings, tables
+from pipeline.core import tables
+from pipeline.core.threads import one_thread
 from pipeline.embed import embed, main
-from pipeline.embeddings import Embeddings, EmbeddingsError, Store
-from pipeline.similarity import unit_on_grid
-from pipeline.threads import one_thread
+from pipeline.retrieval import embeddings
+from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store
+from pipeline.retrieval.similarity import unit_on_grid
 
 
 class CountingEncoder:

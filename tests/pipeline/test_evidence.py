@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import truecase
-from pipeline.backend_advice import advise
-from pipeline.evidence.cast import Cast
-from pipeline.finder import NameFinder
-from pipeline.names import Span
-from pipeline.names_found import GONE, LEFT, Moment, table
-from pipeline.rewriters.rules.rewriter import RulesRewriter
+from pipeline.captions.names_found import GONE, LEFT, Moment, table
+from pipeline.captions.rules.rewriter import RulesRewriter
+from pipeline.names import truecase
+from pipeline.names.base import Span
+from pipeline.names.evidence.advice import advise
+from pipeline.names.evidence.cast import Cast
+from pipeline.names.finder import NameFinder
 
 
 class Eager:

@@ -15,8 +15,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from momentrank.texts import is_utf8
-from pipeline import csv_files, files
-from pipeline.files import FileError
+from pipeline.core import csv_files, files
+from pipeline.core.files import FileError
 
 HOSTILE = "=+-@\t\r\n'\",;|\0 \ufeff\x85\u2028\uff1dé"
 FORMULA_STARTS = "=+-@\t\r\n\uff0b\uff0d\uff1d\uff20"

@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.finder import NameFinder, votes
-from pipeline.names import Span
+from pipeline.names.base import Span
+from pipeline.names.finder import NameFinder, votes
 
 
 class Dictionary:

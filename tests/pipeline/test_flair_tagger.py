@@ -12,9 +12,9 @@ from flair.models import SequenceTagger
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline import flair_tagger
-from pipeline.flair_tagger import TaggerError, load, locate
-from pipeline.tagging.sentences import sentence
+from pipeline.names import flair_tagger
+from pipeline.names.flair_tagger import TaggerError, load, locate
+from pipeline.names.sentences import sentence
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TEXTS = [

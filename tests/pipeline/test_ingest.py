@@ -10,11 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from pipeline import csv_files, files, ingest, tables
+from pipeline import ingest
+from pipeline.core import csv_files, files, tables
+from pipeline.core.params import Ingest
 from pipeline.corpora import rejected as rejected_rows
 from pipeline.corpora.rows import Row
 from pipeline.ingest import CorpusError, video_path
-from pipeline.params import Ingest
 
 GOOD = {
     "file": "tvr.jsonl",

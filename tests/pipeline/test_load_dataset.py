@@ -14,9 +14,9 @@ import pandas as pd
 import pytest
 from test_release import Checkout
 
-from pipeline import files, tables
-from pipeline.ranking import Neighbours
-from pipeline.training_sets import Training, write_training_sets
+from pipeline.core import files, tables
+from pipeline.distribution.training_sets import Training, write_training_sets
+from pipeline.retrieval.ranking import Neighbours
 
 LOAD = """
 import json, sys

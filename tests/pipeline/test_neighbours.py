@@ -11,12 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from pipeline import neighbours
-from pipeline.blas import import_faiss
-from pipeline.embeddings import Embeddings, text_ids
-from pipeline.neighbours import nearest, search
-from pipeline.ranking import MOST_QUERIES, Pool, PoolError
-from pipeline.similarity import GRID, unit_on_grid
+from pipeline.retrieval import search as neighbours
+from pipeline.retrieval.blas import import_faiss
+from pipeline.retrieval.embeddings import Embeddings, text_ids
+from pipeline.retrieval.ranking import MOST_QUERIES, Pool, PoolError
+from pipeline.retrieval.search import nearest, search
+from pipeline.retrieval.similarity import GRID, unit_on_grid
 
 
 def by_definition(vectors, queries, moments, rows, k):

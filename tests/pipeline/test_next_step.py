@@ -5,8 +5,8 @@ import json
 import pytest
 from opened import OPEN
 
-from pipeline import next_step
-from pipeline.next_step import Situation, next_steps, waits
+from pipeline.campaign import next_step
+from pipeline.campaign.next_step import Situation, next_steps, waits
 
 CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
 CLOSE = "python -m annotation.campaign close"

@@ -5,9 +5,9 @@ import json
 import pytest
 
 from momentrank.errors import UsageError
-from pipeline import files, params
-from pipeline.files import FileError
-from pipeline.params import ParamsError
+from pipeline.core import files, params
+from pipeline.core.files import FileError
+from pipeline.core.params import ParamsError
 
 ABSENT = object()
 EVERY_COLUMN = {name: name for name in ("video_id", "start", "end", "duration", "description")}

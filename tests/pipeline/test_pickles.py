@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 import torch
 
-from pipeline import embeddings, encoder, tables
-from pipeline.embeddings import Embeddings, EmbeddingsError, Store
-from pipeline.encoder import EncoderError
-from pipeline.files import FileError
-from pipeline.params import Embed
+from pipeline.core import tables
+from pipeline.core.files import FileError
+from pipeline.core.params import Embed
+from pipeline.retrieval import embeddings, encoder
+from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store
+from pipeline.retrieval.encoder import EncoderError
 
 PACKAGES = ("momentrank", "pipeline", "annotation")
 UNPICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
@@ -116,7 +117,7 @@ def test_nothing_else_of_ours_could(repository):
     used = {str(path.relative_to(repository)): set(found_in(path)) for path in modules(repository)}
     assert {path: names for path, names in used.items() if names} == {
         # The error alone; and the one place that unpickles: what params.yaml names.
-        "pipeline/flair_tagger.py": {"UnpicklingError", "SequenceTagger.load"},
+        "pipeline/names/flair_tagger.py": {"UnpicklingError", "SequenceTagger.load"},
     }
 
 

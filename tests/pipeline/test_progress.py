@@ -2,7 +2,7 @@
 
 import time
 
-from pipeline import progress
+from pipeline.core import progress
 
 
 def test_a_log_gets_whole_lines_now_and_then(capsys, monkeypatch):

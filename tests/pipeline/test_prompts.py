@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
-from pipeline import files, prompts
-from pipeline.prompts import PromptError, ids_of
+from pipeline.core import files
+from pipeline.llm import prompt as prompts
+from pipeline.llm.prompt import PromptError, ids_of
 
 EXAMPLE = {"description": "Omar sits.", "caption": "A man sits."}
 

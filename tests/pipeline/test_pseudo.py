@@ -11,12 +11,15 @@ import torch
 
 from momentrank import ids
 from momentrank.errors import MomentRankError, UsageError
-from pipeline import embeddings, files, neighbours, pool, pseudo, tables, training_sets
+from pipeline import pseudo
 from pipeline.candidates import candidates
-from pipeline.params import Candidates
-from pipeline.ranking import Pool
-from pipeline.similarity import unit_on_grid
-from pipeline.training_sets import Training, training_path, write_training_sets
+from pipeline.core import captions, files, tables
+from pipeline.core.params import Candidates
+from pipeline.distribution import training_sets
+from pipeline.distribution.training_sets import Training, training_path, write_training_sets
+from pipeline.retrieval import embeddings, search
+from pipeline.retrieval.ranking import Pool
+from pipeline.retrieval.similarity import unit_on_grid
 
 CAPTIONS = ["He waves.", "She waves.", "She sits.", "He sits.", "He waves."]
 ANGLES = {"He waves.": 0, "She waves.": 10, "She sits.": 60, "He sits.": 70}
@@ -71,7 +74,7 @@ def written(tmp_path, monkeypatch, moments, embedded):
 
     def write(queries: dict[str, str], sizes: list[int]) -> dict[int, object]:
         table = pd.DataFrame({"query_id": queries.keys(), "query": queries.values()}, dtype="str")
-        found = neighbours.search(table["query"], moments, embedded, max(sizes))
+        found = search.search(table["query"], moments, embedded, max(sizes))
         made = Training.of(table, moments, pd.Series({"a": 30.0, "b": 40.0}))
         told = []
         assert write_training_sets(made, found, sizes, told.append) == len(queries) == sum(told)
@@ -135,7 +138,7 @@ def test_parquet_holds_what_the_json_holds_however_the_search_came(
     texts = ["He sits.", "He waves.", "She sits.", "She waves.", "He sits."]
     queries = pd.DataFrame({"query_id": ["13", "qid_0", "7", "b", "9"], "query": texts})
     searched = Pool.of(moments, embedded.rows(moments["caption"]), 3)
-    found = neighbours.nearest(embedded.vectors, embedded.rows(queries["query"]), searched, block)
+    found = search.nearest(embedded.vectors, embedded.rows(queries["query"]), searched, block)
     made = Training.of(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
     assert write_training_sets(made, found, [1, 3]) == 5
     for size in (1, 3):
@@ -157,7 +160,7 @@ def test_a_failure_in_the_middle_leaves_no_half_file(tmp_path, monkeypatch, mome
     queries = pd.DataFrame({"query_id": ["1"], "query": ["He sits."]})
 
     def found():
-        yield from neighbours.search(queries["query"], moments, embedded, 2)
+        yield from search.search(queries["query"], moments, embedded, 2)
         raise RuntimeError("the disk is gone")
 
     made = Training.of(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
@@ -198,9 +201,11 @@ def test_a_training_text_that_is_tested_on_is_refused(other):
         [("1", "He waves.", "train"), ("2", "HE WAVES. ", other), ("3", "He waves.", "train")],
         columns=tables.QUERIES.columns,
     )
-    with pytest.raises(pool.SharedError, match=rf"queries 1 \(train\), 2 \({other}\) are equal"):
-        pool.refuse_shared(queries, tables.QUERIES.path)
-    pool.refuse_shared(queries.drop(index=1), tables.QUERIES.path)
+    with pytest.raises(
+        captions.SharedError, match=rf"queries 1 \(train\), 2 \({other}\) are equal"
+    ):
+        captions.refuse_shared(queries, tables.QUERIES.path)
+    captions.refuse_shared(queries.drop(index=1), tables.QUERIES.path)
 
 
 def test_what_the_published_training_code_reads_of_training_sets_and_videos(written):

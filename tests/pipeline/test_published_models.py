@@ -8,8 +8,9 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer
 
-from pipeline import encoder, flair_tagger
-from pipeline.params import load
+from pipeline.core.params import load
+from pipeline.names import flair_tagger
+from pipeline.retrieval import encoder
 
 pytestmark = pytest.mark.live
 

@@ -14,11 +14,12 @@ from momentrank import formats
 from momentrank.cli.main import main as momentrank
 from momentrank.errors import MomentRankError
 from momentrank.ids import decode_id, query_number
-from pipeline import csv_files, files, pool, release, stage, tables
-from pipeline.files import FileError
-from pipeline.params import load
-from pipeline.releasing import facts, settings
-from pipeline.releasing.collection import ReleaseError, one_of_each_text
+from pipeline import release
+from pipeline.campaign.collection import ReleaseError, one_of_each_text
+from pipeline.core import captions, cli, csv_files, files, tables
+from pipeline.core.files import FileError
+from pipeline.core.params import load
+from pipeline.distribution import facts, settings
 
 OPEN = {
     "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
@@ -116,7 +117,7 @@ class Checkout:
             tables.TOPUP.write(tables.TOPUP.empty())
             tables.CONSENSUS.write(consensus_of(pairs))
             tables.COUNTED_VOTES.write(votes_of(votes))
-            stage.write_metrics("consensus", {"agreement": AGREEMENT})
+            cli.write_metrics("consensus", {"agreement": AGREEMENT})
             csv_files.write_csv(
                 tables.JUDGMENTS.path, judgment() if judgments is None else judgments
             )
@@ -584,7 +585,7 @@ def test_a_list_of_names_that_cant_be_read_is_refused(checkout):
 
 def test_a_text_that_is_validation_and_test_is_refused(checkout):
     checkout.write(queries=[*QUERIES, ("q4", " she WAVES.", "test")])
-    with pytest.raises(pool.SharedError) as caught:
+    with pytest.raises(captions.SharedError) as caught:
         checkout.release()
     assert str(caught.value) == (
         "datasets/campaign/queries.csv: queries q1 (val), q4 (test) are equal in text, but a text"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.rewriters.replacements import Replacement, extract, words_of
+from pipeline.captions.replacements import Replacement, extract, words_of
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,16 @@ import pytest
 
 from benchmarks.rewrite import serving
 from momentrank.errors import UsageError
-from pipeline import csv_files, params, review, rewrite, tables
-from pipeline.files import FileError
-from pipeline.finder import Doubt
+from pipeline import rewrite
+from pipeline.captions import review
+from pipeline.captions.rules.gender import cast_of, from_cast
+from pipeline.core import csv_files, params, tables
+from pipeline.core.files import FileError
+from pipeline.core.table import TableError
 from pipeline.language.detection import LanguageError
-from pipeline.names import Span
-from pipeline.rewriters.rules.gender import cast_of, from_cast
-from pipeline.schema import TableError
-from pipeline.similarity import unit_on_grid
+from pipeline.names.base import Span
+from pipeline.names.finder import Doubt
+from pipeline.retrieval.similarity import unit_on_grid
 
 MOMENTS = pd.DataFrame(
     {

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import pool, review, rewrite, tables
-from pipeline.rewriters import none
-from pipeline.rewriters.port import Draft, Item
-from pipeline.rounds import rewrite_in_rounds
-from pipeline.versions import improves
+from pipeline import rewrite
+from pipeline.captions import identity, review
+from pipeline.captions.repair import rewrite_in_rounds
+from pipeline.captions.rewriter import Draft, Item
+from pipeline.captions.versions import improves
+from pipeline.core import tables
+from pipeline.core.captions import in_use
 
 
 class Scripted:
@@ -291,7 +293,7 @@ def test_a_caption_that_is_kept_is_used_as_it_is(rewritten, order):
     ]
     assert captions.loc["c", "similarity"] == 0.2
     tables.CAPTIONS.check(captions.reset_index()[tables.CAPTIONS.columns])
-    assert "c" in set(pool.in_use(captions.reset_index())["moment_id"])
+    assert "c" in set(in_use(captions.reset_index())["moment_id"])
     listed = review.for_review(captions.reset_index(), MOMENTS, rewritten[1].failed)
     assert "c" not in set(listed["moment_id"])
 
@@ -389,7 +391,7 @@ def test_repaired_and_failed_captions_are_listed_for_people(rewritten):
 
 
 def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_them():
-    done = rewrite.rewrite(MOMENTS, none.Unchanged(), none.unchecked, repairs=0)
+    done = rewrite.rewrite(MOMENTS, identity.Unchanged(), identity.unchecked, repairs=0)
     table = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
     assert table["caption"].tolist() == MOMENTS["description"].tolist()
     assert set(table["status"]) == {"passed"}

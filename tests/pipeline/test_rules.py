@@ -4,10 +4,10 @@ import re
 
 import pytest
 
-from pipeline.names import Span
-from pipeline.rewriters.rules.gender import Genders
-from pipeline.rewriters.rules.rewriter import RulesRewriter
-from pipeline.rewriters.rules.wording import Voice
+from pipeline.captions.rules.gender import Genders
+from pipeline.captions.rules.rewriter import RulesRewriter
+from pipeline.captions.rules.wording import Voice
+from pipeline.names.base import Span
 
 MEN = ("emil", "franz", "gero", "thomas")
 WOMEN = ("anna", "bea", "carla", "dora")

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.names import Span
-from pipeline.rewriters.port import Draft, Item, Rewriter
-from pipeline.rewriters.rules.gender import census
-from pipeline.rewriters.rules.parts import LONG, parts
-from pipeline.rewriters.rules.rewriter import RulesRewriter
-from pipeline.rewriters.rules.wording import Voice
+from pipeline.captions.rewriter import Draft, Item, Rewriter
+from pipeline.captions.rules.gender import census
+from pipeline.captions.rules.parts import LONG, parts
+from pipeline.captions.rules.rewriter import RulesRewriter
+from pipeline.captions.rules.wording import Voice
+from pipeline.names.base import Span
 
 NAMES = ("Anneli", "Bertrand", "Dmitri", "Okonkwo", "Zelda", "Vasquez", "Robin", "Lorenz")
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.similarity import GRID, micro_similarities, product_error, unit_on_grid
+from pipeline.retrieval.similarity import GRID, micro_similarities, product_error, unit_on_grid
 
 
 def random_units(seed: int, rows: int, dimensions: int) -> np.ndarray:

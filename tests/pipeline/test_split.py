@@ -5,9 +5,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from pipeline import pool, tables
-from pipeline.params import Split
-from pipeline.schema import TableError
+from pipeline.core import tables
+from pipeline.core.captions import described, text_key
+from pipeline.core.params import Split
+from pipeline.core.table import TableError
 from pipeline.split import SplitError, split
 
 NONE_FROZEN = tables.QUERIES.empty()
@@ -23,7 +24,7 @@ def drawn(texts: dict[str, str], seed=1, val=2, test=3, frozen=NONE_FROZEN, trai
 
 
 def texts_of(table: pd.DataFrame, name: str) -> set[str]:
-    return set(pool.text_key(table.loc[table["split"] == name, "query"]))
+    return set(text_key(table.loc[table["split"] == name, "query"]))
 
 
 DISTINCT = {f"m{i:02}": f"Somebody does thing {i}." for i in range(20)}
@@ -85,7 +86,7 @@ def test_dropping_one_caption_changes_at_most_one_drawn_query(texts, seed, data)
     before = drawn(texts, seed=seed, val=1, test=2).table
     gone = data.draw(st.sampled_from(sorted(texts)))
     kept = {name: text for name, text in texts.items() if name != gone}
-    assume(pool.text_key(pd.Series(list(kept.values()))).nunique() >= 3)
+    assume(text_key(pd.Series(list(kept.values()))).nunique() >= 3)
     after = drawn(kept, seed=seed, val=1, test=2).table
     for name in ("val", "test"):
         assert len(texts_of(before, name) - texts_of(after, name)) <= 1
@@ -165,5 +166,5 @@ def test_captions_kept_out_and_other_modalities_are_no_queries():
             "status": ["passed", "passed", "failed", "passed"],
         }
     )
-    assert pool.described(captions, moments, ["v"])["moment_id"].tolist() == ["a"]
-    assert pool.described(captions, moments, ["t", "v"])["moment_id"].tolist() == ["a", "b"]
+    assert described(captions, moments, ["v"])["moment_id"].tolist() == ["a"]
+    assert described(captions, moments, ["t", "v"])["moment_id"].tolist() == ["a", "b"]

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from pipeline import files
+from pipeline.core import files
 
 STAGES = ["ingest", "tagger", "rewrite", "split", "embed", "candidates", "pseudo", "sample"]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline import csv_files, schema, tables
-from pipeline.files import FileError
-from pipeline.schema import Table, TableError
+from pipeline.core import csv_files, tables
+from pipeline.core.files import FileError
+from pipeline.core.table import SHOWN_PROBLEMS, Table, TableError
 
 NOON = pd.Timestamp("2024-05-01T12:00:00Z")
 # Two rows of each table: the first with everything, the second with every null that may be.
@@ -278,7 +278,7 @@ def test_lines_are_those_of_the_file_even_after_cells_of_several_lines(tmp_path)
 def test_several_broken_cells_are_several_lines_and_the_rest_is_counted():
     frame = pd.DataFrame({"query_id": list("abcdefg"), "query": "x", "split": "dev"})
     lines = problems(lambda: tables.QUERIES.check(frame))
-    assert len(lines) == schema.SHOWN_PROBLEMS + 1
+    assert len(lines) == SHOWN_PROBLEMS + 1
     assert lines[0] == (
         "datasets/work/queries.parquet: row 0, split: 'dev' is not one of val, test, train"
     )

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import tagger
-from pipeline.files import FileError
-from pipeline.names import Span
-from pipeline.params import Tagger
-from pipeline.tagging import characters, grammar, training, wordlists
-from pipeline.tagging.grammar import Example, GrammarError
+from pipeline.core.files import FileError
+from pipeline.core.params import Tagger
+from pipeline.names import characters, grammar, training, wordlists
+from pipeline.names.base import Span
+from pipeline.names.grammar import Example, GrammarError
 
 PARAMS = Tagger(seed=5, sentences=120, epochs=1)
 WORDS = {"first": ["Nora"], "last": ["Reed"], "full": ["Nora Reed"], "w": ["lamp"]}

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from pipeline.together import together
+from pipeline.core.parallel import together
 
 
 def test_each_item_has_its_result():

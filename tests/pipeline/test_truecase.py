@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.truecase import Casing, casings, restore, words
+from pipeline.names.truecase import Casing, casings, restore, words
 
 CORPUS = [
     *["Water runs while Nora waits for her brother."] * 6,

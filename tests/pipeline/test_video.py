@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from numbered import read_video
 
-from pipeline import video
-from pipeline.video import VideoError, write_video
+from pipeline.video import probe
+from pipeline.video.probe import VideoError, write_video
 
 SIZE = (64, 36)
 
@@ -56,6 +56,6 @@ def test_no_ffmpeg_says_what_to_type(monkeypatch):
     def missing():
         raise RuntimeError("No ffmpeg exe could be found")
 
-    monkeypatch.setattr(video.imageio_ffmpeg, "get_ffmpeg_exe", missing)
+    monkeypatch.setattr(probe.imageio_ffmpeg, "get_ffmpeg_exe", missing)
     with pytest.raises(VideoError, match="pip install imageio-ffmpeg"):
-        video.ffmpeg()
+        probe.ffmpeg()

@@ -4,16 +4,16 @@ import shutil
 
 import pytest
 
-from pipeline import video, video_files
-from pipeline.video import VideoError
-from pipeline.video_files import durations, find, missing_remark, video_path
+from pipeline.video import files, probe
+from pipeline.video.files import durations, find, missing_remark, video_path
+from pipeline.video.probe import VideoError
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "videos").mkdir()
-    video_files._videos_in.cache_clear()
+    files._videos_in.cache_clear()
     return tmp_path / "videos"
 
 
@@ -65,8 +65,8 @@ def test_durations_are_read_once_and_only_of_what_is_a_video(
     shutil.copy(numbered, folder / "v.mp4")
     place(folder, "broken.mp4")
     asked = []
-    real = video.seconds_of
-    monkeypatch.setattr(video_files, "seconds_of", lambda path: asked.append(path) or real(path))
+    real = probe.seconds_of
+    monkeypatch.setattr(files, "seconds_of", lambda path: asked.append(path) or real(path))
     paths = ["videos/v.*", "videos/broken.mp4", "videos/none.mp4"]
     memory = tmp_path / "deep/durations.json"
     assert durations(paths, memory, 2) == {"videos/v.*": pytest.approx(8.0, abs=0.05)}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from pipeline import params
+from pipeline.core import params
 from tools import settings
 from tools.settings import SettingsError, apply, parse
 

@@ -6,8 +6,8 @@ import subprocess
 import pytest
 from project import copy_of
 
-from pipeline import params
-from pipeline.params import ParamsError
+from pipeline.core import params
+from pipeline.core.params import ParamsError
 from tools import campaign, settings
 from tools.campaign import CopyError
 from tools.settings import SettingsError

@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from pipeline.clipping.plan import ClipsError, planned, wanted
-from pipeline.clipping.recipe import Stretch
-from pipeline.params import Clips
+from pipeline.core.params import Clips
+from pipeline.video.plan import ClipsError, planned, wanted
+from pipeline.video.recipe import Stretch
 
 SHAS = {"v.mp4": "ab", "w.mp4": "cd", "copy.mp4": "ab"}
 VIDEOS = [("v", 10.0, "v.mp4"), ("w", 20.0, "w.mp4"), ("copy", 10.0, "copy.mp4"),

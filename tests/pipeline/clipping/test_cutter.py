@@ -9,10 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numbered import FPS, convert, numbers, shown, size_of, streams, thinned, times, write_numbered
 
-from pipeline.clipping import cutter
-from pipeline.clipping.cutter import cut
-from pipeline.clipping.recipe import Stretch, Style
-from pipeline.video import VideoError
+from pipeline.video import cutter
+from pipeline.video.cutter import cut
+from pipeline.video.probe import VideoError
+from pipeline.video.recipe import Stretch, Style
 
 pytestmark = pytest.mark.integration
 

@@ -5,8 +5,8 @@ import os
 
 import pytest
 
-from pipeline import files
-from pipeline.clipping.hashes import Hashes
+from pipeline.core import files
+from pipeline.video.hashes import Hashes
 
 
 def sha(content):

@@ -3,9 +3,9 @@
 import imageio_ffmpeg
 import pytest
 
-from pipeline import video
-from pipeline.clipping.program import program
-from pipeline.video import VideoError
+from pipeline.video import probe
+from pipeline.video.ffmpeg import program
+from pipeline.video.probe import VideoError
 
 pytestmark = pytest.mark.integration
 
@@ -56,6 +56,6 @@ def test_none_at_all_says_what_to_type(monkeypatch):
     def missing():
         raise RuntimeError("No ffmpeg exe could be found")
 
-    monkeypatch.setattr(video.imageio_ffmpeg, "get_ffmpeg_exe", missing)
+    monkeypatch.setattr(probe.imageio_ffmpeg, "get_ffmpeg_exe", missing)
     with pytest.raises(VideoError, match="pip install imageio-ffmpeg"):
         program()

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.clipping import recipe, shelf
-from pipeline.clipping.recipe import Stretch, Style
-from pipeline.clipping.shelf import holds, keep_only, name_of
+from pipeline.video import recipe, shelf
+from pipeline.video.recipe import Stretch, Style
+from pipeline.video.shelf import holds, keep_only, name_of
 
 seconds = st.floats(0, 1e6, allow_nan=False)
 facts = st.tuples(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.clipping.timeline import Timeline
+from pipeline.video.timeline import Timeline
 
 HALF = Fraction(1, 2_000_000)
 ticks = st.sampled_from([Fraction(1, 12288), Fraction(1, 90000), Fraction(1, 1000)])

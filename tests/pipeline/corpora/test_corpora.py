@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 from pipeline import corpora
+from pipeline.core.files import FileError
+from pipeline.core.params import Ingest
 from pipeline.corpora import sources
 from pipeline.corpora.rows import stable_id
-from pipeline.files import FileError
 from pipeline.ingest import ingest
-from pipeline.params import Ingest
 
 AS_NAMED = {name: name for name in ("video_id", "start", "end", "duration", "description")}
 STABLE_ID = r"[0-9a-f]{16}"

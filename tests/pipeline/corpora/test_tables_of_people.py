@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import corpora
+from pipeline.core.csv_files import read_sheet
+from pipeline.core.files import FileError
 from pipeline.corpora.columns import NEEDED, USUAL, locate
 from pipeline.corpora.times import seconds
-from pipeline.csv_files import read_sheet
-from pipeline.files import FileError
 
 
 def rows(tmp_path, content, columns=None, name="moments.csv"):

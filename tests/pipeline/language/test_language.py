@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline import params
+from pipeline.core import params
 from pipeline.language import detection, support
 from pipeline.language.detection import LanguageError, detect, of_corpus
 

@@ -13,12 +13,12 @@ import pytest
 
 from benchmarks.fake_openai.script import Script
 from benchmarks.fake_openai.server import Server
-from pipeline import prompts
+from pipeline.captions.llm_rewriter import LlmRewriter
+from pipeline.captions.rewriter import Item
+from pipeline.core.params import OpenAI
 from pipeline.llm.client import Endpoint
+from pipeline.llm.prompt import load
 from pipeline.llm.retry import Policy
-from pipeline.params import OpenAI
-from pipeline.rewriters.llm import LlmRewriter
-from pipeline.rewriters.port import Item
 
 KEY = "sk-secret-0123456789"
 QUICK = Policy(tries=8, first=0.02, longest=0.2)
@@ -100,7 +100,7 @@ def serve():
 
 @pytest.fixture
 def prompt(repository):
-    return prompts.load(repository / "prompts" / "rewrite-v1.yaml")
+    return load(repository / "prompts" / "rewrite-v1.yaml")
 
 
 @pytest.fixture
@@ -136,9 +136,9 @@ from pathlib import Path
 from pipeline import prompts
 from pipeline.llm.client import Endpoint
 from pipeline.llm.retry import Policy
-from pipeline.params import OpenAI
-from pipeline.rewriters.llm import LlmRewriter
-from pipeline.rewriters.port import Item
+from pipeline.core.params import OpenAI
+from pipeline.captions.llm_rewriter import LlmRewriter
+from pipeline.captions.rewriter import Item
 
 told = json.loads(sys.argv[1])
 rewriter = LlmRewriter(

@@ -5,13 +5,13 @@ import json
 import pytest
 
 from benchmarks.fake_openai.answers import caption_of
+from pipeline.captions.rewriter import Draft
 from pipeline.llm import results
 from pipeline.llm.answers import Answer
 from pipeline.llm.cache import CacheError
 from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError
 from pipeline.llm.retry import Policy
-from pipeline.rewriters.port import Draft
 
 
 def right(items):

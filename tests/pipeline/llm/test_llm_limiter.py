@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.captions.rewriter import OK
 from pipeline.llm.limiter import Books, Limiter
-from pipeline.rewriters.port import OK
 
 
 class Clock:

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from pipeline import params
-from pipeline.rewriters.llm import LlmRewriter
-from pipeline.rewriters.port import OK, Item
+from pipeline.captions.llm_rewriter import LlmRewriter
+from pipeline.captions.rewriter import OK, Item
+from pipeline.core import params
 
 NAMES = ("Hannah", "Simon", "Marlow", "Delaney", "Stone")
 

@@ -13,11 +13,11 @@ from werkzeug import Response
 from benchmarks.fake_openai.answers import caption_of
 from benchmarks.fake_openai.script import FAULTS
 from momentrank.errors import UsageError
+from pipeline.captions.rewriter import OK, Draft, Item
 from pipeline.llm import breaker
 from pipeline.llm.cache import CacheError
 from pipeline.llm.outcomes import LLMError
 from pipeline.llm.retry import Policy
-from pipeline.rewriters.port import OK, Draft, Item
 
 
 def right(items):

@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from annotation import agreement, consensus
-from pipeline import csv_files, reference_runs, report, tables
-from pipeline import opened as opened_campaign
-from pipeline.reporting import sources
-from pipeline.video import write_video
+from pipeline import reference_runs, report
+from pipeline.campaign import campaign as opened_campaign
+from pipeline.core import csv_files, tables
+from pipeline.pages import sources
+from pipeline.video.probe import write_video
 
 REPOSITORY = Path(__file__).parents[3]
 HOSTILE = '<script>alert("1")</script>\u202e{{ 7 * 7 }}</title></svg><img src=http://x.invalid/>'
@@ -50,7 +51,7 @@ VOTES = {
 
 def read() -> sources.Sources:
     """Read what is in the current folder."""
-    from pipeline.params import load
+    from pipeline.core.params import load
 
     return sources.read(load())
 

@@ -9,10 +9,10 @@ import pytest
 import small_collection
 
 from pipeline import report
-from pipeline.reporting import relevance
-from pipeline.reporting.exports import exports
-from pipeline.reporting.grid import Grid, count, decimal, percent
-from pipeline.reporting.latex import latex
+from pipeline.pages import relevance
+from pipeline.pages.exports import exports
+from pipeline.pages.latex import latex
+from pipeline.pages.tables import Grid, count, decimal, percent
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIGURES = {"figure-4a", "figure-4b", "figure-5a", "figure-5b", "figure-6a", "figure-6b",

@@ -14,10 +14,11 @@ import small_collection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline import release, tables, words
-from pipeline.params import Report
-from pipeline.releasing.figures import per_query, query_table
-from pipeline.reporting import (
+from pipeline import release
+from pipeline.core import tables, words
+from pipeline.core.params import Report
+from pipeline.distribution.figures import per_query, query_table
+from pipeline.pages import (
     besides,
     charts,
     checks,
@@ -29,9 +30,9 @@ from pipeline.reporting import (
     scores,
     verbs,
 )
-from pipeline.reporting.charts import Words, bars
-from pipeline.reporting.figures import figures
-from pipeline.reporting.grid import count, decimal, percent
+from pipeline.pages.charts import Words, bars
+from pipeline.pages.figures import figures
+from pipeline.pages.tables import count, decimal, percent
 
 ASKED = Report(min_alpha=0.667, max_discarded=0.05, max_alike_below_top=0.2, max_lost=0.05)
 ENDED = "2026-11-23T08:53:12Z"

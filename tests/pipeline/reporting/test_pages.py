@@ -14,8 +14,10 @@ import small_collection
 from small_collection import HOSTILE
 
 from momentrank.cli.main import main as momentrank
-from pipeline import files, next_step, reference_runs, report, stage
-from pipeline.reporting import sources
+from pipeline import reference_runs, report
+from pipeline.campaign import next_step
+from pipeline.core import cli, files
+from pipeline.pages import sources
 
 NAMELESS = """() => {
     const named = (one) => one.getAttribute('aria-label') || one.textContent.trim()
@@ -96,7 +98,7 @@ def test_without_a_campaign_or_judgments_everything_succeeds(tmp_path, campaign)
     assert "Nothing to show yet." in text_of(public)
     assert ("No campaign yet" in text_of(public)) == (campaign is None)
     assert "No pair is disputed." in text_of(own)
-    verdicts = files.read_json(tmp_path / stage.METRICS / "report.json")["checks"]
+    verdicts = files.read_json(tmp_path / cli.METRICS / "report.json")["checks"]
     assert verdicts["judged"] == verdicts["agreement"] == verdicts["scorer"] == "open"
     figures = [path.name for path in (tmp_path / report.REPORT / "figures").iterdir()]
     assert sorted(name for name in figures if name.endswith(".svg")) == [
@@ -210,7 +212,7 @@ def test_the_links_to_clips_are_encoded(hostile):
     with contextlib.chdir(hostile):
         found = small_collection.read()
     assert "/" in found.clips["clip"].iloc[0]
-    from pipeline.reporting.lead import _link
+    from pipeline.pages.lead import _link
 
     link = _link(found.clips["clip"].iloc[0])
     assert link.count("/") == 2

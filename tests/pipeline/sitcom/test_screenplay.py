@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from pipeline import files
+from pipeline.core import files
 from pipeline.sitcom.screenplay import (
     SCREENPLAY,
     ActionName,

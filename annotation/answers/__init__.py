@@ -1,0 +1,1 @@
+"""What `pull` reads: answers, and the history of each."""

@@ -1,0 +1,229 @@
+"""Tell judgments from all else that a project holds: pure.
+
+An answer is a judgment if its task's key is ours and of this project, the task shows what the key
+says, its author is the project's annotator, who submitted it, nobody else has changed it, and it
+says one level or one reason. Everything else is refused, with the reason: nothing unreadable ever
+becomes a level.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from annotation.label_studio.keys import Key, Signer
+from annotation.label_studio.page import read_answer
+from annotation.label_studio.records import Answered
+
+Row = dict[str, Any]
+LONGEST_SECONDS = 1e9
+NOT_THEIRS = ("not-the-annotator", "imported")
+"""Reasons that say whose an answer is: they hold for a version of it, not for one before."""
+SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-key")
+"""Reasons that are somebody else's doing: what its annotator said before goes on counting."""
+
+
+class Sorted(NamedTuple):
+    """Rows of judgments, of what was refused, and of tasks that wait for an answer.
+
+    `surplus` are tasks that wait though another of the same key is open or answered.
+    """
+
+    judgments: list[Row]
+    rejected: list[Row]
+    open_tasks: list[Row]
+    surplus: list[int]
+
+
+class Owner(NamedTuple):
+    """Whose project it is: an annotator, and the number of their account."""
+
+    annotator: int
+    account: int | None
+
+
+class Origin(NamedTuple):
+    """The task's key, if it is ours, and whether it shows what that says."""
+
+    key: Key | None
+    shown: bool
+
+
+class Pair(NamedTuple):
+    """What an answer is to: a query and a moment, as they were shown to one annotator."""
+
+    query_id: str
+    moment_id: str
+    annotator: int
+    query_sha: str
+    clip_sha: str
+
+    @classmethod
+    def of(cls, key: Key) -> "Pair":
+        """Return the pair of a key."""
+        return cls(key.query_id, key.moment_id, key.annotator, key.query_sha, key.clip_sha)
+
+
+Known = Mapping[str, Pair]
+"""The pairs of answers by their origin, as they were when they were first pulled."""
+Trust = Callable[[str], bool]
+"""Whether an imported answer counts, by its origin."""
+
+
+def nobody(_origin: str) -> bool:
+    """Trust no imported answer."""
+    return False
+
+
+def everybody(_origin: str) -> bool:
+    """Trust every imported answer."""
+    return True
+
+
+def sort_out(
+    tasks: Iterable[Answered],
+    owner: Owner,
+    signer: Signer,
+    trust: Trust = nobody,
+    known: Known = MappingProxyType({}),
+) -> Sorted:
+    """Return what one project's tasks come to.
+
+    An answer that was `known` of another pair was given to what its task showed then.
+    """
+    found = Sorted([], [], [], [])
+    places: dict[object, list[Answered]] = defaultdict(list)
+    for task in tasks:
+        key = signer.read(task.pair)
+        own = key if key is not None and key.annotator == owner.annotator else None
+        shown = own is not None and signer.shows(task)
+        for answer in task.answers:
+            origin = Origin(own, shown and not _is_moved(answer, own, known))
+            _sort_answer(found, answer, owner, origin, trust)
+        found.rejected.extend(
+            _refused(draft, owner, own, "draft") for draft in task.drafts if not draft["annotation"]
+        )
+        if own is not None and shown:
+            places[own.place].append(task)
+    for twins in places.values():
+        _sort_place(found, sorted(twins, key=lambda task: task.id), owner, signer, known)
+    return found
+
+
+def is_owners(answer: Mapping[str, Any], owner: Owner, key: Key | None, known: Known) -> bool:
+    """Tell whether an answer is the annotator's own, unchanged, and to the pair of this key."""
+    return _foreign(answer, owner, nobody) is None and not _is_moved(answer, key, known)
+
+
+def _is_moved(answer: Mapping[str, Any], key: Key | None, known: Known) -> bool:
+    """Tell whether an answer was to another pair: it, or what its task shows, was exchanged."""
+    return key is not None and known.get(_origin(answer), Pair.of(key)) != Pair.of(key)
+
+
+def _sort_place(
+    found: Sorted, twins: Sequence[Answered], owner: Owner, signer: Signer, known: Known
+) -> None:
+    """Note which of the tasks with one key waits: the oldest, unless its annotator answered one."""
+    waiting = [task for task in twins if not task.answers and not task.closed]
+    answered = any(
+        is_owners(answer, owner, signer.read(task.pair), known)
+        for task in twins
+        for answer in task.answers
+    )
+    kept = [] if answered else waiting[:1]
+    found.open_tasks.extend(_pair(key) for task in kept if (key := signer.read(task.pair)))
+    found.surplus.extend(task.id for task in waiting[len(kept) :])
+
+
+def _sort_answer(
+    found: Sorted, answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
+) -> None:
+    key, reason = origin.key, _fault(answer, owner, origin, trust)
+    said = None if reason else read_answer(answer["result"])
+    if key is None or said is None or said.problem:
+        fault = reason or (said.problem if said else None) or "bad-key"
+        found.rejected.append(_refused(answer, owner, key, fault))
+    else:
+        judged = {
+            "level": said.level,
+            "reason": said.reason,
+            "submitted_at": answer["created_at"],
+            "updated_at": answer["updated_at"],
+            "seconds": _seconds(answer["lead_time"]),
+            "origin": _origin(answer),
+            "guideline": key.guideline,
+            "state": "trusted" if _account(answer["updated_by"]) is None else "stands",
+        }
+        found.judgments.append(_pair(key) | judged)
+
+
+def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust) -> str | None:
+    """Return why an answer can't be a judgment, whatever it says."""
+    if origin.key is None:
+        return "bad-key"
+    if foreign := _foreign(answer, owner, trust):
+        return foreign
+    if not origin.shown:
+        return "not-what-was-shown"
+    return "skipped" if answer["was_cancelled"] else None
+
+
+def _foreign(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> str | None:
+    """Return why an answer is not the project's annotator's own.
+
+    Who submits an answer is also who updated it last; an imported one bears whatever name its
+    importer chose, and nobody has updated it.
+    """
+    if _account(answer["completed_by"]) != owner.account or owner.account is None:
+        return "not-the-annotator"
+    last = _account(answer["updated_by"])
+    if last is None:
+        return None if trust(_origin(answer)) else "imported"
+    return None if last == owner.account else "changed-by-another"
+
+
+def _account(who: object) -> object:
+    return who["id"] if isinstance(who, Mapping) else who
+
+
+def _seconds(measured: object) -> float | None:
+    """Return the time an answer took; None where the annotator's clock was set meanwhile."""
+    if isinstance(measured, bool) or not isinstance(measured, int | float):
+        return None
+    return float(measured) if 0 <= measured <= LONGEST_SECONDS else None
+
+
+def _origin(answer: Mapping[str, Any]) -> str:
+    """Return what an answer is known by: a wiped server gives its numbers again, not its times."""
+    return f"{answer['id']}@{answer['created_at']}"
+
+
+def _pair(key: Key) -> Row:
+    row = key._asdict()
+    del row["guideline"]
+    return row
+
+
+def _refused(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: str) -> Row:
+    """Return a row of what was refused, and besides it what the history asks for."""
+    return {
+        "query_id": key.query_id if key else None,
+        "moment_id": key.moment_id if key else None,
+        "annotator": owner.annotator,
+        "reason": reason,
+        "origin": _origin(answer),
+        "submitted_at": answer["created_at"],
+        "updated_at": answer.get("updated_at"),
+        "takes_back": _takes_back(answer, owner, reason),
+    }
+
+
+def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:
+    """Return which older versions a refused answer takes back: all, this very one, or none.
+
+    An annotator takes back what they said before. That an answer is not theirs at all may come
+    out later (their account was put right); if it became another's, somebody changed it.
+    """
+    if reason in NOT_THEIRS and None not in {owner.account, _account(answer["completed_by"])}:
+        return "version"
+    return "none" if reason in {*SOMEBODY_ELSES, "draft"} else "all"

@@ -1,0 +1,68 @@
+"""Every version of every judgment that was ever seen, and which of them is the judgment: pure.
+
+A version of an answer has one state. `stands`: it is on the server now. `replaced`: its annotator
+has changed the answer since. `rejected`: its annotator took it back. `tampered`: somebody else has
+changed the answer or its task since. `lost`: it went away from the server, which has nothing of
+this answer, or (restored from a backup) only what was said before. `trusted`: it was imported, and
+the lead said that it counts. What was lost or tampered with counts: a person did judge.
+"""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from annotation.answers.answers import Known, Pair
+from pipeline.core import tables
+
+VERSION = ["origin", "updated_at"]
+KEY = list(tables.JUDGMENTS.key)
+COUNTING = ("stands", "lost", "tampered", "trusted")
+STATES = (*COUNTING, "replaced", "rejected")
+SHOWN = list(Pair._fields)
+REFUSED = [*VERSION, "takes_back"]
+
+
+class History(NamedTuple):
+    """The table of versions, the judgments among them, and what went away since the last time."""
+
+    versions: pd.DataFrame
+    judgments: pd.DataFrame
+    vanished: pd.DataFrame
+
+
+def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.DataFrame) -> History:
+    """Bring what was known together with what is on the server now.
+
+    `before` is the table of versions; `found` is one too, and holds the judgments that are on the
+    server now. `refused` has `REFUSED` of every answer that was rejected.
+    """
+    seen = pd.MultiIndex.from_frame(found[VERSION])
+    older = before[~pd.MultiIndex.from_frame(before[VERSION]).isin(seen)]
+    newest = found.groupby("origin")["updated_at"].max().reindex(older["origin"])
+    valid = older["updated_at"] <= newest.set_axis(older.index)
+    now = refused.set_index("origin").reindex(older["origin"]).set_axis(older.index)
+    there = now["takes_back"].notna() & ~valid
+    same = (now["takes_back"] == "version") & (now["updated_at"] == older["updated_at"])
+    taken_back = there & ((now["takes_back"] == "all") | same)
+    tampered = there & ~taken_back & older["state"].isin(["stands", "lost"])
+    vanished = older["state"].isin(["stands", "tampered"]) & ~valid & ~there
+    state = older["state"].mask(valid, "replaced").mask(taken_back, "rejected")
+    older = older.assign(state=state.mask(tampered, "tampered").mask(vanished, "lost"))
+    versions = pd.concat([older, found]).sort_values([*KEY, *VERSION], ignore_index=True)
+    checked = tables.JUDGMENT_HISTORY.check(versions)
+    return History(checked, _judgments(checked), older[vanished])
+
+
+def first_pairs(versions: pd.DataFrame) -> Known:
+    """Return which pair each answer was to when it was first pulled, by its origin."""
+    first = versions.sort_values("updated_at").drop_duplicates("origin")
+    pairs = first[SHOWN].itertuples(index=False, name=None)
+    return {origin: Pair(*pair) for origin, pair in zip(first["origin"], pairs, strict=True)}
+
+
+def _judgments(versions: pd.DataFrame) -> pd.DataFrame:
+    """Return each person's newest answer to a pair, as it was shown to them."""
+    counting = versions[versions["state"].isin(COUNTING)]
+    newest = counting.sort_values(["submitted_at", *VERSION]).drop_duplicates(KEY, keep="last")
+    columns = tables.JUDGMENTS.columns
+    return tables.JUDGMENTS.check(newest[columns].sort_values(KEY, ignore_index=True))

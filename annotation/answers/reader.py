@@ -1,0 +1,89 @@
+"""Read a project's answers: all of them the first time, then what was changed since.
+
+Label Studio tells which tasks were touched after a moment, and how many tasks and answers there
+are. Where the numbers do not come out, something went away unseen, and all is read again.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.records import Answered, Project
+from pipeline.core import files
+
+CACHE = Path(".cache/campaign/answers")
+OVERLAP = timedelta(minutes=1)
+"""What was written long before it could be read is read all the same."""
+TRIES = 3
+
+Tasks = Mapping[int, Answered]
+
+
+def read(studio: LabelStudio, project: Project, *, anew: bool = False) -> Tasks:
+    """Return the project's tasks by number, and remember them for the next time.
+
+    Raises:
+        StudioError: the server can't be reached or fails; nothing is remembered then.
+    """
+    known = {} if anew else _remembered(project)
+    for _ in range(TRIES if known else 0):
+        known = {**known, **_by_number(studio.answers(project, _since(known)))}
+        if _adds_up(known, studio.project(project.id)):
+            break
+    else:
+        known = _by_number(studio.answers(project, None))
+    _remember(project, known)
+    return known
+
+
+def _by_number(tasks: Iterable[Answered]) -> dict[int, Answered]:
+    return {task.id: task for task in tasks}
+
+
+def _since(known: Tasks) -> datetime:
+    return max(task.updated_at for task in known.values()) - OVERLAP
+
+
+def _adds_up(known: Tasks, project: Project) -> bool:
+    answers = sum(len(task.answers) for task in known.values())
+    return (len(known), answers) == (project.tasks, project.answers)
+
+
+def _file(project: Project) -> Path:
+    return CACHE / f"{project.id}.json"
+
+
+def _remember(project: Project, known: Tasks) -> None:
+    entry = {"made": project.created_at, "tasks": [list(task) for task in known.values()]}
+    try:
+        content = orjson.dumps(entry)
+    except orjson.JSONEncodeError:  # an answer holds what no page of ours sends: half a character
+        content = b"{}"  # nothing: next time all is read again
+    with files.atomic(_file(project), "wb") as stream:
+        stream.write(content)
+
+
+def _remembered(project: Project) -> dict[int, Answered]:
+    """Return what is known of this very project; nothing after a server was wiped."""
+    try:
+        entry = orjson.loads(_file(project).read_bytes())
+        if entry["made"] != project.created_at:
+            return {}
+        return _by_number(_task(*row) for row in entry["tasks"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _task(
+    number: int,
+    pair: object,
+    closed: bool,
+    at: str,
+    *rest: Any,  # noqa: ANN401  (JSON)
+) -> Answered:
+    answers, drafts, query, clip = rest
+    return Answered(number, pair, closed, datetime.fromisoformat(at), answers, drafts, query, clip)

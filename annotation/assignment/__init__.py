@@ -1,0 +1,1 @@
+"""Who is asked what: the parts of `plan`."""

@@ -1,0 +1,101 @@
+"""Who is asked: open tasks stay with whom they were given to, missing votes find a person.
+
+A query's batch is a group: the people who have already judged in it, or are about to, come
+first, so that the same two judge all its pairs, and a newcomer takes all that a leaver left.
+"""
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import groupby, islice
+from operator import itemgetter
+from typing import NamedTuple
+
+import pandas as pd
+
+from annotation.assignment.pairs import SEAT
+from annotation.assignment.people import Role
+from annotation.votes.votes import Ints
+
+PERSON = ["pair", "annotator"]
+ROLE_OF: Mapping[str, Role] = {"first": "annotator", "escalated": "escalation"}
+
+
+class Gap(NamedTuple):
+    """A pair that is short of people: its batch, what kind of votes, and how many."""
+
+    group: int
+    kind: str
+    pair: int
+    seats: int
+
+
+def kept(
+    given: pd.DataFrame, seen: pd.DataFrame, missing: Ints, asked: Mapping[int, Role]
+) -> pd.DataFrame:
+    """Return the open tasks that stay: of people who may be asked, and no more than are needed."""
+    judged = pd.MultiIndex.from_frame(given[PERSON]).isin(pd.MultiIndex.from_frame(seen[PERSON]))
+    usable = given[given["annotator"].isin(list(asked)) & ~judged]
+    order = usable.sort_values(["pair", "kind", "annotator"], ascending=[True, False, True])
+    order = order.drop_duplicates(PERSON)
+    return order[order.groupby("pair").cumcount() < missing[order["pair"]]]
+
+
+class Allocator:
+    """Gives out seats, and knows how much everybody has to do."""
+
+    def __init__(
+        self, asked: Mapping[int, Role], waiting: Mapping[int, int], done: Mapping[int, int]
+    ) -> None:
+        """Take who may be asked, and how many tasks each has open and how many done."""
+        self._asked = asked
+        self._open = Counter(waiting)
+        self._done = Counter(done)
+
+    def fill(self, gaps: Sequence[Gap], held: pd.DataFrame) -> pd.DataFrame:
+        """Return a person for each empty seat, as `pair, annotator, kind`.
+
+        `held` says who has seen a pair or is about to, as `pair, group, annotator, kind`.
+        Where nobody is left to ask, a seat stays empty.
+        """
+        busy, engaged = _busy(held), _engaged(held)
+        seats: list[tuple[int, int, str]] = []
+        for (group, kind), members in groupby(sorted(gaps), itemgetter(0, 1)):
+            people = self._in_order(group, kind, engaged[group, kind])
+            for gap in members:
+                free = (person for person in people if person not in busy[gap.pair])
+                takers = list(islice(free, gap.seats))
+                self._open.update(takers)
+                seats += [(gap.pair, person, kind) for person in takers]
+        return pd.DataFrame(seats, columns=SEAT)
+
+    def _in_order(self, group: int, kind: str, engaged: Mapping[int, int]) -> list[int]:
+        """Return whom to ask first in a group: its own people, then the least loaded.
+
+        Escalated pairs go to the `escalation` people first of all. Who is equal in all of it
+        is drawn by a hash, so that couples of annotators change from query to query.
+        """
+
+        def preference(person: int) -> tuple[int | str, ...]:
+            role, place = self._asked[person] != ROLE_OF[kind], -engaged.get(person, 0)
+            first = (role, place) if kind == "escalated" else (place, role)
+            draw = hashlib.sha256(f"{group} {kind} {person}".encode()).hexdigest()
+            return *first, self._open[person], self._done[person], draw
+
+        return sorted(self._asked, key=preference)
+
+
+def _busy(held: pd.DataFrame) -> dict[int, set[int]]:
+    busy: dict[int, set[int]] = defaultdict(set)
+    for pair, person in zip(held["pair"].tolist(), held["annotator"].tolist(), strict=True):
+        busy[pair].add(person)
+    return busy
+
+
+def _engaged(held: pd.DataFrame) -> dict[tuple[int, str], Counter[int]]:
+    """Count each person's seats in a group, apart for first and for escalated votes."""
+    engaged: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
+    seats = (held[name].tolist() for name in ("group", "kind", "annotator"))
+    for (group, kind, person), number in Counter(zip(*seats, strict=True)).items():
+        engaged[group, kind][person] = number
+    return engaged

@@ -1,0 +1,90 @@
+"""Which queries get their second batch judged (design, section 3, "Extension")."""
+
+from collections.abc import Mapping, Set
+from typing import NamedTuple
+
+import pandas as pd
+
+from annotation.assignment.inputs import Rule
+from annotation.assignment.pairs import Standing
+from annotation.assignment.people import PlanError
+from annotation.votes.votes import NO_LEVEL
+from pipeline.core import tables
+
+SECOND = 2
+
+
+class Extension(NamedTuple):
+    """Query_ids: those whose batch 2 is judged, and those that the lead has to decide on.
+
+    `undecided` are all of which nobody can tell yet whether their batch 2 will be judged, and
+    `decided` the ones that have a batch 2 and where it is settled.
+    """
+
+    extended: set[str]
+    for_the_lead: set[str]
+    undecided: Set[str] = frozenset()
+    decided: Set[str] = frozenset()
+
+
+def extension(known: Standing, decisions: Mapping[str, bool], rule: Rule) -> Extension:
+    """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
+
+    The rule waits until no pair of batch 1 does. A second batch that was begun is gone on with,
+    whatever later answers make of the mean, unless the lead says no: what was asked of it for
+    the audit or a top-up does not begin it.
+    """
+    queries = _by_query(known, rule)
+    yes, no = (_named(queries, decisions, answer) for answer in (True, False))
+    told = yes | no | queries["begun"]
+    by_rule = ~queries["waits"] & queries["high"]
+    extended = queries["more"] & ~no & (told | by_rule)
+    unsure = queries["more"] & ~told & ~queries["waits"] & ~queries["levels"]
+    undecided = unsure | (queries["more"] & ~told & queries["waits"])
+    settled = queries["more"] & ~undecided
+    return Extension(_ids(extended), _ids(unsure), _ids(undecided), _ids(settled))
+
+
+def _by_query(known: Standing, rule: Rule) -> pd.DataFrame:
+    """Return what the rule asks about each query, as columns of bool."""
+    pairs, level = known.pairs, known.verdicts.level
+    first, second = pairs["batch"] == 1, pairs["batch"] == SECOND
+    ranks = pairs["rank"].between(rule.batch - rule.last_ranks + 1, rule.batch)
+    last = first & ranks & (level != NO_LEVEL)
+    begun = pairs.index.isin(known.seen["pair"]) | pairs.index.isin(known.given["pair"])
+    queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
+        candidates=first | second,
+        more=second,
+        waits=first & known.waiting,
+        begun=second & ~pairs["extra"] & begun,
+        levels=last,
+        surplus=(level - rule.min_mean) * last,
+    )
+    figures = queries.groupby("query_id").sum()
+    return figures.assign(high=(figures["surplus"] >= 0) & (figures["levels"] > 0)).assign(
+        more=(figures["more"] > 0) & (figures["candidates"] >= rule.batch),
+        **{name: figures[name] > 0 for name in ("waits", "begun", "levels")},
+    )
+
+
+def _named(queries: pd.DataFrame, decisions: Mapping[str, bool], answer: bool) -> pd.Series:
+    chosen = [query for query, decision in decisions.items() if decision == answer]
+    return pd.Series(queries.index.isin(chosen), index=queries.index)
+
+
+def _ids(marks: pd.Series) -> set[str]:
+    return set(marks.index[marks])
+
+
+def of_judged_queries(decisions: Mapping[str, bool], same: Mapping[str, str]) -> dict[str, bool]:
+    """Return the decisions by the query that is judged; of equal queries the smallest id's.
+
+    `same` names that query for every query of the campaign.
+
+    Raises:
+        PlanError: a decision is about a query that the campaign does not have.
+    """
+    unknown = sorted(decisions.keys() - same.keys())
+    if unknown:
+        raise PlanError(f"{tables.EXTEND.path}: there is no query {unknown[0]!r}; remove the line")
+    return {same[query]: decisions[query] for query in sorted(decisions, reverse=True)}

@@ -1,0 +1,55 @@
+"""All that a plan is made from."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import pandas as pd
+
+from annotation.assignment.people import Annotator
+from annotation.votes.rule import Rounding
+from pipeline.core import tables
+
+
+class Rule(NamedTuple):
+    """When the second batch follows: a mean level over the last ranks of the first.
+
+    `batch` is the number of candidates in the first; `rounding` is of the levels themselves.
+    """
+
+    batch: int = 20
+    last_ranks: int = 5
+    min_mean: float = 2.0
+    rounding: Rounding = "up"
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What is to be judged, what was, and by whom.
+
+    `queries` holds `query_id, query`: equal texts are judged once, as the query of the smallest
+    id. `clips` are the moments that have one. `shown` holds the hashes of what was last shown
+    of each pair: judgments of anything else don't count. `open_tasks` are given out and not
+    answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in a way that is no
+    judgment, and go to somebody else. `extend` holds the lead's decisions by query_id.
+    `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted at once, whatever their
+    rank, and never asked by the extension.
+    """
+
+    queries: pd.DataFrame
+    candidates: pd.DataFrame
+    clips: Collection[str]
+    shown: pd.DataFrame
+    judgments: pd.DataFrame
+    open_tasks: pd.DataFrame
+    annotators: Sequence[Annotator]
+    extend: Mapping[str, bool]
+    rule: Rule = field(default_factory=Rule)
+    spent: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
+    extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)
+
+    @property
+    def done(self) -> Counter[int]:
+        """How many judgments each person has made."""
+        return Counter(self.judgments["annotator"].tolist())

@@ -1,0 +1,107 @@
+"""What is known of each pair: who saw it, what the votes come to, and how many are missing."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.assignment.inputs import Campaign
+from annotation.votes import votes
+from annotation.votes.rule import Verdicts, decide
+from annotation.votes.votes import FIRST_VOTES, VOTING, Bools, Ints
+from pipeline.campaign.pairs import ALL_VOTES, PAIR
+from pipeline.core import captions, tables
+
+SEAT = ["pair", "annotator", "kind"]
+
+
+class Standing(NamedTuple):
+    """The pairs of distinct queries in order, and what is known of each, row by row.
+
+    `same` names for every query the one that is judged for it. `group` in `pairs` numbers the
+    batches of all queries: their pairs are judged by the same people. `extra` there marks what
+    audit and top-up want, candidates of batch 2 among it. `seen` and `given` are
+    the judgments and the open tasks as `pair, annotator, kind`: a row of `pairs` and a person.
+    `seen` holds every answer, also those that don't count.
+    """
+
+    pairs: pd.DataFrame
+    same: dict[str, str]
+    clip: Bools
+    verdicts: Verdicts
+    seen: pd.DataFrame
+    given: pd.DataFrame
+
+    @property
+    def waiting(self) -> Bools:
+        """Tell the pairs that people can and should still judge."""
+        waiting: Bools = self.clip & (self.verdicts.outcome == "waiting")
+        return waiting
+
+    @property
+    def missing(self) -> Ints:
+        """Return how many votes each pair that waits lacks, if all to come have a level."""
+        scores = self.verdicts.scores
+        whole = np.where(scores >= FIRST_VOTES, ALL_VOTES, FIRST_VOTES)
+        lacking: Ints = np.where(self.waiting, whole - scores, 0)
+        return lacking
+
+    @property
+    def escalated(self) -> Bools:
+        """Tell the pairs whose first two levels lie apart."""
+        apart: Bools = (self.verdicts.scores >= FIRST_VOTES) & (self.verdicts.outcome != "two")
+        return apart
+
+
+def canonical(queries: pd.DataFrame) -> dict[str, str]:
+    """Return for each of `query_id, query` the smallest query_id of equal text."""
+    ordered = queries.sort_values("query_id")
+    smallest = ordered.groupby(captions.text_key(ordered["query"]))["query_id"].transform("first")
+    return dict(zip(ordered["query_id"], smallest, strict=True))
+
+
+def standing(campaign: Campaign, *, closed: bool = False) -> Standing:
+    """Return where each pair stands; once the campaign is `closed`, what waits is discarded."""
+    same = canonical(campaign.queries)
+    pairs = _pairs(campaign.candidates, campaign.extra, same)
+    fresh = votes.fresh(campaign.judgments, campaign.shown)
+    counting = votes.votes(_one_query(fresh, same), pairs)
+    given = campaign.open_tasks[campaign.open_tasks["kind"].isin(VOTING)]
+    rounding = campaign.rule.rounding
+    return Standing(
+        pairs,
+        same,
+        clip=pairs["moment_id"].isin(list(campaign.clips)).to_numpy(),
+        verdicts=decide(
+            counting.pair, counting.level, len(pairs), closed=closed, rounding=rounding
+        ),
+        seen=_seats(_one_query(_answered(campaign), same), pairs),
+        given=_seats(_one_query(given, same), pairs),
+    )
+
+
+def _answered(campaign: Campaign) -> pd.DataFrame:
+    columns = tables.ASSIGNMENTS.columns
+    both = [campaign.judgments[columns], campaign.spent[columns]]
+    return pd.concat(both).drop_duplicates([*PAIR, "annotator"])
+
+
+def _pairs(candidates: pd.DataFrame, extra: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
+    wanted = pd.concat([candidates, extra]).drop_duplicates(PAIR)
+    judged = wanted["query_id"] == _one_query(wanted, same)["query_id"]
+    pairs = wanted[judged].sort_values(["query_id", "batch", "moment_id"], ignore_index=True)
+    return pairs.assign(
+        group=pairs.groupby(["query_id", "batch"]).ngroup(),
+        extra=votes.rows_of(pairs, extra) >= 0,
+    )
+
+
+def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
+    one = frame["query_id"].map(same)
+    return frame.assign(query_id=one.where(one.notna(), frame["query_id"]))
+
+
+def _seats(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    seats = frame.assign(pair=votes.rows_of(frame[PAIR], pairs))[SEAT]
+    return seats[seats["pair"] >= 0]

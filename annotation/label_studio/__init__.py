@@ -1,0 +1,1 @@
+"""Label Studio: the client, the projects, the page that annotators see."""

@@ -1,0 +1,79 @@
+"""The campaign that runs here and its server: what pull, push, status and simulate begin with."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock, Timeout
+
+from annotation.label_studio import keys, settings
+from annotation.label_studio.campaign import CampaignError, Opened, running
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.keys import Signer
+from annotation.label_studio.roster import Roster, roster
+from pipeline.core import cli
+from pipeline.core.params import load
+
+LOCK = Path(".cache/campaign/lock")
+PATIENCE_SECONDS = 900
+
+
+class Connection(NamedTuple):
+    """A running campaign, the server it runs on, and what it takes to tell its tasks."""
+
+    campaign: Opened
+    studio: LabelStudio
+    signer: Signer
+    roster: Roster
+
+
+def connect(name: str) -> Connection | None:
+    """Return the campaign and its server; None, and a line that says why, if there is nothing.
+
+    Raises:
+        MomentRankError: the campaign's files are wrong, or its secret is not here.
+    """
+    found = running()
+    if found is None:
+        cli.say(f"{name}: no campaign is open, so nobody is asked")
+        return None
+    endpoint = settings.endpoint()
+    if endpoint is None:
+        cli.say(
+            f"{name}: no Label Studio is configured ({settings.URL} and {settings.TOKEN}, in the"
+            f" environment or in {settings.ENV}), so what is known stays as it is;"
+            " `make label-studio` starts one"
+        )
+        return None
+    return Connection(
+        found, LabelStudio(endpoint, load().pull.page), keys.signer(found.id), roster()
+    )
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Hold the lock of this checkout's campaign; wait for whoever holds it.
+
+    A pull or push whose parent was killed lives on, and must not meet the next one.
+
+    Raises:
+        CampaignError: somebody holds it for a quarter of an hour.
+    """
+    LOCK.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(LOCK)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        cli.say(f"{name}: another pull or push is at work here; waiting for it to end")
+        try:
+            lock.acquire(timeout=PATIENCE_SECONDS)
+        except Timeout:
+            raise CampaignError(
+                f"{LOCK}: another pull or push has held it for {PATIENCE_SECONDS} s; look for it"
+                " (ps aux | grep annotation), stop it, and try again"
+            ) from None
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,52 @@
+"""The failures of a server as one clear line, without any secret."""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+
+import httpx
+from label_studio_sdk.core.api_error import ApiError
+
+from annotation.label_studio.settings import TOKEN, URL
+from momentrank.errors import MomentRankError
+
+
+class StudioError(MomentRankError):
+    """Label Studio can't be reached, does not let us in, or does not do as it should."""
+
+
+@contextmanager
+def told(url: str) -> Iterator[None]:
+    """Turn the failures of the SDK and of the network into a StudioError."""
+    try:
+        yield
+    except ApiError as exc:
+        raise StudioError(_refusal(url, exc)) from None
+    except (httpx.TimeoutException, TimeoutError) as exc:
+        raise StudioError(f"{url}: no answer in time; try again") from exc
+    except httpx.ConnectError as exc:
+        raise StudioError(
+            f"{url}: nobody answers there; start it (`python -m annotation.server start`"
+            f" where it is your own) or mend {URL}"
+        ) from exc
+    except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
+        raise StudioError(f"{url}: the connection broke off; try again") from exc
+    except (AttributeError, TypeError) as exc:  # the SDK checks nothing that it is sent
+        raise StudioError(_strange(url)) from exc
+
+
+def _refusal(url: str, exc: ApiError) -> str:
+    if exc.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+        return f"{url}: does not accept the token; mend {TOKEN} (in the environment or in .env)"
+    if exc.status_code == HTTPStatus.NOT_FOUND:
+        return f"{url}: what was asked for is not there (404); is it a Label Studio?"
+    if exc.status_code is not None and httpx.codes.is_success(exc.status_code):
+        return _strange(url)
+    detail = exc.body.get("detail", "") if isinstance(exc.body, Mapping) else ""
+    invalid = exc.body.get("validation_errors", "") if isinstance(exc.body, Mapping) else ""
+    return f"{url}: answered {exc.status_code} {detail} {invalid}".rstrip() + "; try again"
+
+
+def _strange(url: str) -> str:
+    return f"{url}: what it sent is no answer of a Label Studio; mend {URL}, or try again"

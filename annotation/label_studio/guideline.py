@@ -1,0 +1,59 @@
+"""The guideline as people read it before they judge: its HTML, with the levels in it."""
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+
+from pipeline.campaign.guideline import (
+    NAME,
+    GuidelineError,
+    Level,
+    LevelNumber,
+    Reason,
+    ReasonName,
+    parts,
+)
+
+FILE = Path(__file__).parent.parent / NAME
+
+_LEVELS_HERE = "{{ levels }}"
+
+
+class Guideline(NamedTuple):
+    """The guideline: what it is told apart by, what it says, and the HTML of its text."""
+
+    version: str
+    levels: Mapping[LevelNumber, Level]
+    reasons: Mapping[ReasonName, Reason]
+    html: str
+
+
+@cache
+def current() -> Guideline:
+    """Return the guideline of this version of MomentRank."""
+    return read(FILE.read_text(encoding="utf-8"))
+
+
+def read(text: str) -> Guideline:
+    """Return the guideline that a text with a YAML head is.
+
+    Raises:
+        GuidelineError: the head is missing or wrong, or the text has no place for the levels.
+    """
+    head, body = parts(text)
+    if body.count(_LEVELS_HERE) != 1:
+        raise GuidelineError(f"{NAME}: {_LEVELS_HERE} must stand in it once, on its own")
+    body = body.replace(_LEVELS_HERE, _listed(head.levels))
+    html = MarkdownIt("commonmark", {"html": False}).render(body)
+    return Guideline(head.version, head.levels, head.reasons, html)
+
+
+def _listed(levels: Mapping[LevelNumber, Level]) -> str:
+    """Return the levels as a list in Markdown, the best first."""
+    return "\n".join(
+        f"* **{number} {level.name}**: {level.meaning}"
+        for number, level in sorted(levels.items(), reverse=True)
+    )

@@ -1,0 +1,158 @@
+"""The key that a task carries: which pair it is, for whom, and what is shown of it.
+
+AES-SIV over all of it (RFC 5297), under a secret of `.env`: nobody else can read a key, and
+whoever edits one, or copies it into another campaign, makes none of ours. Equal keys are equal
+texts. Campaigns opened before keys were encrypted have JSON Web Tokens (HS256), read as well.
+"""
+
+import base64
+import json
+import secrets
+from typing import Any, NamedTuple, Protocol
+
+import jwt
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+from cryptography.hazmat.primitives.hashes import SHA512
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from annotation.label_studio import page, settings
+from annotation.label_studio.campaign import CampaignError
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import tables
+
+SECRET = "MOMENTRANK_SECRET"  # noqa: S105  (its name, not its value)
+ALGORITHM = "HS256"
+VOTES = {"first": "vote", "escalated": "vote"}
+KEY_BYTES = 64
+PADDED_TO = 64
+"""Keys are filled up to a multiple of these bytes: their length says nothing of what they are."""
+
+
+class Key(NamedTuple):
+    """What a task is."""
+
+    query_id: str
+    moment_id: str
+    annotator: int
+    kind: str
+    query_sha: str
+    clip_sha: str
+    guideline: str
+
+    @property
+    def place(self) -> tuple[str, str, int, str, str, str]:
+        """What one person is shown once: a first and an escalated vote are the same task."""
+        purpose = VOTES.get(self.kind, self.kind)
+        return (*self[:3], purpose, self.query_sha, self.clip_sha)
+
+
+class Shown(Protocol):
+    """The data of a task as it is on the server: its key, the query, and the clip's HTML."""
+
+    @property
+    def pair(self) -> object:
+        """The key, as text."""
+
+    @property
+    def query(self) -> object:
+        """The query."""
+
+    @property
+    def clip(self) -> object:
+        """The HTML around the clip."""
+
+
+class Signed(NamedTuple):
+    """A key that was made in this campaign, and the hash of all that its task shows, if known."""
+
+    key: Key
+    shown: str
+
+
+class Signer:
+    """Writes and reads the keys of one campaign."""
+
+    def __init__(self, campaign: str, secret: str) -> None:
+        """Take the campaign's UUID and the secret."""
+        self._campaign, self._secret = campaign, secret
+        info = f"MomentRank task keys of {campaign}".encode()
+        own = HKDF(SHA512(), KEY_BYTES, salt=None, info=info).derive(secret.encode())
+        self._cipher = AESSIV(own)
+
+    def __repr__(self) -> str:
+        """Show the campaign alone."""
+        return f"Signer({self._campaign!r})"
+
+    def sign(self, key: Key, shown: str = "") -> str:
+        """Return a key as text, bound to what its task shows (`page.digest`)."""
+        values = key._replace(kind=str(tables.KINDS.index(key.kind)))
+        plain = json.dumps([*values, shown]).encode()
+        padded = plain.ljust(-(-len(plain) // PADDED_TO) * PADDED_TO)
+        return base64.urlsafe_b64encode(self._cipher.encrypt(padded, None)).decode()
+
+    def read(self, text: object) -> Key | None:
+        """Return a key that was made in this campaign, else None."""
+        signed = self._open(text)
+        return signed and signed.key
+
+    def shows(self, task: Shown) -> bool:
+        """Tell whether a task shows what its key says."""
+        signed, query, clip = self._open(task.pair), task.query, task.clip
+        if signed is None or not isinstance(query, str) or not isinstance(clip, str):
+            return False
+        shown = (query_sha(query), page.clip_of(clip))
+        whole = signed.shown in {"", page.digest(query, clip)}
+        return whole and shown == (signed.key.query_sha, signed.key.clip_sha)
+
+    def read_shown(self, task: Shown) -> Key | None:
+        """Return the key of a task that shows what its key says, else None."""
+        return self.read(task.pair) if self.shows(task) else None
+
+    def _open(self, text: object) -> Signed | None:
+        if not isinstance(text, str):
+            return None
+        return self._open_token(text) if "." in text else self._decrypt(text)
+
+    def _decrypt(self, text: str) -> Signed | None:
+        try:
+            sealed = base64.b64decode(text, altchars="-_", validate=True)
+            kind_at = Key._fields.index("kind")
+            *values, shown = json.loads(self._cipher.decrypt(sealed, None))
+        except (InvalidTag, ValueError):
+            return None
+        values[kind_at] = tables.KINDS[int(values[kind_at])]
+        return Signed(Key(*values), shown)
+
+    def _open_token(self, text: str) -> Signed | None:
+        """Read a key of a campaign that was opened before keys were encrypted."""
+        try:
+            claims: dict[str, Any] = jwt.decode(text, self._secret, [ALGORITHM])
+        except (jwt.InvalidTokenError, ValueError, RecursionError):
+            return None
+        ours = claims.pop("campaign", None) == self._campaign
+        return Signed(Key(**claims), "") if ours and claims.keys() == set(Key._fields) else None
+
+
+def new_secret() -> str:
+    """Return the secret of `.env`; write a new random one if there is none."""
+    known = settings.value(SECRET)
+    if known is None:
+        known = secrets.token_hex(32)
+        settings.write({SECRET: known})
+    return known
+
+
+def signer(campaign: str) -> Signer:
+    """Return the campaign's signer.
+
+    Raises:
+        CampaignError: the secret is not here.
+    """
+    secret = settings.value(SECRET)
+    if secret is None:
+        raise CampaignError(
+            f"{settings.ENV}: {SECRET} is missing, so that nobody can tell our tasks from others';"
+            f" copy {settings.ENV} from where the campaign was opened"
+        )
+    return Signer(campaign, secret)

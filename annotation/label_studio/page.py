@@ -1,0 +1,165 @@
+"""The annotator's page: Label Studio's configuration, a task's data, an answer's meaning.
+
+Paper, section 3.3. All here is pure but for reading label_config.xml.
+"""
+
+import hashlib
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+from urllib.parse import unquote
+from xml.sax.saxutils import quoteattr
+
+from annotation.label_studio.guideline import Guideline
+from pipeline.campaign.guideline import LevelNumber, ReasonName
+from pipeline.campaign.pairs import HASH_DIGITS
+
+CONFIG = Path(__file__).parent.parent / "label_config.xml"
+CANT_JUDGE = "cant-judge"
+LEVEL, REASON = "level", "reason"
+
+OPTIONS: dict[str, object] = {
+    "show_instruction": True,
+    "show_skip_button": False,
+    "enable_empty_annotation": False,
+    "show_annotation_history": False,
+    "show_collab_predictions": False,
+    "maximum_annotations": 1,
+    "sampling": "Sequential sampling",
+}
+"""What a project of Label Studio is told beside its configuration and its instruction."""
+
+_PLACE = re.compile(r"<!-- (levels|reasons|guideline) -->")
+"""Where label_config.xml is filled in."""
+_SOURCE = re.compile(r' src="([^"]*)"')
+
+Problem = Literal[
+    "empty",
+    "malformed",
+    "foreign",
+    "twice",
+    "bad-level",
+    "bad-reason",
+    "no-reason",
+    "reason-alone",
+    "both",
+]
+
+
+class Answer(NamedTuple):
+    """An annotator's answer to a pair: one of a level, a reason why none, or what is wrong."""
+
+    level: LevelNumber | None = None
+    reason: ReasonName | None = None
+    problem: Problem | None = None
+
+
+def label_config(guide: Guideline) -> str:
+    """Return the labelling configuration (XML) that Label Studio is given."""
+    parts = {
+        "levels": "".join(
+            _choice(level.name, str(number), str(number), level.meaning)
+            for number, level in sorted(guide.levels.items())
+        ),
+        "reasons": "".join(
+            _choice(reason.name, name, reason.key) for name, reason in guide.reasons.items()
+        ),
+        "guideline": f'<HyperText name="guideline" inline="true" value={quoteattr(guide.html)}/>',
+    }
+    text = CONFIG.read_text(encoding="utf-8").strip()  # as Label Studio keeps it
+    return _PLACE.sub(lambda place: parts[place[1]], text)
+
+
+def _choice(text: str, alias: str, key: str, hint: str = "") -> str:
+    values = {"value": text, "alias": alias, "hotkey": key, "hint": hint}
+    return f"<Choice {' '.join(f'{k}={quoteattr(v)}' for k, v in values.items() if v)}/>"
+
+
+def clip_html(url: str) -> str:
+    """Return what shows a clip: it plays at once, silently, again and again.
+
+    `url` is an address, or a path on Label Studio's own server; what is no GIF is a video.
+    """
+    source = html.escape(url)
+    if _path(url).lower().endswith(".gif"):
+        return f'<img src="{source}" alt="">'
+    return f'<video src="{source}" autoplay loop muted playsinline controls></video>'
+
+
+def _path(url: str) -> str:
+    """Return the part that names a file: Label Studio's own files stand in `?d=`."""
+    parts = url.partition("#")[0]
+    path, _, query = parts.partition("?")
+    return query if path.endswith("/local-files/") else path
+
+
+def clip_of(shown: str) -> str | None:
+    """Return the name, without suffix, of the clip that `clip_html` showed; None of other HTML."""
+    source = _SOURCE.search(shown)
+    url = html.unescape(source[1]) if source else ""
+    if clip_html(url) != shown:
+        return None
+    name = unquote(_path(url).rpartition("/")[2])
+    return name.rpartition(".")[0] or name
+
+
+def digest(query: str, shown: str) -> str:
+    """Return the hash of all that a task shows: the query, and the HTML around its clip."""
+    text = json.dumps([query, shown])
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def task_data(query: str, clip_url: str, key: str) -> dict[str, str]:
+    """Return a task's data: what an annotator sees, and our key. The caption is not in it."""
+    return {"query": query, "clip_html": clip_html(clip_url), "pair": key}
+
+
+def read_answer(result: object) -> Answer:
+    """Return what an annotation's `result` says; never a level where anything is amiss.
+
+    An answer is exactly one level, or "can't judge" and exactly one reason.
+    """
+    if not isinstance(result, list):
+        return Answer(problem="malformed")
+    if not result:
+        return Answer(problem="empty")
+    chosen: dict[str, str] = {}
+    for region in result:
+        match region:
+            case {
+                "from_name": "level" | "reason" as name,
+                "to_name": "clip",
+                "type": "choices",
+                "value": {"choices": [str(choice)]},
+            }:
+                if name in chosen:
+                    return Answer(problem="twice")
+                chosen[name] = choice
+            case {"from_name": "level" | "reason"}:
+                return Answer(problem="malformed")
+            case _:
+                return Answer(problem="foreign")
+    return _answer(chosen.get(LEVEL), chosen.get(REASON))
+
+
+def result_of(level: int | None, reason: ReasonName | None = None) -> list[dict[str, Any]]:
+    """Return what the page submits for a level, or for a reason why there is none."""
+    chosen = {LEVEL: str(level)} if level is not None else {LEVEL: CANT_JUDGE, REASON: reason}
+    return [
+        {"from_name": name, "to_name": "clip", "type": "choices", "value": {"choices": [choice]}}
+        for name, choice in chosen.items()
+    ]
+
+
+def _answer(level: str | None, reason: str | None) -> Answer:
+    if level == CANT_JUDGE:
+        if reason is None:
+            return Answer(problem="no-reason")
+        found = next((name for name in get_args(ReasonName) if name == reason), None)
+        return Answer(reason=found) if found else Answer(problem="bad-reason")
+    if reason is not None:
+        return Answer(problem="reason-alone" if level is None else "both")
+    number = next((number for number in get_args(LevelNumber) if str(number) == level), None)
+    return Answer(problem="bad-level") if number is None else Answer(level=number)

@@ -1,0 +1,70 @@
+"""Which projects are the campaign's: one for each annotator, marked in its description."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from annotation.label_studio.campaign import CampaignError, Opened
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.records import Project
+
+MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator ([0-9]{1,9})\.")
+TITLE_LENGTH = 50
+COMPARED = ("title", "description", "label_config", "expert_instruction")
+
+
+def mark(campaign: str, annotator: int) -> str:
+    """Return how the description begins that a project is found by."""
+    return f"MomentRank campaign {campaign}, annotator {annotator}."
+
+
+def description(campaign: str, annotator: int, clips: str) -> str:
+    """Return a finished project's description; it tells apart where its clips are."""
+    place = hashlib.sha256(clips.encode()).hexdigest()[:8]
+    return f"{mark(campaign, annotator)} Don't change this line. Clips: {place}"
+
+
+def title(name: str, annotator: int) -> str:
+    """Return what a project is called; Label Studio takes 50 letters."""
+    end = f", annotator {annotator}"
+    return name[: TITLE_LENGTH - len(end)] + end
+
+
+def page(studio: LabelStudio, project: Project) -> str:
+    """Return the address at which its annotator judges, one task after the other."""
+    return f"{studio.url}/projects/{project.id}/data?labeling=1"
+
+
+def ours(studio: LabelStudio, opened: Opened, *, beside_others: bool = False) -> dict[int, Project]:
+    """Return the campaign's projects by annotator.
+
+    Raises:
+        StudioError: the server does not answer as it should.
+        CampaignError: it holds other campaigns and nothing of this one, or two projects of one
+            annotator.
+    """
+    marked = [(found.groups(), project) for project, found in _marked(studio.projects())]
+    own = [
+        (int(number), project) for (campaign, number), project in marked if campaign == opened.id
+    ]
+    if marked and not own and not beside_others:
+        [(other, _), project] = marked[0]
+        raise CampaignError(
+            f"{studio.url}: holds another campaign ({other}, in the project {project.title!r}) and"
+            f" nothing of this one ({opened.id}); mend LABEL_STUDIO_URL. If both are to share the"
+            " server, say so once: python -m annotation.push --beside-others"
+        )
+    times = Counter(number for number, _ in own)
+    doubtful = sorted(project.id for number, project in own if times[number] > 1)
+    if doubtful:
+        raise CampaignError(
+            f"{studio.url}: two projects are marked for one annotator of this campaign; empty the"
+            f" description of the one that was copied (projects {doubtful})"
+        )
+    return dict(reversed(own))
+
+
+def _marked(projects: Iterable[Project]) -> list[tuple[Project, re.Match[str]]]:
+    found = ((project, MARK.match(project.description)) for project in projects)
+    return [(project, match) for project, match in found if match]

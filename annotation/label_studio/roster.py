@@ -1,0 +1,104 @@
+"""Who takes part: `annotators.yaml` (committed) and `annotators.private.yaml` (never).
+
+The first knows people by number alone; the second, ignored by git, knows their accounts.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from pydantic import Field
+
+from annotation.assignment.people import Annotator, Role
+from annotation.label_studio.campaign import CampaignError
+from pipeline.core import cli, files, tables
+from pipeline.core.params import checked
+from pipeline.core.tables import PRIVATE
+from pipeline.core.validation import Name, Section
+
+PUBLIC = tables.CAMPAIGN / "annotators.yaml"
+
+Number = Annotated[int, Field(ge=1)]
+
+
+class Person(Section):
+    """What everybody may know of an annotator."""
+
+    role: Role
+    active: bool
+
+
+class Account(Section):
+    """An annotator's account in Label Studio; `password` only where the person is simulated."""
+
+    email: Annotated[str, Field(pattern=r"^\S+@\S+$")]
+    name: Name | None = None
+    password: Name | None = None
+
+
+class People(Section):
+    """The file `annotators.yaml`."""
+
+    annotators: dict[Number, Person]
+
+
+class Accounts(Section):
+    """The file `annotators.private.yaml`."""
+
+    accounts: dict[Number, Account]
+
+
+class Roster(NamedTuple):
+    """The annotators, and the accounts of those who have one, by number."""
+
+    annotators: list[Annotator]
+    accounts: Mapping[int, Account]
+
+
+def people(path: Path = PUBLIC) -> list[Annotator]:
+    """Return the annotators by number.
+
+    Raises:
+        FileError: the file is missing or not YAML (a number twice is not).
+        ParamsError: a key is unknown, missing or impossible.
+    """
+    found = checked(People, path).annotators
+    return [Annotator(number, who.role, who.active) for number, who in sorted(found.items())]
+
+
+def accounts(path: Path = PRIVATE) -> dict[int, Account]:
+    """Return the accounts by annotator; nothing if the file is missing.
+
+    Raises:
+        CampaignError: two annotators have one account.
+    """
+    if not path.is_file():
+        return {}
+    cli.keep_private(path)
+    found = checked(Accounts, path).accounts
+    by_email: dict[str, int] = {}
+    for number, account in found.items():
+        other = by_email.setdefault(account.email.lower(), number)
+        if other != number:
+            raise CampaignError(f"{path}: annotators {other} and {number} have the same account")
+    return found
+
+
+def roster() -> Roster:
+    """Return who takes part, with their accounts.
+
+    Raises:
+        MomentRankError: one of the two files is wrong.
+    """
+    return Roster(people(), accounts())
+
+
+def write(annotators: Mapping[int, Person], known: Mapping[int, Account]) -> None:
+    """Write both files anew, the private one readable by its owner alone."""
+    public = People(annotators=dict(annotators)).model_dump()
+    private = Accounts(accounts=dict(known)).model_dump(exclude_none=True)
+    files.write_yaml(
+        PUBLIC, public, "Who takes part: a number, a role (annotator, escalation, lead)."
+    )
+    remark = "Accounts in Label Studio. Never commit this file."
+    files.write_yaml(PRIVATE, private, remark, private=True)

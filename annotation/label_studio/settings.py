@@ -1,0 +1,89 @@
+"""What is secret or of this machine alone: the environment, else `.env`.
+
+Where the campaign's Label Studio is, its token, and the secret that signs tasks. None of it
+stands in params.yaml, and no secret goes into a log, a table or a message. `.env` is ignored by
+git and readable by its owner alone.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from dotenv import dotenv_values
+
+from momentrank.errors import MomentRankError
+from pipeline.core import cli, files
+
+ENV = Path(".env")
+URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
+USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
+ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
+TOKEN_TEXT = re.compile(r"[!-~]+")
+PLAIN = re.compile(r"[\w./:@%+=,-]*")
+"""What needs no quotes in `.env`."""
+
+
+class EnvError(MomentRankError):
+    """A setting that can't be meant."""
+
+
+class Endpoint(NamedTuple):
+    """A server's address, without a slash at its end, and the token that opens it."""
+
+    url: str
+    token: str
+
+    def __repr__(self) -> str:
+        """Show the address alone."""
+        return f"Endpoint({self.url!r})"
+
+
+def read(path: Path = ENV) -> dict[str, str]:
+    """Return the names and values of `.env`; nothing if there is no such file."""
+    if not path.is_file():
+        return {}
+    cli.keep_private(path)
+    found = dotenv_values(path, interpolate=False)
+    return {name: text for name, text in found.items() if text is not None}
+
+
+def write(values: Mapping[str, str], path: Path = ENV) -> None:
+    """Put values into `.env`; what else stands there stays, and nobody else can read it."""
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    kept = [line for line in lines if line.partition("=")[0].strip() not in values]
+    text = "\n".join([*kept, *(f"{name}={_quoted(text)}" for name, text in values.items())]) + "\n"
+    with files.atomic(path, private=True) as stream:
+        stream.write(text)
+
+
+def _quoted(text: str) -> str:
+    if PLAIN.fullmatch(text):
+        return text
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def value(name: str, path: Path = ENV) -> str | None:
+    """Return a setting of the environment, else of `.env`; None if it is in neither or empty."""
+    return os.environ.get(name, read(path).get(name, "")) or None
+
+
+def endpoint(path: Path = ENV) -> Endpoint | None:
+    """Return the configured server, or None: no server is a normal state.
+
+    Raises:
+        EnvError: the address or the token is none; no message repeats what may be secret.
+    """
+    url, token = ((value(name, path) or "").strip() for name in (URL, TOKEN))
+    if not url or not token:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.hostname:
+        raise EnvError(f"{URL}: is no address; it begins with http:// or https://")
+    if parts.username is not None:
+        raise EnvError(f"{URL}: leave name and password out of it; {TOKEN} opens the server")
+    if not TOKEN_TEXT.fullmatch(token):
+        raise EnvError(f"{TOKEN}: holds characters that no token has; copy it once more")
+    return Endpoint(url.rstrip("/"), token)

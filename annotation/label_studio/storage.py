@@ -1,0 +1,37 @@
+"""Let the people of a project see the clips, wherever `clips.url` says they are."""
+
+from annotation.label_studio import settings
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.records import Project
+from pipeline.video import store
+
+
+def place(setting: str) -> str:
+    """Return where clips are: a folder as the server sees it, a bucket, or an address.
+
+    Raises:
+        CampaignError: nobody said where the server has its local files.
+    """
+    if setting != store.LABEL_STUDIO:
+        return setting
+    root = settings.value(settings.ROOT)
+    if root is None:
+        raise CampaignError(
+            f"{settings.ROOT} is not set (in the environment or in {settings.ENV}): say which"
+            " folder the Label Studio server serves files from, as the server sees it;"
+            " docs/campaign.md, `Clips`"
+        )
+    return f"{root.rstrip('/')}/clips"
+
+
+def serve(studio: LabelStudio, project: Project, clips: str) -> None:
+    """Add the storage that a project needs for its clips; those of a web server need none.
+
+    Raises:
+        StudioError: the server does not know the folder or the bucket, and says why.
+    """
+    if clips.startswith(store.S3_SCHEME):
+        studio.serve_s3(project, *store.bucket_and_prefix(clips))
+    elif not clips.startswith(("http://", "https://")):
+        studio.serve_local(project, clips)

@@ -1,0 +1,1 @@
+"""The audit of the candidates, and the top-up of their pool."""

@@ -1,0 +1,32 @@
+"""The whole pool in the order of similarity, a query at a time; exact (docs/exactness.md)."""
+
+from collections.abc import Iterator
+
+import pandas as pd
+
+from pipeline.core.progress import progress
+from pipeline.retrieval.embeddings import Embeddings
+from pipeline.retrieval.ranking import Pool
+from pipeline.retrieval.search import nearest
+
+
+def ranked(
+    queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings
+) -> Iterator[tuple[str, pd.DataFrame]]:
+    """Yield each query's id and the pool's `moment_id, rank, similarity, place`, best first.
+
+    `queries` holds `query_id, query`, `moments` is as `pool.described` gives it. Moments of
+    the same video, start and end are one `place` (its number as `ranking.places` gives it), told by
+    the moment with the best caption: ranks are those of the candidates, and go on.
+
+    Raises:
+        PoolError: there is no moment.
+        EmbeddingsError: a text or caption has not been embedded.
+    """
+    pool = Pool.of(moments, embedded.rows(moments["caption"]), len(moments))
+    found = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, query_block=1)
+    ids = moments["moment_id"].to_numpy()
+    bar = progress("audit", found, total=len(queries), unit="queries")
+    for query_id, one in zip(queries["query_id"].tolist(), bar, strict=True):
+        columns = {"moment_id": ids[one.moment], "rank": one.rank, "similarity": one.similarity}
+        yield query_id, pd.DataFrame({**columns, "place": pool.places[one.moment]})

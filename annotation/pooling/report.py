@@ -1,0 +1,151 @@
+"""What an audit says: relevance against similarity and rank, and what lies beyond the ranks.
+
+Paper, Appendix B.3 and Figure 4. A pair is relevant at a level or above: all four are told,
+so that nobody has to choose one first.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.pooling.design import Design
+from annotation.pooling.draw import LEAST_QUERIES
+from annotation.pooling.estimate import Beyond, Counts, Interval, beyond, most_unseen
+from pipeline.campaign.pairs import PAIR
+
+LEVELS = (1, 2, 3, 4)
+SIMILARITIES = [round(edge / 10, 1) for edge in range(-10, 11)]
+FAR = [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
+STEP = 10
+DECIMALS = 4
+
+
+class Report(NamedTuple):
+    """What an audit comes to: three tables, and how many pairs and queries are decided."""
+
+    by_similarity: pd.DataFrame
+    by_rank: pd.DataFrame
+    beyond: pd.DataFrame
+    progress: dict[str, int]
+
+
+def report(
+    audit: pd.DataFrame, consensus: pd.DataFrame, design: Design, depths: Sequence[int]
+) -> Report:
+    """Return what is known so far.
+
+    Only queries of which no pair waits are in `beyond`; a query without any level in one of
+    its strata is left out too. A pair without consensus, discarded or unjudgeable, is no 0:
+    its stratum's sample is smaller by one. `beyond` has a row for each of `depths` (ranks below
+    `design.top`) and level, and none while fewer than two queries can be used.
+    """
+    pairs = audit.merge(consensus[[*PAIR, "level", "outcome"]], on=PAIR, how="left")
+    pairs["waiting"] = pairs["outcome"].isna() | (pairs["outcome"] == "waiting")
+    waiting = pairs.loc[pairs["waiting"], "query_id"].unique()
+    done = pairs[~pairs["query_id"].isin(waiting)]
+    edges = edges_of(depths, design)
+    usable = in_strata(done, edges)
+    levels = pairs.dropna(subset="level")
+    return Report(
+        by_similarity(levels),
+        by_rank(levels, design),
+        _beyond(usable, edges, design),
+        {
+            "pairs": len(pairs),
+            "decided": int((~pairs["waiting"]).sum()),
+            "without_level": int((~pairs["waiting"] & pairs["level"].isna()).sum()),
+            "queries": pairs["query_id"].nunique(),
+            "queries_done": done["query_id"].nunique(),
+            "queries_used": usable["query_id"].nunique(),
+        },
+    )
+
+
+def edges_of(depths: Sequence[int], design: Design) -> list[int]:
+    """Return where strata begin and end: stratum i holds the ranks edges[i] + 1 to edges[i + 1]."""
+    top = min(design.top, design.pool)
+    return sorted({0, *(depth for depth in depths if depth < top), top, design.pool})
+
+
+def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return mean level and shares by similarity, in steps of 0.1 (Figure 4)."""
+    return _curve(levels, "similarity", SIMILARITIES, right=False)
+
+
+def by_rank(levels: pd.DataFrame, design: Design) -> pd.DataFrame:
+    """Return mean level and shares by rank: in tens as far as all is judged, then coarser."""
+    top = min(design.top, design.pool)
+    edges = [*range(0, top, STEP), top, *(edge for edge in FAR if top < edge < design.pool)]
+    return _curve(levels, "rank", [*edges, design.pool], right=True)
+
+
+def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool) -> pd.DataFrame:
+    """Return `low, high, pairs, mean` and a share for each level, a row for each bin in use."""
+    edges = sorted(set(edges))
+    last = len(edges) - 2
+    side: Literal["left", "right"] = "left" if right else "right"
+    place = np.searchsorted(np.array(edges), levels[by].to_numpy(), side=side) - 1
+    level = levels["level"].astype("int64")
+    columns = {f"at_least_{least}": level >= least for least in LEVELS}
+    rows = pd.DataFrame({"bin": np.clip(place, 0, last), "mean": level, **columns})
+    bins = rows.groupby("bin")
+    figures = bins.mean().round(DECIMALS)
+    low = [edges[number] + right for number in figures.index]
+    high = [edges[number + 1] for number in figures.index]
+    return figures.assign(low=low, high=high, pairs=bins.size())[
+        ["low", "high", "pairs", "mean", *columns]
+    ].reset_index(drop=True)
+
+
+def in_strata(done: pd.DataFrame, edges: Sequence[int]) -> pd.DataFrame:
+    """Return the pairs of the queries that have a level in each stratum, with the stratum."""
+    inside = done.assign(stratum=np.searchsorted(edges, done["rank"], side="left") - 1)
+    levels = inside.groupby(["query_id", "stratum"])["level"].count()
+    empty = levels[levels == 0].index.get_level_values("query_id")
+    return inside[~inside["query_id"].isin(empty)]
+
+
+def counts(usable: pd.DataFrame, edges: Sequence[int], least: int) -> Counts:
+    """Count a query's relevant pairs, of level `least` or above, per stratum of ranks."""
+    query, _ = pd.factorize(usable["query_id"], sort=True)
+    shape = (int(query.max(initial=-1)) + 1, len(edges) - 1)
+    cell = (query, usable["stratum"].to_numpy())
+    judged, relevant = np.zeros((2, *shape), dtype=np.int64)
+    np.add.at(judged, cell, usable["level"].notna().to_numpy("int64"))
+    np.add.at(relevant, cell, (usable["level"] >= least).fillna(value=False).to_numpy("int64"))
+    size = np.broadcast_to(np.diff(edges), shape).copy()
+    return Counts(size, judged, relevant)
+
+
+def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.DataFrame:
+    rows = []
+    if usable["query_id"].nunique() >= LEAST_QUERIES:
+        for least in LEVELS:
+            found = counts(usable, edges, least)
+            for strata, rank in enumerate(edges[1:], start=1):
+                if rank < min(design.top, design.pool):
+                    estimate = beyond(found, strata, design.queries)
+                    rows.append({"level": least, "rank": rank, **_row(estimate, found)})
+    names = ["per_query", "share"]
+    columns = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+    return pd.DataFrame(rows, columns=["level", "rank", *columns, "finds", "unseen_at_most"])
+
+
+def _row(estimate: Beyond, found: Counts) -> dict[str, Any]:
+    size, judged = found.size[:, -1], found.judged[:, -1]
+    unseen = None
+    if estimate.finds == 0 and (judged < size).any():
+        unseen = round(most_unseen(size, judged) / len(size), DECIMALS)
+    return {
+        **_cells("per_query", estimate.per_query),
+        **_cells("share", estimate.share),
+        "finds": int(estimate.finds),
+        "unseen_at_most": unseen,
+    }
+
+
+def _cells(name: str, interval: Interval) -> dict[str, float]:
+    ends = zip(("", "_low", "_high"), interval, strict=True)
+    return {f"{name}{end}": round(float(bound), DECIMALS) for end, bound in ends}

@@ -1,0 +1,134 @@
+"""Pooling: add to a campaign what systems' own runs found and nobody has judged.
+
+Candidates are chosen by captions, and so favour systems that resemble captions. The first
+results of other systems, each named by its run, make up for it.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.pooling.ranked import ranked
+from momentrank.segments import iou
+from pipeline.campaign.pairs import PAIR
+from pipeline.core import tables
+from pipeline.retrieval.embeddings import Embeddings
+from pipeline.retrieval.ranking import places
+
+SAME = 1e-6
+"""Seconds by which the times of one moment may differ after a way through text."""
+MIN_IOU = 0.5
+"""As nDCG at IoU >= 0.5: the level of that moment is what such a result would be given."""
+NOWHERE = -1
+
+
+class Pool(NamedTuple):
+    """What results are looked up in: queries, described moments, and their embeddings."""
+
+    queries: pd.DataFrame
+    moments: pd.DataFrame
+    embedded: Embeddings
+
+
+class TopUp(NamedTuple):
+    """The new pairs (`tables.TOPUP`), and of each run what became of its results."""
+
+    table: pd.DataFrame
+    counts: pd.DataFrame
+
+
+def top_up(
+    runs: Mapping[str, pd.DataFrame], pool: Pool, known: pd.DataFrame, *, depth: int, min_iou: float
+) -> TopUp:
+    """Return the pairs that the runs have among their first `depth`, and that are not `known`.
+
+    A run is `query_id, video_id, start, end, rank`; `known` are the pairs (`query_id,
+    moment_id`) that are judged or about to be. A pair that several runs bring is named by the
+    first of these names. A result is the moment of the same video with the same start
+    and end (to 1e-6 s), else that of the highest IoU, from `min_iou` on; of equal ones, that
+    of the smallest moment_id. What is not in the pool can't be judged: it is counted as
+    `unmatched`, and what is about another query as `of_other_queries`.
+    """
+    named = [run[run["rank"] <= depth].assign(origin=name) for name, run in sorted(runs.items())]
+    results = pd.concat(named, ignore_index=True)
+    results["known_query"] = results["query_id"].isin(pool.queries["query_id"])
+    results["place"] = np.where(
+        results["known_query"], matched(results, pool.moments, min_iou), NOWHERE
+    )
+    place = places(pool.moments)
+    there = known.merge(pool.moments.assign(place=place)[["moment_id", "place"]], on="moment_id")
+    spot = ["query_id", "place"]
+    results["judged"] = pd.MultiIndex.from_frame(results[spot]).isin(
+        pd.MultiIndex.from_frame(there[spot])
+    )
+    found = (results["place"] != NOWHERE) & ~results["judged"]
+    new = results[found].drop_duplicates(spot)[[*spot, "origin"]]
+    return TopUp(_pairs(new, pool), _counts(runs, results, new))
+
+
+def matched(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.Series:
+    """Return the place of each result in the pool, NOWHERE if there is none."""
+    columns = ["video_id", "start", "end"]
+    spots = moments[[*columns, "moment_id"]].assign(place=places(moments))
+    spots = spots.sort_values("moment_id").drop_duplicates("place")
+    asked = results[columns].reset_index(names="result")
+    both = asked.merge(spots, on="video_id", suffixes=("", "_of_place"))
+    names = ("start", "end", "start_of_place", "end_of_place")
+    start, end, other, other_end = (both[name].to_numpy("float64") for name in names)
+    both["same"] = (abs(start - other) <= SAME) & (abs(end - other_end) <= SAME)
+    both["iou"] = iou(start, end, other, other_end)
+    order = ["result", "same", "iou", "moment_id"]
+    best = both[both["same"] | (both["iou"] >= min_iou)]
+    best = best.sort_values(order, ascending=[True, False, False, True]).drop_duplicates("result")
+    found = best.set_index("result")["place"].reindex(results.index)
+    return found.fillna(NOWHERE).astype("int64")
+
+
+def _pairs(new: pd.DataFrame, pool: Pool) -> pd.DataFrame:
+    """Return the new places as pairs: the moment, its rank and its similarity per query."""
+    wanted = pool.queries[pool.queries["query_id"].isin(new["query_id"])]
+    parts = [tables.TOPUP.empty()]
+    if len(wanted):
+        for query_id, ranking in ranked(wanted, pool.moments, pool.embedded):
+            own = new[new["query_id"] == query_id]
+            parts.append(own.merge(ranking, on="place")[tables.TOPUP.columns])
+    pairs = pd.concat(parts, ignore_index=True)
+    return tables.TOPUP.check(pairs.sort_values(["query_id", "rank"], ignore_index=True))
+
+
+def _counts(
+    runs: Mapping[str, pd.DataFrame], results: pd.DataFrame, new: pd.DataFrame
+) -> pd.DataFrame:
+    """Count each run's first results by what they are; they sum to `results`."""
+    nowhere = results["place"] == NOWHERE
+    kinds = {
+        "results": pd.Series(data=True, index=results.index),
+        "of_other_queries": ~results["known_query"],
+        "unmatched": results["known_query"] & nowhere,
+        "judged_or_wanted": results["judged"] & ~nowhere,
+        "new": pd.Series(results.index.isin(new.index), results.index),
+    }
+    counts = (
+        pd.DataFrame({"origin": results["origin"], **kinds})
+        .groupby("origin")
+        .sum()
+        .reindex(sorted(runs))
+    )
+    counts = counts.fillna(0).astype("int64")
+    repeated = counts["results"] - counts.drop(columns="results").sum(axis=1)
+    return counts.assign(repeated=repeated).reset_index(names="run")
+
+
+def taken(
+    candidates: pd.DataFrame, audit: pd.DataFrame, topup: pd.DataFrame, consensus: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the pairs that are judged or about to be, as `query_id, moment_id`.
+
+    Batch 1, what audit and earlier top-ups want, and of all others those that are decided:
+    a candidate of batch 2 is wanted only where its query is extended.
+    """
+    decided = consensus[consensus["outcome"] != "waiting"]
+    known = [candidates[candidates["batch"] == 1], audit, topup, decided]
+    return pd.concat([frame[PAIR] for frame in known]).drop_duplicates()

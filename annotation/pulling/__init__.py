@@ -1,1 +1,0 @@
-"""What `pull` is made of: reading projects, telling answers from judgments, and the history."""

@@ -1,0 +1,185 @@
+"""Figures of each annotator, and what of it is worth a look: for the lead's eyes alone.
+
+A flag is a question, not a verdict: a person who was asked about disputed pairs only agrees
+less with others than one who was not.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.reliability.scores import Floats, Scores
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import FIRST_VOTES, NEAR, Bools
+from pipeline.core.params import Agreement
+
+
+class People(NamedTuple):
+    """A row for each annotator with a score, by annotator; `flags` is empty where none is."""
+
+    table: pd.DataFrame
+
+    @property
+    def flagged(self) -> int:
+        """How many have a flag."""
+        return int((self.table["flags"] != "").sum())
+
+
+def people(scores: Scores, params: Agreement) -> People:
+    """Return every annotator's figures and flags.
+
+    `bias` is the mean difference to the mean of the *others* on the same pair, `correlation` is
+    with that mean, `spread` the standard deviation of the levels, `most_frequent` the share of
+    the level given most often, `seconds` the median of a judgment, `drift` how much higher the
+    bias is in the later half of the person's judgments, `in_bursts` how many of them are part of
+    a burst (`bursts`). `escalated` is the share of pairs whose
+    first two levels lay apart: among those where the person's score was one of the two, or,
+    where times are not known, among all of theirs. What is not known is null.
+    """
+    others = _mean_of_others(scores)
+    rows = pd.DataFrame(
+        {
+            "annotator": scores.annotator,
+            "level": scores.level,
+            "others": others,
+            "bias": scores.level - others,
+            "escalated": np.where(_asked_first(scores), _escalated(scores), np.nan),
+            "seconds": np.nan if scores.seconds is None else scores.seconds,
+        }
+    )
+    grouped = rows.groupby("annotator")
+    found = pd.DataFrame(
+        {
+            "number": grouped.size(),
+            "mean": grouped["level"].mean(),
+            "spread": grouped["level"].std(ddof=0),
+            "bias": grouped["bias"].mean(),
+            "correlation": _correlation(rows),
+            "most_frequent": _most_frequent(scores, grouped.size()),
+            "seconds": grouped["seconds"].median(),
+            "drift": _drift(rows, scores),
+            "escalated": grouped["escalated"].mean(),
+        }
+    )
+    fast = bursts(scores, params.min_seconds, params.burst).reindex(found.index)
+    table = found.round(6).assign(
+        in_bursts=None if _untimed(scores) else fast["judgments"].fillna(0).astype("int64"),
+        flags=_flags(found.join(fast), params),
+    )
+    names = scores.annotators[table.index]
+    return People(table.set_axis(names).rename_axis("annotator").reset_index())
+
+
+def bursts(scores: Scores, min_seconds: float, length: int) -> pd.DataFrame:
+    """Return who judged in bursts, by annotator, as `judgments, longest, begin`.
+
+    A burst is `length` or more judgments of a person, one after the other, each of which took
+    less than `min_seconds`. `judgments` counts those in bursts, `longest` those of the longest
+    (the first, where several are), which begins at `begin`. Nobody is known to have any where
+    times or seconds are not known; a judgment without seconds ends a burst.
+    """
+    if _untimed(scores):
+        return pd.DataFrame({"judgments": [], "longest": [], "begin": []})
+    rows = pd.DataFrame(
+        {
+            "annotator": scores.annotator,
+            "time": scores.time,
+            "pair": scores.pair,
+            "fast": np.asarray(scores.seconds) < min_seconds,
+        }
+    ).sort_values(["annotator", "time", "pair"])
+    run = (rows[["annotator", "fast"]] != rows[["annotator", "fast"]].shift()).any(axis=1).cumsum()
+    runs = rows[rows["fast"]].groupby(["annotator", run])["time"].agg(["size", "min"])
+    long = runs[runs["size"] >= length].reset_index("annotator")
+    longest = long.sort_values(["size", "min"], ascending=[False, True])
+    by = longest.groupby("annotator")
+    return pd.DataFrame(
+        {
+            "judgments": by["size"].sum(),
+            "longest": by["size"].first(),
+            "begin": by["min"].first(),
+        }
+    )
+
+
+def _untimed(scores: Scores) -> bool:
+    return scores.time is None or scores.seconds is None
+
+
+def _mean_of_others(scores: Scores) -> Floats:
+    """Return the mean level that other people gave the same pair, NaN where nobody did."""
+    own = scores.pair * len(scores.annotators) + scores.annotator
+    _, place = np.unique(own, return_inverse=True)
+    total = np.bincount(scores.pair, scores.level, scores.pairs)[scores.pair]
+    others = scores.per_pair[scores.pair] - np.bincount(place)[place]
+    mean = (total - np.bincount(place, scores.level)[place]) / np.maximum(others, 1)
+    return np.where(others > 0, mean, np.nan)
+
+
+def _asked_first(scores: Scores) -> Bools:
+    return np.full(len(scores.pair), fill_value=True) if scores.first is None else scores.first
+
+
+def _escalated(scores: Scores) -> Bools:
+    """Tell the scores on pairs whose first two levels lie apart, or that have more than two."""
+    opening = scores if scores.first is None else scores.of(scores.first)
+    high, low = np.zeros(scores.pairs, dtype=np.int64), np.full(scores.pairs, LEVELS)
+    np.maximum.at(high, opening.pair, opening.level)
+    np.minimum.at(low, opening.pair, opening.level)
+    apart = (high - low > NEAR) if scores.first is not None else scores.per_pair > FIRST_VOTES
+    told: Bools = apart[scores.pair]
+    return told
+
+
+def _correlation(rows: pd.DataFrame) -> pd.Series:
+    """Return Pearson's correlation of level and others' mean; NaN where either is constant."""
+    known = rows.dropna(subset=["others"])
+    by = known.groupby("annotator")
+    off = known[["level", "others"]] - by[["level", "others"]].transform("mean")
+    sums = pd.DataFrame(
+        {
+            "both": off["level"] * off["others"],
+            "one": off["level"] ** 2,
+            "two": off["others"] ** 2,
+        }
+    )
+    total = sums.groupby(known["annotator"]).sum()
+    size = (total["one"] * total["two"]) ** 0.5
+    correlation: pd.Series = total["both"] / size.where(size > 0)
+    return correlation.clip(-1, 1)
+
+
+def _most_frequent(scores: Scores, size: pd.Series) -> pd.Series:
+    levels = pd.DataFrame({"annotator": scores.annotator, "level": scores.level})
+    return levels.groupby(["annotator", "level"]).size().groupby("annotator").max() / size
+
+
+def _drift(rows: pd.DataFrame, scores: Scores) -> pd.Series:
+    if scores.time is None:
+        return pd.Series(dtype="float64")
+    known = rows.assign(time=scores.time, pair=scores.pair).dropna(subset=["bias"])
+    ordered = known.sort_values(["annotator", "time", "pair"])
+    by = ordered.groupby("annotator")
+    late = by.cumcount() >= by["level"].transform("size") / 2
+    halves = [ordered[half].groupby("annotator")["bias"].mean() for half in (late, ~late)]
+    return halves[0] - halves[1]
+
+
+def _flags(found: pd.DataFrame, params: Agreement) -> list[str]:
+    """Return each annotator's flags with their reasons as one text."""
+    enough = found["number"] >= params.min_judgments
+    marks = {
+        "too fast: the median judgment took {0.seconds:.1f} s": found["seconds"]
+        < params.min_seconds,
+        "constant: {0.most_frequent:.0%} are one level": found["most_frequent"] > params.max_same,
+        "burst: {0.longest:.0f} in a row took under {1.min_seconds:g} s each, from"
+        " {0.begin:%Y-%m-%d %H:%M} UTC ({0.judgments:.0f} in bursts)": found["judgments"] > 0,
+        "contrary: correlation with the others is {0.correlation:.2f}": found["correlation"]
+        < params.min_correlation,
+    }
+    told = {text: (marked & enough).to_dict() for text, marked in marks.items()}
+    return [
+        "; ".join(text.format(row, params) for text, marked in told.items() if marked[person])
+        for person, row in zip(found.index, found.itertuples(), strict=True)
+    ]

@@ -1,0 +1,1 @@
+"""Simulated annotators: for rehearsals, tests and figures."""

@@ -1,0 +1,97 @@
+"""Simulated annotators at the server: signed up by the invite link, logged in, answering.
+
+They do as a browser does, with a session: which kinds of token a server gives out does not matter.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import httpx
+
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.roster import Account
+
+TIMEOUT = 60.0
+WAITS = (0.1, 0.5, 1.0, 2.0)
+"""Seconds before each further try."""
+
+
+class Visitor:
+    """A person who is logged in at the server; close it when done.
+
+    Every call raises StudioError where the server can't be reached, refuses or fails.
+    """
+
+    def __init__(self, server: str, invite: str, account: Account) -> None:
+        """Log in; sign up at the path `invite` if the account is new."""
+        origin = httpx.URL(server).copy_with(path="/", query=None)
+        headers = {"Origin": str(origin).rstrip("/"), "Referer": f"{server}/"}
+        self._http = httpx.Client(base_url=server, headers=headers, timeout=TIMEOUT)
+        self._who = f"{server}: {account.email}"
+        try:
+            known = self._send("/user/login/", account) or self._send(invite, account)
+        except StudioError:
+            self.close()
+            raise
+        if not known:
+            self.close()
+            raise StudioError(
+                f"{self._who} can neither log in nor sign up; is the password in"
+                " annotators.private.yaml still theirs?"
+            )
+
+    def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:
+        """Answer a task.
+
+        A server on SQLite fails now and then where two people answer in the same instant. Then it
+        is tried again, as a person does who reads that saving failed, unless the answer is there.
+        """
+        path = f"/api/tasks/{task}/annotations/"
+        body = {"result": list(result), "lead_time": seconds}
+        for wait in (*WAITS, None):
+            answer = self._ask("POST", path, json=body)
+            if answer.is_success or (answer.is_server_error and self._has_answered(path)):
+                return
+            if wait is None or not answer.is_server_error:
+                raise StudioError(
+                    f"{self._who}: answering task {task} failed ({answer.status_code})"
+                )
+            time.sleep(wait)
+
+    def _has_answered(self, path: str) -> bool:
+        """Tell whether a task has an answer; in a project of one's own it is one's own."""
+        found = self._ask("GET", path)
+        return found.is_success and bool(found.json())
+
+    def close(self) -> None:
+        """Let the connections go."""
+        self._http.close()
+
+    def _send(self, form: str, account: Account) -> bool:
+        """Fill in a form; tell whether we are in."""
+        self._ask("GET", form)
+        fields = {
+            "email": account.email,
+            "password": account.password or "",
+            "csrfmiddlewaretoken": self._http.cookies.get("csrftoken") or "",
+        }
+        answer = self._ask("POST", form, data=fields)
+        if answer.status_code == httpx.codes.FORBIDDEN and form.startswith("/user/login"):
+            raise StudioError(
+                f"{self._who}: the login form is refused (403); behind HTTPS the server needs"
+                " CSRF_TRUSTED_ORIGINS (docs/compose.yaml)"
+            )
+        return answer.is_redirect
+
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        json: Mapping[str, object] | None = None,
+        data: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
+        try:
+            return self._http.request(method, path, json=json, data=data)
+        except httpx.HTTPError as exc:
+            raise StudioError(f"{self._who}: the server can't be asked ({exc}); try again") from exc

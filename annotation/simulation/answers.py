@@ -1,0 +1,33 @@
+"""What a simulated annotator answers: the true level, with a bias and noise of their own: pure."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from pipeline.core import rng
+
+BIAS, NOISE = 0.3, 0.5
+UNPLAYABLE = 0.002
+SECONDS, SPREAD = 19.0, 0.5
+"""The median of the paper's time for a judgment, and its spread (of its logarithm)."""
+SEED = 1
+
+Truth = Callable[[str, str], int]
+"""The true level of a query and a moment, by their ids."""
+
+
+class Said(NamedTuple):
+    """An answer: a level, or None for a clip that would not play; and how long it took."""
+
+    level: int | None
+    seconds: float
+
+
+def said(truth: int, seed: int, annotator: int, query_id: str, moment_id: str) -> Said:
+    """Return an annotator's answer to a pair: always the same for the same seed."""
+    bias = rng.generator(seed, annotator).normal(0, BIAS)
+    random = rng.generator(seed, annotator, query_id, moment_id)
+    level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
+    seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
+    return Said(None if random.random() < UNPLAYABLE else level, seconds)

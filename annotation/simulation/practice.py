@@ -1,0 +1,30 @@
+"""A project to practise in: a query's pairs that anybody may judge, and that count nowhere."""
+
+import pandas as pd
+
+from annotation.label_studio import guideline, page, projects, storage
+from annotation.label_studio.client import LabelStudio
+from pipeline.video import store
+
+TITLE = "Practice (counts nowhere)"
+SIZE = 20
+
+
+def practice(studio: LabelStudio, shown: pd.DataFrame, clips: str) -> str:
+    """Return the address of the practice project; make it if there is none.
+
+    `shown` are pairs with `query, clip`; the first are taken. `clips` is `clips.url`.
+
+    Raises:
+        StudioError: the server can't be reached or fails.
+    """
+    found = next((one for one in studio.projects() if one.title == TITLE), None)
+    if found is None:
+        config = page.label_config(guideline.current())
+        found = studio.create({**page.OPTIONS, "title": TITLE, "label_config": config})
+    if not found.tasks:
+        storage.serve(studio, found, storage.place(clips))
+        rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)
+        urls = ((query, store.url_of(clip, clips)) for query, clip in rows)
+        studio.add(found, [page.task_data(query, url, "practice") for query, url in urls])
+    return projects.page(studio, found)

@@ -1,0 +1,170 @@
+"""One push at a time into a campaign, from whatever checkout.
+
+Label Studio has no locks, but numbers its projects in order. So who pushes makes an empty project,
+the ticket; whose ticket has the lowest number may write, and the ticket goes away at the end. Its
+description changes as the push goes on. A ticket that stays the same for LEASE_SECONDS belongs to
+a push that was killed, and is removed: nobody's clock is asked.
+"""
+
+import contextlib
+import getpass
+import hashlib
+import re
+import secrets
+import socket
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from annotation.label_studio.campaign import CampaignError
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.records import Project
+from pipeline.core import cli, files
+
+CHECKOUT = Path(".cache/campaign/checkout")
+TITLE = "MomentRank is at work (goes away by itself)"
+TICKET = re.compile(r"MomentRank push into ([0-9a-f-]{36}) by ([^,]+), step (\d+)\.")
+LEASE_SECONDS = 60.0
+RENEW_SECONDS = 10.0
+POLL_SECONDS = 2.0
+SETTLE_SECONDS = 0.5
+"""A database may show a ticket later than one with a higher number."""
+PATIENCE_SECONDS = 900.0
+
+
+class PushLock:
+    """This push's ticket on the server, once it has one."""
+
+    def __init__(self, studio: LabelStudio, campaign: str) -> None:
+        """Take the server and the campaign's UUID."""
+        self._studio, self._campaign, self._holder = studio, campaign, holder()
+        self._ticket: Project | None = None
+        self._step, self._renewed = 0, 0.0
+        self._watched: dict[int, tuple[str, float]] = {}
+
+    def acquire(self) -> None:
+        """Wait until no other push is before this one.
+
+        Raises:
+            StudioError: the server can't be reached or fails.
+            CampaignError: another push goes on for a quarter of an hour.
+        """
+        self._ticket = self._studio.create({"title": TITLE, "description": self._text()})
+        self._renewed = time.time()
+        began, told = time.monotonic(), False
+        while ahead := self._ahead() or self._settled():
+            if time.monotonic() - began > PATIENCE_SECONDS:
+                raise CampaignError(f"{_busy(ahead[0])} for {PATIENCE_SECONDS:.0f} s; try later")
+            if not told:
+                end = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS)
+                cli.say(
+                    f"push: {_busy(ahead[0])}; waiting for it to end (if it was killed, until"
+                    f" {end:%H:%M:%S} UTC)"
+                )
+                told = True
+            self._forget_dead(ahead)
+            self.renew()
+            time.sleep(POLL_SECONDS)
+
+    def renew(self) -> None:
+        """Say on the server that this push goes on, if it is time to; call it before each write.
+
+        Raises:
+            StudioError: the ticket is gone: another push took this one for dead.
+        """
+        if self._ticket is None or 0 <= time.time() - self._renewed < RENEW_SECONDS:
+            return
+        self._step += 1
+        try:
+            self._studio.change(self._ticket, {"description": self._text()})
+        except StudioError as exc:
+            raise StudioError(f"{exc} (does another checkout push now?)") from exc
+        self._renewed = time.time()
+
+    def release(self) -> None:
+        """Take the ticket away; one that stays is removed by the next push."""
+        if self._ticket is not None:
+            with contextlib.suppress(StudioError):
+                self._remove(self._ticket)
+
+    def _text(self) -> str:
+        return f"MomentRank push into {self._campaign} by {self._holder}, step {self._step}."
+
+    def _settled(self) -> list[Project]:
+        time.sleep(SETTLE_SECONDS)
+        return self._ahead()
+
+    def _ahead(self) -> list[Project]:
+        """Return the tickets before ours, the first first; without what died in this checkout."""
+        found = sorted(tickets(self._studio, self._campaign), key=lambda one: one.id)
+        own = self._ticket
+        if own is None or own.id not in {one.id for one in found}:
+            raise StudioError(f"{self._studio.url}: this push's ticket is gone; push again")
+        mine = [one for one in found if holder_of(one) == self._holder and one.id != own.id]
+        for dead in mine:
+            self._remove(dead)
+        return [one for one in found if one.id < own.id and one not in mine]
+
+    def _forget_dead(self, ahead: list[Project]) -> None:
+        now = time.monotonic()
+        for ticket in ahead:
+            text, since = self._watched.get(ticket.id, ("", now))
+            if ticket.description != text:
+                self._watched[ticket.id] = (ticket.description, now)
+            elif now - since > LEASE_SECONDS:
+                self._remove(ticket)
+
+    def _remove(self, ticket: Project) -> None:
+        if not self._studio.delete_empty(ticket):
+            self._studio.change(ticket, {"description": ""})  # no ticket any more, but kept
+
+
+@contextlib.contextmanager
+def hold(studio: LabelStudio, campaign: str) -> Iterator[PushLock]:
+    """Hold the campaign's lock on its server.
+
+    Raises:
+        StudioError: the server can't be reached or fails.
+        CampaignError: somebody else holds it for a quarter of an hour.
+    """
+    lock = PushLock(studio, campaign)
+    try:
+        lock.acquire()
+        yield lock
+    finally:
+        lock.release()
+
+
+def tickets(studio: LabelStudio, campaign: str) -> list[Project]:
+    """Return the tickets of all pushes into a campaign."""
+    found = ((one, TICKET.match(one.description)) for one in studio.projects())
+    return [one for one, match in found if match and match[1] == campaign]
+
+
+def _busy(ticket: Project) -> str:
+    who = holder_of(ticket)
+    return f"{who} pushes into this campaign (its lock is project {ticket.id} on the server)"
+
+
+def holder_of(ticket: Project) -> str:
+    """Return whose a ticket is."""
+    match = TICKET.match(ticket.description)
+    return match[2] if match else "somebody"
+
+
+def holder() -> str:
+    """Return what this checkout is known by: a copy of it elsewhere is another."""
+    if not CHECKOUT.is_file():
+        with files.atomic(CHECKOUT) as stream:
+            stream.write(secrets.token_hex(16))
+    known = f"{CHECKOUT.read_text(encoding='utf-8')} {Path.cwd()}"
+    return f"{_user()}@{socket.gethostname()} {hashlib.sha256(known.encode()).hexdigest()[:8]}"
+
+
+def _user() -> str:
+    try:
+        return re.sub(r"[,\s]", "-", getpass.getuser())
+    except (KeyError, OSError):  # in a container, a number may have no name
+        return "somebody"

@@ -1,0 +1,60 @@
+"""The tasks that are added: their keys, what they show, and the adding itself."""
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from annotation.label_studio import page
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.keys import Key, Signer
+from annotation.tasks import unfinished
+from annotation.tasks.order import shuffled
+from annotation.tasks.projects import Desk, Step
+from pipeline.campaign.pairs import PAIR
+from pipeline.core.progress import progress
+from pipeline.video import store
+
+KEY = list(Key._fields)
+
+
+def keys_of(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
+    """Return the keys of assignments by annotator."""
+    rows = pairs.assign(guideline=guideline)[KEY]
+    return {
+        annotator: [Key(*row) for row in rows[rows["annotator"] == annotator].to_numpy().tolist()]
+        for annotator in sorted(set(rows["annotator"].tolist()))
+    }
+
+
+class Shown:
+    """The data of tasks, by key."""
+
+    def __init__(self, pairs: pd.DataFrame, setting: str, batch: int) -> None:
+        """Take pairs with what is shown of each, `clips.url`, and how many go in one request."""
+        rows = pairs.drop_duplicates(PAIR)
+        ids = zip(rows["query_id"], rows["moment_id"], strict=True)
+        self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
+        self._setting, self.batch = setting, batch
+
+    def data(self, key: Key, signer: Signer) -> Mapping[str, str]:
+        """Return the data of a key's task."""
+        query, clip = self._of[key.query_id, key.moment_id]
+        url = store.url_of(clip, self._setting)
+        signed = signer.sign(key, page.digest(query, page.clip_html(url)))
+        return page.task_data(query, url, signed)
+
+
+def add(connection: Connection, desks: Sequence[Desk], shown: Shown, step: Step) -> None:
+    """Add what is missing, a batch of tasks at a time, in each annotator's own order."""
+    campaign, signer = connection.campaign.id, connection.signer
+    total = sum(len(desk.changes.add) for desk in desks)
+    with progress("push", total=total, unit="tasks") as bar:
+        for desk in desks:
+            keys = shuffled(desk.changes.add, campaign)
+            for begin in range(0, len(keys), shown.batch):
+                some = keys[begin : begin + shown.batch]
+                data = [shown.data(key, signer) for key in some]
+                step()
+                with unfinished.noted(f"{len(data)} tasks into {desk.project.title!r}"):
+                    connection.studio.add(desk.project, data)
+                bar.update(len(some))

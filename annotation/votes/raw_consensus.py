@@ -1,0 +1,134 @@
+"""The command `python -m annotation.consensus --raw FILE`: levels of any raw judgments.
+
+A raw file counts as closed: a pair that would wait for more votes is discarded, and counted
+apart from the pairs that four votes could not decide.
+"""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+
+from annotation.votes import crowd, raw
+from annotation.votes.raw import Raw, Repeated
+from annotation.votes.rule import LEVELS, Rounding, Verdicts, decide
+from annotation.votes.votes import NO_LEVEL
+from momentrank.errors import UsageError
+from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.core import csv_files
+
+Rounded = Literal["up", "nearest", "exact"]
+Method = Literal["paper", "dawid-skene", "mace", "majority"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+
+class Options(NamedTuple):
+    """What is read and written, and by which rule (the paper's by default)."""
+
+    source: Path
+    out: Path | None = None
+    rounding: Rounded = "up"
+    repeated: Repeated = "both"
+    method: Method = "paper"
+
+
+def run(options: Options) -> dict[str, Any]:
+    """Write the levels of a raw file, and return what came of it in figures.
+
+    Raises:
+        FileError: the file can't be read, or the levels can't be written.
+        UsageError: the two are one file, or the method is not installed.
+    """
+    if options.out and options.out.resolve() == options.source.resolve():
+        raise UsageError(f"{options.out}: --out would overwrite the raw judgments")
+    table = levels(raw.read(options.source, options.repeated), options.method, options.rounding)
+    if options.out:
+        csv_files.write_csv(options.out, _to_write(table))
+    return figures(table)
+
+
+def _to_write(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of the file; few numbers, many rows: each is spelt once."""
+    return table.drop(columns="votes").astype({"level": "category", "mean": "category"})
+
+
+def levels(judgments: Raw, method: Method = "paper", rounding: Rounded = "up") -> pd.DataFrame:
+    """Return `pair_id, level, mean, scores, outcome, votes`, sorted by pair_id.
+
+    `mean` is exact: of the levels that are left, or of all where the `method` is not the
+    paper's. `level` is empty, as `mean` is, where a pair is not kept. `rounding` is the paper's
+    method's; with `exact` the level is the mean itself. `votes` counts a pair's levels.
+    """
+    whole: Rounding = "nearest" if rounding == "nearest" else "up"
+    given = judgments.pair, judgments.level, len(judgments.pairs)
+    verdicts = decide(*given, closed=True, rounding=whole)
+    if method != "paper":
+        verdicts = _aggregated(judgments, verdicts, method)
+    level = pd.Series(verdicts.level, dtype="Int64").mask(verdicts.level == NO_LEVEL)
+    return pd.DataFrame(
+        {
+            "pair_id": judgments.pairs,
+            "level": verdicts.mean if rounding == "exact" else level,
+            "mean": verdicts.mean,
+            "scores": _texts(verdicts),
+            "outcome": pd.Categorical(verdicts.outcome),
+            "votes": verdicts.scores,
+        }
+    )
+
+
+def _aggregated(judgments: Raw, verdicts: Verdicts, method: crowd.Aggregator) -> Verdicts:
+    level = crowd.aggregate(judgments, method)
+    owner = np.repeat(np.arange(len(level)), verdicts.scores)
+    total = np.bincount(owner, weights=verdicts.levels, minlength=len(level))
+    mean = np.where(level == NO_LEVEL, np.nan, total / np.maximum(verdicts.scores, 1))
+    outcome = np.where(level == NO_LEVEL, "discarded", method)
+    return verdicts._replace(outcome=outcome, level=level, mean=mean)
+
+
+def _texts(verdicts: Verdicts) -> pd.Categorical:
+    """Return each pair's levels as text; few combinations make up all pairs."""
+    counts = verdicts.counts()
+    combination = pd.DataFrame(counts).groupby([*range(LEVELS)], sort=False).ngroup().to_numpy()
+    _, first = np.unique(combination, return_index=True)
+    spelt = [" ".join(map(str, np.repeat(range(LEVELS), number))) for number in counts[first]]
+    return pd.Categorical.from_codes(combination, pd.Index(spelt, dtype="str"))
+
+
+def figures(table: pd.DataFrame) -> dict[str, Any]:
+    """Count pairs, and what became of them; levels that no pair has are counted too."""
+    outcomes = Counter(table["outcome"].tolist())
+    short = (table["outcome"] == "discarded") & (table["votes"] != ALL_VOTES)
+    found = Counter(table["level"].dropna().tolist())
+    return {
+        "pairs": len(table),
+        "kept": int(table["level"].notna().sum()),
+        "discarded": outcomes["discarded"],
+        "discarded_by_four_votes": outcomes["discarded"] - int(short.sum()),
+        "discarded_for_want_of_votes": int(short.sum()),
+        "discarded_by_number_of_votes": _counts(table.loc[short, "votes"]),
+        "unjudgeable": outcomes["unjudgeable"],
+        "levels": {f"{level:g}": found[level] for level in sorted({*range(LEVELS), *found})},
+    }
+
+
+def _counts(numbers: pd.Series) -> dict[str, int]:
+    return {str(number): count for number, count in sorted(Counter(numbers.tolist()).items())}
+
+
+def text(found: dict[str, Any]) -> str:
+    """Return the figures as a person reads them."""
+    by_number = found["discarded_by_number_of_votes"].items()
+    why = ", ".join(f"{count:,} with {number}" for number, count in by_number)
+    rows = [
+        ("pairs", found["pairs"], ""),
+        ("kept", found["kept"], ""),
+        ("discarded", found["discarded"], ""),
+        ("  by four votes", found["discarded_by_four_votes"], ""),
+        ("  for want of votes", found["discarded_for_want_of_votes"], why and f"  (votes: {why})"),
+        ("unjudgeable", found["unjudgeable"], ""),
+        *((f"level {level}", count, "") for level, count in found["levels"].items()),
+    ]
+    return "".join(f"{name:20} {count:>10,}{rest}\n" for name, count, rest in rows)

@@ -1,0 +1,92 @@
+"""The rule of consensus (paper, section 3.3; design, section 3, "Votes").
+
+Two levels that differ by at most 1: their mean, rounded up. Else two others are asked; of the
+four levels one highest and one lowest are dropped, and where the rest differ by at most 1 it is
+their mean, rounded up; else the pair is discarded. Two votes without a level: unjudgeable.
+"""
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.votes.votes import ENOUGH_WITHOUT_LEVEL, FIRST_VOTES, NEAR, NO_LEVEL, Ints
+from pipeline.campaign.pairs import ALL_VOTES
+
+LEVELS = 5
+
+Rounding = Literal["up", "nearest"]
+"""What becomes of a mean between two levels: `up` is the paper's; `nearest` goes to the even
+level, so that many pairs together come out neither too high nor too low."""
+
+
+class Verdicts(NamedTuple):
+    """What was found, an entry for each pair.
+
+    `level` is NO_LEVEL, and `mean` NaN, unless the outcome is `two` or `four`. `scores` counts a
+    pair's levels; `levels` holds them all, pair after pair, each pair's in rising order.
+    """
+
+    outcome: npt.NDArray[np.str_]
+    level: Ints
+    mean: npt.NDArray[np.float64]
+    scores: Ints
+    levels: Ints
+
+    def counts(self) -> Ints:
+        """Return how often each pair has each level, a row of five for a pair."""
+        owner = np.repeat(np.arange(len(self.scores)), self.scores)
+        found = np.bincount(owner * LEVELS + self.levels, minlength=len(self.scores) * LEVELS)
+        return found.reshape(-1, LEVELS)
+
+    def lists(self) -> list[list[int]]:
+        """Return each pair's levels in rising order."""
+        ends = np.cumsum(self.scores)
+        levels, begins = self.levels.tolist(), (ends - self.scores).tolist()
+        return [levels[begin:end] for begin, end in zip(begins, ends.tolist(), strict=True)]
+
+
+def decide(
+    pair: Ints, level: Ints, pairs: int, *, closed: bool = False, rounding: Rounding = "up"
+) -> Verdicts:
+    """Apply the rule to votes on the pairs 0 to `pairs` - 1, in any order.
+
+    A pair with another number of levels than 2 or 4 waits: nothing is guessed. Once the
+    campaign is `closed`, what waits is discarded.
+    """
+    judged = level != NO_LEVEL
+    scores = np.bincount(pair[judged], minlength=pairs)
+    without = np.bincount(pair[~judged], minlength=pairs)
+    levels = np.sort(pair[judged] * LEVELS + level[judged]) % LEVELS
+    low, high = _middle(levels, scores)
+    two, four = scores == FIRST_VOTES, scores == ALL_VOTES
+    unjudgeable = without >= ENOUGH_WITHOUT_LEVEL
+    found = (two | four) & (high - low <= NEAR) & ~unjudgeable
+    return Verdicts(
+        np.select(
+            [unjudgeable, found & two, found, four | closed],
+            ["unjudgeable", "two", "four", "discarded"],
+            "waiting",
+        ),
+        level=np.where(found, _rounded(low + high, rounding), NO_LEVEL),
+        mean=np.where(found, (low + high) / 2, np.nan),
+        scores=scores,
+        levels=levels,
+    )
+
+
+def _middle(levels: Ints, scores: Ints) -> tuple[Ints, Ints]:
+    """Return the two levels that are left of each pair's two or four; 0 and 0 of any other."""
+    begin = np.cumsum(scores) - scores
+    at = begin + (scores == ALL_VOTES)
+    whole = (scores == FIRST_VOTES) | (scores == ALL_VOTES)
+    low, high = np.zeros_like(begin), np.zeros_like(begin)
+    low[whole], high[whole] = levels[at[whole]], levels[at[whole] + 1]
+    return low, high
+
+
+def _rounded(total: Ints, rounding: Rounding) -> Ints:
+    """Return half of `total`, the sum of two levels, as a level."""
+    if rounding == "up":
+        return (total + 1) // 2
+    return np.rint(total / 2).astype(np.int64)

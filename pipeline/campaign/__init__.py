@@ -1,0 +1,1 @@
+"""What release, report and annotation share of a campaign."""

@@ -1,0 +1,53 @@
+"""`datasets/campaign/campaign.yaml`: which campaign this checkout is for.
+
+It says `null` until `python -m annotation.campaign open`; until then nobody is asked anything.
+"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from pipeline.core import files, tables
+from pipeline.core.params import checked
+from pipeline.core.validation import Name, Section
+
+FILE = tables.CAMPAIGN / "campaign.yaml"
+UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
+
+Instant = Annotated[str, Field(pattern=INSTANT)]
+
+
+class Opened(Section):
+    """A campaign: what marks its tasks, and under which rules people judge.
+
+    `id` stands in every project and key of it; `guideline` is the version that annotators
+    read; answers in a `rehearsal` may be simulated. Times are UTC. `given_up` is the number of
+    pairs that were wanted and not decided when it was closed, `settings` are the keys of
+    params.yaml that made what was judged, as they were then.
+    """
+
+    id: Annotated[str, Field(pattern=UUID)]
+    name: Name
+    guideline: Name
+    rehearsal: bool
+    opened_at: Instant
+    closed_at: Instant | None
+    given_up: Annotated[int, Field(ge=0)] = 0
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+    @property
+    def closed(self) -> bool:
+        """Whether nobody is asked any more."""
+        return self.closed_at is not None
+
+
+def current(path: Path = FILE) -> Opened | None:
+    """Return the campaign, also one that was closed; None before it is opened.
+
+    Raises:
+        FileError: the file is missing or not YAML.
+        ParamsError: a key is unknown, missing or impossible.
+    """
+    return None if files.read_yaml(path) is None else checked(Opened, path)

@@ -1,0 +1,160 @@
+"""What is released: queries, pairs with what people came to, and votes (design, section 4)."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from momentrank.errors import MomentRankError
+from pipeline.campaign.campaign import Opened
+from pipeline.campaign.pairs import ALL_VOTES, PAIR, newest
+from pipeline.core import captions, tables
+
+SPLITS = ("val", "test")
+OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
+CANDIDATES = "candidates"
+
+
+class ReleaseError(MomentRankError):
+    """What can't be released as it is."""
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What people made of the frozen queries.
+
+    `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` is
+    the ledger, each pair as it was last shown, by pair_id, with `split, level, mean, outcome`,
+    the number of its `scores`, and its `origin`: candidates, audit, or the run that brought it.
+    `votes` are `pair_id, worker, level, reason`: the ones that count. `elsewhere` counts pairs
+    that were shown of queries that are none of these.
+    """
+
+    campaign: Opened | None
+    frozen: pd.DataFrame
+    pairs: pd.DataFrame
+    votes: pd.DataFrame
+    elsewhere: int
+    newest: pd.Timestamp | None
+
+    @cached_property
+    def judged(self) -> pd.DataFrame:
+        """The pairs with a level, by query and rank."""
+        ordered = self.pairs.sort_values(["query_id", "rank", "pair_id"], ignore_index=True)
+        return ordered[ordered["level"].notna()].astype({"level": "int64"})
+
+    @cached_property
+    def queries(self) -> pd.DataFrame:
+        """The queries of which at least one moment has a level: the ones to be searched for."""
+        return self.frozen[self.frozen["query_id"].isin(self.judged["query_id"])]
+
+    @property
+    def rehearsal(self) -> bool:
+        """Whether judgments may be simulated."""
+        return self.campaign is not None and self.campaign.rehearsal
+
+    @property
+    def status(self) -> str:
+        """Where the campaign stands: `not opened`, `open` or `closed`."""
+        if self.campaign is None:
+            return "not opened"
+        return "closed" if self.campaign.closed else "open"
+
+    @property
+    def date(self) -> str | None:
+        """The day (UTC) on which it was closed, else of the newest judgment."""
+        if self.campaign is not None and self.campaign.closed_at is not None:
+            return self.campaign.closed_at[:10]
+        return None if self.newest is None else str(self.newest.date())
+
+    @cached_property
+    def standing(self) -> dict[str, Any]:
+        """How far the judging is, in numbers.
+
+        `given_up` are discarded pairs that never got their four levels, and with them those that
+        nobody was ever shown.
+        """
+        outcome = self.pairs["outcome"]
+        given_up = (outcome == "discarded") & (self.pairs["scores"] != ALL_VOTES)
+        left = 0 if self.campaign is None else self.campaign.given_up
+        never = ~self.frozen["query_id"].isin(self.pairs["query_id"])
+        return {
+            "campaign": self.status,
+            "queries": len(self.frozen),
+            "queries_never_shown": int(never.sum()),
+            "queries_without_level": len(self.frozen) - len(self.queries),
+            "pairs": len(self.pairs),
+            "pairs_with_level": len(self.judged),
+            **{f"pairs_{name}": int((outcome == name).sum()) for name in OUTCOMES},
+            "pairs_given_up": max(int(given_up.sum()), left),
+            "pairs_of_other_queries": self.elsewhere,
+            "votes": int(self.votes["level"].notna().sum()),
+            "votes_without_level": int(self.votes["level"].isna().sum()),
+        }
+
+    @property
+    def complete(self) -> bool:
+        """Whether people are done: the campaign is closed, and nothing was left unasked."""
+        left = ("queries_never_shown", "pairs_waiting", "pairs_given_up")
+        return self.status == "closed" and not any(self.standing[name] for name in left)
+
+
+class Sources(NamedTuple):
+    """The tables that a release is made of; `newest` is when people last judged.
+
+    `besides` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
+    """
+
+    queries: pd.DataFrame
+    ledger: pd.DataFrame
+    consensus: pd.DataFrame
+    votes: pd.DataFrame
+    besides: pd.DataFrame
+    newest: pd.Timestamp | None = None
+
+
+def besides(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
+    """Return what was judged beyond the first `candidates` ranks, and why, as `PAIR, origin`.
+
+    `audit`, else the name of the run that brought it.
+    """
+    both = pd.concat([audit.assign(origin="audit"), topup])
+    return both.loc[both["rank"] > candidates, [*PAIR, "origin"]].drop_duplicates(PAIR)
+
+
+def collection(campaign: Opened | None, made: Sources) -> Collection:
+    """Put together what is released.
+
+    Raises:
+        ReleaseError: a validation and a test query are equal in text, or the consensus is of
+            another ledger.
+    """
+    captions.refuse_shared(made.queries, tables.FROZEN_QUERIES.path)
+    frozen = one_of_each_text(made.queries)
+    shown = newest(made.ledger)
+    own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
+    found = made.consensus.assign(scores=made.consensus["scores"].map(len))
+    pairs = own.merge(found, on=PAIR, how="left", validate="one_to_one")
+    pairs = pairs.merge(made.besides, on=PAIR, how="left", validate="one_to_one")
+    pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
+    if pairs["outcome"].isna().any():
+        raise ReleaseError(
+            f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"
+        )
+    counted = made.votes[made.votes["pair_id"].isin(pairs["pair_id"])]
+    ordered = counted.sort_values(["pair_id", "annotator"], ignore_index=True)
+    return Collection(
+        campaign,
+        frozen,
+        pairs.reset_index(drop=True),
+        ordered.rename(columns={"annotator": "worker"}),
+        elsewhere=len(shown) - len(own),
+        newest=made.newest,
+    )
+
+
+def one_of_each_text(queries: pd.DataFrame) -> pd.DataFrame:
+    """Return the queries that are judged: of equal texts that of the smallest query_id."""
+    ordered = queries.sort_values("query_id")
+    return ordered[~captions.text_key(ordered["query"]).duplicated()].reset_index(drop=True)

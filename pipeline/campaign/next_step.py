@@ -1,0 +1,159 @@
+"""What the lead does next, with the command to type: one rule for `status`, `plan` and the report.
+
+`close` asks `waits` too, so that it is named as the next step exactly when it would go through.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.campaign.campaign import Opened
+from pipeline.core import files, tables
+
+MANIFEST = Path("datasets/release/manifest.json")
+LEAD_PAGE = tables.WORK / "lead" / "index.html"
+PEOPLE = tables.CAMPAIGN / "annotators.yaml"
+SHOWN_IDS = 5
+
+
+class Step(NamedTuple):
+    """What to do, and the command for it; None where there is none."""
+
+    what: str
+    command: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The step as one line."""
+        return self.what if self.command is None else f"{self.what}: {self.command}"
+
+
+class Situation(NamedTuple):
+    """Where a campaign is.
+
+    `state` is the plan's (`campaign_state.json`); `unsent` counts the judgments that it wants and
+    that are not in Label Studio yet. `shown` says whether any pair ever was. What a caller can't
+    know (the report does not look at the server) is taken to be well.
+    """
+
+    campaign: Opened | None
+    state: Mapping[str, Any]
+    candidates: bool = True
+    server: bool = True
+    shown: bool = True
+    unsent: int = 0
+    frozen: bool = True
+    released: bool = False
+
+
+def next_steps(now: Situation) -> list[Step]:
+    """Return what is to be done, the next step first."""
+    if now.campaign is None:
+        return [_begin(now)]
+    if now.campaign.closed:
+        return [_finish(now)]
+    if not now.candidates:
+        return [_make_candidates()]
+    if not now.state.get("queries"):
+        return [Step("plan who judges what", "dvc repro")]
+    return list(_run(now))
+
+
+def lines(steps: Sequence[Step]) -> list[str]:
+    """Return the steps as a terminal shows them."""
+    return [f"{'also' if place else 'next'}: {step.text}" for place, step in enumerate(steps)]
+
+
+def waits(state: Mapping[str, Any]) -> list[str]:
+    """Return what keeps a campaign from being closed, with numbers; empty: nothing does."""
+    pairs, queries = state["pairs"], state["queries"]
+    parts = {
+        "pairs wait for judgments": pairs["waiting"],
+        "pairs wait for a clip": pairs["without_clip"],
+        f"queries wait for a decision in {tables.EXTEND.path}": len(queries["for_the_lead"]),
+    }
+    return [f"{number:,} {what}" for what, number in parts.items() if number]
+
+
+def is_released(campaign: Opened, path: Path = MANIFEST) -> bool:
+    """Return whether this campaign was released as it is now."""
+    manifest = files.read_json(path) if path.is_file() else None
+    return isinstance(manifest, dict) and manifest.get("campaign") == campaign.model_dump()
+
+
+def _make_candidates() -> Step:
+    return Step("make the candidates and their clips", "dvc repro")
+
+
+def _begin(now: Situation) -> Step:
+    if not now.candidates:
+        return _make_candidates()
+    return Step("open the campaign", "python -m annotation.campaign open --name NAME")
+
+
+def _finish(now: Situation) -> Step:
+    if not now.frozen:
+        return Step("finish closing", "python -m annotation.campaign close")
+    if not now.released:
+        return Step("release what people made", "dvc repro release report")
+    return Step("done: datasets/release/ and datasets/report/ are final")
+
+
+def _run(now: Situation) -> Iterator[Step]:
+    if not now.server:
+        yield Step(
+            "give the address and token of your Label Studio in .env (LABEL_STUDIO_URL,"
+            " LABEL_STUDIO_API_KEY), or start one",
+            "make label-studio",
+        )
+    elif waits(now.state):
+        yield from _ask_people(now)
+    else:
+        yield Step("close the campaign", "python -m annotation.campaign close")
+    yield from _for_the_lead(now.state)
+
+
+def _ask_people(now: Situation) -> Iterator[Step]:
+    wanted = sum(who["open"] for who in now.state["annotators"].values())
+    done = sum(who["done"] for who in now.state["annotators"].values())
+    if now.state.get("without_account"):
+        yield Step(
+            f"write {len(now.state['without_account'])} missing accounts into {tables.PRIVATE};"
+            " whose they are",
+            "python -m annotation.people list",
+        )
+    if now.unsent or (wanted and not now.shown):
+        yield Step(f"give out {now.unsent or wanted:,} judgments", "dvc repro")
+    if wanted and not done:
+        yield Step("invite people: nobody has judged yet", "python -m annotation.people invite")
+    elif wanted and not now.unsent:
+        yield Step(f"people are judging, {wanted:,} open; when they have judged", "dvc repro")
+
+
+def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:
+    """Yield what nobody but the lead can settle."""
+    pairs, undecided = state["pairs"], state["queries"]["for_the_lead"]
+    if undecided:
+        some = ", ".join(undecided[:SHOWN_IDS]) + (" ..." if undecided[SHOWN_IDS:] else "")
+        yield Step(
+            f"decide in {tables.EXTEND.path} (query_id,yes or query_id,no) on {len(undecided):,}"
+            f" queries whose last ranks have no level ({some}), then",
+            "dvc repro",
+        )
+    if pairs["nobody_left"]:
+        yield Step(
+            f"add people to {PEOPLE}: {pairs['nobody_left']:,} pairs have been seen by everybody"
+            " who is active; then",
+            "dvc repro",
+        )
+    if pairs["without_clip"]:
+        yield Step(
+            f"replace the videos of {pairs['without_clip']:,} pairs without a clip"
+            f" ({tables.FAILED_CLIPS.path}), then",
+            "dvc repro -sf clips && dvc repro",
+        )
+    if pairs["unjudgeable"]:
+        yield Step(
+            f"look at {pairs['unjudgeable']:,} pairs that can't be judged: they stand in"
+            f" {LEAD_PAGE}, and stay without a level"
+        )

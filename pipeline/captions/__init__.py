@@ -1,0 +1,1 @@
+"""From descriptions to captions: rewriters, repair, and people's decisions."""

@@ -1,0 +1,101 @@
+"""What a caption keeps of its description, names aside: the words that tell what happens.
+
+A name is replaced on purpose, so it must not count when the two are compared. It is masked, and
+so is every general word for people, in both texts: `Nora hugs Omar` and `A woman hugs another
+man` are both `Someone hugs someone`. Details are the stems of the words that are left (Snowball's
+English stemmer), without function words, pronouns and general words for people.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+import snowballstemmer
+
+from pipeline.captions.replacements import WORDS
+from pipeline.language import lexicon, syntax
+from pipeline.names import truecase
+from pipeline.names.base import Span
+
+MASK = "someone"
+_PRONOUNS = """
+  i me mine my myself you your yours yourself we us our ours ourselves he him his himself she her
+  hers herself it its itself they them their theirs themselves who whom whose this that these
+  those somebody anyone everyone nobody one ones other others another else people"""
+_FUNCTION = "be been being am not no so too very there here as"
+_PEOPLE = frozenset().union(
+    *(lexicon.words("people", kind) for kind in ("men", "women", "neutral"))
+)
+NO_DETAILS = (
+    syntax.PHRASE_STARTS
+    | _PEOPLE
+    | {lexicon.plural(noun) for noun in _PEOPLE}
+    | frozenset(_PRONOUNS.split())
+    | frozenset(_FUNCTION.split())
+)
+"""Words, in lower case, that tell nothing that a caption must keep."""
+_SEVERAL = "a couple of|a few|several|some|" + "|".join(lexicon.NUMBERS)
+_PEOPLE_WORDS = "|".join(sorted(map(re.escape, WORDS), key=lambda word: (-len(word), word)))
+_GENERAL = re.compile(
+    rf"\b(?:(?:an?|the|another|{_SEVERAL}) )?(?:(?:first|second|third) )?(?:other )?"
+    rf"(?:{_PEOPLE_WORDS})\b(?!-)(?: else\b)?(?:['\u2019]s?(?!\w))?",
+    re.IGNORECASE,
+)
+_LISTED = re.compile(rf"{MASK}(?:(?:,? and|,) {MASK})+\b", re.IGNORECASE)
+_STEMMER = snowballstemmer.stemmer("english")
+
+
+def mask(text: str, names: Iterable[Span]) -> str:
+    """Return the text with `someone` for each name; a title before a name goes with it."""
+    masked, end = "", 0
+    for name in sorted(names):
+        if name.start >= end:
+            masked += _untitled(text[end : name.start]) + MASK
+        end = max(end, name.end)
+    masked += text[end:]
+    return masked[:1].upper() + masked[1:]
+
+
+def _untitled(left: str) -> str:
+    """Return what stands before a name, without the titles right before it: `and Dr. `."""
+    last = list(truecase.words(left))[-1:]
+    if last and last[0].key in lexicon.TITLES and not left[last[0].end :].strip(". "):
+        return _untitled(left[: last[0].start])
+    return left
+
+
+def told(text: str, names: Iterable[Span] = ()) -> str:
+    """Return what a text tells but for who it is about: people are `someone`, one or several."""
+    people = _LISTED.sub(MASK, _GENERAL.sub(MASK, " ".join(mask(text, names).split())))
+    return people[:1].upper() + people[1:]
+
+
+def details(text: str, names: Iterable[Span] = ()) -> Counter[str]:
+    """Return how often each detail stands in a text outside its names, by its stem."""
+    words = truecase.words(mask(text, names))
+    return Counter(
+        _stem(word.key) for word in words if len(word.key) > 1 and word.key not in NO_DETAILS
+    )
+
+
+@cache
+def _stem(word: str) -> str:
+    return str(_STEMMER.stemWord(word))
+
+
+def kept(description: Counter[str], caption: Counter[str]) -> float:
+    """Return the share of a description's details that its caption keeps, 0 to 1; 1 of none."""
+    return (description & caption).total() / description.total() if description else 1.0
+
+
+def share_kept(
+    descriptions: Sequence[str],
+    captions: Sequence[str],
+    names: Sequence[Sequence[Span]],
+) -> list[float]:
+    """Return for each pair the share of details kept; `names` are those of the descriptions."""
+    return [
+        kept(details(description, spans), details(caption))
+        for description, caption, spans in zip(descriptions, captions, names, strict=True)
+    ]

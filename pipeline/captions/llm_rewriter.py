@@ -1,0 +1,223 @@
+"""Rewriting with a large language model (paper, section 3.1 and Appendix A).
+
+Descriptions go out several at a time, each distinct one once, and come back by id. The first
+attempt is at temperature 0, repairs at 0.2 with another seed. What the model would not or
+could not rewrite is a draft without a caption, with the reason.
+"""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tqdm import tqdm
+
+from pipeline.captions.rewriter import Draft, Item
+from pipeline.core.params import OpenAI
+from pipeline.core.progress import progress, tell
+from pipeline.llm import plan
+from pipeline.llm.batch import POLL, Batches
+from pipeline.llm.breaker import Breaker
+from pipeline.llm.cache import Cache
+from pipeline.llm.client import Client, Endpoint
+from pipeline.llm.dispatcher import Asker
+from pipeline.llm.limiter import WINDOW, Books, Limiter
+from pipeline.llm.plan import Bound, Chunk
+from pipeline.llm.prompt import Prompt
+from pipeline.llm.request import Recipe, Request
+from pipeline.llm.retry import Policy
+from pipeline.llm.round import Round
+from pipeline.llm.spending import Spending
+from pipeline.llm.tokens import BATCH_SHARE, Prices
+from pipeline.llm.unsettled import Unsettled
+
+_OPEN = 4  # chunks open per request in flight: those that wait to be sent again hold no place
+
+
+class Estimate(NamedTuple):
+    """What rewriting would take, about; `stored` distinct descriptions are paid for already.
+
+    `most_requests` and `most_cost` bound it from above.
+    """
+
+    descriptions: int
+    stored: int
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+    most_requests: int
+    most_cost: float
+
+
+class LlmRewriter:
+    """The rewriter behind `rewrite.backend: openai`; `spent` tells what it has cost."""
+
+    source = "llm"
+
+    def __init__(  # noqa: PLR0913  (the last four are for tests and for other servers)
+        self,
+        settings: OpenAI,
+        prompt: Prompt,
+        *,
+        endpoint: Endpoint | None = None,
+        policy: Policy | None = None,
+        window: float = WINDOW,
+        poll: float = POLL,
+    ) -> None:
+        """Ask as `settings` say; the endpoint is the environment's unless given.
+
+        Args:
+            settings: The section `rewrite.openai` of the params.
+            prompt: What is asked.
+            endpoint: Address and key.
+            policy: How often a call is made, and how long is waited between.
+            window: Seconds over which the server holds to its limits per minute.
+            poll: Seconds between two looks at a batch.
+
+        Raises:
+            UsageError: the environment's address or key can't be meant.
+        """
+        self.model: str | None = settings.model
+        self.prompt: str | None = prompt.label
+        self.spent = Spending(Prices(settings.input_price, settings.output_price))
+        self._unsettled, self._breaker = Unsettled(), Breaker()
+        self._settings, self._prompt = settings, prompt
+        self._endpoint = endpoint or Endpoint.from_environment()
+        self._policy, self._poll = policy or Policy(), poll
+        self._cache = Cache(Path(settings.cache))
+        self._books = Books(settings.requests_per_minute, settings.tokens_per_minute, window)
+
+    def ready(self, items: Sequence[Item]) -> None:
+        """Make sure that these can be rewritten, as far as that can be told without asking.
+
+        Raises:
+            UsageError: there is no key, and one is needed.
+        """
+        if self._endpoint.key is None and not self._round(items, attempt=0).is_stored:
+            self._endpoint.needed_key()
+
+    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
+        """Yield one draft for every item, in their order.
+
+        Raises:
+            LLMError: the account is empty, the key or model is wrong, the server is gone, it
+                answers nothing at all, or nothing that can be used.
+            CacheError: another run is using the cache.
+            UsageError: there is no key, and one is needed.
+        """
+        with self._cache.lock():
+            round_ = self._round(items, attempt)
+            asyncio.run(self._settle(round_))
+        for item in items:
+            yield Draft(item.moment_id, *round_.results[item.description])
+
+    def estimate(self, items: Sequence[Item], repairs: int = 0) -> Estimate:
+        """Return what rewriting would take; nothing is sent, and no key is needed.
+
+        Tokens are about a quarter of the bytes, and a caption as long as its description. What
+        is asked again after an unusable answer, and the repairs, count for the upper bound alone:
+        there all answers are unusable, and each is as long as it may be.
+
+        Args:
+            items: What would be rewritten.
+            repairs: How often a caption that fails a check is rewritten at most.
+        """
+        missing = self._round(items, attempt=0).missing()
+        texts = list(dict.fromkeys(item.description for item in items))
+        distinct = len(texts)
+        again = plan.cut(texts, self._settings.per_request)
+        fixed_in = self._recipe(0).request([]).likely_in
+        first = [self._bound(request, fixed_in) for request in missing]
+        repair = [self._bound(self._recipe(1).request(*chunk), fixed_in) for chunk in again]
+        bounds = [*first, *repair * repairs]
+        tokens_in = sum(request.likely_in for request in missing)
+        tokens_out = sum(request.likely_out for request in missing)
+        share = BATCH_SHARE if self._settings.mode == "batch" else 1.0
+        return Estimate(
+            descriptions=distinct,
+            stored=distinct - sum(len(request.asked) for request in missing),
+            requests=len(missing),
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost=share * self.spent.prices.cost(tokens_in, tokens_out),
+            most_requests=sum(bound.requests for bound in bounds),
+            most_cost=sum(self.spent.prices.cost(*bound[1:]) for bound in bounds),
+        )
+
+    def _bound(self, request: Request, fixed_in: int) -> Bound:
+        text_in = max(0, request.likely_in - fixed_in)
+        most_out = self._settings.max_output_tokens
+        return plan.bound(len(request.asked), fixed_in, text_in, most_out)
+
+    def _round(self, items: Sequence[Item], attempt: int) -> Round:
+        distinct = list(dict.fromkeys(item.description for item in items))
+        per_request = self._settings.per_request
+        return Round(self._recipe(attempt), self._cache, per_request, distinct, self._unsettled)
+
+    def _recipe(self, attempt: int) -> Recipe:
+        settings = self._settings
+        return Recipe(
+            self._endpoint.url,
+            settings.model,
+            self._prompt,
+            settings.max_output_tokens,
+            attempt,
+            settings.output_limit,
+            settings.extra,
+        )
+
+    async def _settle(self, round_: Round) -> None:
+        """Bring every description of a round to its end."""
+        self.spent.cache_hits += len(round_.stored)
+        self.spent.reused += round_.reused
+        if not round_.is_stored:
+            self._endpoint.needed_key()
+        async with Client(self._endpoint, self._settings.timeout) as client:
+            with progress("rewrite", total=round_.size, unit="texts") as bar:
+                bar.update(len(round_.results))
+                if self._settings.mode == "batch" and not round_.is_stored:
+                    await self._batches(client).fill(round_.missing())
+                # What no batch can settle, a bad answer or a refused request, goes on from here.
+                await self._online(client, round_, bar)
+        # One description may be to blame for it; several fail for a reason that all share.
+        if round_.size > 1 and not self.spent.was_answered:
+            raise self._unsettled.nothing_answered()
+        for key, entry in round_.serving():
+            likely_in = partial(round_.likely_in, entry)
+            self.spent.serves(key, entry.answer, likely_in, entry.share)
+
+    def _batches(self, client: Client) -> Batches:
+        return Batches(
+            client,
+            self._cache,
+            self._policy,
+            self.spent,
+            breaker=self._breaker,
+            max_tokens=self._settings.batch_tokens,
+            poll=self._poll,
+            tell=tell,
+        )
+
+    async def _online(self, client: Client, round_: Round, bar: "tqdm[Any]") -> None:
+        in_flight = self._settings.in_flight
+        limiter = Limiter(self._books, in_flight)
+        if round_.has_captions:
+            self._breaker.prove()
+        asker = Asker(
+            client,
+            limiter,
+            self._policy,
+            self._cache,
+            self.spent,
+            breaker=self._breaker,
+            tell=tell,
+        )
+
+        async def settle(chunk: Chunk) -> None:
+            await round_.settle(chunk, asker.ask)
+            bar.set_postfix_str(f"{self.spent.cost:.4f} USD", refresh=False)
+            bar.update(len(chunk.descriptions))
+
+        await asker.run((partial(settle, chunk) for chunk in round_.chunks), _OPEN * in_flight)

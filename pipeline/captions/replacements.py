@@ -1,0 +1,62 @@
+"""What stands in a caption for the names of its description (the paper's Table 3)."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from pipeline.language.lexicon import GENDER_OF_NOUN, GENDER_OF_PLURAL, NUMBERS, TITLES, Gender
+
+WORDS: dict[str, Gender] = {
+    **dict.fromkeys((t.role for t in TITLES.values() if t.role), "unknown"),
+    **GENDER_OF_PLURAL,
+    **GENDER_OF_NOUN,
+    **dict.fromkeys(("family", "group", "couple", "they", "them", "their"), "unknown"),
+    **dict.fromkeys(("he", "him", "his", "himself"), "man"),
+    **dict.fromkeys(("she", "her", "hers", "herself"), "woman"),
+}
+"""The words that may stand for somebody, with the gender they tell."""
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*|['\u2019]s\b")
+
+
+class Replacement(NamedTuple):
+    """A word of a caption, without article, that stands for a name of the description."""
+
+    name: str
+    word: str
+    gender: Gender
+
+
+def words_of(phrase: str) -> Iterator[tuple[str, Gender]]:
+    """Yield the words for people in a phrase: `a man and two women` has man, two women."""
+    number = ""
+    for word in _WORD.findall(phrase.lower()):
+        if word in WORDS:
+            yield f"{number} {word}".strip(), WORDS[word]
+        if word != "other":
+            number = word if word in NUMBERS and word != "one" else ""
+
+
+def extract(description: str, caption: str) -> list[Replacement]:
+    """Return what replaced names, from the difference of any description and its caption.
+
+    A stretch of the description that has a capital, against one of the caption that has a
+    word for somebody, is a replacement. Names that only went are not seen. Texts of 200
+    words or more are told apart by their rarer words (`difflib`), or it would take minutes.
+    """
+    before, after = _WORD.findall(description), _WORD.findall(caption)
+    matcher = SequenceMatcher(None, _lower(before), _lower(after))
+    return [
+        Replacement(name, word, gender)
+        for kind, start, end, first, last in matcher.get_opcodes()
+        if kind == "replace" and (name := _name(before[start:end]))
+        for word, gender in words_of(" ".join(after[first:last]))
+    ]
+
+
+def _lower(words: Sequence[str]) -> list[str]:
+    return [word.lower() for word in words]
+
+
+def _name(words: Sequence[str]) -> str:
+    return " ".join(words) if any(word[0].isupper() for word in words) else ""

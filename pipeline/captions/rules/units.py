@@ -1,0 +1,135 @@
+"""Conjoined names: `Ann, Bea and Carl` is one unit of three mentions."""
+
+import re
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from pipeline.captions.rules.mentions import Mention
+from pipeline.captions.rules.people import Person
+from pipeline.captions.rules.wording import PAIR
+from pipeline.language import syntax
+from pipeline.language.lexicon import PLURAL_TITLES
+
+
+class Unit(NamedTuple):
+    """Mentions that are replaced by one phrase: the numbers of their people, and where."""
+
+    people: tuple[int, ...]
+    mentions: tuple[Mention, ...]
+
+    @property
+    def start(self) -> int:
+        """Return where the first mention begins."""
+        return self.mentions[0].start
+
+    @property
+    def end(self) -> int:
+        """Return where the last mention ends."""
+        return self.mentions[-1].end
+
+    @property
+    def suffix(self) -> str:
+        """Return "'s" of a possessive, or nothing."""
+        return self.mentions[-1].suffix
+
+
+_COMMA = re.compile(r"\s*,\s*")
+_AND = re.compile(r"\s*[.,]?\s*(?:and(?:\s+then)?|&)\s*(?:both\s+)?")
+_AND_MORE = re.compile(
+    r"\s*,?\s*(?:and|&)\s+(?:an?|the|his|her|their|another|some|two|three)\s", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"[.!?]\s+")
+
+
+def join(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[Unit]:
+    """Return the mentions as units, in order."""
+    units: list[Unit] = []
+    for run in _runs(text, mentions):
+        units += [_unit(part, numbers) for part in _split(text, mentions, run)]
+    return units
+
+
+def _unit(part: Sequence[tuple[int, Mention]], numbers: Sequence[int]) -> Unit:
+    return Unit(tuple(numbers[place] for place, _ in part), tuple(mention for _, mention in part))
+
+
+def _runs(text: str, mentions: Sequence[Mention]) -> list[list[int]]:
+    """Return runs of mentions with nothing but commas and `and` between them."""
+    runs: list[list[int]] = [[0]] if mentions else []
+    for place, (before, after) in enumerate(pairwise(mentions), 1):
+        between = text[before.end : after.start]
+        linked = (
+            _COMMA.fullmatch(between) or _AND.fullmatch(between) or _is_slip(text, mentions, place)
+        )
+        if linked and not before.suffix and not before.family and not after.family:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
+
+
+def _is_slip(text: str, mentions: Sequence[Mention], place: int) -> bool:
+    """Tell a full stop that is meant as a comma: no verb is after `Ann. Bea and Carl`."""
+    between = text[mentions[place - 1].end : mentions[place].start]
+    last = place
+    while last + 1 < len(mentions) and _AND.fullmatch(
+        text[mentions[last].end : mentions[last + 1].start]
+    ):
+        last += 1
+    verb = syntax.next_verb_place(text[mentions[last].end :])
+    starts = text[: mentions[0].start].strip()
+    return between == "." or (between == ". " and (not starts or not syntax.is_verb(verb)))
+
+
+def _split(
+    text: str, mentions: Sequence[Mention], run: list[int]
+) -> list[list[tuple[int, Mention]]]:
+    """Return the parts of a run that belong together."""
+    links = [text[mentions[a].end : mentions[b].start] for a, b in pairwise(run)]
+    cuts = set(range(1, len(run))) - _joints(text, mentions, run, links)
+    parts: list[list[tuple[int, Mention]]] = [[]]
+    for index, place in enumerate(run):
+        if index in cuts:
+            parts.append([])
+        parts[-1].append((place, mentions[place]))
+    return parts
+
+
+def _joints(text: str, mentions: Sequence[Mention], run: list[int], links: list[str]) -> set[int]:
+    """Return the places in a run before which a mention joins the one before it."""
+    left, right = text[: mentions[run[0]].start], text[mentions[run[-1]].end :]
+    ands = [index for index, link in enumerate(links, 1) if _AND.fullmatch(link)]
+    if not ands:
+        listed = _AND_MORE.match(right) and not _is_clause_start(left)
+        return set(range(1, len(run))) if listed else set()
+    joints = set(range(1, ands[-1] + 1))
+    after = syntax.next_verb_place(right)
+    is_object = syntax.case_of(left, links[0]) == "object"
+    if is_object and ands[-1] == len(run) - 1 and not mentions[run[-1]].suffix:
+        if syntax.is_singular_verb(after):
+            return joints - {ands[-1]}
+        if len(run) > PAIR and (after in syntax.PLURAL_FORMS or after in syntax.PLAIN_VERBS):
+            return joints - {1}
+    if len(run) > PAIR and after and _is_clause_start(left):
+        return joints - {1}
+    return joints
+
+
+def _is_clause_start(left: str) -> bool:
+    """Tell whether the sentence begins `When ...`, so that its first comma ends that clause."""
+    sentence = _SENTENCE.split(left)[-1]
+    return syntax.next_word(sentence) in syntax.OPENERS and "," not in sentence
+
+
+def with_shared_titles(people: Sequence[Person], units: Sequence[Unit]) -> list[Person]:
+    """Return the people where a title in the plural is everybody's: `Detectives Lee and Ray`."""
+    roles = {
+        number: PLURAL_TITLES[unit.mentions[0].title]
+        for unit in units
+        if unit.mentions[0].title in PLURAL_TITLES
+        for number in unit.people
+    }
+    return [
+        person._replace(role=roles.get(number, person.role)) for number, person in enumerate(people)
+    ]

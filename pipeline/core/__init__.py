@@ -1,0 +1,1 @@
+"""What every stage stands on: commands, parameters, tables, files."""

@@ -1,0 +1,87 @@
+"""What every stage's `main` stands on: help, errors as one line, and metrics."""
+
+import argparse
+import errno
+import logging
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NoReturn
+
+from momentrank.errors import MomentRankError
+from pipeline.core import files
+
+DAG = files.DAG
+METRICS = Path("datasets/work/metrics")
+DISK_REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES}
+"""Full, over the quota, read-only, not allowed: nothing that our code could do better."""
+
+
+def run(main: Callable[[], None]) -> None:
+    """Run a stage as a command: `--help` shows its module's text, errors are one line."""
+    parser(
+        "Reads params.yaml in the current folder. `dvc repro` runs it with the others."
+    ).parse_args()
+    report(main)
+
+
+def parser(epilog: str) -> argparse.ArgumentParser:
+    """Return a parser whose help is the text of the module that runs."""
+    return argparse.ArgumentParser(
+        prog=_prog(),
+        description=sys.modules["__main__"].__doc__,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def report(work: Callable[[], None]) -> None:
+    """Do the work of a command; errors are one line.
+
+    Exits with the error's own code (1 data, 2 usage), 130 on Ctrl-C.
+    """
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    try:
+        work()
+    except MomentRankError as exc:
+        sys.stderr.write(f"error: {exc}\n")
+        sys.exit(exc.exit_code)
+    except MemoryError:
+        _end("not enough memory")
+    except OSError as exc:
+        if exc.errno not in DISK_REFUSES:
+            raise
+        _end(f"{exc.filename or 'the disk'}: {os.strerror(exc.errno).lower()}")
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: what is finished is kept, the next run goes on from there\n")
+        sys.exit(130)
+
+
+def _end(message: str) -> NoReturn:
+    sys.stderr.write(f"error: {message}\n")
+    sys.exit(1)
+
+
+def _prog() -> str:
+    spec = sys.modules["__main__"].__spec__
+    return f"python -m {spec.name}" if spec else Path(sys.argv[0]).name
+
+
+def write_metrics(stage: str, values: Mapping[str, object]) -> None:
+    """Write the stage's figures where `dvc metrics show` finds them."""
+    files.write_json(METRICS / f"{stage}.json", values)
+
+
+def keep_private(path: Path) -> None:
+    """Take from others the right to read a file of secrets, and say so."""
+    try:
+        if files.make_private(path):
+            say(f"{path}: others could read it; from now on only you can (mode 600)")
+    except files.FileError as exc:
+        say(f"WARNING: {exc}")
+
+
+def say(text: str) -> None:
+    """Tell the person who runs the stage one line."""
+    sys.stderr.write(f"{text}\n")

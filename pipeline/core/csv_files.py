@@ -1,0 +1,162 @@
+"""CSV files that people open in a spreadsheet: read with the line, written harmless."""
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pandas as pd
+
+from momentrank.texts import is_utf8
+from pipeline.core.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines
+
+DELIMITERS = ",;\t|"
+NOT_UTF8 = (
+    "not UTF-8; save the file as UTF-8 (Excel: `CSV UTF-8`; its plain CSV is Windows-1252), or"
+    " type: iconv -f CP1252 -t UTF-8 OLD.csv > NEW.csv"
+)
+_SEPARATOR = re.compile(r'"?sep=([,;\t|])"?\s*', re.IGNORECASE)
+
+csv.field_size_limit(MAX_LINE_BYTES)  # what `write_csv` wrote, `read_csv` must take back
+
+
+def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
+    """Read a CSV file as text; the index is the line on which a row starts.
+
+    Empty cells are null. Cells and names of columns that `defuse` made harmless are restored.
+
+    Raises:
+        FileError: the file is missing or malformed, a required column is missing, a
+            column stands twice, or a row has too few or too many cells, with its line.
+    """
+    names, rows = _parted(path)
+    header = list(map(restore, names))
+    _check_header(path, header, required)
+    lines, cells = [], []
+    for line, row in rows:
+        if len(row) != len(header):
+            found = f"{len(row)} cells where the header has {len(header)}"
+            raise FileError(f"{path}, line {line}: {found}")
+        lines.append(line)
+        cells.append([restore(cell) if cell else None for cell in row])
+    index = pd.Index(lines, name="line", dtype="int64")
+    return pd.DataFrame(cells, columns=header, index=index, dtype=object)
+
+
+class Sheet(NamedTuple):
+    """A CSV file as people export it: its columns, and each row with the line it starts on."""
+
+    header: list[str]
+    delimiter: str
+    rows: Iterator[tuple[int, list[str]]]
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Read a CSV file whose cells are parted by commas, semicolons, tabs or bars.
+
+    The header line tells by which; Excel's `sep=;` before it does, too. Empty rows and the
+    empty cells that spreadsheets leave at the end of rows are passed over.
+
+    Raises:
+        FileError: the file is missing or malformed, or a column stands twice.
+    """
+    lines = decoded_lines(path)
+    first, number = next(lines, ""), 1
+    if said := _SEPARATOR.fullmatch(first):
+        first, number = next(lines, ""), 2
+    delimiter = said[1] if said else _delimiter(first)
+    rows = _csv_rows(path, chain([first], lines), delimiter, number)
+    names = [cell.strip() for cell in next(rows, (1, []))[1]]
+    header = _shortened(names, 0)
+    _check_header(path, [name or f"column {n}" for n, name in enumerate(header, 1)], [])
+    used = ((line, _shortened(row, len(header))) for line, row in rows if any(map(str.strip, row)))
+    return Sheet(header, delimiter, used)
+
+
+def _delimiter(line: str) -> str:
+    """Return what parts a header into most cells; of equals the first."""
+    widths = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in DELIMITERS}
+    return max(DELIMITERS, key=widths.__getitem__)
+
+
+def _shortened(cells: list[str], least: int) -> list[str]:
+    """Return cells without the empty ones at their end, but for the first `least`."""
+    end = len(cells)
+    while end > least and not cells[end - 1].strip():
+        end -= 1
+    return cells[:end]
+
+
+def _parted(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    rows = _csv_rows(path, decoded_lines(path))
+    _, header = next(rows, (1, []))
+    return header, rows
+
+
+def _csv_rows(
+    path: Path, lines: Iterable[str], delimiter: str = ",", first: int = 1
+) -> Iterator[tuple[int, list[str]]]:
+    """Yield each row that is not blank with the line on which it starts."""
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
+    line = first
+    try:
+        for row in reader:
+            if row:
+                yield line, row
+            line = reader.line_num + first
+    except csv.Error as exc:
+        raise FileError(f"{path}, line {line}: {exc}") from exc
+
+
+def _check_header(path: Path, header: list[str], required: Sequence[str]) -> None:
+    if not all(map(is_utf8, header)):
+        raise FileError(f"{path}, line 1: {NOT_UTF8}")
+    if missing := [name for name in required if name not in header]:
+        raise FileError(f"{path}, line 1: column {missing[0]!r} is missing (found: {header})")
+    if len(set(header)) != len(header):
+        raise FileError(f"{path}, line 1: a column stands twice in {header}")
+
+
+def write_csv(path: Path, frame: pd.DataFrame) -> None:
+    """Write a frame as `csv_text`."""
+    with atomic(path) as stream:
+        stream.write(csv_text(frame))
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """Return a frame as CSV without its index; texts and header are made harmless (`defuse`)."""
+    texts = frame.select_dtypes(include=["object", "str"]).columns
+    safe = frame.astype(dict.fromkeys(texts, object))
+    for name in texts:  # not `Series.map`, which turns integers beside a null into floats
+        safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
+    cells = chain(safe.columns, *(safe[name] for name in texts))
+    quoted = quoting(cells, safe.columns[:1])
+    header = [str(defuse(name)) for name in safe.columns]
+    return str(safe.to_csv(index=False, header=header, lineterminator="\n", quoting=quoted))
+
+
+def quoting(cells: Iterable[object], first: Iterable[str] = ()) -> Literal[0, 2]:
+    """Return what Python's writer must quote so that every reader takes the cells back.
+
+    It leaves a bare carriage return unquoted; and a byte order mark that begins the `first` cell
+    would be none of the file's text.
+    """
+    hostile = any("\r" in cell for cell in cells if isinstance(cell, str))
+    marked = any(cell.startswith("\ufeff") for cell in first)
+    return csv.QUOTE_NONNUMERIC if hostile or marked else csv.QUOTE_MINIMAL
+
+
+# The last four are the full-width forms, which some spreadsheets read alike.
+_FORMULA = re.compile(r"'*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]")
+
+
+def defuse(cell: object) -> object:
+    """Put a quote before text that a spreadsheet would run as a formula."""
+    return f"'{cell}" if isinstance(cell, str) and _FORMULA.match(cell) else cell
+
+
+def restore(cell: str) -> str:
+    """Undo `defuse`."""
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell

@@ -1,0 +1,247 @@
+"""The edge to the disk: atomic writes, and reading that knows file, line and field.
+
+Nothing here knows what a table means; that is `pipeline.core.tables`.
+"""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
+from momentrank.errors import MomentRankError
+from momentrank.texts import is_utf8, without_repeats
+
+DAG = Path("dvc.yaml")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+MAX_LINE_BYTES = 16 * 2**20
+"""A longer line is no annotation: it is refused before it is held in memory whole."""
+
+
+class FileError(MomentRankError):
+    """A file that can't be read as what it should be."""
+
+
+class Line(NamedTuple):
+    """One line of a text file, without its end.
+
+    Bytes that are not UTF-8 stand in `text` as lone surrogates, so that a reader can
+    refuse the one line (`is_utf8`) instead of the whole file.
+    """
+
+    number: int
+    text: str
+
+
+@contextmanager
+def atomic(path: Path, mode: str = "w", *, private: bool = False) -> Iterator[IO[Any]]:
+    """Open `path` for writing so that it appears whole or not at all; `private`: for its owner.
+
+    Writes beside the target, syncs, then renames: a kill, a full disk or an exception
+    leaves the former file (or none) in place.
+
+    Raises:
+        FileError: the disk does not take it: it is full, read-only, a folder is in the way ...
+    """
+    descriptor, name = _unfinished(path)
+    encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
+    try:
+        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if not private:  # as it was made
+            Path(name).chmod(0o666 & ~_umask())
+        Path(name).replace(path)
+    except BaseException as exc:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        if isinstance(exc, OSError) and exc.filename in {None, name}:  # else it is another file's
+            raise _unwritten(path, exc) from exc
+        raise
+
+
+def _unfinished(path: Path) -> tuple[int, str]:
+    """Open a file of a name of its own beside `path`, in a folder that may have to be made."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    except OSError as exc:
+        raise _unwritten(path, exc) from exc
+
+
+def _unwritten(path: Path, exc: OSError) -> FileError:
+    return FileError(f"{path}: can't be written ({(exc.strerror or str(exc)).lower()})")
+
+
+def make_private(path: Path) -> bool:
+    """Let only the owner of a file read it; tell whether others could before.
+
+    Raises:
+        FileError: it can't be done: the file is somebody else's, or the disk knows no owners.
+    """
+    if not _open_to_others(path):
+        return False
+    with suppress(OSError):
+        path.chmod(0o600)
+    if _open_to_others(path):
+        raise FileError(f"{path}: others can read it, and that can't be changed here; move it")
+    return True
+
+
+def _open_to_others(path: Path) -> bool:
+    return bool(path.stat().st_mode & 0o077)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as indented JSON, keys in the order given, NaN refused."""
+    with atomic(path) as stream:
+        json.dump(value, stream, indent=2, ensure_ascii=False, allow_nan=False)
+        stream.write("\n")
+
+
+def read_lines(path: Path) -> Iterator[Line]:
+    """Yield the lines of a text file, numbered from 1, blank ones included.
+
+    Raises:
+        FileError: the file is missing, or a line passes `MAX_LINE_BYTES`.
+    """
+    for number, text in enumerate(decoded_lines(path), start=1):
+        yield Line(number, text.removesuffix("\n").removesuffix("\r"))
+
+
+def decoded_lines(path: Path) -> Iterator[str]:
+    """Yield the lines with their ends, without a byte order mark."""
+    number = 0
+    with open_source(path) as stream:
+        while raw := stream.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            if len(raw) > MAX_LINE_BYTES:
+                raise FileError(f"{path}, line {number}: longer than {MAX_LINE_BYTES >> 20} MiB")
+            if number == 1 and raw.startswith(UTF_16):
+                raise FileError(
+                    f"{path}: UTF-16 (Excel's `Unicode Text`); save it as `CSV UTF-8`, or type:"
+                    " iconv -f UTF-16 -t UTF-8 OLD > NEW"
+                )
+            text = raw.decode("utf-8", errors="surrogateescape")
+            yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def open_source(path: Path) -> IO[bytes]:
+    """Open a user's file for reading.
+
+    Raises:
+        FileError: it is missing, a folder, or not readable.
+    """
+    try:
+        return path.open("rb")
+    except OSError as exc:
+        command = maker(path) if isinstance(exc, FileNotFoundError) else None
+        remedy = f"; `{command}` makes it" if command else ""
+        raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}{remedy}") from exc
+
+
+def maker(path: Path) -> str | None:
+    """Return the command that makes a missing file: its stage's; None if no stage writes it."""
+    stages = read_yaml(DAG)["stages"] if DAG.is_file() else {}
+    places = {path.absolute(), *path.absolute().parents}
+    for name, entry in stages.items():
+        outs = (next(iter(out)) if isinstance(out, dict) else out for out in entry["outs"])
+        if any(Path(out).absolute() in places for out in outs):
+            return f"dvc repro {name}"
+    return None
+
+
+def file_sha256(path: Path) -> str:
+    """Return the SHA-256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+class Record(NamedTuple):
+    """One object of a JSON-lines file: its line, its fields, or why there are none."""
+
+    line: int
+    fields: dict[str, Any]
+    problem: str
+
+
+def read_json_lines(path: Path) -> Iterator[Record]:
+    """Yield the objects of a JSON-lines file; blank lines are passed over.
+
+    A line that is not a JSON object in UTF-8 is yielded with `problem`, never skipped.
+
+    Raises:
+        FileError: the file is missing, or a line is too long to be an annotation.
+    """
+    for line in read_lines(path):
+        if line.text.strip():
+            yield Record(line.number, *_parse_object(line.text))
+
+
+def _parse_object(text: str) -> tuple[dict[str, Any], str]:
+    if not is_utf8(text):
+        return {}, "not-utf8"
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}, "not-json"
+    return (value, "") if isinstance(value, dict) else ({}, "not-an-object")
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
+    """Read one JSON document; a key that stands twice is an error, as it would hide a value.
+
+    Bytes that are not UTF-8 stand in texts as lone surrogates, as in `Line`.
+
+    Raises:
+        FileError: the file is missing or not JSON, with line and column.
+    """
+    with open_source(path) as stream:
+        text = stream.read().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    try:
+        return json.loads(text, object_pairs_hook=without_repeats)
+    except json.JSONDecodeError as exc:
+        raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
+    except RecursionError as exc:
+        raise FileError(f"{path}: nested too deep to be an annotation file") from exc
+    except ValueError as exc:  # a key twice, or an integer of thousands of digits
+        raise FileError(f"{path}: {exc}") from exc
+
+
+def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
+    """Read one YAML document as DVC reads it (YAML 1.2, a key twice is an error).
+
+    Raises:
+        FileError: the file is missing or not YAML, with line and column.
+    """
+    with open_source(path) as stream:
+        try:
+            return YAML(typ="safe", pure=True).load(stream)
+        except MarkedYAMLError as exc:
+            mark = exc.problem_mark
+            place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
+            raise FileError(f"{path}{place}: {exc.problem}") from exc
+        except RecursionError as exc:
+            raise FileError(f"{path}: nested too deep") from exc
+        except (YAMLError, UnicodeDecodeError) as exc:
+            raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
+
+
+def write_yaml(path: Path, value: object, remark: str, *, private: bool = False) -> None:
+    """Write `value` as YAML under a line of comment, keys in the order given."""
+    with atomic(path, private=private) as stream:
+        stream.write(f"# {remark}\n")
+        YAML(typ="safe", pure=True).dump(value, stream)

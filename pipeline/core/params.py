@@ -1,0 +1,335 @@
+"""`params.yaml` as one strict model: one section per stage, with the stage's name.
+
+An unknown key, a wrong type or an impossible value is one line with the key's path.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from momentrank.errors import UsageError
+from pipeline.core import files
+from pipeline.core.validation import Model, Name, Natural, Positive, Section, Share, validated
+
+PARAMS = Path("params.yaml")
+
+Modality = Literal["v", "t", "vt"]
+Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo", "table"]
+Modalities = Annotated[list[Modality], Field(min_length=1)]
+Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
+Columns = Mapping[Column, str]
+RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
+
+
+LEARNED_MIN_SIMILARITY = 0.85
+"""Of the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
+them rightly (figures in docs/rewriting.md)."""
+
+
+class ParamsError(UsageError):
+    """`params.yaml` says something that can't be meant."""
+
+
+class Sample(Section):
+    """The sample corpus: how many videos, and how they are drawn."""
+
+    seed: Natural
+    videos: Positive
+    fps: Annotated[int, Field(ge=4, le=60)]
+    height: Annotated[int, Field(ge=120, le=1080, multiple_of=2)]
+
+
+class Ingest(Section):
+    """The corpus, and what of it becomes queries and pool."""
+
+    corpus: Corpus
+    source: Name
+    videos: str | None
+    query_modalities: Modalities
+    pool_modalities: Modalities
+    max_rejected: Share
+    end_slack: Annotated[float, Field(ge=0)]
+    max_characters: Positive
+    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2})$")]
+    columns: dict[Column, Name]
+
+    @field_validator("videos")
+    @classmethod
+    def _videos_is_a_template(cls, videos: str | None) -> str | None:
+        if videos is not None and "{video_id}" not in videos:
+            raise ValueError("must hold {video_id}, as in videos/{video_id}.mp4")
+        if videos is not None and "*" in videos.removesuffix("{video_id}.*"):
+            raise ValueError("may hold a * at its end alone, as in videos/{video_id}.*")
+        return videos
+
+
+class Tagger(Section):
+    """The `builtin` name tagger: how many templated sentences it learns from, and how long."""
+
+    seed: Natural
+    sentences: Positive
+    epochs: Positive
+
+
+class Names(Section):
+    """The tagger of person names: `builtin`, a hub id or a local path."""
+
+    model: Name
+    revision: Name | None
+
+
+class OpenAI(Section):
+    """The LLM behind `rewrite.backend: openai`, and what it may be asked for, and when.
+
+    Address and key come from the environment (OPENAI_BASE_URL, OPENAI_API_KEY). `timeout` is
+    in seconds, prices are in USD per million tokens. `extra` is sent with every request; null
+    takes a parameter out of it.
+    """
+
+    model: Name
+    mode: Literal["online", "batch"]
+    per_request: Annotated[int, Field(ge=1, le=100)]
+    in_flight: Annotated[int, Field(ge=1, le=1000)]
+    requests_per_minute: Positive
+    tokens_per_minute: Positive
+    batch_tokens: Positive
+    max_output_tokens: Positive
+    output_limit: Literal["max_tokens", "max_completion_tokens"]
+    extra: dict[Name, Any]
+    timeout: Annotated[float, Field(gt=0)]
+    input_price: Annotated[float, Field(ge=0)]
+    output_price: Annotated[float, Field(ge=0)]
+    cache: Name
+
+    @field_validator("extra")
+    @classmethod
+    def _extra_leaves_the_question_alone(cls, extra: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(extra.keys() & RESERVED_PARAMETERS):
+            raise ValueError(f"must not set {taken[0]}, which has another key or is never changed")
+        return extra
+
+
+class Rewrite(Section):
+    """How descriptions become captions, and what a caption must pass.
+
+    `min_similarity` None: what was learned for the packaged encoder and masked names.
+    `min_detail` None: not measured.
+    """
+
+    backend: Literal["openai", "rules", "none"]
+    prompt: Name
+    rounds: Natural
+    similarity: Literal["masked", "raw"]
+    min_similarity: Share | None
+    min_detail: Share | None
+    max_name_score: Share
+    openai: OpenAI
+
+
+class Split(Section):
+    """How many queries are drawn for people to judge, and at most for training."""
+
+    seed: Natural
+    val: Natural
+    test: Natural
+    train: Positive | None
+
+
+class Embed(Section):
+    """The sentence encoder of query and caption."""
+
+    model: Name
+    revision: Name | None
+    pooling: Literal["mean", "cls", "pooler"]
+    precision: Literal["float32", "bf16"]
+    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
+    batch_size: Positive
+    max_tokens: Annotated[int, Field(ge=8)]
+
+
+class Candidates(Section):
+    """How many moments per query are judged at most, and in batches of how many."""
+
+    batch: Positive
+    top: Positive
+
+    @field_validator("top")
+    @classmethod
+    def _two_batches(cls, top: int, info: ValidationInfo) -> int:
+        batch = info.data.get("batch", top)
+        if top > 2 * batch:
+            raise ValueError(f"must be at most two batches of {batch} (it is {top})")
+        return top
+
+
+class Clips(Section):
+    """What annotators are shown of a moment, and where their browsers get it.
+
+    `padding` in seconds on both sides; `height` in pixels, at most; `workers` 0: every core.
+    """
+
+    format: Literal["mp4", "gif"]
+    height: Annotated[int, Field(ge=16)]
+    padding: Annotated[float, Field(ge=0)]
+    url: Annotated[str, Field(pattern=r"^(label-studio|s3://[a-z0-9.-]+(/.*)?|https?://[^\s?#]+)$")]
+    workers: Natural
+
+
+class Pull(Section):
+    """How answers are fetched: tasks in one request."""
+
+    page: Annotated[int, Field(ge=10, le=10_000)]
+
+
+class Plan(Section):
+    """When a query's second batch is judged, and how long a judgment may count.
+
+    It is where the mean level over the last `last_ranks` of the first is `min_mean` or more.
+    `pause` is in minutes.
+    """
+
+    last_ranks: Positive
+    min_mean: Annotated[float, Field(ge=0, le=4)]
+    pause: Annotated[float, Field(gt=0)]
+
+
+class Push(Section):
+    """How tasks are added: how many in one request."""
+
+    batch: Annotated[int, Field(ge=10, le=10_000)]
+
+
+class Pseudo(Section):
+    """The sizes N of the pseudo training sets."""
+
+    top: Annotated[list[Positive], Field(min_length=1)]
+
+    @field_validator("top")
+    @classmethod
+    def _sizes_differ(cls, top: list[int]) -> list[int]:
+        if len(set(top)) != len(top):
+            raise ValueError("holds a size twice")
+        return top
+
+
+class Consensus(Section):
+    """What becomes of a mean between two levels (`annotation.votes.rule.Rounding`)."""
+
+    rounding: Literal["up", "nearest"]
+
+
+class Release(Section):
+    """What the released collection is called, and under which terms it goes out.
+
+    `license` and `language` are identifiers that the Hugging Face hub knows. What is None is
+    asked for when a closed campaign is released; `corpus` only where its format does not say it,
+    and `language` is then detected.
+    """
+
+    name: Name | None
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
+    license: Name | None
+    language: Name | None
+    url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None
+    citation: Name | None
+    corpus: Name | None
+
+
+class Agreement(Section):
+    """The bootstrap of agreement, and when an annotator's figures are worth a look.
+
+    `min_seconds` is of the median judgment, and of each in a `burst` of so many in a row;
+    `max_same` is the share of one level among a person's, `min_correlation` of their levels with
+    the others' mean.
+    """
+
+    seed: Natural
+    resamples: Positive
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+    min_judgments: Positive
+    min_seconds: Annotated[float, Field(ge=0)]
+    burst: Annotated[int, Field(ge=2)]
+    max_same: Share
+    min_correlation: Annotated[float, Field(ge=-1, le=1)]
+
+
+class ReferenceRuns(Section):
+    """Runs to compare with: `jitter` is how far a boundary moves, of the moment's length."""
+
+    seed: Natural
+    jitter: Annotated[float, Field(ge=0, lt=0.5)]
+
+
+class Report(Section):
+    """What the checks of the report's first screen ask for.
+
+    `min_alpha` is of Krippendorff's ordinal alpha; shares are of pairs without consensus, of
+    pairs with the query's own words below level 4, and of moments that take no part.
+    """
+
+    min_alpha: Annotated[float, Field(ge=-1, le=1)]
+    max_discarded: Share
+    max_alike_below_top: Share
+    max_lost: Share
+
+
+class Params(Section):
+    """The whole of `params.yaml`."""
+
+    sample: Sample
+    ingest: Ingest
+    tagger: Tagger
+    names: Names
+    rewrite: Rewrite
+    split: Split
+    embed: Embed
+    candidates: Candidates
+    clips: Clips
+    pull: Pull
+    plan: Plan
+    push: Push
+    pseudo: Pseudo
+    consensus: Consensus
+    agreement: Agreement
+    release: Release
+    reference_runs: ReferenceRuns
+    report: Report
+
+    @property
+    def min_similarity(self) -> float:
+        """Return the limit of similarity: `rewrite.min_similarity`, or what was learned.
+
+        Raises:
+            ParamsError: no limit is set, and none was learned for such texts and this encoder.
+        """
+        rewrite = self.rewrite
+        if rewrite.min_similarity is not None:
+            return rewrite.min_similarity
+        if rewrite.similarity == "masked" and self.embed.model == "builtin":
+            return LEARNED_MIN_SIMILARITY
+        raise ParamsError(
+            f"rewrite.min_similarity: give a number; for {self.embed.model} and"
+            f" `similarity: {rewrite.similarity}` none was learned (0.4 for SimCSE and `raw`)"
+        )
+
+
+def load(path: Path = PARAMS) -> Params:
+    """Read and check the parameters.
+
+    Raises:
+        FileError: the file is missing or not YAML.
+        ParamsError: a key is unknown, missing or impossible; one line each, with its path.
+    """
+    return checked(Params, path)
+
+
+def checked(model: type[Model], path: Path) -> Model:
+    """Read a YAML file as what `model` says it must be.
+
+    Raises:
+        FileError: the file is missing or not YAML.
+        ParamsError: a key is unknown, missing or impossible; one line each, with its path.
+    """
+    return validated(model, files.read_yaml(path), path, ParamsError)

@@ -1,0 +1,1 @@
+"""What `release` writes: files, card, manifest."""

@@ -1,0 +1,174 @@
+"""`README.md`: the dataset's card, with the head that the Hugging Face hub reads."""
+
+import io
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.core.params import Params
+from pipeline.distribution import figures
+from pipeline.distribution.facts import Facts
+from pipeline.distribution.figures import Row
+from pipeline.distribution.files import Part
+from pipeline.distribution.manifest import warnings
+from pipeline.distribution.mteb import CORPUS_FILE
+
+ABOUT = """\
+Ranked video moment retrieval: for a query, return a ranked list of moments (video, start, end)
+out of all videos. The queries are imprecise, with no character's name. For each query people
+judged the moments whose captions are most similar to it, from 0 to 4, seeing the clip and the
+query, never the caption. Times are seconds, a moment is the half-open interval [start, end).
+"""
+
+FILES = """\
+* `val.json`, `test.json`: each query with its judged moments, the level in `relevance`;
+  `train_top*.json`: training queries with the N moments of the most similar captions, unjudged;
+  `video_corpus.json`: `{video_name: [duration, index]}`; `train_manifest.json`: their hashes.
+* `qrels/*.qrels`: `query_id Q0 video_id start end level`; `qrels/*.moments.qrels`: TREC,
+  `query_id 0 moment_id level`; `qrels/levels.json`: what each level means; `queries.tsv`. Ids in
+  these, but for `levels.json`, are percent-encoded, and a query's line breaks and tabs are spaces.
+* `pairs.csv`: every pair of a query and a moment that was shown, by its number, which it keeps in
+  later releases (one whose text or clip changed has a new number, and only that is released).
+* `raw_annotation.csv`: the votes with a level that count, an annotator being a number.
+  `cant_judge.csv`: those without one (a broken clip, a senseless query), which are no 0.
+* `consensus.csv`: what the votes came to: `level`, the exact `mean` that was rounded to it, and
+  `outcome`: agreed by `two` or `four`, `adjudicated`, `discarded`, `unjudgeable`, or `waiting`.
+  `origin`: one of the most similar `candidates`, drawn by an `audit`, or found by a system's run.
+* `queries/`, `corpus/`, `qrels/`, `top_ranked/`: Parquet as MTEB has it. The corpus holds the
+  moments that were shown to people, not the whole pool.
+* `croissant.json` describes the files for machines, `manifest.json` holds hashes and settings.
+"""
+
+RULES = """\
+* Two people judge a pair. Levels that differ by at most 1 are its consensus, by their mean. Else
+  two others are asked; of the four levels one highest and one lowest are dropped, and where the
+  rest differ by more than 1 the pair is discarded. Discarded pairs have no level anywhere, but
+  their votes are in `raw_annotation.csv`.
+* Means between two levels are rounded: {rounding}.
+* Queries that are equal in text, but for case and space around them, were judged once and are
+  one query here, that of the smallest id.
+* A query none of whose moments has a level is not released.
+* No text is a query of two of the training, validation and test sets.
+"""
+DEFAULT = "qrels"
+"""What is loaded where nobody says what."""
+ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
+
+
+def card(found: Collection, facts: Facts, meanings: dict[str, Any], params: Params) -> Part:
+    """Return the card: head, warnings, tables, files and rules."""
+    levels = meanings["levels"]
+    names = [levels[str(level)]["name"] for level in range(len(levels))]
+    release, batch = params.release, params.candidates.batch
+    sections = [
+        _head(found, facts, params),
+        f"# {_line(facts.name)} {_line(release.version)}\n",
+        *(f"> **{_line(text)}**\n" for text in warnings(found, facts)),
+        ABOUT,
+        "## How it was made\n",
+        "".join(f"* **{_line(topic)}.** {_line(text)}\n" for topic, text in facts.said.items()),
+        "## The collection\n",
+        _table(figures.collection_table(found)),
+        _outcomes(found),
+        "## Levels\n",
+        _meanings(meanings),
+        _table(figures.level_table(found, names)),
+        "## Judged and relevant candidates of a query\n",
+        _table(figures.query_table(found, batch)),
+        "## Files\n",
+        FILES,
+        "## Rules\n",
+        RULES.format(rounding=ROUNDING[params.consensus.rounding]),
+        *_origin(found, params),
+    ]
+    return Part("\n".join(sections).encode())
+
+
+def _head(found: Collection, facts: Facts, params: Params) -> str:
+    release = params.release
+    license_ = {"license": DoubleQuotedScalarString(release.license)} if release.license else {}
+    head = {
+        "pretty_name": DoubleQuotedScalarString(facts.name),
+        **license_,
+        "language": [DoubleQuotedScalarString(facts.language)],  # `no` is no truth value
+        "task_categories": ["text-retrieval"],
+        "tags": [
+            "video-moment-retrieval",
+            "ranked-video-moment-retrieval",
+            *(["rehearsal"] if found.rehearsal else []),
+            *([] if found.complete else ["incomplete"]),
+        ],
+        "configs": configs(found, params.pseudo.top),
+    }
+    stream = io.StringIO()
+    yaml = YAML()
+    yaml.width = 1000
+    yaml.dump(head, stream)
+    return f"---\n{stream.getvalue()}---\n"
+
+
+def configs(found: Collection, sizes: list[int]) -> list[dict[str, Any]]:
+    """Return what the hub offers to load: four tables, and the training sets by size.
+
+    All of them are Parquet, for `load_dataset` reads every file of a folder in one way; and it
+    can't load what has no rows.
+    """
+
+    def config(name: str, files: dict[str, str]) -> dict[str, Any]:
+        listed = [{"split": split, "path": path} for split, path in files.items()]
+        default = {"default": True} if name == DEFAULT else {}
+        return {"config_name": name, **default, "data_files": listed}
+
+    corpus = [config("corpus", {"corpus": CORPUS_FILE})] if len(found.pairs) else []
+    splits = [split for split in SPLITS if (found.queries["split"] == split).any()]
+    tables = (DEFAULT, "queries", "top_ranked") if splits else ()
+    return [
+        *corpus,
+        *(config(name, {one: f"{name}/{one}.parquet" for one in splits}) for name in tables),
+        *(config(f"train_top{n:02}", {"train": f"train_top{n:02}.parquet"}) for n in sorted(sizes)),
+    ]
+
+
+def _outcomes(found: Collection) -> str:
+    now = found.standing
+    return (
+        f"People were shown {now['pairs']:,} pairs; {now['votes']:,} votes count. Agreed by two"
+        f" {now['pairs_two']:,}, by four {now['pairs_four']:,}, adjudicated"
+        f" {now['pairs_adjudicated']:,}, discarded {now['pairs_discarded']:,} (for want of votes"
+        f" {now['pairs_given_up']:,}), unjudgeable {now['pairs_unjudgeable']:,}, waiting"
+        f" {now['pairs_waiting']:,}.\n"
+    )
+
+
+def _meanings(meanings: dict[str, Any]) -> str:
+    rows = [
+        f"* **{level} {_line(told['name'])}**: {_line(told['meaning'])}\n"
+        for level, told in sorted(meanings["levels"].items(), reverse=True)
+    ]
+    return f"As the guideline says, version {_line(meanings['guideline'])}:\n\n" + "".join(rows)
+
+
+def _table(rows: list[Row]) -> str:
+    header, *rest = rows
+    lines = [header, ["---", *["---:"] * (len(header) - 1)], *rest]
+    return "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
+
+
+def _origin(found: Collection, params: Params) -> list[str]:
+    release = params.release
+    told = {
+        "Campaign": found.campaign.name if found.campaign else "none",
+        "License": release.license,
+        "Address": release.url,
+        "To be cited as": release.citation,
+    }
+    lines = [f"* {name}: {_line(text)}\n" for name, text in told.items() if text]
+    made = "Built by MomentRank after the method of TVR-Ranking (Liang et al., 2024).\n"
+    return ["## Origin\n", "".join(lines), made]
+
+
+def _line(text: str) -> str:
+    """Return a text in one line, harmless in a table."""
+    return " ".join(text.split()).replace("|", "\\|")

@@ -1,0 +1,152 @@
+"""`croissant.json`: the release for machines (MLCommons' Croissant 1.0), read by mlcroissant.
+
+The training sets are another stage's and may be missing: they stand in the card alone.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.core.params import Params
+from pipeline.distribution.card import ABOUT
+from pipeline.distribution.facts import Facts
+from pipeline.distribution.files import Part, Parts, json_object
+from pipeline.distribution.manifest import warnings
+from pipeline.distribution.mteb import CORPUS_FILE
+
+CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
+FORMATS = {
+    ".json": "application/json",
+    ".csv": "text/csv",
+    ".tsv": "text/tab-separated-values",
+    ".qrels": "text/plain",
+    ".parquet": "application/x-parquet",
+}
+TEXT, INTEGER, FLOAT = "sc:Text", "sc:Integer", "sc:Float"
+RECORDS: dict[str, dict[str, str]] = {
+    "raw_annotation.csv": {"pair_id": INTEGER, "worker": INTEGER, "relevance": INTEGER},
+    "cant_judge.csv": {"pair_id": INTEGER, "worker": INTEGER, "reason": TEXT},
+    "pairs.csv": {
+        "pair_id": INTEGER,
+        "query_id": TEXT,
+        "video_name": TEXT,
+        "start": FLOAT,
+        "end": FLOAT,
+    },
+    # A pair without a level has none, which only a float can say.
+    "consensus.csv": {
+        "pair_id": INTEGER,
+        "level": FLOAT,
+        "mean": FLOAT,
+        "outcome": TEXT,
+        "origin": TEXT,
+    },
+    CORPUS_FILE: {
+        "_id": TEXT,
+        "title": TEXT,
+        "text": TEXT,
+        "start": FLOAT,
+        "end": FLOAT,
+        "duration": FLOAT,
+    },
+    **{f"queries/{split}.parquet": {"_id": TEXT, "text": TEXT} for split in SPLITS},
+    **{
+        f"qrels/{split}.parquet": {"query-id": TEXT, "corpus-id": TEXT, "score": INTEGER}
+        for split in SPLITS
+    },
+    **{
+        f"top_ranked/{split}.parquet": {"query-id": TEXT, "corpus-ids": f"{TEXT}[]"}
+        for split in SPLITS
+    },
+}
+"""The columns of each file that records are made of; `[]` marks lists."""
+
+MADE = {
+    "dataCollection": ["Corpus"],
+    "dataPreprocessingProtocol": ["Captions and queries", "Encoder"],
+    "dataAnnotationProtocol": ["Annotators"],
+    "dataAnnotationAnalysis": ["Agreement"],
+    "dataBiases": ["Known bias"],
+    "dataUseCases": ["What systems may read"],
+}
+"""Croissant's terms for responsible AI, and what the card calls it."""
+
+_TERMS = (
+    "citeAs column conformsTo equivalentProperty extract field fileProperty fileObject fileSet"
+    " format includes isLiveDataset jsonPath key md5 parentField path recordSet references regex"
+    " repeated replace samplingRate separator source subField transform"
+)
+CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "dct": "http://purl.org/dc/terms/",
+    "sc": "https://schema.org/",
+    **{term: f"cr:{term}" for term in _TERMS.split()},
+    "conformsTo": "dct:conformsTo",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+}
+
+
+def croissant(found: Collection, facts: Facts, params: Params, parts: Parts) -> Part:
+    """Return the description of all the files given."""
+    release = params.release
+    about = " ".join([*warnings(found, facts), *ABOUT.split()])
+    told = {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "name": facts.name,
+        "description": about,
+        "conformsTo": CONFORMS_TO,
+        "license": release.license,
+        "url": release.url,
+        "citeAs": release.citation or f"{facts.name}, version {release.version}",
+        "version": release.version,
+        "datePublished": found.date,
+        **{f"rai:{term}": _topics(facts, topics) for term, topics in MADE.items()},
+        "distribution": [_file(path, part) for path, part in sorted(parts.items())],
+        "recordSet": [_record_set(path, columns) for path, columns in RECORDS.items()],
+    }
+    return json_object({name: value for name, value in told.items() if value is not None})
+
+
+def _topics(facts: Facts, topics: Sequence[str]) -> str:
+    return " ".join(facts.said[topic] for topic in topics)
+
+
+def _file(path: str, part: Part) -> dict[str, Any]:
+    suffix = path[path.rindex(".") :]
+    return {
+        "@type": "cr:FileObject",
+        "@id": path,
+        "name": path,
+        "contentUrl": path,
+        "contentSize": f"{len(part.data)} B",
+        "encodingFormat": FORMATS[suffix],
+        "sha256": part.sha256,
+    }
+
+
+def _record_set(path: str, columns: dict[str, str]) -> dict[str, Any]:
+    name = path.rpartition(".")[0].replace("/", "_")
+    return {
+        "@type": "cr:RecordSet",
+        "@id": name,
+        "name": name,
+        "field": [_field(name, path, column, kind) for column, kind in columns.items()],
+    }
+
+
+def _field(record_set: str, path: str, column: str, kind: str) -> dict[str, Any]:
+    repeated = {"repeated": True} if kind.endswith("[]") else {}
+    return {
+        "@type": "cr:Field",
+        "@id": f"{record_set}/{column}",
+        "name": f"{record_set}/{column}",
+        "dataType": kind.removesuffix("[]"),
+        **repeated,
+        "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
+    }

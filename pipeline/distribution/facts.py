@@ -1,0 +1,163 @@
+"""What the card, the manifest and the Croissant file say of how the collection was made.
+
+Everything comes from params.yaml and from what people judged, so that a clone without the corpus
+says the same.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from pipeline.campaign.collection import Collection, ReleaseError
+from pipeline.core import tables
+from pipeline.core.params import Params
+from pipeline.language import detection
+
+MOST = 0.5
+UNNAMED = "Unnamed collection"
+ASKED_FOR = ("name", "license", "citation", "url", "corpus")
+SAMPLE = f"{tables.WORK}/sample/"
+DRAWN = "the sample corpus of MomentRank, a sitcom that the stage `sample` draws"
+CORPORA = {
+    "tvr": "TVR (Lei et al., 2020); its videos: https://tvr.cs.unc.edu",
+    "charades-sta": "Charades-STA (Gao et al., 2017); the videos are those of Charades:"
+    " https://prior.allenai.org/projects/charades",
+    "activitynet-captions": "ActivityNet Captions (Krishna et al., 2017); the videos are those of"
+    " ActivityNet: http://activity-net.org",
+    "qvhighlights": "QVHighlights (Lei et al., 2021); its videos:"
+    " https://github.com/jayleicn/moment_detr",
+    "didemo": "DiDeMo (Hendricks et al., 2017); its videos:"
+    " https://github.com/LisaAnne/LocalizingMoments",
+}
+"""The corpora whose format says which they are; a table may be of any."""
+NO_CAPTIONS = (
+    "A system that is scored may read a query and look at the videos. It may not read captions:"
+    " neither `caption` in the JSON files nor `text` in `corpus/`. The moments to judge were chosen"
+    " by them."
+)
+
+
+class Facts(NamedTuple):
+    """What is said of the collection: a sentence or two by topic; and what nobody said yet.
+
+    `language` is the queries', an ISO 639 code; `agreement` are the figures of the stage
+    `consensus`; `missing` are keys of params.yaml.
+    """
+
+    name: str
+    language: str
+    said: dict[str, str]
+    agreement: Mapping[str, Any]
+    missing: list[str]
+
+
+def facts(found: Collection, params: Params, agreement: Mapping[str, Any]) -> Facts:
+    """Return what is known of the collection.
+
+    Raises:
+        ReleaseError: a closed campaign would go out without its name, terms or source, or
+            `release.language` is not that of the queries.
+    """
+    corpus = params.release.corpus or corpus_of(params)
+    given = {**params.release.model_dump(), "corpus": corpus}
+    missing = [f"release.{key}" for key in ASKED_FOR if given[key] is None]
+    if missing and found.status == "closed" and not found.rehearsal:
+        raise ReleaseError(
+            f"params.yaml: {', '.join(missing)}: not given, and a closed campaign is released with"
+            " all of them: only you know what the collection is called, under which terms it goes"
+            " out, how to cite it, and where it and its videos are"
+        )
+    name = params.release.name or UNNAMED
+    said = {
+        "Corpus": f"The moments are those of {corpus or 'a corpus that is not named yet'}. The"
+        " videos are not part of this collection.",
+        "Captions and queries": _captions(params),
+        "Encoder": f"{_encoder(params)} chose which moments people judged, by the similarity of"
+        " query and caption.",
+        "Annotators": _annotators(found),
+        "Agreement": _agreement(agreement),
+        "Known bias": _bias(params),
+        "What systems may read": NO_CAPTIONS,
+    }
+    shown = f"{name} (rehearsal)" if found.rehearsal else name
+    return Facts(shown, language_of(found.frozen["query"], params), said, agreement, missing)
+
+
+def language_of(queries: Iterable[str], params: Params) -> str:
+    """Return the queries' language: as `release.language` says, or as it is detected.
+
+    Raises:
+        ReleaseError: most queries are certainly in another language than the one that is said.
+    """
+    said, seen = params.release.language, detection.of_corpus(queries, params.ingest.language)
+    if said is None:
+        return seen.code
+    if detection.is_code(said) and seen.is_certain and seen.share_outside([said]) > MOST:
+        raise ReleaseError(
+            f"params.yaml: release.language is {said}, but the queries are {seen}: correct it, or"
+            " set it to null; if the detection is wrong, set ingest.language"
+        )
+    return said
+
+
+def corpus_of(params: Params) -> str | None:
+    """Return which corpus it is, if the format of its file says so."""
+    if params.ingest.source.startswith(SAMPLE):
+        return DRAWN
+    return CORPORA.get(params.ingest.corpus)
+
+
+def _captions(params: Params) -> str:
+    own = params.rewrite
+    if own.backend == "none":
+        return "The corpus's own descriptions, as they are: nobody rewrote them."
+    writer = {
+        "openai": f"The language model {own.openai.model} wrote them, by the prompt {own.prompt}",
+        "rules": "Rules of MomentRank wrote them, without a language model",
+    }[own.backend]
+    masked = ", people left out of both," if own.similarity == "masked" else ""
+    details = f" at least {own.min_detail:g} of its details," if own.min_detail is not None else ""
+    return (
+        f"{writer}, from the corpus's descriptions, so that no character is named. Each was"
+        f" checked: a similarity to its description{masked} of at least"
+        f" {params.min_similarity:g},{details} and no person's name found with a score above"
+        f" {own.max_name_score:g}. What failed was written again up to {own.rounds} times; then"
+        " a person corrected it, or it was left out."
+    )
+
+
+def _encoder(params: Params) -> str:
+    own = params.embed
+    name = "all-MiniLM-L6-v2" if own.model == "builtin" else own.model.rpartition("/")[2]
+    revision = f", revision {own.revision}" if own.revision else ""
+    return f"The sentence encoder {name} ({own.pooling} pooling{revision})"
+
+
+def _annotators(found: Collection) -> str:
+    people = found.votes["worker"].nunique()
+    return f"{people:,} people judged, two of them each pair, and four where the two lay apart."
+
+
+def _agreement(figures: Mapping[str, Any]) -> str:
+    if figures["alpha"] is None or figures["kappa"] is None:
+        return "Not defined yet: too little was judged twice."
+    return (
+        f"Over the first two votes of {figures['pairs']:,} pairs: Krippendorff's ordinal alpha"
+        f" {figures['alpha']:.3f}, Cohen's kappa {figures['kappa']:.3f} ({_quadratic(figures)} with"
+        f" quadratic weights), {figures['within_1']:.1%} at most one level apart."
+    )
+
+
+def _quadratic(figures: Mapping[str, Any]) -> str:
+    value = figures["kappa_quadratic"]
+    return "not defined" if value is None else f"{value:.3f}"
+
+
+def _bias(params: Params) -> str:
+    own = params.candidates
+    return (
+        "Only moments whose captions are most similar to the query were judged:"
+        f" {own.batch} of each query, up to {own.top} where the first ones were relevant. What is"
+        " relevant beyond them has no level and counts as irrelevant, so systems that rank as this"
+        " encoder does are favoured. Where there was an audit (`consensus.csv`), its pairs show how"
+        " much was missed."
+    )

@@ -1,0 +1,121 @@
+"""Figures of the collection for its card (paper, Tables 1 and 4), of what was judged.
+
+The words that stand for names (Table 3) need the corpus: the report has them.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.campaign.collection import CANDIDATES, SPLITS, Collection
+from pipeline.core import words
+
+Row = list[str]
+EMPTY = "-"
+RELEVANT, PERFECT = 1, 4
+
+
+class Judged(NamedTuple):
+    """The queries of a split, the pairs of them that have a level, and their moments."""
+
+    queries: pd.DataFrame
+    pairs: pd.DataFrame
+
+    @property
+    def moments(self) -> pd.DataFrame:
+        """Each moment once, with its `length` in seconds."""
+        moments = self.pairs.drop_duplicates("moment_id")
+        return moments.assign(length=moments["end"] - moments["start"])
+
+    @property
+    def sizes(self) -> pd.Series:
+        """How many judged candidates each query has."""
+        return per_query(self.pairs, 0)
+
+
+Figures = dict[str, Callable[[Judged], str]]
+
+
+def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
+    """Return how many candidates of level `lowest` or higher each query has, of pairs with a level.
+
+    What an audit or a run brought is not counted: it was asked of some queries only.
+    """
+    counted = (judged["origin"] == CANDIDATES) & (judged["level"] >= lowest)
+    return counted.groupby(judged["query_id"]).sum()
+
+
+def collection_table(found: Collection) -> list[Row]:
+    """Return size and lengths: queries, moments, videos, words, seconds."""
+    return _by_split(
+        found,
+        {
+            "queries": lambda part: f"{len(part.queries):,}",
+            "judged pairs": lambda part: f"{len(part.pairs):,}",
+            "moments": lambda part: f"{len(part.moments):,}",
+            "videos": lambda part: f"{part.pairs['video_id'].nunique():,}",
+            "words in a query (mean)": lambda part: _mean(words.lengths(part.queries["query"])),
+            "distinct words of queries": lambda part: f"{_vocabulary(part):,}",
+            "seconds of a moment (mean)": lambda part: _mean(part.moments["length"]),
+            "seconds of a video (mean)": lambda part: _mean(_videos(part)["duration"]),
+            "moment to video (mean)": lambda part: _mean(_ratio(part), 3),
+        },
+    )
+
+
+def level_table(found: Collection, names: Sequence[str]) -> list[Row]:
+    """Return how many pairs have each level, by its name."""
+    of = {f"{level} {name}": partial(_of_level, level) for level, name in enumerate(names)}
+    return _by_split(found, dict(of))
+
+
+def query_table(found: Collection, batch: int) -> list[Row]:
+    """Return how many candidates of a query were judged, and how many are relevant."""
+    return _by_split(
+        found,
+        {
+            "judged candidates of a query (mean)": lambda part: _mean(part.sizes),
+            f"queries with at most {batch}": lambda part: _share(part.sizes <= batch),
+            f"queries with more than {batch}": lambda part: _share(part.sizes > batch),
+            "candidates of level 1 to 4 of a query (mean)": partial(_per_query, RELEVANT),
+            "candidates of level 4 of a query (mean)": partial(_per_query, PERFECT),
+        },
+    )
+
+
+def _by_split(found: Collection, figures: Figures) -> list[Row]:
+    """Return a header and a row for each figure; a column for each split, and one for both."""
+    both = Judged(found.queries, found.judged)
+    parts = [Judged(*(frame[frame["split"] == split] for frame in both)) for split in SPLITS]
+    rows = [[name, *map(figure, [*parts, both])] for name, figure in figures.items()]
+    return [["", "validation", "test", "both"], *rows]
+
+
+def _vocabulary(part: Judged) -> int:
+    return len(words.vocabulary(part.queries["query"]))
+
+
+def _videos(part: Judged) -> pd.DataFrame:
+    return part.pairs.drop_duplicates("video_id")
+
+
+def _ratio(part: Judged) -> pd.Series:
+    return part.moments["length"] / part.moments["duration"]
+
+
+def _of_level(level: int, part: Judged) -> str:
+    return _share(part.pairs["level"] == level)
+
+
+def _per_query(lowest: int, part: Judged) -> str:
+    return _mean(per_query(part.pairs, lowest))
+
+
+def _mean(values: pd.Series, digits: int = 2) -> str:
+    return f"{values.mean():.{digits}f}" if len(values) else EMPTY
+
+
+def _share(marks: pd.Series) -> str:
+    return f"{marks.sum():,} ({marks.mean():.1%})" if len(marks) else EMPTY

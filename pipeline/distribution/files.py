@@ -1,0 +1,75 @@
+"""A file of the release before it is written: its bytes, and how many rows they hold."""
+
+import csv
+import hashlib
+import io
+from itertools import chain
+from typing import Any, NamedTuple
+
+import orjson
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.core.csv_files import quoting
+from pipeline.core.manifest import Entry
+
+
+class Part(NamedTuple):
+    """What a file holds; `rows` where it is a table or a list."""
+
+    data: bytes
+    rows: int | None = None
+
+    @property
+    def sha256(self) -> str:
+        """The hash, in hexadecimal."""
+        return hashlib.sha256(self.data).hexdigest()
+
+    @property
+    def entry(self) -> Entry:
+        """What the manifest tells."""
+        return Entry(self.sha256, len(self.data), self.rows)
+
+
+Parts = dict[str, Part]
+"""Files by their path below `datasets/release/`."""
+
+
+def json_list(records: list[dict[str, Any]]) -> Part:
+    """Return a JSON array, an object a line."""
+    lines = b",\n".join(orjson.dumps(record) for record in records)
+    return Part(b"[\n" + lines + b"\n]\n" if records else b"[]\n", len(records))
+
+
+def json_object(value: object) -> Part:
+    """Return an indented JSON object."""
+    return Part(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+
+
+def csv_rows(frame: pd.DataFrame) -> Part:
+    """Return numbers and ids as CSV, for programs: ids stand as they are everywhere else.
+
+    An id of the corpus, or a run's name, may look like a formula. Nothing is put before it: that
+    would be another id.
+    """
+    stream = io.StringIO()
+    columns = [[None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame]
+    quoted = quoting(chain.from_iterable(columns))
+    writer = csv.writer(stream, lineterminator="\n", quoting=quoted)
+    writer.writerow(list(frame.columns))
+    writer.writerows(zip(*columns, strict=True))
+    return Part(stream.getvalue().encode(), len(frame))
+
+
+def parquet(columns: dict[str, list[Any]], schema: pa.Schema) -> Part:
+    """Return columns as Parquet, without anything that tells when or where it was made.
+
+    A table without rows has no row group: `datasets` can't read one that is empty.
+    """
+    stream = io.BytesIO()
+    table = pa.table(columns, schema=schema)
+    with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+        if table.num_rows:
+            writer.write_table(table)
+    return Part(stream.getvalue(), table.num_rows)

@@ -1,0 +1,91 @@
+"""Queries and judgments as files: JSON of the published training code, qrels, CSV, TSV."""
+
+import re
+from typing import Any
+
+import pandas as pd
+
+from momentrank import segments
+from momentrank.formats import to_text, trec
+from momentrank.ids import json_names, query_numbers
+from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.distribution.files import Part, Parts, csv_rows, json_list, json_object
+
+MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
+_BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
+"""What ends a line or a field for some reader of tab-separated text."""
+
+
+def judged_parts(found: Collection, meanings: dict[str, Any]) -> Parts:
+    """Return the files that hold queries, levels and votes."""
+    split = found.judged["split"]
+    of = {name: found.judged[split == name] for name in SPLITS}
+    return {
+        **{f"{name}.json": _relevant_moments(found, of[name]) for name in SPLITS},
+        **{f"qrels/{name}.qrels": _segments(of[name]) for name in SPLITS},
+        **{f"qrels/{name}.moments.qrels": _moments(of[name]) for name in SPLITS},
+        "qrels/levels.json": json_object(meanings),
+        "queries.tsv": _queries(found.queries),
+        **_tables(found),
+    }
+
+
+def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
+    """Return `{query_id, query, relevant_moment}` for each query, moments by rank.
+
+    Where the query's own id is no number, it is its `query_key`.
+    """
+    numbers = query_numbers(found.frozen["query_id"])
+    texts = dict(zip(found.frozen["query_id"], found.frozen["query"], strict=True))
+    times = pd.Series(judged[["start", "end"]].to_numpy().tolist(), judged.index, dtype=object)
+    told = judged.assign(timestamp=times).rename(
+        columns={"video_id": "video_name", "level": "relevance"}
+    )
+    moments = told[list(MOMENT)].to_dict("records")
+    by_query: dict[str, list[Any]] = {}
+    for query, moment in zip(judged["query_id"], moments, strict=True):
+        by_query.setdefault(query, []).append(moment)
+    return json_list(
+        [
+            {
+                **json_names(numbers[query], query),
+                "query": texts[query],
+                "relevant_moment": relevant,
+            }
+            for query, relevant in by_query.items()
+        ]
+    )
+
+
+def _segments(judged: pd.DataFrame) -> Part:
+    columns = [judged[name].tolist() for name in ("query_id", "video_id", "start", "end", "level")]
+    return Part(to_text.qrels_text(segments.judged(*columns)).encode(), len(judged))
+
+
+def _moments(judged: pd.DataFrame) -> Part:
+    columns = [judged[name].tolist() for name in ("query_id", "moment_id", "level")]
+    return Part(trec.qrels_text(*columns).encode(), len(judged))
+
+
+def _queries(queries: pd.DataFrame) -> Part:
+    """Return `query_id, query, split, number` a line; ids as in the qrels, a query in one line."""
+    ids = to_text.fields(queries["query_id"].tolist())
+    numbers = query_numbers(queries["query_id"])
+    rows = zip(queries["query_id"], queries["query"], queries["split"], strict=True)
+    lines = [
+        f"{ids[name]}\t{_BREAKS.sub(' ', text)}\t{split}\t{numbers[name]}\n"
+        for name, text, split in rows
+    ]
+    return Part("".join(["query_id\tquery\tsplit\tnumber\n", *lines]).encode(), len(lines))
+
+
+def _tables(found: Collection) -> Parts:
+    votes, pairs = found.votes, found.pairs.rename(columns={"video_id": "video_name"})
+    without = votes[votes["level"].isna()]
+    scored = votes[votes["level"].notna()].rename(columns={"level": "relevance"})
+    return {
+        "raw_annotation.csv": csv_rows(scored[["pair_id", "worker", "relevance"]]),
+        "cant_judge.csv": csv_rows(without[["pair_id", "worker", "reason"]]),
+        "pairs.csv": csv_rows(pairs[["pair_id", "query_id", "video_name", "start", "end"]]),
+        "consensus.csv": csv_rows(pairs[["pair_id", "level", "mean", "outcome", "origin"]]),
+    }

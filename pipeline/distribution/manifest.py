@@ -1,0 +1,60 @@
+"""`manifest.json`: what was released, of which campaign, by which settings, and the hashes."""
+
+from typing import Any
+
+from pipeline.campaign.collection import Collection
+from pipeline.core.manifest import listed
+from pipeline.core.params import Params
+from pipeline.distribution import settings
+from pipeline.distribution.facts import Facts
+from pipeline.distribution.files import Part, Parts, json_object
+
+OPEN = "The campaign is not over: levels may still be added."
+LEFT = "The campaign is closed, but pairs were given up or queries never shown."
+NONE = "No campaign was opened: there are no judgments."
+SIMULATED = "This is a rehearsal: its judgments may be simulated, and say nothing of any video."
+
+
+def warnings(found: Collection, facts: Facts) -> list[str]:
+    """Return what a reader must know before the first number, in whole sentences."""
+    unfinished = {"open": OPEN, "closed": LEFT, "not opened": NONE}[found.status]
+    said = [SIMULATED] if found.rehearsal else []
+    if not found.complete:
+        said.append(f"Incomplete. {unfinished} {progress(found)}")
+    if facts.missing:
+        said.append(f"Not for publication: params.yaml does not say {', '.join(facts.missing)}.")
+    return said
+
+
+def progress(found: Collection) -> str:
+    """Return how far the judging is, in one sentence."""
+    now = found.standing
+    return (
+        f"{now['pairs_with_level']:,} of {now['pairs']:,} pairs that were shown have a level,"
+        f" {now['pairs_waiting']:,} wait, {now['pairs_given_up']:,} were given up;"
+        f" {now['queries_never_shown']:,} of {now['queries']:,} queries were never shown."
+    )
+
+
+def manifest(found: Collection, facts: Facts, params: Params, parts: Parts) -> Part:
+    """Return the manifest of all the files but itself.
+
+    The training sets are another stage's, which tells their hashes in train_manifest.json.
+    """
+    campaign = found.campaign
+    told: dict[str, Any] = {
+        "name": facts.name,
+        "version": params.release.version,
+        "date": found.date,
+        "complete": found.complete,
+        "rehearsal": found.rehearsal,
+        "warnings": warnings(found, facts),
+        "made": facts.said,
+        "agreement": facts.agreement,
+        "campaign": None if campaign is None else campaign.model_dump(),
+        "standing": found.standing,
+        "params": settings.used(params),
+        "files": listed({path: part.entry for path, part in parts.items()}),
+        "training": "train_manifest.json",
+    }
+    return json_object(told)

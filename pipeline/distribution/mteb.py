@@ -1,0 +1,66 @@
+"""The collection as text retrieval: `queries`, `corpus`, `qrels`, `top_ranked` (MTEB's Parquet).
+
+A document is a moment, its text the caption. The corpus holds the moments that were shown to
+people, from the ledger: the whole pool is the source corpus's own.
+"""
+
+import pyarrow as pa
+
+from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.distribution.files import Part, Parts, parquet
+
+TEXT, TEXTS = pa.string(), pa.list_(pa.string())
+QUERIES = pa.schema({"_id": TEXT, "text": TEXT})
+CORPUS = pa.schema(
+    {
+        "_id": TEXT,
+        "title": TEXT,
+        "text": TEXT,
+        "start": pa.float64(),
+        "end": pa.float64(),
+        "duration": pa.float64(),
+    }
+)
+QRELS = pa.schema({"query-id": TEXT, "corpus-id": TEXT, "score": pa.int64()})
+TOP_RANKED = pa.schema({"query-id": TEXT, "corpus-ids": TEXTS})
+CORPUS_FILE = "corpus/corpus.parquet"
+
+
+def mteb_parts(found: Collection) -> Parts:
+    """Return the four tables; all but the corpus have a file for each split."""
+    parts: Parts = {CORPUS_FILE: _corpus(found)}
+    for split in SPLITS:
+        parts[f"queries/{split}.parquet"] = _queries(found, split)
+        parts[f"qrels/{split}.parquet"] = _qrels(found, split)
+        parts[f"top_ranked/{split}.parquet"] = _top_ranked(found, split)
+    return parts
+
+
+def _corpus(found: Collection) -> Part:
+    """Return every moment that was shown, as it was last, by id; its title is the video."""
+    moments = found.pairs.drop_duplicates("moment_id", keep="last").sort_values("moment_id")
+    source = {"_id": "moment_id", "title": "video_id", "text": "caption"}
+    names = {name: source.get(name, name) for name in CORPUS.names}
+    return parquet({name: moments[column].tolist() for name, column in names.items()}, CORPUS)
+
+
+def _queries(found: Collection, split: str) -> Part:
+    queries = found.queries[found.queries["split"] == split]
+    columns = {"_id": queries["query_id"].tolist(), "text": queries["query"].tolist()}
+    return parquet(columns, QUERIES)
+
+
+def _qrels(found: Collection, split: str) -> Part:
+    judged = found.judged[found.judged["split"] == split]
+    columns = ("query_id", "moment_id", "level")
+    names = zip(QRELS.names, columns, strict=True)
+    return parquet({name: judged[column].tolist() for name, column in names}, QRELS)
+
+
+def _top_ranked(found: Collection, split: str) -> Part:
+    """Return the moments that were shown for each released query, the most similar first."""
+    released = found.queries.loc[found.queries["split"] == split, "query_id"]
+    shown = found.pairs[found.pairs["query_id"].isin(released)]
+    ordered = shown.sort_values(["query_id", "rank", "pair_id"])
+    lists = ordered.groupby("query_id", sort=True)["moment_id"].apply(list)
+    return parquet({"query-id": lists.index.tolist(), "corpus-ids": lists.tolist()}, TOP_RANKED)

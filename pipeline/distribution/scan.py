@@ -1,0 +1,130 @@
+"""Nothing that names a person is released: what people typed is looked through before.
+
+E-mail addresses, and the names of `annotators.private.yaml`, are looked for in what comes from
+people: judgments.csv (but in ids and hashes) and campaign.yaml. The addresses and passwords of
+that file are looked for in the texts of the corpus too, which may hold the names of others, and in
+params.yaml, where a citation may. An error tells where something stands, and not what.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pipeline.campaign.campaign import FILE, Opened
+from pipeline.campaign.collection import ReleaseError
+from pipeline.core import csv_files, files, tables
+from pipeline.core.params import PARAMS
+from pipeline.core.tables import PRIVATE
+
+ADDRESS = re.compile(r"[^\s@<>\"',;:()]+@(?:[\w-]+\.)+[^\W\d_]{2,}")
+OF_THE_CORPUS = {
+    tables.JUDGMENTS.path: ("query_id", "moment_id", "query_sha", "clip_sha"),
+    tables.FROZEN_QUERIES.path: ("query_id", "query", "split"),
+    tables.PAIRS.path: tuple(tables.PAIRS.columns),
+}
+ONE_OF_A_FEW = ("kind", "reason")
+SHORTEST_PART, SHORTEST_SECRET = 3, 6
+
+
+class Private(NamedTuple):
+    """What must not be released: patterns of names, and of addresses and passwords."""
+
+    names: re.Pattern[str] | None
+    secrets: re.Pattern[str] | None
+
+
+class Cell(NamedTuple):
+    """A text, where it stands, and whether a person may have typed it."""
+
+    text: str
+    path: Path
+    line: int
+    field: str
+    typed: bool
+
+
+def refuse_people(campaign: Opened | None, private: Path = PRIVATE) -> None:
+    """Stop where something that would be released tells who somebody is.
+
+    Raises:
+        ReleaseError: an address, a name or a password stands somewhere; or the campaign is open
+            and there is no list of what to look for.
+    """
+    if not private.is_file() and campaign is not None and not campaign.closed:
+        raise ReleaseError(
+            f"{private}: no such file, so annotators' names can't be looked for in what would be"
+            " released; copy it from the checkout in which the campaign was opened"
+        )
+    known = _known(private)
+    problem = next((told for cell in _cells() if (told := _told(cell, known))), None)
+    if problem:
+        raise ReleaseError(problem)
+
+
+def _known(path: Path) -> Private:
+    if not path.is_file():
+        return Private(None, None)
+    content = files.read_yaml(path)
+    names = {text for key, text in _leaves(content) if key == "name"}
+    secrets = {text for key, text in _leaves(content) if key != "name"}
+    parts = {part for name in names for part in name.split() if len(part) >= SHORTEST_PART}
+    return Private(
+        _any_of(names | parts, r"(?<![^\W\d_])(?:{})(?![^\W\d_])"),
+        _any_of({text for text in secrets if len(text) >= SHORTEST_SECRET}, "(?:{})"),
+    )
+
+
+def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:  # noqa: ANN401  (any YAML)
+    """Yield each text of a YAML document with the key under which it stands."""
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, str(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _leaves(inner, key)
+    elif isinstance(value, str) and value.strip():
+        yield key, _plain(value)
+
+
+def _plain(text: str) -> str:
+    """Return a text as it is compared: what looks the same is the same."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def _any_of(texts: set[str], pattern: str) -> re.Pattern[str] | None:
+    ordered = sorted(map(re.escape, texts), key=lambda text: (-len(text), text))
+    return re.compile(pattern.format("|".join(ordered))) if ordered else None
+
+
+def _cells() -> Iterator[Cell]:
+    for path, columns in OF_THE_CORPUS.items():
+        table = csv_files.read_csv(path)
+        for name in table:
+            typed = name not in columns
+            first = table[name].dropna().drop_duplicates()
+            for line, text in zip(first.index.tolist(), first, strict=True):
+                yield Cell(text, path, line, str(name), typed)
+    for path, typed in ((FILE, True), (PARAMS, False)):
+        for line in files.read_lines(path):
+            field = line.text.partition(":")[0].strip()
+            yield Cell(line.text, path, line.number, field, typed)
+
+
+def _told(cell: Cell, known: Private) -> str | None:
+    """Return what is wrong with a cell, or nothing."""
+    text = _plain(cell.text)
+    what = None
+    if known.secrets and known.secrets.search(text):
+        what = f"an address or a password of {PRIVATE.name}"
+    elif cell.typed and ADDRESS.search(text):
+        what = "an e-mail address"
+    elif cell.typed and known.names and cell.field not in ONE_OF_A_FEW and known.names.search(text):
+        what = f"a name of {PRIVATE.name}"
+    if what is None:
+        return None
+    return (
+        f"{cell.path}: line {cell.line}, {cell.field}: holds {what}; nothing is released that tells"
+        " who somebody is: take it out"
+    )

@@ -1,0 +1,82 @@
+"""The settings that made the collection, as the manifest tells them: none of this machine's."""
+
+from pathlib import PurePath
+from typing import Any
+
+from pipeline.campaign.campaign import FILE, Opened
+from pipeline.campaign.collection import ReleaseError
+from pipeline.core.params import Params
+
+USED = (
+    "ingest.corpus",
+    "ingest.query_modalities",
+    "ingest.pool_modalities",
+    "names",
+    "rewrite.backend",
+    "rewrite.prompt",
+    "rewrite.rounds",
+    "rewrite.similarity",
+    "rewrite.min_similarity",
+    "rewrite.min_detail",
+    "rewrite.max_name_score",
+    "rewrite.openai.model",
+    "split",
+    "embed.model",
+    "embed.revision",
+    "embed.pooling",
+    "embed.precision",
+    "embed.max_tokens",
+    "candidates",
+    "clips.format",
+    "clips.height",
+    "clips.padding",
+    "plan",
+    "pseudo",
+    "consensus",
+    "release",
+)
+"""The keys of params.yaml that the manifest holds."""
+LATER = {"pseudo", "consensus", "release"}
+"""Of these, what may change after a campaign: it made nothing that people judged."""
+READ = ("ingest.corpus", "ingest.source", "ingest.language", *USED[1:])
+"""The keys that the stage reads, as dvc.yaml names them: a corpus may be on this machine alone."""
+
+
+def used(params: Params) -> dict[str, Any]:
+    """Return the settings by key; of a path on this machine only the name."""
+    content = params.model_dump()
+    return {key: _public(_at(content, key)) for key in USED}
+
+
+def made(params: Params) -> dict[str, Any]:
+    """Return the settings that made what people judged; the others may change after a campaign."""
+    return {key: value for key, value in used(params).items() if key not in LATER}
+
+
+def refuse_changed(campaign: Opened | None, params: Params) -> None:
+    """Stop where a closed campaign would be told of by settings that are not those it had.
+
+    Raises:
+        ReleaseError: one of them was changed since it was closed.
+    """
+    known = campaign.settings if campaign and campaign.closed else {}
+    now = made(params)
+    for key in sorted(known.keys() & now.keys()):
+        if known[key] != now[key]:
+            raise ReleaseError(
+                f"params.yaml: {key} is {now[key]!r}, but was {known[key]!r} when the campaign was"
+                f" closed ({FILE}); the release says how it was made: set it back"
+            )
+
+
+def _at(content: Any, key: str) -> Any:  # noqa: ANN401  (whatever the key holds)
+    for name in key.split("."):
+        content = content[name]
+    return content
+
+
+def _public(value: Any) -> Any:  # noqa: ANN401  (whatever a key holds)
+    if isinstance(value, dict):
+        return {name: _public(inner) for name, inner in value.items()}
+    is_local = isinstance(value, str) and PurePath(value).is_absolute()
+    return PurePath(value).name if is_local else value

@@ -1,0 +1,72 @@
+"""What `datasets/campaign/cast.csv` says: who is a person of the corpus, and what is no name."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Self
+
+import pandas as pd
+
+from pipeline.core import tables
+from pipeline.names import truecase
+from pipeline.names.base import Span
+
+NO_NAME = "no name"
+"""The gender of a word that nobody is called by."""
+
+Key = tuple[str, ...]
+
+
+class Cast(NamedTuple):
+    """The names of a corpus and the words that are none there, each by its words in lower case."""
+
+    names: frozenset[Key] = frozenset()
+    no_names: frozenset[Key] = frozenset()
+
+    @classmethod
+    def from_table(cls, table: pd.DataFrame) -> Self:
+        """Return what the table `CAST` says."""
+        is_none = is_no_name(table)
+        return cls(_keys(table.loc[~is_none, "name"]), _keys(table.loc[is_none, "name"]))
+
+    @classmethod
+    def of_campaign(cls) -> Self:
+        """Return what `cast.csv` says, or nothing where there is none.
+
+        Raises:
+            TableError: the file is no cast list.
+        """
+        return cls.from_table(tables.CAST.read()) if tables.CAST.path.exists() else cls()
+
+    def is_name(self, keys: Sequence[str]) -> bool:
+        """Tell whether the words of a text, in lower case, are a name of the cast."""
+        return tuple(keys) in self.names
+
+    def spans(self, text: str) -> list[Span]:
+        """Return the names of the cast in a text, each of its words with a capital."""
+        words = list(truecase.words(text)) if self.names else []
+        longest = max(map(len, self.names), default=0)
+        runs = (words[at : at + n] for at in range(len(words)) for n in range(1, longest + 1))
+        return [
+            Span(run[0].start, run[-1].end, text[run[0].start : run[-1].end], 1.0)
+            for run in runs
+            if not any(word.is_lower for word in run) and self.is_name([w.key for w in run])
+        ]
+
+    def is_no_name(self, keys: Sequence[str]) -> bool:
+        """Tell whether the words of a text, in lower case, are said to be no name."""
+        every = bool(keys) and all((key,) in self.no_names for key in keys)
+        return every or tuple(keys) in self.no_names
+
+
+def is_no_name(table: pd.DataFrame) -> pd.Series:
+    """Tell of each row of the table `CAST` whether it is a word that nobody is called by."""
+    return table["gender"].eq(NO_NAME).fillna(False).astype(bool)
+
+
+def keys_of(name: str) -> Key:
+    """Return the words of a name in lower case, without titles and possessive."""
+    keys = tuple(word.key for word in truecase.words(name))
+    return tuple(key for key in keys if key not in truecase.TITLES) or keys
+
+
+def _keys(names: Iterable[str]) -> frozenset[Key]:
+    return frozenset(key for key in map(keys_of, names) if key)

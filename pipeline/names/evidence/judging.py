@@ -1,0 +1,208 @@
+"""Whether a candidate is a person's name: what speaks for it, what against it, and what neither.
+
+Evidence is a line of the cast, a title, `named`, a name of the lists, a name of the corpus that
+acts and recurs, or a place in the sentence where only a person stands. A capital at the start of a
+sentence is none.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from pipeline.language.lexicon import GENDER_OF_NOUN, GENDER_OF_PLURAL, TITLES, words
+from pipeline.names.evidence import lists, roles
+from pipeline.names.evidence.cast import Cast
+from pipeline.names.evidence.places import is_attribute, is_somewhere, is_thing
+from pipeline.names.evidence.surroundings import Surroundings
+
+Reason = Literal[
+    "cast", "title", "named", "listed", "full-name", "corpus", "role", "tagger",
+    "not-a-name", "thing", "elsewhere", "place", "attribute", "headline", "start", "word",
+    "unknown",
+]  # fmt: skip
+
+FULL = 2
+"""Words of a first and a family name."""
+_SHORT_TITLES = words("titles", "announcing")
+_AND = re.compile(r"(?:,? and|,| &) ([A-Z][\w-]*)")
+_BEFORE_AND = re.compile(r"([A-Z][\w-]*)(?:,? and|,| &) $")
+_NAMED = re.compile(r"\b([\w-]+)\s*,?\s+(?:who\s+is\s+|who's\s+)?(?:named|called)\s+$")
+
+
+class Verdict(NamedTuple):
+    """What is to be done: it is somebody's name, it may be one, or neither; and why."""
+
+    kind: Literal["name", "weak", "none"]
+    reason: Reason
+
+
+class Known(NamedTuple):
+    """What a corpus tells: its cast, the words that are people there, and whether it names people.
+
+    In a corpus that `names_people`, a capital that the tagger takes for a person's is one.
+    """
+
+    cast: Cast
+    people: frozenset[str] = frozenset()
+    names_people: bool = False
+
+
+def judge(around: Surroundings, known: Known) -> Verdict:
+    """Return what becomes of a candidate."""
+    if not around.keys:  # a number, as people are called by in series
+        return Verdict("name", "tagger") if known.names_people else Verdict("weak", "unknown")
+    return (
+        _by_cast(around.keys, known)
+        or _against(around, known)
+        or _for(around, known)
+        or _neither(around, known)
+    )
+
+
+def is_name(around: Surroundings, cast: Cast | None = None) -> bool:
+    """Tell whether the cast or the lists alone make it a name, whatever a tagger says."""
+    verdict = judge(around, Known(cast or Cast()))
+    return verdict.reason in ("cast", "title", "listed", "full-name")
+
+
+def _by_cast(keys: Sequence[str], known: Known) -> Verdict | None:
+    if known.cast.is_no_name(keys):
+        return Verdict("none", "not-a-name")
+    return Verdict("name", "cast") if known.cast.is_name(keys) else None
+
+
+def _against(around: Surroundings, known: Known) -> Verdict | None:
+    if _is_of_corpus(around, known) and not around.headline:
+        return None
+    titled = _SHORT_TITLES.intersection(around.run[:-1])  # Dr. House is no house
+    if is_thing(around) and not titled:
+        return Verdict("none", "thing")
+    if not all(map(lists.is_elsewhere, around.keys)):
+        return None
+    names = lists.given_names() | (lists.family_names() if known.names_people else frozenset())
+    may_be = names.intersection(around.keys) and not is_somewhere(around)
+    return None if may_be else Verdict("none", "elsewhere")
+
+
+def _for(around: Surroundings, known: Known) -> Verdict | None:
+    if _has_title(around):
+        return Verdict("name", "title")
+    if not known.names_people and is_attribute(around):
+        return None
+    if is_full_name(around):
+        return Verdict("name", "full-name")
+    return (
+        None
+        if around.headline
+        else _by_words(around) or _by_corpus(around, known) or _by_role(around, known)
+    )
+
+
+def _by_words(around: Surroundings) -> Verdict | None:
+    named = _NAMED.search(around.left)
+    if named and (named[1] in GENDER_OF_NOUN or named[1] in GENDER_OF_PLURAL):
+        return Verdict("name", "named")
+    return Verdict("name", "listed") if is_listed(around) else None
+
+
+def _by_corpus(around: Surroundings, known: Known) -> Verdict | None:
+    if _is_of_corpus(around, known) and (known.names_people or _has_role(around, known)):
+        return Verdict("name", "corpus")
+    if known.names_people and (not around.at_start or _may_start(around, known)):
+        return Verdict("name", "tagger")
+    return None
+
+
+def _is_of_corpus(around: Surroundings, known: Known) -> bool:
+    """Tell whether the corpus has somebody of that name, whose s may lack its apostrophe."""
+    return any(key in known.people or key.removesuffix("s") in known.people for key in around.keys)
+
+
+def _may_start(around: Surroundings, known: Known) -> bool:
+    """Tell whether a word that a sentence begins with is somebody, in a corpus of names."""
+    is_name = any(key in lists.given_names() or not lists.is_word(key) for key in around.keys)
+    return is_name or roles.acts_or_owns(around, wide=True) or _joins_name(around, known)
+
+
+def _by_role(around: Surroundings, known: Known) -> Verdict | None:
+    return Verdict("name", "role") if _may_be_named(around) and _has_role(around, known) else None
+
+
+def _has_role(around: Surroundings, known: Known) -> bool:
+    return roles.is_somebody(around) or _joins_name(around, known)
+
+
+def _joins_name(around: Surroundings, known: Known) -> bool:
+    """Tell whether a name of the corpus or of the lists is joined to it: Quill and Nora."""
+    others = [
+        found[1].lower()
+        for found in (_AND.match(around.right), _BEFORE_AND.search(around.left))
+        if found
+    ]
+    return any(other in known.people or lists.is_given_name(other) for other in others)
+
+
+def _neither(around: Surroundings, known: Known) -> Verdict:
+    if around.headline:
+        return Verdict("weak", "headline")
+    if is_somewhere(around):
+        return Verdict("weak", "place")
+    if is_attribute(around):
+        return Verdict("weak", "attribute")
+    if around.at_start:
+        ordinary = all(map(lists.is_word, around.keys)) and not known.names_people
+        acts = lists.given_names().intersection(around.keys) and roles.acts(around, wide=True)
+        return Verdict("none" if ordinary and not acts else "weak", "start")
+    return Verdict("weak", "word" if all(map(lists.is_word, around.keys)) else "unknown")
+
+
+def is_listed(around: Surroundings) -> bool:
+    """Tell whether it is a first name, where no place would stand."""
+    if not lists.is_given_name(around.keys[0]) or is_somewhere(around):
+        return False
+    ordinary = around.at_start and len(around.run) == 1 and lists.is_word(around.keys[0])
+    return not ordinary or roles.acts_or_owns(around)
+
+
+def is_full_name(around: Surroundings) -> bool:
+    """Tell whether it is a first and a family name of the lists."""
+    run = around.run
+    if len(run) < FULL or not set(run) & set(around.keys) or is_thing(around):
+        return False
+    first, last = run[-FULL], run[-1]
+    if first not in lists.given_names() or last in lists.places():
+        return False
+    sure = lists.is_given_name(first)
+    known = last in lists.family_names() and not lists.is_elsewhere(last)
+    if around.headline and lists.is_word(last):
+        return False
+    return known and (sure or not is_somewhere(around)) and (sure or not lists.is_word(last))
+
+
+def _has_title(around: Surroundings) -> bool:
+    """Tell whether a title stands before the name, in its run or in lower case."""
+    names = [key for key in around.keys if key not in TITLES]
+    if not names:
+        return False
+    before = {*around.run[: around.run.index(names[0])], *around.before()}
+    if before & _SHORT_TITLES:
+        return True
+    if not before & TITLES.keys() or around.headline or any(map(lists.is_elsewhere, names)):
+        return False
+    return not any(map(lists.is_word, names)) or (
+        lists.family_names().issuperset(names) and roles.acts_or_owns(around)
+    )
+
+
+def _may_be_named(around: Surroundings) -> bool:
+    """Tell whether people may be called so.
+
+    That is no English word, or one that is a first name too, and no kind of person. At the start
+    of a sentence a single word must be a first name.
+    """
+    alone = around.at_start and len(around.run) == 1
+    return all(
+        (key in lists.given_names() and key not in lists.listed("lists", "kinds"))
+        or not (alone or lists.is_word(key) or lists.is_elsewhere(key))
+        for key in around.keys
+    )

@@ -1,0 +1,70 @@
+"""Where a place, a thing or a figure stands, and no person: flies to, Crosby Street, a sign."""
+
+import re
+
+from pipeline.language.syntax import PHRASE_STARTS, PREPOSITIONS
+from pipeline.names.evidence.lists import (
+    is_elsewhere,
+    is_noun,
+    is_word,
+    lemmas,
+    listed,
+    may_be_noun,
+)
+from pipeline.names.evidence.roles import acts
+from pipeline.names.evidence.surroundings import Surroundings
+
+_HAVE_SUBJECT = frozenset(("is", "are", "was", "were", "has", "have"))
+"""Verbs whose subject stands right before them."""
+_OWN_THING = re.compile(r"['\u2019]s\s+([A-Z][\w-]*)")
+
+
+def is_thing(around: Surroundings) -> bool:
+    """Tell whether it is in the name of a place, a make or a thing: Crosby Street, Ann's Diner."""
+    if len(around.run) > 1 and around.run[-1] in listed("around", "things_after"):
+        return True
+    inside = around.run.index(around.keys[0]) if around.keys[0] in around.run else 0
+    if any(word in listed("around", "things_before") for word in around.run[:inside]):
+        return True
+    whole = f" {' '.join(around.run)} "
+    if any(f" {figure} " in whole for figure in listed("lists", "figures")):
+        return True
+    own = _OWN_THING.match(around.right)
+    return own is not None and is_word(own[1].lower()) and not is_elsewhere(own[1].lower())
+
+
+def is_somewhere(around: Surroundings) -> bool:
+    """Tell whether a place would stand there: in, near, flies to, the city of, at Quill's."""
+    before = [*around.before(2), "", ""]
+    if around.is_possessive and around.owned():
+        return False
+    if before[0] == "at" and lemmas(before[1]) & listed("people", "verbs_with"):
+        return False  # looks at, yells at
+    if before[0] in listed("around", "place_prepositions"):
+        return True
+    if before[0] == "to":
+        return bool((lemmas(before[1]) | {before[1]}) & listed("around", "motion"))
+    return before[0] == "of" and before[1].removesuffix("s") in listed("around", "places_of")
+
+
+def is_attribute(around: Surroundings) -> bool:
+    """Tell whether it is a kind of thing, or is written there: a Quill, Quill shoes, "Quill"."""
+    before, after = [*around.before(), ""], [*around.after(), ""]
+    whole = around.keys[0] == around.run[0] or around.keys[-1] == around.run[-1]
+    if around.quoted or before[0] == "like" or (before[0] == "as" and not acts(around)):
+        return True
+    if (lemmas(before[0]) | {before[0]}) & listed("around", "written"):
+        return True
+    if around.is_possessive and before[0] in PREPOSITIONS:
+        return not around.owned() or around.owned()[0] in PHRASE_STARTS
+    if not around.is_possessive and _is_subject(after[0], around.after(2)[1:]):
+        return True
+    determined = before[0] in listed("around", "determiners") - {"that"}
+    return whole and determined and not around.is_possessive
+
+
+def _is_subject(word: str, after: list[str]) -> bool:
+    """Tell whether a word is a noun, by itself or by the verb that follows: eggs are served."""
+    if word in PHRASE_STARTS:
+        return False
+    return is_noun(word) or (may_be_noun(word) and bool(_HAVE_SUBJECT.intersection(after)))

@@ -1,0 +1,81 @@
+"""What only people do, have and are given: `..., and Quill laughs`, `Quill's sleeve`."""
+
+import re
+
+from pipeline.language.lexicon import GENDER_OF_NOUN
+from pipeline.names.evidence.lists import lemmas, listed
+from pipeline.names.evidence.surroundings import Surroundings
+
+_ADVERBS = frozenset(
+    ["also", "both", "just", "now", "still", "then", "slowly", "quickly", "suddenly", "quietly"]
+)
+_BE = frozenset(("is", "was", "are", "were"))
+_PRONOUNS = frozenset(("he", "she", "him", "her", "they", "them"))
+_AND_SOMEBODY = re.compile(r"\s*,?\s+(?:and|&)\s+(?:(?:an?|the|another|his|her)\s+)?([a-z]+)\b")
+_SOMEBODY_AND = re.compile(r"\b([a-z]+)\s*,?\s+(?:and|&)\s+$")
+
+
+def is_somebody(around: Surroundings) -> bool:
+    """Tell whether a person would stand there."""
+    if _has_determiner(around):
+        return False
+    return acts(around) or _owns(around) or _is_given(around) or _is_beside_somebody(around)
+
+
+def acts(around: Surroundings, *, wide: bool = False) -> bool:
+    """Tell whether a verb follows that only people do, or, `wide`, that people do as well."""
+    after = [word for word in around.after(3) if word not in _ADVERBS and word[-2:] != "ly"]
+    if not after or around.is_possessive or _is_object(around):
+        return False
+    if after[0] in _BE:
+        return wide or (after[1:2] != [] and after[1].endswith("ing") and _is_deed(after[1], wide))
+    inflected = not after[0].endswith("ing") and after[0] not in lemmas(after[0])
+    return inflected and _is_deed(after[0], wide)
+
+
+def acts_or_owns(around: Surroundings, *, wide: bool = False) -> bool:
+    """Tell whether somebody does or has what only people do or have."""
+    return acts(around, wide=wide) or _owns(around) or (wide and around.is_possessive)
+
+
+def _is_deed(verb: str, wide: bool) -> bool:
+    known = listed("people", "verbs") | (listed("people", "more_verbs") if wide else frozenset())
+    return bool(lemmas(verb) & known)
+
+
+def _has_determiner(around: Surroundings) -> bool:
+    before = [*around.before(), ""]
+    return before[0] in listed("around", "determiners") - {"that"}
+
+
+def _owns(around: Surroundings) -> bool:
+    if not around.is_possessive:
+        return False
+    return any(word in listed("people", "belongings") for word in around.owned(2))
+
+
+def _is_object(around: Surroundings) -> bool:
+    before = [*around.before(), ""]
+    return before[0] in listed("around", "place_prepositions") | {"to", "of", "on", "for", "by"}
+
+
+def _is_given(around: Surroundings) -> bool:
+    """Tell whether it is done to people: hugs Quill, talks to Quill."""
+    before = [*around.before(2), "", ""]
+    if lemmas(before[0]) & listed("people", "verbs_to") and not around.after():
+        return True
+    if before[0] == "to" and "dance" in lemmas(before[1]):
+        return False  # to a song
+    if before[0] in ("to", "with", "at"):
+        return bool((lemmas(before[1]) | {before[1]}) & listed("people", "verbs_with"))
+    return before[0] == "beside"
+
+
+def _is_beside_somebody(around: Surroundings) -> bool:
+    """Tell whether a noun for a person is joined to it: Quill and a man."""
+    after, before = _AND_SOMEBODY.match(around.right), _SOMEBODY_AND.search(around.left)
+    return any(found and _is_person(found[1]) for found in (after, before))
+
+
+def _is_person(word: str) -> bool:
+    return word in GENDER_OF_NOUN or word in _PRONOUNS

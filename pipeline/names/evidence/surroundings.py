@@ -1,0 +1,131 @@
+"""What stands around a word with a capital: the name it is part of, and the words beside that."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from pipeline.language.syntax import LINKS, PREPOSITIONS
+from pipeline.names import truecase
+from pipeline.names.base import Span
+from pipeline.names.evidence.lists import is_word
+
+MIN_WORDS = 3
+"""Words of `LONG` letters in a headline, at least, its first one aside."""
+LONG = 4
+"""Letters of a word that a headline writes with a capital, whatever it is."""
+HEADLINE = 0.9
+"""The share of such words with a capital, from which a text is a headline."""
+
+_BEFORE = re.compile(r"(?:^|[^\w'\u2019-])([^\W\d_][\w'\u2019-]*\.?)\s+$")
+_AFTER = re.compile(r"\s+([^\W\d_][\w'\u2019-]*)")
+
+
+class Surroundings(NamedTuple):
+    """A candidate for a name in its text.
+
+    Attributes:
+        keys: its words in lower case, without possessive.
+        run: the words with a capital that it is among, with only spaces between: in `the
+            Chinese Theater` of both words.
+        left: what stands before that run.
+        right: what follows it, possessive included.
+        quoted: it stands in a quotation.
+        at_start: the run begins a sentence, where any word has a capital.
+        headline: the text writes ordinary words with a capital, too.
+    """
+
+    keys: tuple[str, ...]
+    run: tuple[str, ...]
+    left: str
+    right: str
+    at_start: bool
+    headline: bool
+    quoted: bool = False
+
+    @property
+    def is_possessive(self) -> bool:
+        """Tell whether somebody's follows: Ann's."""
+        return self.right[:2] in ("'s", "\u2019s")
+
+    def before(self, count: int = 1) -> list[str]:
+        """Return up to so many words before the run, in lower case, the nearest first."""
+        return list(_words_before(self.left, count))
+
+    def after(self, count: int = 1) -> list[str]:
+        """Return up to so many words after the run, in lower case; none after punctuation."""
+        return list(_words_after(self.right, count))
+
+    def owned(self, count: int = 1) -> list[str]:
+        """Return up to so many words after a possessive, in lower case."""
+        return list(_words_after(self.right[2:], count))
+
+
+def surroundings_of(text: str, spans: Sequence[Span]) -> list[Surroundings]:
+    """Return what stands around each span of a text."""
+    words = list(truecase.words(text)) if spans else []
+    headline = bool(spans) and is_headline(words)
+    return [_around(text, span, words, headline) for span in spans]
+
+
+def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: bool) -> Surroundings:
+    inside = [n for n, w in enumerate(words) if w.start < span.end and w.end > span.start]
+    if not inside:
+        return Surroundings((), (), text[: span.start], text[span.end :], False, headline)
+    first, last = inside[0], inside[-1]
+    while first and _is_linked(text, words[first - 1], words[first]):
+        first -= 1
+    while last + 1 < len(words) and _is_linked(text, words[last], words[last + 1]):
+        last += 1
+    return Surroundings(
+        keys=tuple(words[n].key for n in inside),
+        run=tuple(word.key for word in words[first : last + 1]),
+        left=text[: words[first].start],
+        right=text[words[last].end :],
+        at_start=words[first].is_first,
+        headline=headline,
+        quoted=_is_quoted(text[: span.start]),
+    )
+
+
+def _is_linked(text: str, one: truecase.Word, other: truecase.Word) -> bool:
+    between = text[one.end : other.start]
+    short = one.end - one.start == 1 or one.key in truecase.ABBREVIATIONS
+    linked = between.isspace() or (between in (".", ". ") and short)
+    return linked and not one.is_lower and not other.is_lower
+
+
+def _is_quoted(left: str) -> bool:
+    return left.count('"') % 2 == 1 or left.count("\u201c") > left.count("\u201d")
+
+
+def is_headline(words: Sequence[truecase.Word]) -> bool:
+    """Tell whether ordinary words have a capital: Couple Walks Through Market."""
+    small = PREPOSITIONS | LINKS
+    inner = [
+        word
+        for word in words
+        if not word.is_first and word.end - word.start >= LONG and word.key not in small
+    ]
+    capitals = [word for word in inner if not word.is_lower]
+    if len(inner) < MIN_WORDS or len(capitals) < HEADLINE * len(inner):
+        return False
+    ordinary = sum(is_word(word.key) for word in capitals)
+    return ordinary > 1 and 2 * ordinary >= len(capitals)
+
+
+def _words_before(left: str, count: int) -> Iterator[str]:
+    for _ in range(count):
+        found = _BEFORE.search(left)
+        if not found:
+            return
+        yield found[1].rstrip(".").lower()
+        left = left[: found.start(1)]
+
+
+def _words_after(right: str, count: int) -> Iterator[str]:
+    for _ in range(count):
+        found = _AFTER.match(right)
+        if not found:
+            return
+        yield found[1].lower()
+        right = right[found.end() :]

@@ -1,0 +1,154 @@
+"""The one adapter behind the port to a tagger of person names: Flair's SequenceTagger.
+
+`names.model` is the trained `builtin`, a local file or folder, or a hub id with its commit,
+as flair/ner-english-large: all three end in the same `SequenceTagger.load` of a local file.
+"""
+
+import logging
+import re
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from pickle import UnpicklingError
+
+import flair
+from flair.data import Sentence
+from flair.models import SequenceTagger
+from huggingface_hub import hf_hub_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+from momentrank.errors import MomentRankError
+from pipeline.core.cores import cores
+from pipeline.core.progress import progress
+from pipeline.core.threads import one_thread
+from pipeline.names import characters as _characters  # noqa: F401  (Flair must know the class)
+from pipeline.names.base import BUILTIN, Span
+from pipeline.names.sentences import sentence
+
+FILE_NAMES = ("model.pt", "pytorch_model.bin", "final-model.pt", "best-model.pt")
+HUB_FILE = "pytorch_model.bin"
+COMMIT = re.compile(r"[0-9a-f]{40}")
+PERSONS = frozenset({"PER", "PERSON"})
+GLUED = re.compile(r"(?:Dr|Mr|Mrs|Ms|Prof)\.(?=\w)")
+CHUNK = 128
+"""Texts in one call of Flair's `predict`, which clears *all* of them after every batch."""
+MAX_WORKERS = 8
+UNREADABLE = (
+    *(OSError, EOFError, UnpicklingError, ImportError, AttributeError),
+    *(KeyError, TypeError, ValueError, RuntimeError),
+)
+"""What unpickling and building a model from a file of another kind can raise."""
+
+
+class TaggerError(MomentRankError):
+    """A name tagger that can't be loaded as params.yaml asks."""
+
+
+class FlairTagger:
+    """A Flair tagger with the label PER, as OntoNotes' PERSON."""
+
+    def __init__(self, model: SequenceTagger, batch_size: int = 32) -> None:
+        self._model = model
+        self._batch_size = batch_size
+
+    def find(self, texts: Sequence[str]) -> list[list[Span]]:
+        """Return the names of each text, in the order of the text; each distinct text once."""
+        order = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+        chunks = [order[first : first + CHUNK] for first in range(0, len(order), CHUNK)]
+        found: dict[str, list[Span]] = {}
+        with (
+            one_thread(),
+            _workers() as pool,
+            progress("names", total=len(order), unit="texts") as bar,
+        ):
+            self._tag(["A word."])  # a tokenizer is set up by its first call: in one thread alone
+            for chunk, spans in zip(chunks, pool.map(self._tag, chunks), strict=True):
+                found |= zip(chunk, spans, strict=True)
+                bar.update(len(chunk))
+        return [found[text] for text in texts]
+
+    def _tag(self, texts: list[str]) -> list[list[Span]]:
+        sentences = [sentence(text) for text in texts]
+        for one in sentences:
+            one.is_document_boundary = True  # else its neighbours in the list are its context
+        self._model.predict(
+            sentences, mini_batch_size=self._batch_size, embedding_storage_mode="none"
+        )
+        return [self._spans(*pair) for pair in zip(texts, sentences, strict=True)]
+
+    def _spans(self, text: str, tagged: Sentence) -> list[Span]:
+        return [
+            _span(text, found.start_position, found.end_position, found.score)
+            for found in tagged.get_spans(self._model.label_type)
+            if found.tag in PERSONS
+        ]
+
+
+def _workers() -> ThreadPoolExecutor:
+    """Return a worker for each core, or one where there is a GPU."""
+    return ThreadPoolExecutor(min(cores(), MAX_WORKERS) if flair.device.type == "cpu" else 1)
+
+
+def _span(text: str, start: int, end: int, score: float) -> Span:
+    """Return a span without the title that Flair's tokenizer leaves on it: `Dr.Lee`."""
+    title = GLUED.match(text, start, end)
+    start = title.end() if title else start
+    return Span(start, end, text[start:end], score)
+
+
+def locate(model: str, revision: str | None) -> Path:
+    """Return the file of a tagger: `builtin`, a file or folder, or a hub id's local copy.
+
+    Raises:
+        TaggerError: nothing is there, the hub could not give it, or its commit is not named:
+            such a file is unpickled, and may run what it likes.
+    """
+    if model == "builtin":
+        if not BUILTIN.is_file():
+            raise TaggerError(f"{BUILTIN} is missing; `dvc repro tagger` trains it")
+        return BUILTIN
+    path = Path(model)
+    if path.is_file():
+        return path
+    if path.is_dir():
+        return _file_in(path)
+    if not COMMIT.fullmatch(revision or ""):
+        raise TaggerError(
+            f"names.revision: name the commit (40 hex digits) of {model!r}, not {revision!r}:"
+            " a tagger's file can run code, so only what you have looked at may be loaded"
+        )
+    return _from_hub(model, revision)
+
+
+def _file_in(folder: Path) -> Path:
+    there = [folder / name for name in FILE_NAMES if (folder / name).is_file()]
+    if not there:
+        raise TaggerError(f"names.model: {folder} holds none of {', '.join(FILE_NAMES)}")
+    return there[0]
+
+
+def _from_hub(model: str, revision: str | None) -> Path:
+    try:
+        return Path(hf_hub_download(model, HUB_FILE, revision=revision))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as exc:
+        raise TaggerError(
+            f"names.model: {model!r} is no file or folder, and the hub did not give it"
+            f" ({str(exc).splitlines()[0]}); name a file, or `builtin`"
+        ) from exc
+
+
+def load(path: Path) -> FlairTagger:
+    """Load a tagger from its file.
+
+    Raises:
+        TaggerError: the file holds no sequence tagger, or one that knows no person.
+    """
+    logging.getLogger("flair").setLevel(logging.WARNING)
+    try:
+        model = SequenceTagger.load(path)
+    except UNREADABLE as exc:
+        raise TaggerError(f"names.model: {path} holds no Flair tagger ({exc!r:.200})") from exc
+    tags = {tag.partition("-")[2] or tag for tag in model.label_dictionary.get_items()}
+    if not tags & PERSONS:
+        raise TaggerError(f"names.model: {path} knows no label PER, only {sorted(tags)}")
+    return FlairTagger(model)

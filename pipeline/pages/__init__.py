@@ -1,0 +1,1 @@
+"""What `report` shows: figures, tables, charts, pages."""

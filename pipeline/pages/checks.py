@@ -1,0 +1,174 @@
+"""Is the collection sound? Six checks, each with value, threshold and verdict."""
+
+from typing import Literal, NamedTuple
+
+from pipeline.core.params import Report
+from pipeline.pages.losses import lost
+from pipeline.pages.sources import Figures, Sources
+from pipeline.pages.tables import UNKNOWN, decimal, percent, share
+
+NEAR = 0.0005
+"""How far the ideal run may be from the most that can be scored: qrels, runs and scorer agree."""
+NDCG = "nDCG(iou=0.5)@20"
+
+Verdict = Literal["pass", "look", "open"]
+SAID = {"pass": "Pass", "look": "Look", "open": "Open"}
+"""`open`: there is nothing to say yet."""
+
+
+class Check(NamedTuple):
+    """One question: the answer in figures, what it should be, and the verdict."""
+
+    title: str
+    value: str
+    threshold: str
+    verdict: Verdict
+    detail: str
+
+    @property
+    def name(self) -> str:
+        """The title as a key: `no_consensus`."""
+        return self.title.lower().replace(",", "").replace(" ", "_")
+
+    @property
+    def said(self) -> str:
+        """The verdict as a word."""
+        return SAID[self.verdict]
+
+
+class Standing(NamedTuple):
+    """How far judging is: pairs that are wanted and decided (also without a level).
+
+    `left` says what keeps the release from being complete; `judgments` counts all there are.
+    """
+
+    wanted: int
+    decided: int
+    left: list[str]
+    judgments: int = 0
+
+    @property
+    def complete(self) -> bool:
+        """Whether people are done, as the release has it."""
+        return not self.left
+
+    @property
+    def text(self) -> str:
+        """The state in a sentence."""
+        if not self.decided:
+            return f"Incomplete: {self.beginning}."
+        told = f"{self.decided:,} of {self.wanted:,} pairs are decided"
+        if self.complete:
+            return f"Complete: {told}."
+        return f"Incomplete: {told}; {', '.join(self.left)}."
+
+    @property
+    def beginning(self) -> str:
+        """What there is to say before any pair is decided."""
+        if not self.judgments:
+            return "nothing is judged yet"
+        plural = "" if self.judgments == 1 else "s"
+        return f"{self.judgments:,} judgment{plural}, no pair complete yet"
+
+
+def standing(sources: Sources) -> Standing:
+    """Return how far judging is.
+
+    While the campaign runs the plan says what is wanted, also what nobody was shown yet; else
+    the ledger does.
+    """
+    found, now = sources.collection, sources.collection.standing
+    shown, waiting = now["pairs"], now["pairs_waiting"]
+    planned = sources.state.get("pairs")
+    wanted = shown if found.status != "open" or not planned else max(planned["all"], shown)
+    decided = shown - waiting
+    left = {
+        "waiting": wanted - decided,
+        "given up for want of votes": now["pairs_given_up"],
+        "queries never shown": now["queries_never_shown"],
+    }
+    told = [f"{number:,} {what}" for what, number in left.items() if number]
+    ended = [] if found.status == "closed" else [f"the campaign is {found.status}"]
+    return Standing(wanted, decided, [*told, *ended], len(sources.judgments))
+
+
+def checks(sources: Sources, now: Standing, params: Report) -> list[Check]:
+    """Return the checks of the first screen."""
+    return [
+        _judged(now),
+        _agreement(sources.metrics["agreement"], params.min_alpha),
+        _discarded(sources, params.max_discarded),
+        _alike(sources.metrics["agreement"]["similarity_1"], params.max_alike_below_top),
+        _lost(sources, params.max_lost),
+        _scored(sources.metrics["reference_runs"]),
+    ]
+
+
+def _judged(found: Standing) -> Check:
+    value = f"{found.decided:,} / {found.wanted:,}"
+    verdict: Verdict = "pass" if found.complete else "look" if found.decided else "open"
+    left = found.left or ["pairs, with a level or without"]
+    detail = ", ".join(left) if found.decided else found.beginning
+    return Check("Judged", value, "all pairs, campaign closed", verdict, detail)
+
+
+def _agreement(found: Figures, least: float) -> Check:
+    groups = found["groups"]
+    name = "first_two" if groups.get("first_two") else "all"
+    alpha = groups[name]["alpha"]["ordinal"]
+    told = {"first_two": "first two votes", "all": "all votes"}[name]
+    if alpha["alpha"] is None:
+        return Check(
+            "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no two people judged a pair"
+        )
+    verdict: Verdict = "pass" if alpha["alpha"] >= least else "look"
+    interval = (
+        "" if alpha["low"] is None else f", {decimal(alpha['low'])} to {decimal(alpha['high'])}"
+    )
+    detail = f"ordinal \u03b1, {told}{interval}"
+    return Check("Agreement", f"{alpha['alpha']:.3f}", f"\u2265 {least:.3f}", verdict, detail)
+
+
+def _discarded(sources: Sources, most: float) -> Check:
+    now = sources.collection.standing
+    without = now["pairs_discarded"] + now["pairs_unjudgeable"]
+    decided = now["pairs"] - now["pairs_waiting"]
+    detail = f"{without:,} of {decided:,} decided pairs have no level"
+    return _at_most("No consensus", share(without, decided), most, detail)
+
+
+def _alike(found: Figures | None, most: float) -> Check:
+    known = found or {"pairs": 0, "below_top": 0, "share": None}
+    detail = (
+        f"{known['below_top']:,} of {known['pairs']:,} moments in the query\u2019s own words"
+        " got less than level 4"
+    )
+    return _at_most("Same words, lower level", known["share"], most, detail)
+
+
+def _lost(sources: Sources, most: float) -> Check:
+    number, whole = lost(sources)
+    detail = f"{number:,} of {whole:,} moments fell out before judging"
+    return _at_most("Lost on the way", share(number, whole), most, detail)
+
+
+def _at_most(title: str, value: float | None, most: float, detail: str) -> Check:
+    verdict: Verdict = "open" if value is None else "pass" if value <= most else "look"
+    return Check(title, percent(value), f"\u2264 {percent(most)}", verdict, detail)
+
+
+def _scored(found: Figures) -> Check:
+    """Compare the ideal run with the most that can be scored: 1 where a moment is relevant."""
+    title, scored = "Scorer", [found[split] for split in ("test", "val")]
+    own = next((one for one in scored if one["runs"]["ideal"]), None)
+    threshold = "the ideal order scores all there is"
+    if own is None:
+        return Check(title, UNKNOWN, threshold, "open", "no qrels to score with")
+    best = own["with_a_relevant_moment"] / own["judged_queries"]
+    if not best:
+        return Check(title, UNKNOWN, threshold, "open", "no judged query has a relevant moment")
+    ideal, random, captions = (own["runs"][name][NDCG] for name in ("ideal", "random", "captions"))
+    sound = abs(ideal - best) <= NEAR and random < captions
+    asked = f"{best:.3f}, and random below captions"
+    detail = f"{NDCG}: ideal; captions {captions:.3f}, random {random:.3f}"
+    return Check(title, f"{ideal:.3f}", asked, "pass" if sound else "look", detail)

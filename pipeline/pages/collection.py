@@ -1,0 +1,219 @@
+"""The collection in figures (paper, Tables 1 and 4)."""
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from pipeline.campaign import collection as release
+from pipeline.campaign.effort import HOUR
+from pipeline.core import words
+from pipeline.distribution.figures import RELEVANT, per_query
+from pipeline.pages import verbs
+from pipeline.pages.sources import Sources
+from pipeline.pages.tables import Cell, Grid, count, decimal, percent, share
+
+SPLITS = {"val": "Validation", "test": "Test", "train": "Training", "all": "All"}
+JUDGED = (20, 40)
+COUNTS = ("queries", "judged_queries", "shown", "with_level", "relevant", "moments", "videos",
+          "hours", "vocabulary", "verbs")  # fmt: skip
+MEANS = ("query_words", "moment_seconds", "video_seconds", "ratio", "judged_per_query",
+         "relevant_per_query", *(f"shown_{size}" for size in JUDGED))  # fmt: skip
+SPREAD = ("mean", "median", "min", "max")
+
+Spread = dict[str, float | None]
+Numbers = dict[str, float | int | None]
+
+
+class Part(NamedTuple):
+    """A split, or all of it: its queries, the pairs shown, and moments and videos it is about.
+
+    Those are the ones with a level; of all of it the pool's. Nobody judges training queries.
+    """
+
+    queries: pd.DataFrame
+    shown: pd.DataFrame
+    levels: pd.DataFrame
+    moments: pd.DataFrame
+    videos: pd.DataFrame
+
+
+def figures(sources: Sources) -> dict[str, Any]:
+    """Return what Tables 1 and 4 say, for JSON; what is not defined is null.
+
+    A moment is relevant from level 1 on. `shown_20` and `shown_40` are shares of the queries that
+    people saw. `ratio` is moment length over video length.
+    """
+    moments, videos, levels = sources.moments, sources.videos, sources.collection.judged
+    judged = sources.queries[sources.queries["split"] != "train"]
+    parts = {split: _part(sources, split) for split in SPLITS}
+    return {
+        "splits": {split: _counts_of(part) for split, part in parts.items()},
+        "means": {split: _means(part) for split, part in parts.items()},
+        "query_words": spread(words.lengths(judged["query"])),
+        "caption_words": spread(words.lengths(moments["caption"])),
+        "pool_vocabulary": len(words.vocabulary(moments["caption"])),
+        "pool_verbs": len(verbs.verbs(moments["caption"])),
+        "moment_seconds": spread(moments["end"] - moments["start"]),
+        "video_seconds": spread(videos["duration"]),
+        "ratio": spread(_ratio(parts["all"])),
+        "moments_per_video": share(len(moments), moments["video_id"].nunique()),
+        "relevant_per_query": spread(per_query(levels)),
+    }
+
+
+def _part(sources: Sources, split: str) -> Part:
+    queries, shown, levels = sources.queries, sources.collection.pairs, sources.collection.judged
+    videos = sources.videos.set_index("video_id", drop=False)
+    if split == "all":
+        return Part(queries, shown, levels, sources.moments, videos)
+    shown, levels = (frame[frame["split"] == split] for frame in (shown, levels))
+    own = levels.drop_duplicates(["video_id", "start", "end"])
+    return Part(
+        queries[queries["split"] == split],
+        shown,
+        levels,
+        own,
+        videos[videos["video_id"].isin(own["video_id"])],
+    )
+
+
+def _counts_of(part: Part) -> Numbers:
+    own = part.queries["query"]
+    texts = {"queries": len(own), "vocabulary": len(words.vocabulary(own))}
+    texts |= {"verbs": len(verbs.verbs(own))}
+    if not _is_judged(part):
+        return dict.fromkeys(COUNTS) | texts
+    return {
+        "queries": texts["queries"],
+        "judged_queries": part.levels["query_id"].nunique(),
+        "shown": len(part.shown),
+        "with_level": len(part.levels),
+        "relevant": int((part.levels["level"] >= RELEVANT).sum()),
+        "moments": len(part.moments),
+        "videos": len(part.videos),
+        "hours": round(float(part.videos["duration"].sum()) / HOUR, 6),
+        **{name: texts[name] for name in ("vocabulary", "verbs")},
+    }
+
+
+def _means(part: Part) -> Numbers:
+    asked = {"query_words": _mean(words.lengths(part.queries["query"]))}
+    if not _is_judged(part):
+        return dict.fromkeys(MEANS) | asked
+    candidates = part.shown[part.shown["origin"] == release.CANDIDATES].groupby("query_id").size()
+    return {
+        **asked,
+        "moment_seconds": _mean(part.moments["end"] - part.moments["start"]),
+        "video_seconds": _mean(part.videos["duration"]),
+        "ratio": _mean(_ratio(part)),
+        "judged_per_query": _mean(per_query(part.levels, 0)),
+        "relevant_per_query": _mean(per_query(part.levels)),
+        **{
+            f"shown_{size}": share(int((candidates == size).sum()), len(candidates))
+            for size in JUDGED
+        },
+    }
+
+
+def _is_judged(part: Part) -> bool:
+    return set(part.queries["split"]) != {"train"}
+
+
+def _ratio(part: Part) -> pd.Series:
+    whole = part.moments["video_id"].map(part.videos["duration"]).astype("float64")
+    return (part.moments["end"] - part.moments["start"]) / whole
+
+
+def _mean(values: pd.Series) -> float | None:
+    return spread(values)["mean"]
+
+
+def spread(values: pd.Series) -> Spread:
+    """Return mean, median, lowest and highest; null of nothing."""
+    known = values.dropna()
+    if known.empty:
+        return dict.fromkeys(SPREAD)
+    return {name: round(float(getattr(known, name)()), 6) for name in SPREAD}
+
+
+def table_1(found: dict[str, Any]) -> Grid:
+    """Return the collection by split."""
+    head = ("Split", "Queries", "Judged", "Pairs shown", "With level", "Relevant", "Moments",
+            "Videos", "Hours", "Words", "Verbs")  # fmt: skip
+    rows = [
+        (SPLITS[name], *(_hours(own[key]) if key == "hours" else count(own[key]) for key in COUNTS))
+        for name, own in found["splits"].items()
+    ]
+    return Grid(
+        "Table 1. The collection",
+        head,
+        rows,
+        "Judged: queries of which a pair has a level. Relevant: pairs of level 1 or higher."
+        " Moments, videos and their hours: different ones among the pairs with a level; in the last"
+        " row, of the whole pool. Words and verbs: different ones in the queries; verbs are"
+        f" estimated with the package {verbs.LEXICON}. Nobody judges training queries: their"
+        " moments are found by similarity.",
+    )
+
+
+def table_4(found: dict[str, Any]) -> Grid:
+    """Return queries, moments and videos by split, as means and shares."""
+    means = found["means"]
+
+    def row(title: str, key: str, digits: int = 2) -> tuple[Cell, ...]:
+        return (title, *(decimal(means[split][key], digits) for split in SPLITS))
+
+    rows = [
+        row("Words of a query", "query_words"),
+        row("Seconds of a moment", "moment_seconds"),
+        row("Seconds of a video", "video_seconds"),
+        row("Moment-to-video ratio", "ratio", 3),
+        row("Candidates of a query with a level", "judged_per_query"),
+        row("Relevant candidates of a query", "relevant_per_query"),
+        *(
+            (
+                f"Queries with {size} candidates shown",
+                *(percent(means[split][f"shown_{size}"]) for split in SPLITS),
+            )
+            for size in JUDGED
+        ),
+    ]
+    return Grid(
+        "Table 4. Means by split",
+        ("Mean", *SPLITS.values()),
+        rows,
+        "Moments and videos as in Table 1. The ratio is a moment's length over its video's. Shares"
+        " are of the queries that people saw.",
+    )
+
+
+def lengths(found: dict[str, Any]) -> Grid:
+    """Return how far lengths spread, over the whole pool and the judged queries."""
+    rows: list[tuple[Cell, ...]] = [
+        ("Words of a query", *_counts(found["query_words"])),
+        ("Words of a caption", *_counts(found["caption_words"])),
+        ("Seconds of a moment", *_spread(found["moment_seconds"])),
+        ("Seconds of a video", *_spread(found["video_seconds"])),
+        ("Moment-to-video ratio", *_spread(found["ratio"], 3)),
+        ("Relevant candidates of a query", *_counts(found["relevant_per_query"])),
+    ]
+    note = (
+        "Queries: validation and test. Captions, moments and videos: of the pool, whose captions"
+        f" have {found['pool_vocabulary']:,} different words and {found['pool_verbs']:,} different"
+        " verbs."
+    )
+    return Grid("Lengths", ("Length", "Mean", "Median", "Lowest", "Highest"), rows, note)
+
+
+def _hours(value: float | None) -> Cell:
+    return decimal(value, 1)
+
+
+def _counts(found: Spread) -> list[Cell]:
+    """Write a spread of whole numbers: the lowest and the highest have no decimals."""
+    mean, median, *ends = (found[name] for name in SPREAD)
+    return [decimal(mean), decimal(median, 1), *map(count, ends)]
+
+
+def _spread(found: Spread, digits: int = 2) -> list[Cell]:
+    return [decimal(found[name], digits) for name in SPREAD]

@@ -1,0 +1,39 @@
+"""What the collection has cost: hours of judging, and what rewriting was paid."""
+
+from pipeline.campaign.effort import HOUR, active_seconds
+from pipeline.pages.sources import Sources
+from pipeline.pages.tables import Grid, Num, count, decimal
+
+
+def cost(sources: Sources) -> Grid:
+    """Return time and money as a table; a judgment counts for at most `sources.pause` minutes."""
+    timed = sources.judgments["seconds"].dropna()
+    seconds = active_seconds(timed, sources.pause)
+    rows: list[tuple[str, Num]] = [
+        ("Judgments", count(len(sources.judgments))),
+        ("Hours of judging", decimal(seconds.sum() / HOUR if len(seconds) else None, 1)),
+        ("Seconds for a judgment, median", decimal(seconds.median(), 1)),
+        (f"Judgments cut off at {sources.pause:g} minutes", count((timed > seconds).sum())),
+        ("Judgments without a time", count(len(sources.judgments) - len(seconds))),
+        *_rewriting(sources),
+    ]
+    backend = sources.metrics["rewrite"]["backend"]
+    free = "" if "llm" in sources.metrics["rewrite"] else ", without a language model: free"
+    note = (
+        f"Judging as the server timed it; a judgment counts for at most {sources.pause:g} minutes,"
+        " since a page may have been left open. Judgments without a time are not in the hours."
+        f" Rewriting by the backend \u201c{backend}\u201d{free}."
+    )
+    return Grid("Cost", ("What", "Amount"), rows, note)
+
+
+def _rewriting(sources: Sources) -> list[tuple[str, Num]]:
+    spent = sources.metrics["rewrite"].get("llm")
+    if spent is None:
+        return []
+    return [
+        ("Tokens read for rewriting", count(spent["result_tokens_in"])),
+        ("Tokens written", count(spent["result_tokens_out"])),
+        ("Rewriting, USD", decimal(spent["result_cost_usd"])),
+        ("of it in the last run, USD", decimal(spent["cost_usd"])),
+    ]

@@ -1,0 +1,177 @@
+"""The paper's Figures 4, 5 and 6 as charts, and lengths; each with its numbers as a table."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+from markupsafe import Markup
+
+from pipeline.pages import charts
+from pipeline.pages.charts import Words
+from pipeline.pages.relevance import LEVEL_COLUMNS, LEVELS, Example
+from pipeline.pages.sources import Figures
+from pipeline.pages.tables import Grid, count, decimal, percent
+
+LEVEL_HEADS = [f"level {level}" for level in LEVELS]
+
+
+class Figure(NamedTuple):
+    """A chart with its caption, its data and its numbers; `legend` where bars are of levels.
+
+    `line` is what a line over the bars tells; `quoted` a text of the corpus, shown as one.
+    """
+
+    name: str
+    title: str
+    caption: str
+    chart: Markup | None
+    numbers: Grid
+    data: pd.DataFrame
+    legend: bool = False
+    line: str = "mean level"
+    quoted: str = ""
+
+
+def figures(
+    tables: Mapping[str, pd.DataFrame], agreement: Figures, examples: Sequence[Example]
+) -> list[Figure]:
+    """Return the figures in the order of the page; one without data has no chart."""
+    return [
+        _relevance(
+            "figure-4a",
+            "Figure 4a. Relevance by similarity",
+            tables["relevance_by_similarity"],
+            "similarity",
+            "{:.2f}",
+            "Shares of levels by similarity of query and caption, in steps of 0.05 from the value"
+            " given; 1.00 are captions with the query\u2019s own words.",
+        ),
+        _relevance(
+            "figure-4b",
+            "Figure 4b. Relevance by rank",
+            tables["relevance_by_rank"],
+            "rank",
+            "{:.0f}",
+            "Shares of levels among the candidates of each rank, and their mean level (line)."
+            " Ranks beyond the first batch are of extended queries only, which are the richer ones:"
+            " the line may jump there.",
+        ),
+        _min_max(agreement["min_max"]),
+        _final_levels(agreement["final_levels"]),
+        *_examples(examples),
+        _histogram(
+            "relevant-per-query",
+            "Relevant moments per query",
+            tables["relevant_per_query"],
+            ("relevant moments", "Queries"),
+            "Queries by the number of their candidates of level 1 or higher.",
+        ),
+        _histogram(
+            "query-words",
+            "Lengths of queries",
+            tables["query_words"],
+            ("words", "Queries"),
+            "Validation and test queries by the number of their words.",
+        ),
+        _histogram(
+            "moment-seconds",
+            "Lengths of moments",
+            tables["moment_seconds"],
+            ("seconds", "Moments"),
+            "Moments of the pool by their length in whole seconds, rounded down.",
+        ),
+    ]
+
+
+def _examples(examples: Sequence[Example]) -> list[Figure]:
+    kinds = ("few", "many") if len(examples) > 1 else ("some",)
+    return [
+        _example(
+            f"figure-6{letter}", f"Figure 6{letter}. A query with {kind} relevant moments", one
+        )
+        for letter, kind, one in zip("ab", kinds, examples, strict=False)
+    ]
+
+
+def _example(name: str, title: str, example: Example) -> Figure:
+    table = example.candidates
+    rows = [
+        (count(row["rank"]), count(row["level"]), decimal(row["similarity"], 3))
+        for row in table.to_dict("records")
+    ]
+    numbers = Grid(title, ("Rank", "Level", "Similarity"), rows)
+    caption = "The level of each candidate (bars) and its similarity to the query (line), by rank."
+    told = f"Bars of {len(table)} candidates by rank, and a line of their similarity to the query."
+    chart = charts.levels_and_similarity(Words(name, title, told), table)
+    return Figure(
+        name, title, caption, chart, numbers, table, legend=True, line="similarity",
+        quoted=example.query,
+    )  # fmt: skip
+
+
+def _relevance(  # noqa: PLR0913, PLR0917  (what is written around one chart)
+    name: str, title: str, table: pd.DataFrame, x: str, form: str, caption: str
+) -> Figure:
+    rows = [
+        (form.format(row[x]), count(row["pairs"]), decimal(row["mean"]),
+         *(percent(row[level], 0) for level in LEVEL_COLUMNS))
+        for row in table.to_dict("records")
+    ]  # fmt: skip
+    numbers = Grid(title, (x.capitalize(), "Pairs", "Mean level", *LEVEL_HEADS), rows)
+    if table.empty:
+        return Figure(name, title, caption, None, numbers, table)
+    low, high = table.iloc[0], table.iloc[-1]
+    told = (
+        f"Stacked bars over {len(table)} values of {x}. The mean level is {low['mean']:.2f} at"
+        f" {form.format(low[x])} and {high['mean']:.2f} at {form.format(high[x])}."
+    )
+    chart = charts.stacked(Words(name, title, told), table, LEVEL_COLUMNS, x, form)
+    return Figure(name, title, caption, chart, numbers, table, legend=True)
+
+
+def _min_max(rows: list[dict[str, int]]) -> Figure:
+    name, title = "figure-5a", "Figure 5a. Lowest and highest level of a pair"
+    data = pd.DataFrame(rows, columns=["min", "max", "pairs"])
+    cells = [(row["min"], row["max"], row["pairs"]) for row in rows]
+    total = sum(number for *_, number in cells)
+    shown = [(f"{low} to {high}", count(number)) for low, high, number in cells if number]
+    numbers = Grid(title, ("Levels", "Pairs"), shown)
+    caption = "Pairs with two scores or more. The diagonal is full agreement."
+    if not total:
+        return Figure(name, title, caption, None, numbers, data)
+    same = sum(number for low, high, number in cells if low == high)
+    told = f"A triangle of counts. Of {total:,} pairs {same:,} have one level from everybody."
+    chart = charts.matrix(Words(name, title, told), cells, len(LEVELS))
+    return Figure(name, title, caption, chart, numbers, data)
+
+
+def _final_levels(rows: list[dict[str, int]]) -> Figure:
+    name, title = "figure-5b", "Figure 5b. Final levels"
+    numbers = Grid(
+        title, ("Level", "Pairs"), [(str(row["level"]), count(row["pairs"])) for row in rows]
+    )
+    caption = "Pairs by the level that their votes came to."
+    data = pd.DataFrame(rows, columns=["level", "pairs"])
+    values = [row["pairs"] for row in rows]
+    if not sum(values):
+        return Figure(name, title, caption, None, numbers, data)
+    told = ", ".join(f"level {row['level']}: {row['pairs']:,} pairs" for row in rows) + "."
+    labels = [str(row["level"]) for row in rows]
+    chart = charts.bars(Words(name, title, told), labels, values, "level", "Pairs")
+    return Figure(name, title, caption, chart, numbers, data)
+
+
+def _histogram(
+    name: str, title: str, table: pd.DataFrame, axes: tuple[str, str], caption: str
+) -> Figure:
+    x, y = axes
+    rows = list(table.itertuples(index=False, name=None))
+    labels = [str(low) if high == low + 1 else f"{low}\u2013{high - 1}" for low, high, _ in rows]
+    shown = [(label, count(row[2])) for label, row in zip(labels, rows, strict=True)]
+    numbers = Grid(title, (x.capitalize(), y), shown)
+    if not rows:
+        return Figure(name, title, caption, None, numbers, table)
+    most = max(range(len(rows)), key=lambda place: int(rows[place][2]))
+    told = f"{len(rows)} bars; the highest is {rows[most][2]:,} {y.lower()} at {labels[most]} {x}."
+    chart = charts.bars(Words(name, title, told), labels, table["number"].tolist(), x, y)
+    return Figure(name, title, caption, chart, numbers, table)

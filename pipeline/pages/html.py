@@ -1,0 +1,28 @@
+"""From figures to a page: one file, no script, no request; everything in it is escaped."""
+
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from pipeline.pages.tables import Num
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def environment() -> Environment:
+    """Return what renders: texts are escaped always, and an unknown name is an error."""
+    made = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.tests["num"] = lambda cell: isinstance(cell, Num)
+    return made
+
+
+def render(template: str, **values: Any) -> str:  # noqa: ANN401  (the template's own)
+    """Return a page."""
+    return environment().get_template(template).render(**values)

@@ -1,0 +1,153 @@
+"""The lead's own page: figures of single people, their flags, and pairs they don't agree on.
+
+It stays on the lead's machine: git ignores it, and it is in no cache and no release.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import pandas as pd
+
+from pipeline.campaign.pairs import PAIR
+from pipeline.pages.sources import Sources
+from pipeline.pages.tables import Cell, Grid, count, decimal, percent
+
+CLIPS = "../clips/"
+"""From where the page lies to the clips."""
+PLACE = "{video_id}, {start:.1f} to {end:.1f} s, rank {rank}"
+APART = 2
+SHOWN = 150
+OUTCOMES = {
+    "discarded": "discarded",
+    "unjudgeable": "can\u2019t be judged",
+    "waiting": "waiting",
+    "adjudicated": "level {level}, by the lead",
+    "four": "level {level}, by four",
+    "two": "level {level}, by two",
+}
+ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+COUNTS, SHARES = ("number", "couples", "in_bursts"), ("most_frequent", "escalated", "exact")
+PERSON = {
+    "number": "Judgments",
+    "mean": "Mean",
+    "spread": "Spread",
+    "bias": "Bias",
+    "correlation": "Correlation",
+    "most_frequent": "Most frequent level",
+    "seconds": "Seconds, median",
+    "in_bursts": "In bursts",
+    "drift": "Drift",
+    "escalated": "Escalated",
+}
+COUPLE = {
+    "couples": "Pairs",
+    "exact": "Same level",
+    "plain": "\u03ba plain",
+    "quadratic": "\u03ba quadratic",
+}
+
+
+class Flag(NamedTuple):
+    """Why a person's figures are worth a look."""
+
+    annotator: str
+    reasons: list[str]
+
+
+class Disputed(NamedTuple):
+    """A pair that people don't agree on, with each one's answer and its clip."""
+
+    query: str
+    caption: str
+    place: str
+    outcome: str
+    answers: list[str]
+    clip: str | None
+
+
+def flags(annotators: pd.DataFrame) -> list[Flag]:
+    """Return who has a flag, with the reasons."""
+    flagged = annotators[annotators["flags"].notna() & (annotators["flags"] != "")]
+    return [
+        Flag(str(who), str(reasons).split("; "))
+        for who, reasons in zip(flagged["annotator"], flagged["flags"], strict=True)
+    ]
+
+
+def people(annotators: pd.DataFrame) -> Grid:
+    """Return the figures of each person as a table."""
+    rows = [[str(row["annotator"]), *_cells(row, PERSON)] for row in annotators.to_dict("records")]
+    note = (
+        "Mean and spread (standard deviation) of the levels. Bias: how far above the mean of the"
+        " others on the same pairs; correlation with it. Drift: how much higher the bias is in the"
+        " later half. In bursts: judgments in long runs of very fast ones. Escalated: share of"
+        " pairs whose first two votes lay apart."
+    )
+    return Grid("Annotators", ("Annotator", *PERSON.values()), rows, note)
+
+
+def couples(pairs: pd.DataFrame) -> Grid:
+    """Return how far each two people agree."""
+    rows = [
+        [f"{row['annotator']} and {row['other']}", *_cells(row, COUPLE)]
+        for row in pairs.to_dict("records")
+    ]
+    return Grid("Each two annotators", ("Annotators", *COUPLE.values()), rows)
+
+
+def _cells(row: Mapping[Any, Any], names: dict[str, str]) -> list[Cell]:
+    return [_cell(name, row.get(name)) for name in names]
+
+
+def _cell(name: str, value: object) -> Cell:
+    if name in COUNTS:
+        return count(value)
+    return percent(value) if name in SHARES else decimal(value)
+
+
+def disputed(sources: Sources) -> list[Disputed]:
+    """Return the pairs whose scores lie 2 or more apart, or that nobody could judge.
+
+    What was discarded comes first, then what can't be judged, what waits, and what was settled;
+    within that the widest apart.
+    """
+    table = _disputed(sources)
+    queries = sources.queries.set_index("query_id")["query"]
+    clips = sources.clips.set_index("moment_id")["clip"].to_dict()
+    answers = _answers(sources.judgments)
+    return [
+        Disputed(
+            query=str(queries.get(row["query_id"], row["query_id"])),
+            caption=row["caption"],
+            place=PLACE.format_map(row),
+            outcome=OUTCOMES[row["outcome"]].format(level=row["level"]),
+            answers=answers.get((row["query_id"], row["moment_id"]), []),
+            clip=_link(clips.get(row["moment_id"])),
+        )
+        for row in table.to_dict("records")
+    ]
+
+
+def _disputed(sources: Sources) -> pd.DataFrame:
+    scores = sources.consensus[[*PAIR, "scores"]]
+    pairs = sources.collection.pairs.drop(columns="scores").merge(scores, on=PAIR)
+    pairs = pairs.assign(apart=[max(s) - min(s) if len(s) else 0 for s in pairs["scores"]])
+    kept = pairs[(pairs["apart"] >= APART) | (pairs["outcome"] == "unjudgeable")]
+    kept = kept.assign(order=kept["outcome"].map(ORDER))
+    return kept.sort_values(["order", "apart", "pair_id"], ascending=[True, False, True])
+
+
+def _answers(judgments: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
+    ordered = judgments.sort_values(["submitted_at", "annotator"])
+    said = ordered["level"].astype("str").where(ordered["level"].notna(), ordered["reason"])
+    found: dict[tuple[str, str], list[str]] = {}
+    for query, moment, who, what in zip(
+        ordered["query_id"], ordered["moment_id"], ordered["annotator"], said, strict=True
+    ):
+        found.setdefault((query, moment), []).append(f"{who}: {what}")
+    return found
+
+
+def _link(clip: str | None) -> str | None:
+    return None if clip is None else CLIPS + quote(clip, safe="")

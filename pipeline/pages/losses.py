@@ -1,0 +1,119 @@
+"""What was rejected anywhere, and why; and what rewriting and its checks did."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.pages.sources import Sources
+from pipeline.pages.tables import Grid, count, percent, share
+
+REASONS = {
+    "moments": "Described moments that ingest refused",
+    "captions": "Captions that failed a check to the end",
+    "dropped": "Captions that were taken out",
+    "clips": "Moments without a clip",
+    "judgments": "Answers that are no judgments",
+}
+
+
+class Rejected(NamedTuple):
+    """How many of a kind were rejected for a reason, and where each one is listed."""
+
+    kind: str
+    reason: str
+    number: int
+    file: str
+
+
+def rejected(sources: Sources) -> list[Rejected]:
+    """Return what was rejected, by kind and reason, the most frequent first."""
+    review = sources.rewrite_review
+    failed = review[review["status"] == "failed"].drop_duplicates("moment_id")
+    dropped = ["dropped by a person"] * sources.metrics["rewrite"]["moments_by_status"].get(
+        "dropped", 0
+    )
+    found = {
+        "moments": (sources.rejected_moments["reason"], "rejected_moments.csv"),
+        "captions": (failed["check"].fillna("no draft"), "rewrite_review.csv"),
+        "dropped": (pd.Series(dropped, dtype="str"), "review.csv"),
+        "clips": (sources.failed_clips["reason"], "failed_clips.csv"),
+        "judgments": (sources.rejected_judgments["reason"], "rejected_judgments.csv"),
+    }
+    return [
+        Rejected(kind, str(reason), int(number), file)
+        for kind, (reasons, file) in found.items()
+        for reason, number in sorted(
+            reasons.value_counts().items(), key=lambda one: (-one[1], str(one[0]))
+        )
+    ]
+
+
+def lost(sources: Sources) -> tuple[int, int]:
+    """Return how many moments of the corpus take no part in judging, and of how many."""
+    ingest, rewrite = sources.metrics["ingest"], sources.metrics["rewrite"]
+    refused, dropped = ingest["rejected"], rewrite["moments"] - rewrite["moments_in_use"]
+    return refused + dropped + len(sources.failed_clips), ingest["rows"]
+
+
+def rejected_grid(found: list[Rejected]) -> Grid:
+    """Return what was rejected as a table."""
+    rows = [(REASONS[one.kind], one.reason, count(one.number), one.file) for one in found]
+    none = "" if rows else "Nothing was rejected."
+    return Grid("What was rejected", ("What", "Why", "Number", "Listed in"), rows, none)
+
+
+def rounds_grid(sources: Sources) -> Grid:
+    """Return what the checks said in each round of rewriting."""
+    rows = [
+        (
+            "First draft" if own["round"] == 0 else f"Repair {own['round']}",
+            count(own["distinct_descriptions"]),
+            count(own["passed"]),
+            count(own["failed_names"]),
+            count(own["failed_similarity"]),
+            count(own["failed_detail"]),
+            count(own["without_draft"]),
+            percent(own["share_passed"]),
+        )
+        for own in sources.metrics["rewrite"]["rounds"].values()
+    ]
+    head = (
+        "Round",
+        "Descriptions",
+        "Passed",
+        "Name found",
+        "Not alike",
+        "Details lost",
+        "No draft",
+        "Share passed",
+    )
+    note = "Different descriptions; one may fail several checks. What still fails takes no part."
+    return Grid("Rewriting and its checks", head, rows, note)
+
+
+def statuses_grid(sources: Sources) -> Grid:
+    """Return what became of the captions."""
+    rewrite = sources.metrics["rewrite"]
+    rows = [
+        (name, count(number), percent(share(number, rewrite["moments"])))
+        for name, number in sorted(rewrite["moments_by_status"].items())
+    ]
+    note = f"Rewritten by the backend {rewrite['backend']}."
+    return Grid("What became of the captions", ("Status", "Moments", "Share"), rows, note)
+
+
+def table_3(sources: Sources, shown: int = 24) -> Grid:
+    """Return the words that stand for character names, the most frequent first."""
+    words = sources.replacements.sort_values(["count", "word"], ascending=[False, True])
+    total = int(words["count"].sum()) if len(words) else 0
+    rows = [
+        (word, gender or "", count(number), percent(share(number, total)))
+        for word, gender, number in words[["word", "gender", "count"]]
+        .head(shown)
+        .itertuples(index=False, name=None)
+    ]
+    rest = len(words) - len(rows)
+    more = f" {rest} rarer ones stand in replacements.csv." if rest > 0 else ""
+    note = f"{total:,} words stand for a name, {len(words)} different ones.{more}"
+    head = ("Word", "Gender", "Number", "Share")
+    return Grid("Table 3. What stands for character names", head, rows, note)

@@ -1,0 +1,115 @@
+"""How relevance goes with rank and similarity, and how it spreads (paper, Figures 4 and 6)."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from pipeline.campaign.collection import CANDIDATES
+from pipeline.core import words
+from pipeline.distribution.figures import per_query
+from pipeline.pages.sources import Sources
+
+LEVELS = range(5)
+QUARTER = 4
+SIMILARITY_STEP = 0.05
+QUERY_STEP, WORD_STEP, SECOND_STEP = 4, 2, 1
+MOST_BARS = 40
+LEVEL_COLUMNS = [f"level_{level}" for level in LEVELS]
+
+
+class Example(NamedTuple):
+    """A query, and its candidates with a level: `rank, level, similarity`."""
+
+    query: str
+    candidates: pd.DataFrame
+
+
+def by_rank(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return relevance at each rank: `rank, pairs, mean, level_0, ..., level_4` (shares)."""
+    return _shares(levels["level"], levels["rank"].rename("rank"))
+
+
+def by_similarity(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return relevance by similarity of query and caption: `similarity, pairs, mean, ...`.
+
+    `similarity` is the lower end of a step of 0.05; what is 1.0 stands apart.
+    """
+    step = np.floor((levels["similarity"] + 1e-9) / SIMILARITY_STEP) * SIMILARITY_STEP
+    return _shares(levels["level"], step.round(2).rename("similarity"))
+
+
+def _shares(level: pd.Series, by: pd.Series) -> pd.DataFrame:
+    grouped = level.groupby(by)
+    table = pd.DataFrame({"pairs": grouped.size(), "mean": grouped.mean().astype("float64")})
+    for each, name in zip(LEVELS, LEVEL_COLUMNS, strict=True):
+        table[name] = (level == each).groupby(by).mean().astype("float64")
+    return table.round(6).reset_index()
+
+
+def histogram(values: pd.Series, step: int) -> pd.DataFrame:
+    """Return how many values are in each step from `low` up to `high`: `low, high, number`.
+
+    Half open, [low, high); steps are joined where there would be more than 40.
+    """
+    known = values.dropna().to_numpy("float64")
+    if not len(known):
+        return pd.DataFrame({"low": [], "high": [], "number": []}, dtype="int64")
+    span = int(known.max()) // step - int(known.min()) // step + 1
+    step *= -(-span // MOST_BARS)
+    place = (known // step).astype("int64")
+    first = int(place.min())
+    number = np.bincount(place - first)
+    low = (np.arange(len(number)) + first) * step
+    return pd.DataFrame({"low": low, "high": low + step, "number": number})
+
+
+def relevant_moments(levels: pd.DataFrame) -> pd.DataFrame:
+    """Return how many queries have how many relevant candidates, as `histogram`."""
+    return histogram(per_query(levels), QUERY_STEP)
+
+
+def query_words(queries: pd.DataFrame) -> pd.DataFrame:
+    """Return how many validation and test queries have how many words, as `histogram`."""
+    judged = queries.loc[queries["split"] != "train", "query"]
+    return histogram(words.lengths(judged), WORD_STEP)
+
+
+def moment_seconds(moments: pd.DataFrame) -> pd.DataFrame:
+    """Return how many moments of the pool last how long, as `histogram`."""
+    return histogram(moments["end"] - moments["start"], SECOND_STEP)
+
+
+def examples(levels: pd.DataFrame, queries: pd.DataFrame) -> list[Example]:
+    """Return two queries, with few and with many relevant candidates, and those by rank.
+
+    In the order of that number one ends the first quarter, and the other begins the last.
+    """
+    judged = levels[levels["origin"] == CANDIDATES]
+    numbers = per_query(judged).rename("number").reset_index()
+    ordered = numbers.sort_values(["number", "query_id"])["query_id"].tolist()
+    place = len(ordered) // QUARTER
+    chosen = [ordered[place], ordered[-1 - place]] if len(ordered) > 1 else ordered
+    texts = queries.set_index("query_id")["query"]
+    return [
+        Example(
+            texts[query],
+            judged[judged["query_id"] == query]
+            .sort_values("rank")[["rank", "level", "similarity"]]
+            .reset_index(drop=True),
+        )
+        for query in chosen
+    ]
+
+
+def tables(sources: Sources) -> dict[str, pd.DataFrame]:
+    """Return the data of the figures of relevance and of lengths by name."""
+    levels = sources.collection.judged
+    candidates = levels[levels["origin"] == CANDIDATES]  # an audit goes further down
+    return {
+        "relevance_by_rank": by_rank(candidates),
+        "relevance_by_similarity": by_similarity(levels),
+        "relevant_per_query": relevant_moments(levels),
+        "query_words": query_words(sources.queries),
+        "moment_seconds": moment_seconds(sources.moments),
+    }

@@ -1,0 +1,137 @@
+"""Agreement, and the scores of the reference runs, as tables."""
+
+import re
+from itertools import groupby
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from pipeline.pages.sources import Figures
+from pipeline.pages.tables import Cell, Grid, count, decimal, percent
+
+GROUPS = {
+    "first_two": "First two votes of every pair",
+    "all": "All votes",
+    "two": "Pairs with two votes",
+    "four": "Pairs with four votes",
+}
+RUNS = {
+    "random": "Random moments",
+    "captions": "Caption similarity (reads captions)",
+    "ideal": "Ideal order, exact boundaries",
+    "jittered": "Ideal order, jittered boundaries",
+}
+SPLITS = {"test": "test", "val": "validation"}
+MEANING = {
+    "nDCG": "Gain of the first results, by level and place, as a share of the most there could be."
+    " A result counts where its overlap with a judged moment (IoU) is at least the one given.",
+    "R": "Share of queries with a relevant moment among the first results.",
+    "AxIoU": "The best overlap (IoU) with a relevant moment so far, averaged over the first"
+    " results.",
+}
+SHORT = re.compile(r"\w+(?:\(iou=(?P<iou>.*)\))?@(?P<cutoff>\d+)")
+SELECTION = (
+    "Pairs got four votes because their first two lay apart, and two because they did not:"
+    " agreement is high in the one and low in the other by that selection. The first two votes"
+    " of every pair are free of it. A couple is two people\u2019s votes on one pair."
+)
+BY_IOU = ("nDCG", "R")
+DISTANCES = ("nominal", "ordinal", "interval")
+
+
+def agreement_grids(found: Figures, confidence: float) -> list[Grid]:
+    """Return agreement by group of votes, and Cohen's kappa.
+
+    `confidence` is that of the bootstrap interval.
+    """
+    interval = percent(confidence, 0)
+    head = ("Votes", "Pairs", "Couples", "Exact", "Within 1", "Nominal \u03b1", "Ordinal \u03b1",
+            "Interval \u03b1", f"{interval} from", "to")  # fmt: skip
+    rows = [_group(GROUPS[name], found["groups"].get(name)) for name in GROUPS]
+    kappa = found["kappa"]
+    by_two = [
+        ("Mean over annotator pairs", *map(_three, kappa["mean_over_annotator_pairs"].values())),
+        ("All couples of votes", *map(_three, kappa["all_couples"].values())),
+    ]
+    number, undefined = kappa["annotator_pairs"], kappa["undefined"]
+    without = f"; {undefined} have no \u03ba, where all their levels are one." if undefined else "."
+    told = f"{number} annotator pairs{without}"
+    return [
+        Grid(
+            "Krippendorff\u2019s \u03b1, and equal levels",
+            head,
+            rows,
+            f"{SELECTION} From and to: the {interval} bootstrap interval of the ordinal \u03b1.",
+        ),
+        Grid("Cohen\u2019s \u03ba", ("Over", "Plain", "Quadratic"), by_two, told),
+    ]
+
+
+def alike_text(found: Figures | None) -> str:
+    """Return what became of moments that read just like the query (paper, Appendix B.5)."""
+    if not found or not found["pairs"]:
+        return "No pair with the query\u2019s own words has a level yet (paper, Appendix B.5)."
+    return (
+        f"Of {found['pairs']:,} pairs whose caption has the query\u2019s own words,"
+        f" {found['below_top']:,} ({percent(found['share'])}) came out below level 4"
+        " (paper, Appendix B.5: 11.8\u202f%)."
+    )
+
+
+def _group(title: str, group: Figures | None) -> list[Cell]:
+    if group is None:
+        return [title, *map(decimal, [None] * 9)]
+    alpha = group["alpha"]
+    return [
+        title,
+        count(group["pairs"]),
+        count(group["couples"]),
+        percent(group["exact"]),
+        percent(group["within_1"]),
+        *(_three(alpha[name]["alpha"]) for name in DISTANCES),
+        _three(alpha["ordinal"]["low"]),
+        _three(alpha["ordinal"]["high"]),
+    ]
+
+
+def _three(value: float | None) -> Cell:
+    return decimal(value, 3)
+
+
+def table(found: Figures) -> pd.DataFrame:
+    """Return the runs' scores in rows: `split, run, measure, score`."""
+    rows = [
+        (split, run, measure, score)
+        for split in SPLITS
+        for run, scores in found[split]["runs"].items()
+        for measure, score in (scores or {}).items()
+    ]
+    return pd.DataFrame(rows, columns=["split", "run", "measure", "score"])
+
+
+class ScoreGrids(NamedTuple):
+    """Tables of scores: by IoU and cutoff, and by cutoff alone."""
+
+    wide: list[Grid]
+    narrow: list[Grid]
+
+
+def score_grids(found: Figures) -> ScoreGrids:
+    """Return a table of each split and family of measures; none where nothing was scored."""
+    scored = [split for split in SPLITS if found[split]["runs"]["ideal"]]
+    wide = [_grid(split, name, found[split]) for name in BY_IOU for split in scored]
+    return ScoreGrids(wide, [_grid(split, "AxIoU", found[split]) for split in scored])
+
+
+def _grid(split: str, family: str, found: Any) -> Grid:  # noqa: ANN401  (JSON)
+    runs = found["runs"]
+    measures = [name for name in runs["ideal"] if name.startswith((f"{family}(", f"{family}@"))]
+    parts = [match for match in map(SHORT.fullmatch, measures) if match]
+    cutoffs = [f"First {part['cutoff']}" for part in parts]
+    rows = [(RUNS[run], *(_three(runs[run][name]) for name in measures)) for run in RUNS]
+    title = f"{family}, {SPLITS[split]} ({found['judged_queries']:,} queries)"
+    if family not in BY_IOU:
+        return Grid(title, ("Run", *cutoffs), rows, MEANING[family])
+    heads = [f"IoU {part['iou']}" for part in parts]
+    groups = [(name, len(list(same))) for name, same in groupby(cutoffs)]
+    return Grid(title, ("Run", *heads), rows, MEANING[family], groups)

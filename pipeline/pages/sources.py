@@ -1,0 +1,122 @@
+"""All that the report reads, read once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from momentrank.errors import MomentRankError
+from pipeline.campaign import collection as release
+from pipeline.campaign.campaign import current
+from pipeline.campaign.collection import Collection
+from pipeline.campaign.next_step import is_released
+from pipeline.core import captions, cli, csv_files, files, tables
+from pipeline.core.params import Params
+
+REPLACEMENTS = tables.WORK / "replacements.csv"
+REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
+REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
+LEAD = tables.WORK / "lead"
+STAGES = ("ingest", "rewrite", "agreement", "reference_runs")
+
+Figures = Mapping[str, Any]
+
+
+class ReportError(MomentRankError):
+    """A file that does not say what the report needs of it."""
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Tables and metrics as the stages left them.
+
+    `collection` is what the release is made of: the campaign, the pairs that were shown, with
+    their levels, and how complete they are. `moments` are those of the pool that take part
+    (`pool.described`); `state` is the plan's, where a campaign is open. Candidates have ranks up
+    to `deepest`; `audit` and `topup` are what is judged besides. A judgment counts for at most
+    `pause` minutes. `released` says whether the campaign was released as it is now.
+    """
+
+    collection: Collection
+    moments: pd.DataFrame
+    videos: pd.DataFrame
+    queries: pd.DataFrame
+    audit: pd.DataFrame
+    topup: pd.DataFrame
+    judgments: pd.DataFrame
+    consensus: pd.DataFrame
+    clips: pd.DataFrame
+    failed_clips: pd.DataFrame
+    rejected_judgments: pd.DataFrame
+    rejected_moments: pd.DataFrame
+    rewrite_review: pd.DataFrame
+    replacements: pd.DataFrame
+    annotators: pd.DataFrame
+    annotator_pairs: pd.DataFrame
+    state: Figures
+    metrics: Mapping[str, Figures]
+    deepest: int
+    pause: float
+    released: bool
+
+
+def read(params: Params) -> Sources:
+    """Read everything in the current folder.
+
+    Raises:
+        MomentRankError: a file is missing or wrong.
+    """
+    modalities = params.ingest.pool_modalities
+    consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
+    audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
+    made = release.Sources(
+        tables.FROZEN_QUERIES.read(),
+        tables.PAIRS.read(),
+        consensus,
+        tables.COUNTED_VOTES.read(),
+        release.besides(audit, topup, params.candidates.top),
+    )
+    campaign = current()
+    return Sources(
+        collection=release.collection(campaign, made),
+        moments=captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
+        videos=tables.VIDEOS.read(),
+        queries=tables.QUERIES.read(),
+        audit=audit,
+        topup=topup,
+        judgments=judgments,
+        consensus=consensus,
+        clips=tables.CLIPS.read(),
+        failed_clips=tables.FAILED_CLIPS.read(),
+        rejected_judgments=tables.REJECTED_JUDGMENTS.read(),
+        rejected_moments=csv_files.read_csv(REJECTED_MOMENTS, ["line", "reason"]),
+        rewrite_review=csv_files.read_csv(REWRITE_REVIEW, ["moment_id", "status", "check"]),
+        replacements=numbers(csv_files.read_csv(REPLACEMENTS, ["word", "gender", "count"])),
+        annotators=numbers(csv_files.read_csv(LEAD / "annotators.csv", ["annotator", "flags"])),
+        annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
+        state=_mapping(tables.STATE),
+        metrics={name: _mapping(cli.METRICS / f"{name}.json") for name in STAGES},
+        deepest=params.candidates.top,
+        pause=params.plan.pause,
+        released=campaign is not None and is_released(campaign),
+    )
+
+
+def numbers(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table that was read as text with its columns of numbers as numbers."""
+    read = {str(name): pd.to_numeric(frame[name], errors="coerce") for name in frame}
+    whole = {name: column for name, column in read.items() if _lossless(frame[name], column)}
+    return frame.assign(**whole)
+
+
+def _lossless(text: pd.Series, read: pd.Series) -> bool:
+    return bool(text.notna().any()) and bool((read.notna() == text.notna()).all())
+
+
+def _mapping(path: Path) -> Figures:
+    value = files.read_json(path)
+    if not isinstance(value, dict):
+        raise ReportError(f"{path}: no figures; `dvc repro` makes it anew")
+    return value

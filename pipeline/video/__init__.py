@@ -1,0 +1,1 @@
+"""Videos and the clips that are cut out of them."""

@@ -1,0 +1,139 @@
+"""Where annotators' browsers get clips: Label Studio's local files, S3, or some web server.
+
+`clips.url` says which. Only S3 is filled from here; a web server's owner copies
+datasets/work/clips/ there.
+"""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+from urllib.parse import quote
+
+from momentrank.errors import MomentRankError
+from pipeline.core.parallel import together
+
+LABEL_STUDIO = "label-studio"
+S3_SCHEME = "s3://"
+LOCAL_FILES = "/data/local-files/?d=clips"
+"""Label Studio serves it where its document root is datasets/work, of which only the folder
+of a project's storage is shown, to users who are logged in."""
+UPLOADS = 8
+"""How many at once: one at a time mostly waits."""
+TYPES = {".mp4": "video/mp4", ".gif": "image/gif"}
+
+
+class StoreError(MomentRankError):
+    """Clips could not be brought to where browsers get them."""
+
+
+def url_of(clip: str, setting: str) -> str:
+    """Return the address of a clip, by its file name and `clips.url`.
+
+    An `s3://` address is what Label Studio signs for each reader, if the project has a
+    storage for that bucket; it is no URL, so nothing in it is percent-encoded.
+    """
+    if setting.startswith(S3_SCHEME):
+        bucket, prefix = bucket_and_prefix(setting)
+        return f"{S3_SCHEME}{bucket}/{_key(prefix, clip)}"
+    base = LOCAL_FILES if setting == LABEL_STUDIO else setting.rstrip("/")
+    return f"{base}/{quote(clip, safe='')}"
+
+
+class Store(Protocol):
+    """The port to wherever clips are handed to."""
+
+    def upload(self, clips: Collection[Path]) -> int:
+        """Bring there what is not there yet; return how many clips that were."""
+
+
+class Here:
+    """Clips stay where they are."""
+
+    def upload(self, clips: Collection[Path]) -> int:  # noqa: ARG002  (the port's)
+        """Do nothing."""
+        return 0
+
+
+class S3:
+    """A bucket, through a client of boto3; other clips in it are left alone."""
+
+    def __init__(self, client: Any, bucket: str, prefix: str) -> None:  # noqa: ANN401  (untyped)
+        """Take a client: who makes it knows the account."""
+        self._client, self._bucket, self._prefix = client, bucket, prefix
+
+    def upload(self, clips: Collection[Path]) -> int:
+        """Upload the clips that the bucket lacks; a clip's name stands for its content.
+
+        Raises:
+            StoreError: S3 refused, or could not be reached.
+        """
+        with _told(self._bucket):
+            there = set(self._keys())
+            missing = [clip for clip in clips if _key(self._prefix, clip.name) not in there]
+            together(self._put, missing, UPLOADS, "upload")
+        return len(missing)
+
+    def _put(self, clip: Path) -> None:
+        with clip.open("rb") as stream:
+            self._client.put_object(
+                Bucket=self._bucket,
+                Key=_key(self._prefix, clip.name),
+                Body=stream,
+                ContentType=TYPES[clip.suffix],
+            )
+
+    def _keys(self) -> Iterator[str]:
+        pages = self._client.get_paginator("list_objects_v2")
+        for page in pages.paginate(Bucket=self._bucket, Prefix=_key(self._prefix, "")):
+            yield from (entry["Key"] for entry in page.get("Contents", []))
+
+
+@contextmanager
+def _told(bucket: str) -> Iterator[None]:
+    from botocore.exceptions import (  # noqa: PLC0415  (S3 is an extra)
+        BotoCoreError,
+        ClientError,
+        NoCredentialsError,
+    )
+
+    try:
+        yield
+    except NoCredentialsError as exc:
+        raise StoreError(
+            f"clips.url: {S3_SCHEME}{bucket}: no credentials; set AWS_PROFILE, or"
+            " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+        ) from exc
+    except (BotoCoreError, ClientError) as exc:
+        raise StoreError(f"clips.url: {S3_SCHEME}{bucket}: {' '.join(str(exc).split())}") from exc
+
+
+def store_of(setting: str) -> Store:
+    """Return the store that `clips.url` names.
+
+    Raises:
+        StoreError: it is S3, and boto3 is missing or finds no region.
+    """
+    if not setting.startswith(S3_SCHEME):
+        return Here()
+    bucket, prefix = bucket_and_prefix(setting)
+    return S3(_client(bucket), bucket, prefix)
+
+
+def bucket_and_prefix(setting: str) -> tuple[str, str]:
+    """Take `s3://bucket/prefix` apart."""
+    bucket, _, prefix = setting.removeprefix(S3_SCHEME).partition("/")
+    return bucket, prefix.strip("/")
+
+
+def _key(prefix: str, clip: str) -> str:
+    return f"{prefix}/{clip}" if prefix else clip
+
+
+def _client(bucket: str) -> Any:  # noqa: ANN401  (boto3 has no types)
+    try:
+        import boto3  # noqa: PLC0415  (S3 is an extra)
+    except ImportError as exc:
+        raise StoreError("clips.url is on S3, which needs boto3; type: pip install boto3") from exc
+    with _told(bucket):
+        return boto3.client("s3")
