@@ -77,7 +77,7 @@ __all__ = [
 ]
 _MODULES = {
     **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
-    **dict.fromkeys(("Evaluator", "calc", "calc_aggregate", "evaluator", "iter_calc"), "scores"),
+    **dict.fromkeys(("Evaluator", "calc", "calc_aggregate", "evaluator", "iter_calc"), "evaluator"),
     "parse_measure": "measures.parse",
 }
 
