@@ -9,24 +9,23 @@ import re
 
 from pipeline.video.timeline import Timeline
 
-_DECODING = "config in time_base"
-"""showinfo says so at the first frame; what a container says before belongs to the seek."""
 _PATCHED = re.compile(
     "corrupt decoded frame|Error submitting packet to decoder|Error while decoding stream"
 )
 _LOST = re.compile(
     r"^\[(?:in#\d|(?:mov|matroska|avi|mpegts|mpeg|flv|ogg|asf)[, ])[^]]*\] \[(?:error|fatal)\]"
-    r"(?! File ended prematurely)",
+    r"(?! File ended prematurely)|corrupt input packet in stream",
     re.MULTILINE,
 )
-"""A container that could not find its next packet; newer versions of ffmpeg call it `in#0`."""
+"""A container that could not find its next packet, or found a broken one; newer versions of
+ffmpeg call it `in#0`."""
 
 
 def is_damaged(told: str, timeline: Timeline) -> bool:
     """Tell whether frames that ffmpeg decoded were patched, or lost by the container.
 
     `told` is what it wrote with `-loglevel level+info` and the filter `showinfo`. A container is
-    read ahead, so its complaint counts only where the `timeline` has a gap or nothing.
+    read ahead by a thread of its own, so its complaint may stand anywhere in that, and counts
+    only where the `timeline` has a gap or nothing.
     """
-    lost = _LOST.search(told.partition(_DECODING)[2])
-    return bool(_PATCHED.search(told) or (lost and timeline.has_gap()))
+    return bool(_PATCHED.search(told) or (_LOST.search(told) and timeline.has_gap()))

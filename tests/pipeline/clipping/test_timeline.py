@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.video.damage import is_damaged
 from pipeline.video.timeline import Timeline
 
 HALF = Fraction(1, 2_000_000)
@@ -57,3 +58,26 @@ def test_a_third_of_a_second_written_with_six_digits_is_meant():
     assert timeline.shows(1.083333, 1.1)
     assert timeline.shows(1.083334, 1.1) is False
     assert not timeline.shows(1.0, 1.083333)
+
+
+@pytest.mark.parametrize("is_before", [True, False])
+@pytest.mark.parametrize("missing", [(), (5,)])
+@pytest.mark.parametrize(
+    ("complaint", "counts"),
+    [
+        ("[in#0/matroska,webm @ 0x1] [error] 0x00 at pos 9 invalid as first byte", True),
+        ("[avi @ 0x1] [error] invalid packet", True),
+        ("[in#0/mpegts @ 0x1] [warning] corrupt input packet in stream 0", True),
+        ("[in#0/mpegts @ 0x1] [warning] Packet corrupt (stream = 0, dts = 1).", False),
+        ("[in#0/mov @ 0x1] [error] File ended prematurely", False),
+        ("[h264 @ 0x1] [error] co located POCs unavailable", False),
+    ],
+)
+def test_a_container_that_is_broken_counts_where_frames_are_missing(
+    is_before, missing, complaint, counts
+):
+    """ffmpeg reads ahead in a thread of its own: the complaint may come before any frame."""
+    text = told([(k, 1) for k in range(9) if k not in missing], Fraction(1, 12))
+    both = [complaint, text] if is_before else [text, complaint]
+    whole = "\n".join(both)
+    assert is_damaged(whole, Timeline(whole)) == (counts and bool(missing))
