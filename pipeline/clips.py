@@ -13,7 +13,7 @@ after one is fixed or changed, type `dvc repro -sf clips`, then `dvc repro`.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +26,7 @@ from pipeline.core.parallel import together
 from pipeline.core.params import Clips, Params, load
 from pipeline.video import cutter, shelf
 from pipeline.video.cutter import Reason
-from pipeline.video.files import find, missing_remark
+from pipeline.video.files import ANY_SUFFIX, find, missing_remark
 from pipeline.video.hashes import Hashes
 from pipeline.video.plan import Job, planned, wanted
 from pipeline.video.recipe import Style
@@ -50,7 +50,7 @@ def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
     Clips of a video that is not there now stay, unused: its disk may come back.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
-    moments = _located(moments)
+    moments = _located(moments, hashes.paths())
     if params.ingest.videos is None:
         return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
     workers = params.clips.workers or cores()
@@ -63,9 +63,11 @@ def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
     return outcome._replace(failed=absent | outcome.failed)
 
 
-def _located(moments: pd.DataFrame) -> pd.DataFrame:
-    """Return the moments with the path of each video's file, where that is there."""
-    found = {path: str(find(path) or path) for path in moments["path"].dropna().unique()}
+def _located(moments: pd.DataFrame, before: Iterable[str]) -> pd.DataFrame:
+    """Return the moments with the path of each video's file: where it is, else where it was."""
+    was = {str(Path(name).with_suffix(ANY_SUFFIX)): name for name in before}
+    paths = moments["path"].dropna().unique()
+    found = {path: str(find(path) or was.get(path, path)) for path in paths}
     return moments.assign(path=moments["path"].map(found))
 
 

@@ -42,6 +42,10 @@ class Remembered(Generic[Fact]):
             self._used[str(path)] = known
         return known[2] if known else None
 
+    def paths(self) -> list[str]:
+        """Return the files that were remembered at the start."""
+        return list(self._known)
+
     def save(self) -> None:
         """Remember the files that were asked for, and no others."""
         files.write_json(self._cache, dict(sorted(self._used.items())))

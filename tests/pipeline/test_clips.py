@@ -17,6 +17,7 @@ from pipeline import clips
 from pipeline.core import files, tables
 from pipeline.core.params import ParamsError
 from pipeline.ingest import video_path
+from pipeline.video.files import _videos_in
 from pipeline.video.probe import VideoError
 
 pytestmark = pytest.mark.integration
@@ -232,16 +233,22 @@ def test_a_mended_video_has_its_clips(place, numbered):
     assert place.figures()["cut"] == 1
 
 
-def test_the_clips_of_a_disk_that_is_away_wait_for_it(place):
+@pytest.mark.parametrize("template", [TEMPLATE, "videos/{video_id}.*"])
+def test_the_clips_of_a_disk_that_is_away_wait_for_it(place, template):
+    place.set("ingest", videos=template)
     place.want(("a", "v", 1.0, 2.0))
+    _videos_in.cache_clear()
     clips.main()
     before = place.shelf()
     Path("videos").rename("unmounted")
     for _ in range(2):
+        _videos_in.cache_clear()  # every run reads the folder again
         clips.main()
         assert place.reasons() == {"a": "missing"}
         assert len(place.table()) == 0
+    assert place.shelf() == before
     Path("unmounted").rename("videos")
+    _videos_in.cache_clear()
     clips.main()
     assert place.shelf() == before
     assert place.figures()["cut"] == 0
