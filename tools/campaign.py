@@ -100,13 +100,25 @@ def main(options: argparse.Namespace) -> None:
     """Make the copy, and say what comes next."""
     if not options.folder:
         raise CopyError(f"say where: {USAGE}")
-    given = settings.parse(options.settings)
-    make(Path(options.folder).expanduser(), options.params, given)
-    cli.say(f"==> {options.folder} is ready, on a branch of its own. Next:")
-    cli.say(f"    cd {shlex.quote(options.folder)} && . .venv/bin/activate")
-    if "ingest.source" in given:
-        return cli.say("    dvc repro")
-    return cli.say("    edit params.yaml (ingest.corpus, ingest.source), then: dvc repro")
+    given, target = settings.parse(options.settings), Path(options.folder).expanduser()
+    make(target, options.params, given)
+    cli.say(f"==> {target} is ready, on a branch of its own. Next:")
+    cli.say(f"    cd {shlex.quote(str(target))} && . .venv/bin/activate")
+    edit = (
+        ""
+        if "ingest.source" in given
+        else "edit params.yaml (ingest.corpus, ingest.source), then: "
+    )
+    cli.say(f"    {edit}{_next(target)}")
+    if _git("status", "--porcelain", "--untracked-files=no"):
+        cli.say("    (what you have not committed is not in it)")
+
+
+def _next(target: Path) -> str:
+    """Return what to type in a copy: nothing that sends and pays before the cost is known."""
+    if load(target / PARAMS).rewrite.backend == "openai":
+        return "dvc repro ingest && python -m pipeline.rewrite --estimate"
+    return "dvc repro"
 
 
 def _arguments() -> argparse.Namespace:

@@ -1,5 +1,6 @@
 """`make campaign`: a working copy with the settings of the command line, or one clear error."""
 
+import argparse
 import os
 import subprocess
 
@@ -116,3 +117,33 @@ def test_make_passes_every_character_on(here):
     done = subprocess.run(["make", "campaign"], capture_output=True, text=True, check=False)
     assert done.returncode
     assert "say where: make campaign DIR=path" in done.stderr
+
+
+def say_after(folder, base="", given="", capsys=None):
+    campaign.main(argparse.Namespace(folder=folder, params=base, settings=given))
+    return capsys.readouterr().err
+
+
+def test_what_comes_next_can_be_pasted_and_sends_nothing_that_costs(here, monkeypatch, capsys):
+    monkeypatch.setenv("HOME", str(here.parent))
+    told = say_after("~/copy", given="ingest.source=datasets/work/mine", capsys=capsys)
+    assert f"cd {here.parent}/copy && " in told
+    assert told.endswith("    dvc repro\n")
+    subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
+    for given in ("", "ingest.source=datasets/work/mine"):
+        told = say_after("../copy", "params.paper.yaml", given, capsys=capsys)
+        assert "dvc repro ingest && python -m pipeline.rewrite --estimate" in told
+        assert ("edit params.yaml" in told) == (not given)
+        subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
+
+
+def test_changes_that_are_not_committed_are_said_not_to_be_in_it(here, capsys):
+    before = (here / "params.yaml").read_text()
+    try:
+        (here / "params.yaml").write_text(before.replace("  val: 10", "  val: 11"))
+        told = say_after("../copy", capsys=capsys)
+    finally:
+        (here / "params.yaml").write_text(before)
+    assert "not committed is not in it" in told
+    subprocess.run(["rm", "-rf", here.parent / "copy"], check=True)
+    assert "not committed" not in say_after("../copy", capsys=capsys)
