@@ -145,15 +145,13 @@ def _state(port: int) -> str:
 
 
 def _configured() -> SplitResult:
-    return urlsplit(settings.value(settings.URL) or "")
+    url = settings.value(settings.URL)
+    return settings.split_address(url.strip()) if url else urlsplit("")
 
 
 def _local_port() -> int | None:
     """Return the port of the configured server, if that is on this machine."""
-    try:
-        return _configured().port if _configured().hostname in HERE else None
-    except ValueError:
-        return None
+    return _configured().port if _configured().hostname in HERE else None
 
 
 def _refuse_to_leave_another() -> None:

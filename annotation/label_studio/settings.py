@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from dotenv import dotenv_values
 
@@ -70,6 +70,21 @@ def value(name: str, path: Path = ENV) -> str | None:
     return os.environ.get(name, read(path).get(name, "")) or None
 
 
+def split_address(url: str) -> SplitResult:
+    """Return the parts of a server's address.
+
+    Raises:
+        EnvError: it is not an address.
+    """
+    try:
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https"} and parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:  # of a host in brackets, or a port
+        pass
+    raise EnvError(f"{URL}: is no address, such as http://127.0.0.1:8080 or https://example.org")
+
+
 def endpoint(path: Path = ENV) -> Endpoint | None:
     """Return the configured server, or None: no server is a normal state.
 
@@ -79,9 +94,7 @@ def endpoint(path: Path = ENV) -> Endpoint | None:
     url, token = ((value(name, path) or "").strip() for name in (URL, TOKEN))
     if not url or not token:
         return None
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"} or not parts.hostname:
-        raise EnvError(f"{URL}: is no address; it begins with http:// or https://")
+    parts = split_address(url)
     if parts.username is not None:
         raise EnvError(f"{URL}: leave name and password out of it; {TOKEN} opens the server")
     if not TOKEN_TEXT.fullmatch(token):

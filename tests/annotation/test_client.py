@@ -237,7 +237,13 @@ def test_no_server_is_one_line_that_says_what_to_start(server, folder):
     assert folder.content() == before
 
 
-@pytest.mark.parametrize("url", ["127.0.0.1:8080", "localhost", "http://", "ftp://127.0.0.1"])
+NO_ADDRESSES = [
+    *("127.0.0.1:8080", "localhost", "http://", "ftp://127.0.0.1"),
+    *("http://[::1", "http://127.0.0.1:80a", "http://127.0.0.1:99999", "http://127.0.0.1:0"),
+]
+
+
+@pytest.mark.parametrize("url", NO_ADDRESSES)
 def test_an_address_that_is_none_is_one_line(server, folder, url):
     folder.configure(url, TOKEN)
     with pytest.raises(EnvError, match="LABEL_STUDIO_URL: is no address") as told:
