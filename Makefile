@@ -76,8 +76,14 @@ test: $(READY) ## Check style and types, and run the tests
 	@echo "==> mypy --strict" && $(RUN) mypy
 	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)"
 
+# As they were typed: make would take a dollar sign for a variable of its own.
+override DIR := $(value DIR)
+override PARAMS := $(value PARAMS)
+override SET := $(value SET)
+export DIR PARAMS SET
+
 campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=file] [SET="key=value ..."]
-	@$(RUN) python -m tools.campaign "$${DIR-}" --params="$${PARAMS-}" --set="$${SET-}"
+	@$(RUN) python -m tools.campaign "$$DIR" --params="$$PARAMS" --set="$$SET"
 
 label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own on this machine
 	@$(RUN) python -m annotation.server start

@@ -107,13 +107,13 @@ def test_what_is_there_is_never_overwritten(here):
 def test_make_passes_every_character_on(here):
     words = [
         "DIR=../copy",
-        "SET='ingest.source=../my corpora/tvr val.jsonl' release.name=\"A & b's\"",
+        "SET='ingest.source=../my corpora/tvr val.jsonl' release.name=\"A & b's $HOME $(x)\"",
     ]
     done = subprocess.run(["make", "campaign", *words], capture_output=True, text=True, check=True)
     assert "cd ../copy && . .venv/bin/activate" in done.stderr
     made = params.load(here.parent / "copy/params.yaml")
     assert made.ingest.source.endswith("my corpora/tvr val.jsonl")
-    assert made.release.name == "A & b's"
+    assert made.release.name == "A & b's $HOME $(x)"
     done = subprocess.run(["make", "campaign"], capture_output=True, text=True, check=False)
     assert done.returncode
     assert "say where: make campaign DIR=path" in done.stderr
