@@ -55,6 +55,10 @@ CASES = {
     # Spoken of again
     "Anna sits and then Anna stands.": "A woman sits and then she stands.",
     "Anna sits until Emil calls Anna.": "A woman sits until a man calls her.",
+    "Anna calls Bea and Bea follow.": "A woman calls another woman and the other woman follow.",
+    "Anna looks at Emil and then Emil's aunt looks at him.": (
+        "A woman looks at a man and then his aunt looks at him."
+    ),
     "Anna hands Emil a pen and Emil writes.": "A woman hands a man a pen and he writes.",
     "Emil looks at Anna's map and takes Anna's pen.": (
         "A man looks at a woman's map and takes her pen."

@@ -45,7 +45,7 @@ _SENTENCE = re.compile(r"[.!?]\s+")
 def join(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[Unit]:
     """Return the mentions as units, in order."""
     units: list[Unit] = []
-    for run in _runs(text, mentions):
+    for run in _runs(text, mentions, numbers):
         units += [_unit(part, numbers) for part in _split(text, mentions, run)]
     return units
 
@@ -54,15 +54,19 @@ def _unit(part: Sequence[tuple[int, Mention]], numbers: Sequence[int]) -> Unit:
     return Unit(tuple(numbers[place] for place, _ in part), tuple(mention for _, mention in part))
 
 
-def _runs(text: str, mentions: Sequence[Mention]) -> list[list[int]]:
-    """Return runs of mentions with nothing but commas and `and` between them."""
+def _runs(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[list[int]]:
+    """Return runs of mentions with nothing but commas and `and` between them.
+
+    Somebody named twice in a row begins another run: to Ann and Ann follows.
+    """
     runs: list[list[int]] = [[0]] if mentions else []
     for place, (before, after) in enumerate(pairwise(mentions), 1):
         between = text[before.end : after.start]
         linked = (
             _COMMA.fullmatch(between) or _AND.fullmatch(between) or _is_slip(text, mentions, place)
         )
-        if linked and not before.suffix and not before.family and not after.family:
+        same = numbers[place - 1] == numbers[place]
+        if linked and not same and not before.suffix and not before.family and not after.family:
             runs[-1].append(place)
         else:
             runs.append([place])
