@@ -137,9 +137,9 @@ def main() -> None:
     cli.write_metrics("agreement", found.figures)
     shown, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
     judged, flagged = found.figures["pairs"], found.figures["flagged"]
-    cli.say(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
+    cli.log(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
     if flagged:
-        cli.say(f"agreement: {flagged} annotators are worth a look: {LEAD / 'annotators.csv'}")
+        cli.log(f"agreement: {flagged} annotators are worth a look: {LEAD / 'annotators.csv'}")
 
 
 def _write(folder: Path, found: dict[str, pd.DataFrame]) -> None:
@@ -181,4 +181,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    cli.report(partial(command, _parser().parse_args()))
+    cli.run_command(partial(command, _parser().parse_args()))

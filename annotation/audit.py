@@ -28,7 +28,7 @@ from annotation.pooling.report import report
 from annotation.pooling.shown import as_json, as_text
 from momentrank import formats
 from momentrank.errors import UsageError
-from pipeline.core import arguments, captions, cli, csv_files, tables
+from pipeline.core import captions, cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.retrieval.embeddings import Embeddings
 
@@ -49,7 +49,7 @@ def plan(options: argparse.Namespace) -> None:
     cost = draw.cost(drawn.table, tables.CANDIDATES.read())
     tables.AUDIT.write(drawn.table)
     design.write(drawn.design)
-    cli.say(
+    cli.log(
         f"{drawn.design.drawn} of {drawn.design.queries} queries, {cost['pairs']:,} pairs;"
         f" {cost['in_batch_1']:,} of them are judged anyway (batch 1), and"
         f" {cost['in_batch_2']:,} where their query is extended (batch 2).\n"
@@ -76,7 +76,7 @@ def refuse_begun(replace: bool) -> None:
 def _pool(params: Params) -> topup.Pool:
     queries = tables.QUERIES.read()
     modalities = params.ingest.pool_modalities
-    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     judged = queries.loc[queries["split"] != "train", ["query_id", "query"]]
     return topup.Pool(judged.reset_index(drop=True), moments, Embeddings.open())
 
@@ -94,7 +94,7 @@ def tell(options: argparse.Namespace) -> None:
 
 def top_up(options: argparse.Namespace) -> None:
     """Append what the runs found, and say of each what became of its results."""
-    asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.say}
+    asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.log}
     runs = {name: formats.read_run(path, **asked) for name, path in named(options.runs).items()}
     path = tables.TOPUP.path
     before = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
@@ -104,8 +104,8 @@ def top_up(options: argparse.Namespace) -> None:
     found = topup.top_up(runs, _pool(load()), known, depth=options.depth, min_iou=options.iou)
     if len(found.table):
         tables.TOPUP.write(pd.concat([before, found.table], ignore_index=True))
-    cli.say(str(found.counts.to_string(index=False)))
-    cli.say(f"{len(found.table):,} pairs are new in {path}: {2 * len(found.table):,} judgments")
+    cli.log(str(found.counts.to_string(index=False)))
+    cli.log(f"{len(found.table):,} pairs are new in {path}: {2 * len(found.table):,} judgments")
 
 
 def named(paths: Sequence[Path]) -> dict[str, Path]:
@@ -130,8 +130,8 @@ def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
     parser = cli.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="plan | report | top-up")
     one = verbs.add_parser("plan", help="draw an audit")
-    one.add_argument("--queries", type=arguments.count, required=True, help="how many are drawn")
-    one.add_argument("--seed", type=arguments.natural, default=SEED,
+    one.add_argument("--queries", type=cli.count, required=True, help="how many are drawn")
+    one.add_argument("--seed", type=cli.natural, default=SEED,
                      help=f"which queries and moments ({SEED})")  # fmt: skip
     one.add_argument("--replace", action="store_true", help="give up the audit that was drawn")
     two = verbs.add_parser("report", help="say what it comes to")
@@ -139,8 +139,8 @@ def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
     two.add_argument("--out", type=Path, metavar="DIR", help="write audit_*.csv there")
     three = verbs.add_parser("top-up", help="add what systems found")
     three.add_argument("runs", nargs="+", type=Path, metavar="RUN")
-    three.add_argument("--depth", type=arguments.count, required=True, help="results per query")
-    three.add_argument("--iou", type=arguments.positive_share, default=topup.MIN_IOU,
+    three.add_argument("--depth", type=cli.count, required=True, help="results per query")
+    three.add_argument("--iou", type=cli.positive_share, default=topup.MIN_IOU,
                        help="of a result and the moment it stands for, at least")  # fmt: skip
     three.add_argument("--corpus", type=Path, metavar="FILE",
                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
@@ -148,4 +148,4 @@ def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, parsed()))
+    cli.run_command(partial(main, parsed()))

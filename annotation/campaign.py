@@ -144,7 +144,7 @@ def freeze(dag: Path = cli.DAG) -> None:
         text = re.sub(
             rf"(^  {name}:\n)(?!    frozen:)", r"\1    frozen: true\n", text, flags=re.MULTILINE
         )
-    with files.atomic(dag) as stream:
+    with files.unfinished(dag) as stream:
         stream.write(text)
 
 
@@ -163,7 +163,7 @@ def open_(options: argparse.Namespace) -> None:
     """Open a campaign, commit it, and say what comes next."""
     made = start(options.name, rehearsal=options.rehearsal, people=options.people)
     git.commit([FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {made.name}")
-    cli.say(
+    cli.log(
         f"the campaign {made.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
         f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
         " dvc repro"
@@ -188,7 +188,7 @@ def close(options: argparse.Namespace) -> None:
     lists = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
     git.commit([*lists, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
     [step] = next_steps(Situation(current(), state={}))
-    cli.say(f"{told}; next: {step.command}")
+    cli.log(f"{told}; next: {step.command}")
 
 
 def _told(state: dict[str, Any]) -> str:
@@ -222,4 +222,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

@@ -125,7 +125,7 @@ def main() -> None:
     }
     cli.write_metrics("consensus", found)
     waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
-    cli.say(f"consensus: {found['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
+    cli.log(f"consensus: {found['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
 
 
 def command(options: argparse.Namespace) -> None:
@@ -174,4 +174,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    cli.report(partial(command, _parser().parse_args()))
+    cli.run_command(partial(command, _parser().parse_args()))

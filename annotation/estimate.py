@@ -19,7 +19,7 @@ from typing import NamedTuple
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.effort import HOUR, active_seconds
 from pipeline.campaign.pairs import ALL_VOTES
-from pipeline.core import arguments, cli, tables
+from pipeline.core import cli, tables
 from pipeline.core.params import PARAMS, Params, load
 
 SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
@@ -79,7 +79,7 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads the settings and, where there are any, the judgments so far.")
-    positive, share = arguments.positive, arguments.share
+    positive, share = cli.positive, cli.share
     parser.add_argument("--params", type=Path, default=PARAMS, help="the settings (params.yaml)")
     parser.add_argument(
         "--seconds", type=positive, help="of a judgment (the median so far; before that 19)"
@@ -91,4 +91,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

@@ -182,7 +182,7 @@ def main() -> None:
     if found is None:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
         files.write_json(tables.STATE, {"campaign": None})
-        cli.say("plan: no campaign is open, so nobody is asked")
+        cli.log("plan: no campaign is open, so nobody is asked")
         return
     answers, known = pulled(), roster.roster()
     campaign = campaign_of(known.annotators, params, answers)
@@ -200,7 +200,7 @@ def main() -> None:
     files.write_json(tables.STATE, told)
     # `push` follows in the same `dvc repro`, and gives out what is wanted.
     steps = next_steps(Situation(found, told, server=settings.endpoint() is not None))
-    cli.say(state.remark(told, len(made.assignments), steps))
+    cli.log(state.remark(told, len(made.assignments), steps))
 
 
 def without_account(known: roster.Roster) -> list[int]:
@@ -209,4 +209,4 @@ def without_account(known: roster.Roster) -> list[int]:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

@@ -168,13 +168,13 @@ def pull(
     tables.OPEN_TASKS.write(open_tasks)
     tables.REJECTED_JUDGMENTS.write(rejected)
     cli.write_metrics("pull", figures(found, known))
-    cli.say(
+    cli.log(
         f"pull: {len(known.judgments)} judgments, {len(found.open_tasks)} tasks open,"
         f" {len(found.rejected)} answers refused"
         + (f" (see {tables.REJECTED_JUDGMENTS.path})" if found.rejected else "")
     )
     for remark in remarks(found, known):
-        cli.say(f"pull: {remark}")
+        cli.log(f"pull: {remark}")
 
 
 def main(options: argparse.Namespace) -> None:
@@ -207,4 +207,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

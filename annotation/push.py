@@ -118,7 +118,7 @@ def main(options: argparse.Namespace) -> None:
     pairs = with_showing(tables.ASSIGNMENTS.read(), params)
     with alone("push"):
         figures = push(connection, pairs, params, beside_others=options.beside_others)
-    cli.say(
+    cli.log(
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
         f" {figures['reopened']} given out again, in {figures['projects']} projects"
     )
@@ -140,4 +140,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

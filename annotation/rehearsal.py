@@ -99,7 +99,7 @@ def _decide(queries: list[str]) -> None:
 
 
 def _step(what: str, module: str, *arguments: str) -> None:
-    cli.say(f"\n==> {what}")
+    cli.log(f"\n==> {what}")
     code = commands.run(module, *arguments)
     if code:
         raise RehearsalError(
@@ -200,11 +200,11 @@ def main(options: argparse.Namespace) -> None:
     if options.clear:
         return clear()
     rehearse(options.name, options.people)
-    cli.say(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
-    cli.say(f"  the release     {tables.RELEASE.absolute()}/")
-    cli.say(f"  the report      {REPORT.absolute()}")
-    cli.say(f"  judge yourself  {practice_address()}")
-    return cli.say(
+    cli.log(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
+    cli.log(f"  the release     {tables.RELEASE.absolute()}/")
+    cli.log(f"  the report      {REPORT.absolute()}")
+    cli.log(f"  judge yourself  {practice_address()}")
+    return cli.log(
         f"                  ({settings.value(settings.USERNAME)}; the password stands in"
         f" {settings.ENV.absolute()} as {settings.PASSWORD})"
     )
@@ -219,4 +219,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

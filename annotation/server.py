@@ -69,7 +69,7 @@ def start(port: int | None) -> Running:
             " python -m annotation.server stop"
         )
     if port is None and before is not None and before != found.port:
-        cli.say(_moved(before, found))
+        cli.log(_moved(before, found))
     return found
 
 
@@ -79,7 +79,7 @@ def _alone() -> FileLock:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        cli.say("another start is at work here; waiting for it to end")
+        cli.log("another start is at work here; waiting for it to end")
     else:
         lock.release()
     return lock
@@ -209,24 +209,24 @@ def main(options: argparse.Namespace) -> None:
     """Do what is asked, and say where the server is."""
     if options.do == "start":
         found = start(options.port)
-        cli.say(f"Label Studio runs at {found.url}; user and password are in {settings.ENV}")
+        cli.log(f"Label Studio runs at {found.url}; user and password are in {settings.ENV}")
     elif options.do == "stop":
-        cli.say("stopped" if stop() else "it did not run")
+        cli.log("stopped" if stop() else "it did not run")
     elif options.do == "backup":
-        cli.say(backup.write(options.file))
+        cli.log(backup.write(options.file))
     elif options.do == "restore":
-        cli.say(backup.restore(options.file))
+        cli.log(backup.restore(options.file))
     else:
         _status()
 
 
 def _status() -> None:
     if found := running():
-        cli.say(f"Label Studio runs at {found.url} (process {found.pid})")
+        cli.log(f"Label Studio runs at {found.url} (process {found.pid})")
     elif process := find():
-        cli.say(f"Label Studio is starting (process {process.pid})")
+        cli.log(f"Label Studio is starting (process {process.pid})")
     else:
-        cli.say("Label Studio does not run; type: make label-studio")
+        cli.log("Label Studio does not run; type: make label-studio")
         sys.exit(NOT_RUNNING)
 
 
@@ -250,4 +250,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

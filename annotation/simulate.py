@@ -26,7 +26,7 @@ from annotation.label_studio.roster import Account
 from annotation.simulation.accounts import Visitor
 from annotation.simulation.answers import SEED, Said, Truth, said
 from pipeline import sample
-from pipeline.core import arguments, cli, files
+from pipeline.core import cli, files
 from pipeline.core.progress import progress
 from pipeline.core.tables import PRIVATE
 from pipeline.sitcom.screenplay import load_screenplay
@@ -153,17 +153,17 @@ def main(options: argparse.Namespace) -> None:
         raise CampaignError("there is nothing to answer")
     done = simulate(connection, truth(), options.share, options.seed)
     more = "" if done else f"; is everybody's account in {PRIVATE}, and has `dvc repro` run?"
-    cli.say(f"simulate: {done} tasks answered{more}")
+    cli.log(f"simulate: {done} tasks answered{more}")
 
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder, with the campaign that is open there.")
     parser.add_argument(
-        "--share", type=arguments.share, default=1.0, help="of each one's open tasks (1.0)"
+        "--share", type=cli.share, default=1.0, help="of each one's open tasks (1.0)"
     )
     parser.add_argument("--seed", type=int, default=SEED, help=f"of the people's noise ({SEED})")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

@@ -36,7 +36,7 @@ from annotation.label_studio.connection import alone, connect
 from annotation.plan import Answers, campaign_of, plan, pulled, without_account
 from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL
 from pipeline.campaign.next_step import Situation, Step, is_released, next_steps, waits
-from pipeline.core import arguments, cli, tables
+from pipeline.core import cli, tables
 from pipeline.core.params import load
 
 WAITING = 75
@@ -153,7 +153,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument(
         "--watch",
-        type=arguments.positive,
+        type=cli.positive,
         nargs="?",
         const=WATCH_SECONDS,
         metavar="SECONDS",
@@ -163,4 +163,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

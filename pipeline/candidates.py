@@ -57,7 +57,7 @@ def main() -> None:
     queries = tables.QUERIES.read()
     judged = queries[queries["split"] != "train"]
     modalities = params.ingest.pool_modalities
-    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     table = candidates(judged, moments, Embeddings.open(), params.candidates)
     tables.CANDIDATES.write(table)
     csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
@@ -75,4 +75,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

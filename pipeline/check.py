@@ -209,7 +209,7 @@ def main(options: argparse.Namespace) -> None:
         sys.stdout.write(csv_files.csv_text(frame))
     named, unlike, vague = ((~frame[f"{name}_ok"]).sum() for name in CHECKS)
     unknown = " (not compared)" if frame["similarity"].isna().all() else ""
-    cli.say(
+    cli.log(
         f"check: of {len(frame)} captions {named} name someone,"
         f" {unlike} are unlike{unknown}, {vague} lack details"
     )
@@ -233,4 +233,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

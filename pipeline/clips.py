@@ -21,8 +21,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.core import cli, tables
-from pipeline.core.cores import cores
-from pipeline.core.parallel import together
+from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Clips, Params, load
 from pipeline.video import cutter, shelf
 from pipeline.video.cutter import Reason
@@ -81,7 +80,7 @@ def _videos(
 ) -> tuple[dict[str, str], dict[str, Reason]]:
     """Return what the videos hold (hash by path), and the moments of those not there now."""
     paths = list(map(str, moments["path"].dropna().unique()))
-    seen = together(partial(_look, hashes), paths, workers, "videos")
+    seen = map_in_threads(partial(_look, hashes), paths, workers, "videos")
     nowhere = _Seen("", "missing")  # its name leads out of the folder of videos
     pairs = zip(moments["moment_id"].tolist(), moments["path"].tolist(), strict=True)
     found = {moment: seen.get(path, nowhere) for moment, path in pairs}
@@ -94,14 +93,14 @@ def _look(hashes: Hashes, name: str) -> _Seen:
     if not path.is_file():
         return _Seen(hashes.last(path) or "", "missing")
     try:
-        return _Seen(hashes.of(path), None)
+        return _Seen(hashes.get(path), None)
     except OSError:
         return _Seen(hashes.last(path) or "", "unreadable")
 
 
 def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
     missing = {job.clip: job for job in jobs.values() if not shelf.holds(FOLDER, job.clip)}
-    verdicts = together(partial(_cut, params), missing.values(), workers, "clips")
+    verdicts = map_in_threads(partial(_cut, params), missing.values(), workers, "clips")
     lacking = {job.clip: reason for job, reason in verdicts.items() if reason}
     return Outcome(
         {moment: job.clip for moment, job in jobs.items() if job.clip not in lacking},
@@ -176,10 +175,10 @@ def main() -> None:
     tables.CLIPS.write(clip_table(moments, outcome))
     tables.FAILED_CLIPS.write(failed_table(moments, outcome))
     cli.write_metrics("clips", figures(outcome))
-    cli.say(remark(outcome))
+    cli.log(remark(outcome))
     if missing := missing_remark(list(moments["path"].dropna().unique())):
-        cli.say(f"clips: {missing}")
+        cli.log(f"clips: {missing}")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

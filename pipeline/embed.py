@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.core import cli, tables
-from pipeline.core.captions import in_use
+from pipeline.core.captions import select_in_use
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.retrieval import embeddings
@@ -50,7 +50,7 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
 
 def texts_of(captions: pd.DataFrame, queries: pd.DataFrame) -> list[str]:
     """Return what must be embedded: captions in use and queries, repeats included."""
-    return [*in_use(captions)["caption"], *queries["query"]]
+    return [*select_in_use(captions)["caption"], *queries["query"]]
 
 
 def main() -> None:
@@ -72,8 +72,8 @@ def main() -> None:
             "cut_at_max_tokens": model.count_cut(list(set(texts))),
         },
     )
-    cli.say(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were known")
+    cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were known")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

@@ -21,7 +21,7 @@ from momentrank.segments import LATEST
 from momentrank.texts import is_utf8
 from pipeline import corpora
 from pipeline.core import cli, csv_files, tables
-from pipeline.core.cores import cores
+from pipeline.core.parallel import cores
 from pipeline.core.params import Ingest, load
 from pipeline.core.progress import progress
 from pipeline.corpora import rejected
@@ -263,8 +263,8 @@ def main() -> None:
     tables.VIDEOS.write(result.videos)
     fits = _advice(result.moments, settings.rewrite.backend)
     for remark in (*remarks(result), *support.remarks(spoken), *fits):
-        cli.say(f"ingest: {remark}")
+        cli.log(f"ingest: {remark}")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

@@ -73,7 +73,7 @@ def main() -> None:
     query_numbers(queries["query_id"])  # of all splits: two of them must not have the same
     train = queries[queries["split"] == "train"]
     modalities = params.ingest.pool_modalities
-    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     found = search.search(train["query"], moments, Embeddings.open(), max(sizes))
     training = Training.of(train, moments, videos.set_index("video_id")["duration"])
     with progress("pseudo", total=len(train), unit="queries") as bar:
@@ -87,4 +87,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

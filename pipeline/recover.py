@@ -60,7 +60,7 @@ def _mend_lock(path: Path) -> list[str]:
     if not whole:
         path.unlink()
     elif _valid(whole):
-        with files.atomic(path) as stream:
+        with files.unfinished(path) as stream:
             stream.write(whole)
     else:
         raise RecoverError(
@@ -96,9 +96,9 @@ def _mend_rwlock(path: Path) -> list[str]:
 def main() -> None:
     """Mend, and tell what was mended."""
     for line in recover() or ["nothing of DVC's is half-written here"]:
-        cli.say(line)
+        cli.log(line)
 
 
 if __name__ == "__main__":
     cli.parser("Works in the current folder.").parse_args()
-    cli.report(main)
+    cli.run_command(main)

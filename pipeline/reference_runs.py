@@ -153,7 +153,7 @@ def main() -> None:
     params = load()
     own, queries = params.reference_runs, tables.QUERIES.read()
     modalities = params.ingest.pool_modalities
-    moments = captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     candidates = tables.CANDIDATES.read()
     durations = tables.VIDEOS.read().set_index("video_id")["duration"]
     found: dict[str, Any] = {}
@@ -177,8 +177,8 @@ def main() -> None:
         }
     cli.write_metrics("reference_runs", found)
     told = ", ".join(f"{found[split]['judged_queries']} {split}" for split in JUDGED_SPLITS)
-    cli.say(f"reference_runs: scored on the judged queries: {told}")
+    cli.log(f"reference_runs: scored on the judged queries: {told}")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

@@ -82,13 +82,13 @@ def main() -> None:
     told = facts(found, params, agreement())
     parts = release(found, told, meanings(found.campaign), params)
     for path, part in parts.items():
-        with files.atomic(FOLDER / path, "wb") as stream:
+        with files.unfinished(FOLDER / path, "wb") as stream:
             stream.write(part.data)
     figures = {"complete": found.complete, "rehearsal": found.rehearsal, **found.standing}
     cli.write_metrics("release", figures)
     state = "complete" if found.complete else f"INCOMPLETE: the campaign is {found.status}"
-    cli.say(f"release {params.release.version}: {state}. {progress(found)}")
+    cli.log(f"release {params.release.version}: {state}. {progress(found)}")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

@@ -163,13 +163,13 @@ def main() -> None:
     cli.write_metrics("report", {"checks": verdicts, "collection": own.collection})
     passed = list(verdicts.values()).count("pass")
     text = own.standing.text.lower()
-    cli.say(f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}")
+    cli.log(f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}")
 
 
 def _write(path: Path, text: str) -> None:
-    with files.atomic(path) as stream:
+    with files.unfinished(path) as stream:
         stream.write(text)
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

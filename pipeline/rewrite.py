@@ -32,7 +32,7 @@ from pipeline.captions.rules.gender import cast_of
 from pipeline.captions.rules.rewriter import Finder, RulesRewriter
 from pipeline.check import check, encoder_of, finder_of, limits_of
 from pipeline.core import cli, csv_files, tables
-from pipeline.core.captions import in_use
+from pipeline.core.captions import select_in_use
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
 from pipeline.llm import prompt as prompts
@@ -79,7 +79,7 @@ def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: i
 
 def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     """Return the words that stand for names in captions in use: `word, gender, count` (Table 3)."""
-    joined = in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
+    joined = select_in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
     pairs = zip(changed["description"], changed["caption"], strict=True)
     counts = Counter((found.word, found.gender) for pair in pairs for found in extract(*pair))
@@ -133,7 +133,7 @@ def figures(
     done: Rounds, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
 ) -> dict[str, Any]:
     """Return the stage's metrics; words are counted in the captions in use, one per moment."""
-    count, used = int(replaced["count"].sum()), len(in_use(captions))
+    count, used = int(replaced["count"].sum()), len(select_in_use(captions))
     return {
         "backend": backend,
         "moments": len(captions),
@@ -153,7 +153,7 @@ def main() -> None:
     captions = review.decide(written.done.captions, decisions)[tables.CAPTIONS.columns]
     for line in review.outdated(written.done.captions, decisions):
         place = f"{tables.REVIEW.path}, line {line}"
-        cli.say(f"{place}: the caption has changed since it was kept; decide again")
+        cli.log(f"{place}: the caption has changed since it was kept; decide again")
     replaced = replacements(captions, moments)
     tables.CAPTIONS.write(captions)
     doubts = doubts_in(written, captions)
@@ -172,7 +172,7 @@ def estimate() -> None:
     spoken = detection.of_corpus(moments["description"], params.ingest.language)
     llm = llm_of(params, spoken.name_for_prompt)
     if llm is None:
-        cli.say(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
+        cli.log(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
         return
     plan = llm.estimate(items_of(moments), params.rewrite.rounds)
     sys.stdout.write(
@@ -191,4 +191,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(estimate if _arguments().estimate else main)
+    cli.run_command(estimate if _arguments().estimate else main)

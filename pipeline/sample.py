@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.core import cli, files
-from pipeline.core.cores import cores
+from pipeline.core.parallel import cores
 from pipeline.core.params import Sample, load
 from pipeline.core.progress import progress
 from pipeline.sitcom.drawing.frame import Painter, frame_size
@@ -156,7 +156,7 @@ def draw(params: Sample) -> dict[str, float]:
     takes = list(Plot(script, params.seed, params.fps).takes(params.videos))
     records = list(annotate(script, takes, params.seed))
     render_all(script, takes, params.height, OUT / "videos")
-    with files.atomic(OUT / "annotations.jsonl") as stream:
+    with files.unfinished(OUT / "annotations.jsonl") as stream:
         stream.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
     seconds = round(sum(take.seconds for take in takes), 1)
     return {"videos": len(takes), "moments": len(records), "seconds": seconds}
@@ -171,8 +171,8 @@ def main() -> None:
     figures = draw(params.sample) if asked_for else {"videos": 0, "moments": 0, "seconds": 0.0}
     cli.write_metrics("sample", {"drawn": asked_for, **figures})
     if not asked_for:
-        cli.say("sample: not drawn, as ingest.source is another corpus")
+        cli.log("sample: not drawn, as ingest.source is another corpus")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

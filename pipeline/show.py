@@ -12,7 +12,7 @@ from functools import partial
 
 import pandas as pd
 
-from pipeline.core import arguments, cli, rng, tables
+from pipeline.core import cli, rng, tables
 
 
 def listing(queries: pd.DataFrame, top: int) -> str:
@@ -46,12 +46,12 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads datasets/ in the current folder.")
-    number = arguments.count
+    number = cli.count
     parser.add_argument("--queries", type=number, default=3, help="how many queries (3)")
     parser.add_argument("--top", type=number, default=5, help="how many moments of each (5)")
-    parser.add_argument("--seed", type=arguments.natural, default=1, help="which queries (1)")
+    parser.add_argument("--seed", type=cli.natural, default=1, help="which queries (1)")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

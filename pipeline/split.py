@@ -7,14 +7,13 @@ Captions of ingest.query_modalities are drawn in the order of SHA-256(seed, text
 dropped caption moves one query. Queries frozen in queries.csv are taken as they are.
 """
 
-import hashlib
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline.core import cli, tables
-from pipeline.core.captions import described, text_key
+from pipeline.core import cli, rng, tables
+from pipeline.core.captions import join_captions, text_key
 from pipeline.core.params import Split, load
 
 
@@ -90,7 +89,7 @@ def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:
 
 def _ordered(captions: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Return captions by the hash of their text; equal ones by moment_id."""
-    order = [hashlib.sha256(f"{seed}\n{key}".encode()).hexdigest() for key in captions["key"]]
+    order = [rng.draw(f"{seed}\n{key}") for key in captions["key"]]
     return captions.assign(order=order).sort_values(["order", "moment_id"])
 
 
@@ -103,11 +102,11 @@ def main() -> None:
     """Draw the queries of the captions that take part."""
     params = load()
     modalities = params.ingest.query_modalities
-    captions = described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    captions = join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     queries = split(captions, tables.FROZEN_QUERIES.read(), params.split)
     tables.QUERIES.write(queries.table)
     cli.write_metrics("split", queries.metrics)
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

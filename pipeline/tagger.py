@@ -63,8 +63,8 @@ def main() -> None:
     figures = measure(flair_tagger.load(flair_tagger.locate("builtin", None)), test)
     counts = {"sentences": len(train), "test_sentences": len(test)}
     cli.write_metrics("tagger", {**counts, **figures, "seconds": round(seconds, 1)})
-    cli.say(f"tagger: trained in {seconds:.0f} s; F1 {figures['f1']:.3f} on held-out sentences")
+    cli.log(f"tagger: trained in {seconds:.0f} s; F1 {figures['f1']:.3f} on held-out sentences")
 
 
 if __name__ == "__main__":
-    cli.run(main)
+    cli.run_stage(main)

@@ -49,7 +49,7 @@ def make(target: Path, params: str, given: Mapping[str, str]) -> None:
         _git("-C", str(unfinished), "switch", "--quiet", "--create", "campaign")
         for name in filter(os.path.exists, ENVIRONMENTS):
             (unfinished / name).symlink_to(Path(name).absolute())
-        with files.atomic(unfinished / PARAMS) as stream:
+        with files.unfinished(unfinished / PARAMS) as stream:
             stream.write(text)
         unfinished.rename(target)
     finally:
@@ -102,16 +102,16 @@ def main(options: argparse.Namespace) -> None:
         raise CopyError(f"say where: {USAGE}")
     given, target = settings.parse(options.settings), Path(options.folder).expanduser()
     make(target, options.params, given)
-    cli.say(f"==> {target} is ready, on a branch of its own. Next:")
-    cli.say(f"    cd {shlex.quote(str(target))} && . .venv/bin/activate")
+    cli.log(f"==> {target} is ready, on a branch of its own. Next:")
+    cli.log(f"    cd {shlex.quote(str(target))} && . .venv/bin/activate")
     edit = (
         ""
         if "ingest.source" in given
         else "edit params.yaml (ingest.corpus, ingest.source), then: "
     )
-    cli.say(f"    {edit}{_next(target)}")
+    cli.log(f"    {edit}{_next(target)}")
     if _git("status", "--porcelain", "--untracked-files=no"):
-        cli.say("    (what you have not committed is not in it)")
+        cli.log("    (what you have not committed is not in it)")
 
 
 def _next(target: Path) -> str:
@@ -130,4 +130,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

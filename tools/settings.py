@@ -22,7 +22,7 @@ from ruamel.yaml.representer import RoundTripRepresenter
 
 from momentrank.errors import UsageError
 from pipeline.core import cli, files, params
-from pipeline.core.validation import validated
+from pipeline.core.validation import validate
 
 NAME = "SET"
 """What an error calls the settings: the Makefile's variable."""
@@ -83,7 +83,7 @@ def apply(text: str, settings: Mapping[str, str]) -> str:
     stream = io.StringIO()
     yaml.dump(document, stream)
     plain = YAML(typ="safe", pure=True).load(stream.getvalue())
-    validated(params.Params, plain, NAME, SettingsError)
+    validate(params.Params, plain, NAME, SettingsError)
     return stream.getvalue()
 
 
@@ -110,7 +110,7 @@ def main(options: argparse.Namespace) -> None:
     """Rewrite the file."""
     params.load(options.file)
     changed = apply(options.file.read_text(encoding="utf-8"), parse(options.settings))
-    with files.atomic(options.file) as stream:
+    with files.unfinished(options.file) as stream:
         stream.write(changed)
 
 
@@ -122,4 +122,4 @@ def _arguments() -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.report(partial(main, _arguments()))
+    cli.run_command(partial(main, _arguments()))

@@ -63,7 +63,7 @@ def _remember(project: Project, known: Tasks) -> None:
         content = orjson.dumps(entry)
     except orjson.JSONEncodeError:  # an answer holds what no page of ours sends: half a character
         content = b"{}"  # nothing: next time all is read again
-    with files.atomic(_file(project), "wb") as stream:
+    with files.unfinished(_file(project), "wb") as stream:
         stream.write(content)
 
 

@@ -4,7 +4,6 @@ A query's batch is a group: the people who have already judged in it, or are abo
 first, so that the same two judge all its pairs, and a newcomer takes all that a leaver left.
 """
 
-import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import groupby, islice
@@ -16,6 +15,7 @@ import pandas as pd
 from annotation.assignment.pairs import SEAT
 from annotation.assignment.people import Role
 from annotation.votes.votes import Ints
+from pipeline.core import rng
 
 PERSON = ["pair", "annotator"]
 ROLE_OF: Mapping[str, Role] = {"first": "annotator", "escalated": "escalation"}
@@ -79,8 +79,7 @@ class Allocator:
         def preference(person: int) -> tuple[int | str, ...]:
             role, place = self._asked[person] != ROLE_OF[kind], -engaged.get(person, 0)
             first = (role, place) if kind == "escalated" else (place, role)
-            draw = hashlib.sha256(f"{group} {kind} {person}".encode()).hexdigest()
-            return *first, self._open[person], self._done[person], draw
+            return *first, self._open[person], self._done[person], rng.draw(group, kind, person)
 
         return sorted(self._asked, key=preference)
 

@@ -23,5 +23,5 @@ def running(path: Path = FILE) -> Opened | None:
 def write(opened: Opened, path: Path = FILE) -> None:
     """Write the campaign's file."""
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in opened.model_dump().items())
-    with files.atomic(path) as stream:
+    with files.unfinished(path) as stream:
         stream.write("# Written by `python -m annotation.campaign`; commit it.\n" + "".join(lines))

@@ -36,11 +36,11 @@ def connect(name: str) -> Connection | None:
     """
     found = running()
     if found is None:
-        cli.say(f"{name}: no campaign is open, so nobody is asked")
+        cli.log(f"{name}: no campaign is open, so nobody is asked")
         return None
     endpoint = settings.endpoint()
     if endpoint is None:
-        cli.say(
+        cli.log(
             f"{name}: no Label Studio is configured ({settings.URL} and {settings.TOKEN}, in the"
             f" environment or in {settings.ENV}), so what is known stays as it is;"
             " `make label-studio` starts one"
@@ -65,7 +65,7 @@ def alone(name: str) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        cli.say(f"{name}: another pull or push is at work here; waiting for it to end")
+        cli.log(f"{name}: another pull or push is at work here; waiting for it to end")
         try:
             lock.acquire(timeout=PATIENCE_SECONDS)
         except Timeout:

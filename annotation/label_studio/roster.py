@@ -12,7 +12,7 @@ from pydantic import Field
 from annotation.assignment.people import Annotator, Role
 from annotation.label_studio.campaign import CampaignError
 from pipeline.core import cli, files, tables
-from pipeline.core.params import checked
+from pipeline.core.params import read_model
 from pipeline.core.tables import PRIVATE
 from pipeline.core.validation import Name, Section
 
@@ -62,7 +62,7 @@ def people(path: Path = PUBLIC) -> list[Annotator]:
         FileError: the file is missing or not YAML (a number twice is not).
         ParamsError: a key is unknown, missing or impossible.
     """
-    found = checked(People, path).annotators
+    found = read_model(People, path).annotators
     return [Annotator(number, who.role, who.active) for number, who in sorted(found.items())]
 
 
@@ -75,7 +75,7 @@ def accounts(path: Path = PRIVATE) -> dict[int, Account]:
     if not path.is_file():
         return {}
     cli.keep_private(path)
-    found = checked(Accounts, path).accounts
+    found = read_model(Accounts, path).accounts
     by_email: dict[str, int] = {}
     for number, account in found.items():
         other = by_email.setdefault(account.email.lower(), number)

@@ -55,7 +55,7 @@ def write(values: Mapping[str, str], path: Path = ENV) -> None:
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     kept = [line for line in lines if line.partition("=")[0].strip() not in values]
     text = "\n".join([*kept, *(f"{name}={_quoted(text)}" for name, text in values.items())]) + "\n"
-    with files.atomic(path, private=True) as stream:
+    with files.unfinished(path, private=True) as stream:
         stream.write(text)
 
 

@@ -40,7 +40,7 @@ def write(path: Path) -> str:
         copy = Path(folder) / DATABASE.name
         answers = _copy_database(copy)
         with (
-            files.atomic(path, "wb", private=True) as stream,
+            files.unfinished(path, "wb", private=True) as stream,
             zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
             archive.write(copy, DATABASE)

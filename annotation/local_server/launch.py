@@ -152,7 +152,7 @@ def _begin_with_an_empty_one() -> None:
                 if (data / DATABASE.name).exists():
                     (data / DATABASE.name).replace(EMPTY)
     if EMPTY.exists():
-        with files.atomic(DATABASE, "wb", private=True) as stream:
+        with files.unfinished(DATABASE, "wb", private=True) as stream:
             stream.write(EMPTY.read_bytes())
 
 

@@ -4,7 +4,6 @@ Both draws are simple random samples: by the order of SHA-256(seed, id), so that
 seed draws the same on every machine, and one query or moment more changes little.
 """
 
-import hashlib
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import pandas as pd
 
 from annotation.pooling.design import AuditError, Design
 from annotation.pooling.ranked import ranked
-from pipeline.core import tables
+from pipeline.core import rng, tables
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.similarity import Ints
 
@@ -79,9 +78,8 @@ def _of_one(query_id: str, ranking: pd.DataFrame, sizes: Sizes) -> pd.DataFrame:
 
 def in_drawn_order(seed: int, ids: Iterable[str], within: str = "") -> Ints:
     """Return the positions of ids in the order in which a seed draws them, shape (n,)."""
-    texts = (f"{seed}\n{within}\n{one}" for one in ids)
-    digests = [hashlib.sha256(text.encode()).hexdigest() for text in texts]
-    return np.argsort(np.array(digests, dtype="S64")).astype(np.int64)
+    draws = [rng.draw(f"{seed}\n{within}\n{one}") for one in ids]
+    return np.argsort(np.array(draws, dtype="S64")).astype(np.int64)
 
 
 def cost(table: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, int]:

@@ -47,7 +47,7 @@ def show(lines: Iterable[str]) -> Iterator[str]:
     """Show the names of stages, and whatever DVC does not say of itself; yield the rest."""
     for line in lines:
         if name := STARTS.match(line):
-            cli.say(f"    {name[1]}")
+            cli.log(f"    {name[1]}")
         if OWN.match(line):
             yield line
         else:

@@ -59,7 +59,7 @@ class PushLock:
                 raise CampaignError(f"{_busy(ahead[0])} for {PATIENCE_SECONDS:.0f} s; try later")
             if not told:
                 end = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS)
-                cli.say(
+                cli.log(
                     f"push: {_busy(ahead[0])}; waiting for it to end (if it was killed, until"
                     f" {end:%H:%M:%S} UTC)"
                 )
@@ -157,7 +157,7 @@ def holder_of(ticket: Project) -> str:
 def holder() -> str:
     """Return what this checkout is known by: a copy of it elsewhere is another."""
     if not CHECKOUT.is_file():
-        with files.atomic(CHECKOUT) as stream:
+        with files.unfinished(CHECKOUT) as stream:
             stream.write(secrets.token_hex(16))
     known = f"{CHECKOUT.read_text(encoding='utf-8')} {Path.cwd()}"
     return f"{_user()}@{socket.gethostname()} {hashlib.sha256(known.encode()).hexdigest()[:8]}"

@@ -30,7 +30,7 @@ def settle() -> None:
     """
     if not FILE.is_file():
         return
-    cli.say(
+    cli.log(
         f"push: the last one ended as it wrote; giving the server {SETTLE_SECONDS:.0f} s to finish"
     )
     time.sleep(SETTLE_SECONDS)

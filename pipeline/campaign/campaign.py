@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from pipeline.core import files, tables
-from pipeline.core.params import checked
+from pipeline.core.params import read_model
 from pipeline.core.validation import Name, Section
 
 FILE = tables.CAMPAIGN / "campaign.yaml"
@@ -50,4 +50,4 @@ def current(path: Path = FILE) -> Opened | None:
         FileError: the file is missing or not YAML.
         ParamsError: a key is unknown, missing or impossible.
     """
-    return None if files.read_yaml(path) is None else checked(Opened, path)
+    return None if files.read_yaml(path) is None else read_model(Opened, path)

@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from momentrank.errors import MomentRankError
-from pipeline.core.validation import Name, Section, validated
+from pipeline.core.validation import Name, Section, validate
 
 NAME = "guideline.md"
 
@@ -68,7 +68,7 @@ def parts(text: str) -> Parts:
         written = YAML(typ="safe", pure=True).load(found[1])
     except YAMLError as exc:
         raise GuidelineError(f"{NAME}: not YAML ({' '.join(str(exc).split())})") from exc
-    head = validated(Head, written, NAME, GuidelineError)
+    head = validate(Head, written, NAME, GuidelineError)
     if set(head.levels) != set(get_args(LevelNumber)):
         raise GuidelineError(f"{NAME}: levels: must be 0 to 4")
     if set(head.reasons) != set(get_args(ReasonName)):

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from pipeline.captions.rewriter import Draft, Item
+from pipeline.core import cli
 from pipeline.core.params import OpenAI
-from pipeline.core.progress import progress, tell
+from pipeline.core.progress import progress
 from pipeline.llm import plan
 from pipeline.llm.batch import POLL, Batches
 from pipeline.llm.breaker import Breaker
@@ -197,7 +198,7 @@ class LlmRewriter:
             breaker=self._breaker,
             max_tokens=self._settings.batch_tokens,
             poll=self._poll,
-            tell=tell,
+            tell=cli.log,
         )
 
     async def _online(self, client: Client, round_: Round, bar: "tqdm[Any]") -> None:
@@ -212,7 +213,7 @@ class LlmRewriter:
             self._cache,
             self.spent,
             breaker=self._breaker,
-            tell=tell,
+            tell=cli.log,
         )
 
         async def settle(chunk: Chunk) -> None:

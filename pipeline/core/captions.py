@@ -14,12 +14,12 @@ class SharedError(MomentRankError):
     """A text that is a query of two splits."""
 
 
-def in_use(captions: pd.DataFrame) -> pd.DataFrame:
+def select_in_use(captions: pd.DataFrame) -> pd.DataFrame:
     """Return the captions that no check and no person has kept out."""
     return captions[captions["status"].isin(IN_USE)]
 
 
-def described(
+def join_captions(
     captions: pd.DataFrame, moments: pd.DataFrame, modalities: Sequence[str]
 ) -> pd.DataFrame:
     """Return `moment_id, caption, video_id, start, end` of the moments that take part.
@@ -28,7 +28,9 @@ def described(
     """
     wanted = moments[moments["modality"].isin(modalities)]
     columns = ["moment_id", "video_id", "start", "end"]
-    joined = in_use(captions)[["moment_id", "caption"]].merge(wanted[columns], on="moment_id")
+    joined = select_in_use(captions)[["moment_id", "caption"]].merge(
+        wanted[columns], on="moment_id"
+    )
     return joined.sort_values("moment_id", ignore_index=True)
 
 

@@ -1,13 +1,16 @@
-"""What every stage's `main` stands on: help, errors as one line, and metrics."""
+"""Command lines: help, numbers as arguments, errors in one line, messages and metrics."""
 
 import argparse
 import errno
 import logging
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NoReturn
+
+from tqdm import tqdm
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
@@ -18,12 +21,12 @@ DISK_REFUSES = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACC
 """Full, over the quota, read-only, not allowed: nothing that our code could do better."""
 
 
-def run(main: Callable[[], None]) -> None:
+def run_stage(main: Callable[[], None]) -> None:
     """Run a stage as a command: `--help` shows its module's text, errors are one line."""
     parser(
         "Reads params.yaml in the current folder. `dvc repro` runs it with the others."
     ).parse_args()
-    report(main)
+    run_command(main)
 
 
 def parser(epilog: str) -> argparse.ArgumentParser:
@@ -36,7 +39,7 @@ def parser(epilog: str) -> argparse.ArgumentParser:
     )
 
 
-def report(work: Callable[[], None]) -> None:
+def run_command(work: Callable[[], None]) -> None:
     """Do the work of a command; errors are one line.
 
     Exits with the error's own code (1 data, 2 usage), 130 on Ctrl-C.
@@ -77,11 +80,70 @@ def keep_private(path: Path) -> None:
     """Take from others the right to read a file of secrets, and say so."""
     try:
         if files.make_private(path):
-            say(f"{path}: others could read it; from now on only you can (mode 600)")
+            log(f"{path}: others could read it; from now on only you can (mode 600)")
     except files.FileError as exc:
-        say(f"WARNING: {exc}")
+        log(f"WARNING: {exc}")
 
 
-def say(text: str) -> None:
-    """Tell the person who runs the stage one line."""
-    sys.stderr.write(f"{text}\n")
+def log(text: str) -> None:
+    """Write one line to standard error, above the progress bar where there is one."""
+    tqdm.write(text, file=sys.stderr)
+
+
+def natural(text: str) -> int:
+    """Read a whole number of 0 or more.
+
+    Raises:
+        argparse.ArgumentTypeError: it is less.
+    """
+    return _whole(text, 0)
+
+
+def count(text: str) -> int:
+    """Read a whole number of 1 or more.
+
+    Raises:
+        argparse.ArgumentTypeError: it is less.
+    """
+    return _whole(text, 1)
+
+
+def _whole(text: str, least: int) -> int:
+    number = int(text)
+    if number < least:
+        raise argparse.ArgumentTypeError(f"{text}: must be {least} or more")
+    return number
+
+
+def positive(text: str) -> float:
+    """Read a finite number above 0.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not.
+    """
+    number = float(text)
+    if not 0 < number < math.inf:
+        raise argparse.ArgumentTypeError(f"{text}: must be above 0")
+    return number
+
+
+def share(text: str) -> float:
+    """Read a number from 0 to 1.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not.
+    """
+    number = float(text)
+    if not 0 <= number <= 1:
+        raise argparse.ArgumentTypeError(f"{text}: must be between 0 and 1")
+    return number
+
+
+def positive_share(text: str) -> float:
+    """Read a number above 0 and up to 1.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not.
+    """
+    share(text)
+    return positive(text)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import pandas as pd
 
 from momentrank.texts import is_utf8
-from pipeline.core.files import MAX_LINE_BYTES, FileError, atomic, decoded_lines
+from pipeline.core.files import MAX_LINE_BYTES, FileError, decode_lines, unfinished
 
 DELIMITERS = ",;\t|"
 NOT_UTF8 = (
@@ -62,7 +62,7 @@ def read_sheet(path: Path) -> Sheet:
     Raises:
         FileError: the file is missing or malformed, or a column stands twice.
     """
-    lines = decoded_lines(path)
+    lines = decode_lines(path)
     first, number = next(lines, ""), 1
     if said := _SEPARATOR.fullmatch(first):
         first, number = next(lines, ""), 2
@@ -90,7 +90,7 @@ def _shortened(cells: list[str], least: int) -> list[str]:
 
 
 def _parted(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    rows = _csv_rows(path, decoded_lines(path))
+    rows = _csv_rows(path, decode_lines(path))
     _, header = next(rows, (1, []))
     return header, rows
 
@@ -121,7 +121,7 @@ def _check_header(path: Path, header: list[str], required: Sequence[str]) -> Non
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:
     """Write a frame as `csv_text`."""
-    with atomic(path) as stream:
+    with unfinished(path) as stream:
         stream.write(csv_text(frame))
 
 

@@ -40,7 +40,7 @@ class Line(NamedTuple):
 
 
 @contextmanager
-def atomic(path: Path, mode: str = "w", *, private: bool = False) -> Iterator[IO[Any]]:
+def unfinished(path: Path, mode: str = "w", *, private: bool = False) -> Iterator[IO[Any]]:
     """Open `path` for writing so that it appears whole or not at all; `private`: for its owner.
 
     Writes beside the target, syncs, then renames: a kill, a full disk or an exception
@@ -49,7 +49,7 @@ def atomic(path: Path, mode: str = "w", *, private: bool = False) -> Iterator[IO
     Raises:
         FileError: the disk does not take it: it is full, read-only, a folder is in the way ...
     """
-    descriptor, name = _unfinished(path)
+    descriptor, name = _create_beside(path)
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     try:
         with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
@@ -67,7 +67,7 @@ def atomic(path: Path, mode: str = "w", *, private: bool = False) -> Iterator[IO
         raise
 
 
-def _unfinished(path: Path) -> tuple[int, str]:
+def _create_beside(path: Path) -> tuple[int, str]:
     """Open a file of a name of its own beside `path`, in a folder that may have to be made."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +107,7 @@ def _umask() -> int:
 
 def write_json(path: Path, value: object) -> None:
     """Write `value` as indented JSON, keys in the order given, NaN refused."""
-    with atomic(path) as stream:
+    with unfinished(path) as stream:
         json.dump(value, stream, indent=2, ensure_ascii=False, allow_nan=False)
         stream.write("\n")
 
@@ -118,11 +118,11 @@ def read_lines(path: Path) -> Iterator[Line]:
     Raises:
         FileError: the file is missing, or a line passes `MAX_LINE_BYTES`.
     """
-    for number, text in enumerate(decoded_lines(path), start=1):
+    for number, text in enumerate(decode_lines(path), start=1):
         yield Line(number, text.removesuffix("\n").removesuffix("\r"))
 
 
-def decoded_lines(path: Path) -> Iterator[str]:
+def decode_lines(path: Path) -> Iterator[str]:
     """Yield the lines with their ends, without a byte order mark."""
     number = 0
     with open_source(path) as stream:
@@ -148,12 +148,12 @@ def open_source(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except OSError as exc:
-        command = maker(path) if isinstance(exc, FileNotFoundError) else None
+        command = command_for(path) if isinstance(exc, FileNotFoundError) else None
         remedy = f"; `{command}` makes it" if command else ""
         raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}{remedy}") from exc
 
 
-def maker(path: Path) -> str | None:
+def command_for(path: Path) -> str | None:
     """Return the command that makes a missing file: its stage's; None if no stage writes it."""
     stages = read_yaml(DAG)["stages"] if DAG.is_file() else {}
     places = {path.absolute(), *path.absolute().parents}
@@ -242,6 +242,6 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
 
 def write_yaml(path: Path, value: object, remark: str, *, private: bool = False) -> None:
     """Write `value` as YAML under a line of comment, keys in the order given."""
-    with atomic(path, private=private) as stream:
+    with unfinished(path, private=private) as stream:
         stream.write(f"# {remark}\n")
         YAML(typ="safe", pure=True).dump(value, stream)

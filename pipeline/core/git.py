@@ -16,7 +16,7 @@ def commit(paths: Sequence[Path], message: str) -> None:
     for done in (added, _git("commit", "-qm", message, "--", *names)):
         if done.returncode:
             said = (done.stderr or done.stdout).strip().splitlines()
-            cli.say(
+            cli.log(
                 f"git did not commit it ({said[-1] if said else 'it gave no reason'}); do it"
                 f" yourself: git add {' '.join(names)} && git commit"
             )

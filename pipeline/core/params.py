@@ -11,7 +11,7 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from momentrank.errors import UsageError
 from pipeline.core import files
-from pipeline.core.validation import Model, Name, Natural, Positive, Section, Share, validated
+from pipeline.core.validation import Model, Name, Natural, Positive, Section, Share, validate
 
 PARAMS = Path("params.yaml")
 
@@ -322,14 +322,14 @@ def load(path: Path = PARAMS) -> Params:
         FileError: the file is missing or not YAML.
         ParamsError: a key is unknown, missing or impossible; one line each, with its path.
     """
-    return checked(Params, path)
+    return read_model(Params, path)
 
 
-def checked(model: type[Model], path: Path) -> Model:
+def read_model(model: type[Model], path: Path) -> Model:
     """Read a YAML file as what `model` says it must be.
 
     Raises:
         FileError: the file is missing or not YAML.
         ParamsError: a key is unknown, missing or impossible; one line each, with its path.
     """
-    return validated(model, files.read_yaml(path), path, ParamsError)
+    return validate(model, files.read_yaml(path), path, ParamsError)

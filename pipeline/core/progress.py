@@ -36,11 +36,6 @@ def progress(
     )
 
 
-def tell(text: str) -> None:
-    """Tell the person who runs the work one line, above the bar where there is one."""
-    tqdm.write(text, file=sys.stderr)
-
-
 class _Lines(io.StringIO):
     """Standard error, on which each state of the bar is a line."""
 

@@ -1,4 +1,4 @@
-"""Chance that is the same on every machine, in every order and for every part of a whole."""
+"""Random choices that are the same on every machine and in any order of work."""
 
 import hashlib
 
@@ -7,5 +7,9 @@ import numpy as np
 
 def generator(*parts: object) -> np.random.Generator:
     """Return the generator that belongs to these words or numbers, and to no others."""
-    digest = hashlib.sha256(" ".join(map(str, parts)).encode()).digest()
-    return np.random.default_rng(list(digest))
+    return np.random.default_rng(list(bytes.fromhex(draw(*parts))))
+
+
+def draw(*parts: object) -> str:
+    """Return the hash of these words or numbers: to sort by it is to shuffle, each time alike."""
+    return hashlib.sha256(" ".join(map(str, parts)).encode()).hexdigest()

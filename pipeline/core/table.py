@@ -87,7 +87,7 @@ class Table:
         if table.path.suffix == ".csv":
             csv_files.write_csv(table.path, checked)
         else:
-            with files.atomic(table.path, "wb") as stream:
+            with files.unfinished(table.path, "wb") as stream:
                 checked.to_parquet(stream, index=False)
 
 
@@ -114,7 +114,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
 
 def _maker(path: Path) -> str:
-    return f"`{files.maker(path) or 'dvc repro'}` makes it"
+    return f"`{files.command_for(path) or 'dvc repro'}` makes it"
 
 
 def _column_problems(wanted: list[str], found: list[str]) -> list[str]:

@@ -28,7 +28,7 @@ class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
 
-def validated(
+def validate(
     model: type[Model], value: object, where: object, refusal: type[MomentRankError]
 ) -> Model:
     """Return a value as what `model` says it must be; `where` it is from begins each line.

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.campaign.collection import CANDIDATES, SPLITS, Collection
-from pipeline.core import words
+from pipeline.core.text import count_words, vocabulary
 
 Row = list[str]
 EMPTY = "-"
@@ -56,7 +56,7 @@ def collection_table(found: Collection) -> list[Row]:
             "judged pairs": lambda part: f"{len(part.pairs):,}",
             "moments": lambda part: f"{len(part.moments):,}",
             "videos": lambda part: f"{part.pairs['video_id'].nunique():,}",
-            "words in a query (mean)": lambda part: _mean(words.lengths(part.queries["query"])),
+            "words in a query (mean)": lambda part: _mean(count_words(part.queries["query"])),
             "distinct words of queries": lambda part: f"{_vocabulary(part):,}",
             "seconds of a moment (mean)": lambda part: _mean(part.moments["length"]),
             "seconds of a video (mean)": lambda part: _mean(_videos(part)["duration"]),
@@ -94,7 +94,7 @@ def _by_split(found: Collection, figures: Figures) -> list[Row]:
 
 
 def _vocabulary(part: Judged) -> int:
-    return len(words.vocabulary(part.queries["query"]))
+    return len(vocabulary(part.queries["query"]))
 
 
 def _videos(part: Judged) -> pd.DataFrame:

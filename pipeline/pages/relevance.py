@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.campaign.collection import CANDIDATES
-from pipeline.core import words
+from pipeline.core.text import count_words
 from pipeline.distribution.figures import per_query
 from pipeline.pages.sources import Sources
 
@@ -72,7 +72,7 @@ def relevant_moments(levels: pd.DataFrame) -> pd.DataFrame:
 def query_words(queries: pd.DataFrame) -> pd.DataFrame:
     """Return how many validation and test queries have how many words, as `histogram`."""
     judged = queries.loc[queries["split"] != "train", "query"]
-    return histogram(words.lengths(judged), WORD_STEP)
+    return histogram(count_words(judged), WORD_STEP)
 
 
 def moment_seconds(moments: pd.DataFrame) -> pd.DataFrame:

@@ -81,7 +81,7 @@ def read(params: Params) -> Sources:
     campaign = current()
     return Sources(
         collection=release.collection(campaign, made),
-        moments=captions.described(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
+        moments=captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),
         audit=audit,

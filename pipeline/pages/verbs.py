@@ -10,7 +10,7 @@ from functools import cache
 
 from lemminflect import getAllLemmas
 
-from pipeline.core.words import words
+from pipeline.core.text import words
 
 LEXICON = "lemminflect"
 VERBS = {"VERB", "AUX"}

@@ -94,7 +94,7 @@ class Store:
     def keep(self, ids: Ids, vectors: Vectors) -> None:
         """Put one encoded chunk on the disk."""
         name = hashlib.sha256(ids.tobytes()).hexdigest()[:16]
-        with files.atomic(self._partial / f"{name}.npz", "wb") as stream:
+        with files.unfinished(self._partial / f"{name}.npz", "wb") as stream:
             np.savez(stream, ids=ids, vectors=vectors)
 
     def finish(self, ids: Ids) -> None:
@@ -106,7 +106,7 @@ class Store:
             "vectors": f"vectors-{name}.npy",
         }
         if not (self.folder / index["vectors"]).is_file():
-            with files.atomic(self.folder / index["ids"], "wb") as stream:
+            with files.unfinished(self.folder / index["ids"], "wb") as stream:
                 np.save(stream, ids, allow_pickle=False)
             self._assemble(self.folder / index["vectors"], ids)
         files.write_json(self.folder / "index.json", index)

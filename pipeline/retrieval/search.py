@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.core.cores import cores
+from pipeline.core.parallel import cores
 from pipeline.retrieval.blas import import_faiss
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import MOST_QUERIES, Flags, Neighbours, Pool, best_places, joined

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
-from pipeline.core.validation import validated
+from pipeline.core.validation import validate
 
 SCREENPLAY = Path("datasets/sample/screenplay.yaml")
 MIN_PHRASINGS = 3
@@ -182,7 +182,7 @@ def load_screenplay(path: Path = SCREENPLAY) -> Screenplay:
         FileError: the file is missing or not YAML.
         ScreenplayError: what is wrong with it, a line for each mistake, with its field.
     """
-    return validated(Screenplay, files.read_yaml(path), path, ScreenplayError)
+    return validate(Screenplay, files.read_yaml(path), path, ScreenplayError)
 
 
 def _problems(script: Screenplay) -> Iterator[str]:

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from functools import cache, partial
 from pathlib import Path
 
-from pipeline.core.parallel import together
-from pipeline.core.remembered import Remembered
+from pipeline.core.file_cache import FileCache
+from pipeline.core.parallel import map_in_threads
 from pipeline.video.probe import VideoError, seconds_of
 
 ANY_SUFFIX = ".*"
@@ -87,14 +87,14 @@ def durations(paths: Collection[str], memory: Path, workers: int) -> dict[str, f
         VideoError: ffmpeg is missing, or several videos fit one path.
     """
     found = {path: video for path in paths if (video := find(path))}
-    remembered = Remembered(memory, seconds_of, float)
-    lengths = together(partial(_length, remembered), found.values(), workers, "durations")
-    remembered.save()
+    cache = FileCache(memory, seconds_of, float)
+    lengths = map_in_threads(partial(_length, cache), found.values(), workers, "durations")
+    cache.save()
     return {path: lengths[video] for path, video in found.items() if lengths[video] > 0}
 
 
-def _length(remembered: Remembered[float], path: Path) -> float:
+def _length(cache: FileCache[float], path: Path) -> float:
     try:
-        return remembered.of(path)
+        return cache.get(path)
     except OSError:
         return 0.0

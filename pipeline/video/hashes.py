@@ -6,10 +6,10 @@ A copy of the corpus on another disk is the same corpus, so content decides, not
 from pathlib import Path
 
 from pipeline.core import files
-from pipeline.core.remembered import Remembered
+from pipeline.core.file_cache import FileCache
 
 
-class Hashes(Remembered[str]):
+class Hashes(FileCache[str]):
     """Hashes of files, in hexadecimal, remembered in `cache`."""
 
     def __init__(self, cache: Path) -> None:

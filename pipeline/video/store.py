@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from urllib.parse import quote
 
 from momentrank.errors import MomentRankError
-from pipeline.core.parallel import together
+from pipeline.core.parallel import map_in_threads
 
 LABEL_STUDIO = "label-studio"
 S3_SCHEME = "s3://"
@@ -71,7 +71,7 @@ class S3:
         with _told(self._bucket):
             there = set(self._keys())
             missing = [clip for clip in clips if _key(self._prefix, clip.name) not in there]
-            together(self._put, missing, UPLOADS, "upload")
+            map_in_threads(self._put, missing, UPLOADS, "upload")
         return len(missing)
 
     def _put(self, clip: Path) -> None:

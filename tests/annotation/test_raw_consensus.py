@@ -69,7 +69,7 @@ def told(monkeypatch, capsys):
         monkeypatch.setattr(sys, "argv", ["consensus", *map(str, arguments)])
         try:
             options = command_module._parser().parse_args()
-            cli.report(lambda: command_module.command(options))
+            cli.run_command(lambda: command_module.command(options))
         except SystemExit as exc:
             return exc.code, *capsys.readouterr()
         return 0, *capsys.readouterr()

@@ -86,7 +86,7 @@ def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
     with pytest.raises(ServerError, match="holds no database"):
         backup.restore(Path("empty.zip"))
     assert settings.read() == {settings.TOKEN: "mine"}
-    with files.atomic(Path("there.zip")) as stream:
+    with files.unfinished(Path("there.zip")) as stream:
         stream.write("x")
     with pytest.raises(ServerError, match="never overwritten"):
         backup.write(Path("there.zip"))

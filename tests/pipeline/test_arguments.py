@@ -4,17 +4,17 @@ import argparse
 
 import pytest
 
-from pipeline.core import arguments
+from pipeline.core import cli
 
 
 @pytest.mark.parametrize(
     ("kind", "text", "value"),
     [
-        (arguments.natural, "0", 0),
-        (arguments.count, "1", 1),
-        (arguments.positive, "0.5", 0.5),
-        (arguments.share, "0", 0.0),
-        (arguments.positive_share, "1", 1.0),
+        (cli.natural, "0", 0),
+        (cli.count, "1", 1),
+        (cli.positive, "0.5", 0.5),
+        (cli.share, "0", 0.0),
+        (cli.positive_share, "1", 1.0),
     ],
 )
 def test_a_number_is_read(kind, text, value):
@@ -24,16 +24,16 @@ def test_a_number_is_read(kind, text, value):
 @pytest.mark.parametrize(
     ("kind", "text"),
     [
-        (arguments.natural, "-1"),
-        (arguments.natural, "1.5"),
-        (arguments.count, "0"),
-        (arguments.count, "-1"),
-        (arguments.count, "many"),
-        (arguments.positive, "0"),
-        (arguments.positive, "inf"),
-        (arguments.share, "1.1"),
-        (arguments.share, "nan"),
-        (arguments.positive_share, "0"),
+        (cli.natural, "-1"),
+        (cli.natural, "1.5"),
+        (cli.count, "0"),
+        (cli.count, "-1"),
+        (cli.count, "many"),
+        (cli.positive, "0"),
+        (cli.positive, "inf"),
+        (cli.share, "1.1"),
+        (cli.share, "nan"),
+        (cli.positive_share, "0"),
     ],
 )
 def test_another_is_a_usage_error(kind, text, capsys):

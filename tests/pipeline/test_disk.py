@@ -130,7 +130,7 @@ def test_a_read_only_folder_is_one_line(read_only, name):
 
 
 def test_an_error_of_another_file_keeps_its_name(tmp_path):
-    with pytest.raises(FileNotFoundError, match="other"), files.atomic(tmp_path / "table"):
+    with pytest.raises(FileNotFoundError, match="other"), files.unfinished(tmp_path / "table"):
         (tmp_path / "other").read_text()
 
 
@@ -161,7 +161,7 @@ def test_a_clip_on_a_full_disk_is_no_bad_video_and_no_half_clip(small_disk, numb
 
 def test_what_the_disk_refuses_elsewhere_is_a_line_too(small_disk, capsys):
     with pytest.raises(SystemExit) as ended:
-        cli.report(lambda: (small_disk / "log").write_bytes(bytes(2 * ROOM)) and None)
+        cli.run_command(lambda: (small_disk / "log").write_bytes(bytes(2 * ROOM)) and None)
     assert ended.value.code == 1
     assert capsys.readouterr().err == "error: the disk: no space left on device\n"
 
@@ -171,10 +171,10 @@ def test_too_little_memory_is_a_line(capsys):
         raise MemoryError
 
     with pytest.raises(SystemExit) as ended:
-        cli.report(work)
+        cli.run_command(work)
     assert (ended.value.code, capsys.readouterr().err) == (1, "error: not enough memory\n")
 
 
 def test_an_error_of_ours_is_no_word_of_the_disk():
     with pytest.raises(FileNotFoundError):
-        cli.report(lambda: Path("no-such-file").read_text() and None)
+        cli.run_command(lambda: Path("no-such-file").read_text() and None)

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from pipeline.core import tables
-from pipeline.core.threads import one_thread
+from pipeline.core.parallel import one_thread
 from pipeline.embed import embed, main
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store

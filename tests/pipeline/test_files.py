@@ -43,20 +43,20 @@ def numbered(path):
 
 
 def break_off(path, mode, error):
-    with files.atomic(path, mode) as stream:
+    with files.unfinished(path, mode) as stream:
         stream.write(b"new" if mode == "wb" else "new")
         raise error
 
 
 def test_a_file_is_written_with_its_folders(tmp_path):
-    with files.atomic(tmp_path / "a" / "b.txt") as stream:
+    with files.unfinished(tmp_path / "a" / "b.txt") as stream:
         stream.write("é\n")
     assert (tmp_path / "a" / "b.txt").read_bytes() == "é\n".encode()
 
 
 def test_a_file_is_there_only_when_it_is_whole(tmp_path):
     path = tmp_path / "table.csv"
-    with files.atomic(path) as stream:
+    with files.unfinished(path) as stream:
         stream.write("half")
         stream.flush()
         assert not path.exists()
@@ -81,8 +81,8 @@ def test_kill_9_leaves_the_old_file_whole_and_the_next_write_works(tmp_path, rep
     code = f"""
 import time
 from pathlib import Path
-from pipeline import files
-with files.atomic(Path({str(path)!r})) as stream:
+from pipeline.core import files
+with files.unfinished(Path({str(path)!r})) as stream:
     stream.write("new" * 100_000)
     stream.flush()
     print("written", flush=True)
@@ -96,7 +96,7 @@ with files.atomic(Path({str(path)!r})) as stream:
         child.send_signal(signal.SIGKILL)
     assert child.returncode == -signal.SIGKILL
     assert path.read_text() == "old"
-    with files.atomic(path) as stream:
+    with files.unfinished(path) as stream:
         stream.write("newer")
     assert path.read_text() == "newer"
 
@@ -105,7 +105,7 @@ with files.atomic(Path({str(path)!r})) as stream:
 def test_a_file_has_the_mode_that_the_umask_allows(tmp_path, umask, mode):
     former = os.umask(umask)
     try:
-        with files.atomic(tmp_path / "new.txt"):
+        with files.unfinished(tmp_path / "new.txt"):
             pass
         assert os.umask(umask) == umask, "the umask itself was changed"
     finally:
@@ -117,7 +117,7 @@ def test_writing_over_a_link_leaves_what_it_points_to(tmp_path):
     # DVC's outs may be links into its cache, which nobody may change.
     (tmp_path / "cache").write_text("cached")
     (tmp_path / "out").symlink_to(tmp_path / "cache")
-    with files.atomic(tmp_path / "out") as stream:
+    with files.unfinished(tmp_path / "out") as stream:
         stream.write("new")
     assert (tmp_path / "cache").read_text() == "cached"
     assert (tmp_path / "out").read_text() == "new"
@@ -218,9 +218,9 @@ def test_what_a_stage_makes_names_the_command_that_makes_it(
     tmp_path, monkeypatch, repository, path, command
 ):
     monkeypatch.chdir(tmp_path)
-    assert files.maker(Path(path)) is None
+    assert files.command_for(Path(path)) is None
     shutil.copy(repository / "dvc.yaml", tmp_path)
-    assert files.maker(Path(path)) == files.maker(tmp_path / path) == command
+    assert files.command_for(Path(path)) == files.command_for(tmp_path / path) == command
     told = f"; `{command}` makes it" if command else ""
     with pytest.raises(FileError, match=rf"no such file or directory{told}$"):
         files.read_json(Path(path))

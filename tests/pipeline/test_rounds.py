@@ -11,7 +11,7 @@ from pipeline.captions.repair import rewrite_in_rounds
 from pipeline.captions.rewriter import Draft, Item
 from pipeline.captions.versions import improves
 from pipeline.core import tables
-from pipeline.core.captions import in_use
+from pipeline.core.captions import select_in_use
 
 
 class Scripted:
@@ -293,7 +293,7 @@ def test_a_caption_that_is_kept_is_used_as_it_is(rewritten, order):
     ]
     assert captions.loc["c", "similarity"] == 0.2
     tables.CAPTIONS.check(captions.reset_index()[tables.CAPTIONS.columns])
-    assert "c" in set(in_use(captions.reset_index())["moment_id"])
+    assert "c" in set(select_in_use(captions.reset_index())["moment_id"])
     listed = review.for_review(captions.reset_index(), MOMENTS, rewritten[1].failed)
     assert "c" not in set(listed["moment_id"])
 

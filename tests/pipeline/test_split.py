@@ -6,7 +6,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pipeline.core import tables
-from pipeline.core.captions import described, text_key
+from pipeline.core.captions import join_captions, text_key
 from pipeline.core.params import Split
 from pipeline.core.table import TableError
 from pipeline.split import SplitError, split
@@ -166,5 +166,5 @@ def test_captions_kept_out_and_other_modalities_are_no_queries():
             "status": ["passed", "passed", "failed", "passed"],
         }
     )
-    assert described(captions, moments, ["v"])["moment_id"].tolist() == ["a"]
-    assert described(captions, moments, ["t", "v"])["moment_id"].tolist() == ["a", "b"]
+    assert join_captions(captions, moments, ["v"])["moment_id"].tolist() == ["a"]
+    assert join_captions(captions, moments, ["t", "v"])["moment_id"].tolist() == ["a", "b"]

@@ -5,17 +5,17 @@ import time
 
 import pytest
 
-from pipeline.core.parallel import together
+from pipeline.core.parallel import map_in_threads
 
 
 def test_each_item_has_its_result():
-    assert together(lambda number: number * 2, [3, 1, 2], 2, "x") == {3: 6, 1: 2, 2: 4}
-    assert together(str, [], 2, "x") == {}
+    assert map_in_threads(lambda number: number * 2, [3, 1, 2], 2, "x") == {3: 6, 1: 2, 2: 4}
+    assert map_in_threads(str, [], 2, "x") == {}
 
 
 def test_workers_work_at_once():
     meeting = threading.Barrier(3, timeout=10)
-    assert len(together(lambda _: meeting.wait(), range(3), 3, "x")) == 3
+    assert len(map_in_threads(lambda _: meeting.wait(), range(3), 3, "x")) == 3
 
 
 def test_an_error_ends_it_without_the_rest():
@@ -27,5 +27,5 @@ def test_an_error_ends_it_without_the_rest():
         raise ValueError(f"number {number}")
 
     with pytest.raises(ValueError, match="number 0"):
-        together(work, range(1000), 1, "x")
+        map_in_threads(work, range(1000), 1, "x")
     assert len(begun) < 1000

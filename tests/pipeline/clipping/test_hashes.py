@@ -37,7 +37,7 @@ def read(monkeypatch):
 
 def saved(cache, video):
     hashes = Hashes(cache)
-    assert hashes.of(video) == sha(video.read_bytes())
+    assert hashes.get(video) == sha(video.read_bytes())
     hashes.save()
 
 
@@ -83,4 +83,4 @@ def test_files_that_nobody_asks_for_are_forgotten(cache, video):
 
 def test_what_is_not_there_is_an_error_of_the_system(cache, tmp_path):
     with pytest.raises(FileNotFoundError):
-        Hashes(cache).of(tmp_path / "none.mp4")
+        Hashes(cache).get(tmp_path / "none.mp4")

@@ -15,8 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import release
-from pipeline.core import tables, words
+from pipeline.core import tables
 from pipeline.core.params import Report
+from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.figures import per_query, query_table
 from pipeline.pages import (
     besides,
@@ -115,7 +116,7 @@ def test_verbs_are_found_in_every_form_and_no_noun_after_an_article():
               "He held a cup."]  # fmt: skip
     assert verbs.verbs(missed) == {"wave", "hug", "grab", "sit", "take", "hold"}
     assert verbs.verbs(["Two guys in the house of a man"]) == set()
-    assert words.words("The man's well-known e-mail, don't!") == [
+    assert words("The man's well-known e-mail, don't!") == [
         "the", "man's", "well-known", "e-mail", "don't"
     ]  # fmt: skip
 
@@ -424,8 +425,8 @@ def test_card_and_report_count_the_same_candidates_of_a_query(folder, request):
 
 
 def test_an_apostrophe_is_of_the_word_however_it_is_written():
-    assert words.vocabulary(["Don't", "don\u2019t stop"]) == {"don't", "don\u2019t", "stop"}
-    assert words.lengths(pd.Series(["", "one two-fold, three!"])).tolist() == [0, 3]
+    assert vocabulary(["Don't", "don\u2019t stop"]) == {"don't", "don\u2019t", "stop"}
+    assert count_words(pd.Series(["", "one two-fold, three!"])).tolist() == [0, 3]
 
 
 def test_scores_stand_under_their_cutoff_and_iou(found):

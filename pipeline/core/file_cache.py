@@ -1,0 +1,59 @@
+"""A cache of what was computed from files, valid until a file changes.
+
+Size and date only decide whether a file must be read again.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from pipeline.core import files
+
+Value = TypeVar("Value", bound=str | float)
+
+
+class FileCache(Generic[Value]):
+    """Results of `read` by file, kept at `path` (if that is lost, all files are read again)."""
+
+    def __init__(
+        self, path: Path, read: Callable[[Path], Value], parse: Callable[[Any], Value]
+    ) -> None:
+        """Load the cache; `parse` turns a stored value into what `read` returns."""
+        self._path, self._read = path, read
+        self._stored = _load(path, parse)
+        self._used: dict[str, tuple[int, int, Value]] = {}
+
+    def get(self, path: Path) -> Value:
+        """Return the result for a file; safe to call from many threads.
+
+        Raises:
+            OSError: the file can't be read.
+        """
+        stat = path.stat()
+        size, time, value = self._stored.get(str(path), (None, None, None))
+        if value is None or (size, time) != (stat.st_size, stat.st_mtime_ns):
+            value = self._read(path)
+        self._used[str(path)] = (stat.st_size, stat.st_mtime_ns, value)
+        return value
+
+    def last(self, path: Path) -> Value | None:
+        """Return the result of the last successful read of a file, or None if there is none."""
+        if stored := self._stored.get(str(path)):
+            self._used[str(path)] = stored
+        return stored[2] if stored else None
+
+    def paths(self) -> list[str]:
+        """Return the files that the cache held when it was loaded."""
+        return list(self._stored)
+
+    def save(self) -> None:
+        """Store the results of the files that were asked for, and no others."""
+        files.write_json(self._path, dict(sorted(self._used.items())))
+
+
+def _load(path: Path, parse: Callable[[Any], Value]) -> dict[str, tuple[int, int, Value]]:
+    try:
+        entries: Any = files.read_json(path)
+        return {file: (size, time, parse(value)) for file, (size, time, value) in entries.items()}
+    except (files.FileError, AttributeError, TypeError, ValueError):
+        return {}
