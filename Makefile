@@ -104,9 +104,13 @@ lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Pyth
 	  --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
 	@sed -i.bak 's/+cpu$$//' requirements.lock && rm requirements.lock.bak
 
-stop-demo: $(READY) ## Stop the demo's server; what the demo has made stays
-	@test ! -d $(DEMO) || { cd $(DEMO) && $(RUN) python -m annotation.server stop; }
+# What ends the demo takes the environment as it is: a change of the pins must not stop it.
+IN_DEMO = test ! -d $(DEMO) || { test -x .venv/bin/python || $(MAKE) --no-print-directory setup; \
+  cd $(DEMO) && $(RUN) python -m $(1); }
 
-clean-demo: $(READY) ## Take the demo away, its server too; refuses where people have judged
-	@test ! -d $(DEMO) || { cd $(DEMO) && $(RUN) python -m annotation.rehearsal --clear; }
+stop-demo: ## Stop the demo's server; what the demo has made stays
+	@$(call IN_DEMO,annotation.server stop)
+
+clean-demo: ## Take the demo away, its server too; refuses where people have judged
+	@$(call IN_DEMO,annotation.rehearsal --clear)
 	@rm -rf $(DEMO) $(DEMO).new

@@ -108,3 +108,21 @@ def test_a_taking_in_that_was_stopped_in_the_middle_is_done_again(checkout):
     assert params(demo)["split"]["val"] == 5
     assert (demo / "new.py").exists()
     assert git(demo, "status", "--porcelain") == ""
+
+
+def test_other_pins_than_those_of_a_shared_environment_do_not_keep_the_demo(checkout):
+    demo = cloned(checkout)
+    with (checkout / "requirements.lock").open("a") as pins:
+        pins.write("# changed\n")
+    setup = subprocess.run(["make", "setup"], cwd=checkout, capture_output=True, check=False)
+    assert setup.returncode, "an environment that is not ours is not changed"
+    for target, left in (("stop-demo", True), ("clean-demo", False)):
+        done = subprocess.run(["make", target], cwd=checkout, capture_output=True, check=False)
+        assert (done.returncode, demo.exists()) == (0, left), done.stderr
+
+
+def test_without_a_demo_there_is_nothing_to_install(checkout):
+    (checkout / ".venv").unlink()
+    for target in ("stop-demo", "clean-demo"):
+        subprocess.run(["make", target], cwd=checkout, check=True)
+    assert not (checkout / ".venv").exists()
