@@ -91,7 +91,7 @@ def language_of(queries: Iterable[str], params: Params) -> str:
     said, seen = params.release.language, detection.of_corpus(queries, params.ingest.language)
     if said is None:
         return seen.code
-    if detection.is_code(said) and seen.is_certain and seen.share_outside([said]) > MOST:
+    if detection.is_code(said) and seen.is_outside([said], MOST):
         raise ReleaseError(
             f"params.yaml: release.language is {said}, but the queries are {seen}: correct it, or"
             " set it to null; if the detection is wrong, set ingest.language"

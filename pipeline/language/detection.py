@@ -6,7 +6,7 @@ one short sentence rightly in 99.7 % of QVHighlights' and 99.9 % of TVR's descri
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,8 +22,8 @@ UNKNOWN = "und"
 """ISO 639's own code for a text whose language can't be determined."""
 SAMPLE = 5000
 """Distinct texts that are looked at, at most: half a second, and shares to half a per cent."""
-MIN_TEXTS = 10
-"""Fewer recognized texts are weak evidence: they are reported, and nothing is refused."""
+MIN_ALIKE = 2
+"""Texts in one language that make it certain: mistakes about short texts differ from each other."""
 MIN_CONFIDENCE = 0.5
 """Of one text; below it, the text counts for no language."""
 MIN_SHOWN = 0.01
@@ -59,11 +59,25 @@ class Language(NamedTuple):
     @property
     def is_certain(self) -> bool:
         """Whether it is said, or seen in enough texts to act on."""
-        return self.is_given or self.texts >= MIN_TEXTS
+        return self.is_given or self._count(self.code) >= MIN_ALIKE
 
     def share_outside(self, codes: Iterable[str]) -> float:
         """Return the share of texts in other languages than these."""
         return 1.0 - sum(self.shares.get(code, 0.0) for code in set(codes)) if self.shares else 0.0
+
+    def is_outside(self, codes: Collection[str], most: float) -> bool:
+        """Tell whether a larger share than `most` is in other languages, one of them certain."""
+        other = self.main_outside(codes)
+        if other is None or self.share_outside(codes) <= most:
+            return False
+        return self.is_given or self._count(other) >= MIN_ALIKE
+
+    def main_outside(self, codes: Collection[str]) -> str | None:
+        """Return the language of most texts apart from `codes`; None if there is no other."""
+        return next((code for code in self.shares if code not in codes), None)
+
+    def _count(self, code: str) -> int:
+        return round(self.shares.get(code, 0.0) * self.texts)
 
     def __str__(self) -> str:
         """Name the languages with their shares: `German (de), 98.0 % of 1,204 texts`."""

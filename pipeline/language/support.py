@@ -1,7 +1,7 @@
 """Which of the settings in use know a corpus's language, and what to set where one does not."""
 
 from pipeline.core.params import Params
-from pipeline.language.detection import ENGLISH, Language, LanguageError
+from pipeline.language.detection import ENGLISH, Language, LanguageError, name_of
 
 MAX_OTHER = 0.2
 """A larger share of texts in other languages is refused by what knows English only."""
@@ -34,15 +34,12 @@ def refuse(language: Language, settings: list[str]) -> None:
     Raises:
         LanguageError: with a line on what to set for each of them.
     """
-    if settings and language.is_certain and language.share_outside([ENGLISH]) > MAX_OTHER:
+    if settings and language.is_outside([ENGLISH], MAX_OTHER):
         raise LanguageError(_refusal(language, settings))
 
 
 def _refusal(language: Language, settings: list[str]) -> str:
-    main = max(
-        (code for code in language.shares if code != ENGLISH), key=language.shares.__getitem__
-    )
-    named = language._replace(code=main).name
+    named = name_of(language.main_outside([ENGLISH]) or language.code)
     advice = [f"  {setting}: {REMEDIES[setting].format(name=named)}" for setting in settings]
     return "\n".join(
         [

@@ -89,10 +89,27 @@ def test_of_many_texts_a_sample_is_looked_at(monkeypatch):
     assert detect(numbered).texts > 100
 
 
-def test_few_texts_are_weak_evidence_and_nothing_is_refused(defaults):
-    found = detect(GERMAN[:5])
-    assert (found.code, found.is_certain) == ("de", False)
-    assert "too few to be certain" in str(found)
+@pytest.mark.parametrize("few", [2, 5])
+def test_a_few_texts_in_one_language_are_enough_to_refuse(defaults, few):
+    found = detect(GERMAN[:few])
+    assert (found.code, found.is_certain) == ("de", True)
+    with pytest.raises(LanguageError, match="names in German"):
+        support.refuse(found, support.english_only(defaults))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        GERMAN[:1],
+        [*ENGLISH[:2], GERMAN[0]],
+        ["amy wears", "beckett knocks", "martha leaves", "mia was"],
+    ],
+    ids=["one text", "one of three", "mistakes that differ"],
+)
+def test_one_text_in_a_language_is_weak_evidence_and_nothing_is_refused(defaults, texts):
+    found = detect(texts)
+    assert found.share_outside(["en"]) > support.MAX_OTHER
+    assert ("too few to be certain" in str(found)) == (found.code != "en")
     support.refuse(found, support.english_only(defaults))
 
 
