@@ -36,6 +36,8 @@ MAX_ID = 500
 Probe = Callable[[Collection[str]], Mapping[str, float]]
 """Tells the seconds of videos by their paths; a video that is not there is left out."""
 DURATIONS = Path(".cache/ingest/durations.json")
+SAME_LENGTH = 0.5
+"""Seconds, within which a duration is the length of its moment, which a table may have rounded."""
 LARGEST_INTEGER = 2**63
 """A larger integer is no time, and more than pandas can turn into one."""
 
@@ -82,6 +84,7 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
             "by_modality": _counts(good[wanted]["modality"]),
             "other_modality": int((~wanted).sum()),
             "ends_clipped": int((clipped & wanted).sum()),
+            "durations_of_moments": int(typed["of_moment"].sum()),
             "rejected": len(refused),
             "rejected_by_reason": _counts(refused["reason"]),
         },
@@ -96,7 +99,14 @@ def _typed(raw: pd.DataFrame) -> pd.DataFrame:
     frame = _without_broken_text(raw.assign(**numbers, **texts))
     usual = frame["video_id"].map(_usual_durations(frame))
     several = frame["duration"].notna() & (frame["duration"] != usual)
-    return frame.assign(duration=usual, several=several)
+    return frame.assign(duration=usual, several=several, of_moment=_is_of_moment(frame))
+
+
+def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
+    """Tell whether a row's duration is that of its moment: a video would end before that does."""
+    length = frame["end"] - frame["start"]
+    past = frame["end"] > frame["duration"] + SAME_LENGTH
+    return past & (length > 0) & ((frame["duration"] - length).abs() <= SAME_LENGTH)
 
 
 def _with_durations(frame: pd.DataFrame, template: str | None, probe: Probe | None) -> pd.DataFrame:
@@ -202,12 +212,18 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
     """Stop where a corpus is not what the params say it is.
 
     Raises:
-        CorpusError: no row can be used, none is of a modality that is asked for, or the
-            share of rejected rows passes `max_rejected`.
+        CorpusError: no row can be used, none is of a modality that is asked for, the durations
+            are not those of videos, or the share of rejected rows passes `max_rejected`.
     """
     rows, unusable, limit = result.metrics["rows"], len(result.rejected), params.max_rejected
     if not rows:
         raise CorpusError(f"{params.source}: holds no {params.corpus} rows")
+    if result.metrics["durations_of_moments"] > rows / 2:
+        raise CorpusError(
+            f"{params.source}: the durations are those of the moments, not of their videos. Say"
+            " which column has the videos' (ingest.columns: {duration: ITS COLUMN}), or that none"
+            " has (ingest.columns: {duration: null}): then the videos under ingest.videos tell"
+        )
     if unusable == rows:
         said, remedy = f"not one of {rows} rows can be used", "is ingest.corpus right?"
     elif unusable / rows > limit:

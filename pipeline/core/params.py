@@ -19,7 +19,7 @@ Modality = Literal["v", "t", "vt"]
 Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo", "table"]
 Modalities = Annotated[list[Modality], Field(min_length=1)]
 Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
-Columns = Mapping[Column, str]
+Columns = Mapping[Column, str | None]
 RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
 
 
@@ -53,7 +53,7 @@ class Ingest(Section):
     end_slack: Annotated[float, Field(ge=0)]
     max_characters: Positive
     language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2})$")]
-    columns: dict[Column, Name]
+    columns: dict[Column, Name | None]
 
     @field_validator("videos")
     @classmethod

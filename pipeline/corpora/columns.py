@@ -29,21 +29,21 @@ NEEDED: tuple[Column, ...] = ("video_id", "start", "end", "description")
 def locate(path: Path, header: Sequence[str], columns: Columns) -> dict[Column, str]:
     """Return the table's column for each of our fields that has one.
 
-    A field that `columns` names is in that column; one named by no entry is found by its usual
-    names, among the columns that no entry has taken.
+    A field that `columns` names is in that column, or in none where it names None; one named by
+    no entry is found by its usual names, among the columns that no entry has taken.
 
     Raises:
         FileError: a named column is missing, a needed field is found nowhere, or a field may
             be in several columns.
     """
-    for ours, theirs in columns.items():
+    located = {ours: theirs for ours, theirs in columns.items() if theirs is not None}
+    for ours, theirs in located.items():
         if theirs not in header:
             raise FileError(f"{path}: column {theirs!r} is missing (ingest.columns: {ours})"
                             f"; found: {_listed(header)}")  # fmt: skip
-    located = dict(columns)
-    free = [name for name in header if name not in columns.values()]
+    free = [name for name in header if name not in located.values()]
     for field in get_args(Column):
-        usual = None if field in located else _usual(path, field, free)
+        usual = None if field in columns else _usual(path, field, free)
         if usual:
             located[field] = usual
     for needed in NEEDED:

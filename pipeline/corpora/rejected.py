@@ -39,7 +39,9 @@ TIMES = ("start", "end", "duration")
 ADVICE = {
     "not-utf8": "save the file as UTF-8 (Excel: `CSV UTF-8`), or type: iconv -f CP1252 -t UTF-8",
     "no-duration": "name the column of the videos' durations (ingest.columns), or say where the"
-    " videos lie (ingest.videos)",
+    " videos are (ingest.videos); no such video was found there",
+    "duplicate-id": "where that column does not hold the moments' ids, set ingest.columns:"
+    " {moment_id: null}",
     "too-long": "ingest.max_characters is the limit",
 }
 

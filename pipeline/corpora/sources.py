@@ -13,6 +13,8 @@ MAX_DOCUMENT_BYTES = 2**30
 def source_files(source: Path, *suffixes: str) -> list[Path]:
     """List the files of a corpus: `source` itself, or those of a folder, by name.
 
+    `suffixes` are in lower case, and mean those in capitals, too.
+
     Raises:
         FileError: `source` is missing, or the folder holds no file with such a suffix.
     """
@@ -20,7 +22,7 @@ def source_files(source: Path, *suffixes: str) -> list[Path]:
         raise FileError(f"{source}: no such file or folder; set ingest.source in params.yaml")
     if source.is_file():
         return [source]
-    files = sorted(path for path in source.iterdir() if path.suffix in suffixes)
+    files = sorted(path for path in source.iterdir() if path.suffix.lower() in suffixes)
     if not files:
         raise FileError(f"{source}: holds no {' or '.join(suffixes)} file")
     return files

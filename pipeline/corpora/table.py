@@ -10,7 +10,7 @@ import pyarrow
 from pyarrow import parquet
 
 from pipeline.core import csv_files, files
-from pipeline.core.params import Columns
+from pipeline.core.params import Column, Columns
 from pipeline.corpora.columns import locate
 from pipeline.corpora.rows import Row, stable_id, unreadable
 from pipeline.corpora.sources import source_files
@@ -34,25 +34,28 @@ class _Table(NamedTuple):
 def read(source: Path, columns: Columns) -> Iterator[Row]:
     """Yield the moments of one table, or of a folder of them.
 
-    `columns` maps our field (`video_id`, `start`, ...) to the table's column; the others are
-    found by their usual names (`pipeline.corpora.columns`). Without a column for `moment_id`
-    the ids are made of what the row says; without one for `modality` every description is
-    visual; without one for `duration` the videos tell it.
+    `columns` maps our field (`video_id`, `start`, ...) to the table's column, or to None where
+    none holds it; the others are found by their usual names (`pipeline.corpora.columns`). Without
+    a column for `moment_id` the ids are made of what the row says; without one for `modality`
+    every description is visual; without one for `duration` the videos tell it.
 
     Raises:
         FileError: a file is unreadable, of another suffix, lacks a column that is needed or
             named, or has several for one field.
     """
     for path in source_files(source, *_READERS):
-        if path.suffix not in _READERS:
-            raise files.FileError(f"{path}: a table is one of {list(_READERS)}")
-        table = _READERS[path.suffix](path)
-        located = locate(path, table.header, columns) if table.header else dict(columns)
+        kind = path.suffix.lower()
+        if kind not in _READERS:
+            raise files.FileError(f"{path}: save it as one of {', '.join(_READERS)}")
+        table = _READERS[kind](path)
+        located = locate(path, table.header, columns) if table.header else {}
         for row, fields in table.rows({*located.values()}):
             yield row if row.problem else _fill(row, fields, located, table.decimal_comma)
 
 
-def _fill(row: Row, fields: Mapping[str, Any], columns: Columns, decimal_comma: bool) -> Row:
+def _fill(
+    row: Row, fields: Mapping[str, Any], columns: Mapping[Column, str], decimal_comma: bool
+) -> Row:
     values: dict[str, Any] = {ours: fields.get(theirs) for ours, theirs in columns.items()}
     row = row._replace(**values)
     if "moment_id" not in columns:

@@ -84,6 +84,7 @@ def test_a_usable_row_is_a_moment_and_its_video():
         "by_modality": {"v": 1},
         "other_modality": 0,
         "ends_clipped": 0,
+        "durations_of_moments": 0,
         "rejected": 0,
         "rejected_by_reason": {},
     }
@@ -650,6 +651,17 @@ def test_the_stage_says_what_it_took_rejected_and_did_not_find(stage, capsys):
     assert "empty-text" in said
     assert "tvr.jsonl line 2" in said
     assert "not one of 1 videos is there: is ingest.videos right? (no nowhere/v1.mp4)" in said
+
+
+def test_a_column_of_the_moments_lengths_is_not_taken_for_the_videos_durations(stage):
+    """The longest moment of a video would pass for its duration, and the others for good."""
+    rows = [tvr(number, ts=[number, number + 2 + number % 3]) for number in range(1, 30)]
+    lengths = [row | {"duration": row["ts"][1] - row["ts"][0]} for row in rows]
+    with pytest.raises(CorpusError, match=r"those of the moments.*\{duration: null\}"):
+        stage(*lengths, max_rejected=1.0)
+    stage(*lengths[:9], *(row | {"duration": 60.0} for row in rows[9:]), max_rejected=1.0)
+    assert metrics()["durations_of_moments"] == 9
+    assert tables.VIDEOS.read()["duration"].to_list() == [60.0]
 
 
 def test_formulas_in_rejected_rows_are_harmless(stage):

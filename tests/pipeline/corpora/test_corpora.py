@@ -554,7 +554,7 @@ def test_a_table_without_a_named_column_is_an_error(tmp_path, suffix, message):
 
 def test_a_table_of_another_kind_is_an_error(tmp_path):
     (tmp_path / "moments.xlsx").touch()
-    with pytest.raises(FileError, match=r"a table is one of \['\.csv', '\.tsv', '\.jsonl', "):
+    with pytest.raises(FileError, match=r"xlsx: save it as one of \.csv, \.tsv, "):
         taken("table", tmp_path / "moments.xlsx", COLUMNS)
     with pytest.raises(FileError, match=r"holds no \.csv or \.tsv or \.jsonl or \.parquet file$"):
         taken("table", tmp_path, COLUMNS)

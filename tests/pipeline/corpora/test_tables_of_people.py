@@ -128,6 +128,23 @@ def test_a_missing_column_names_what_was_looked_for_and_found(tmp_path):
         rows(tmp_path, "video,start,txt\n")
 
 
+def test_a_column_of_a_usual_name_may_be_another_thing(tmp_path):
+    text = "id,video,start,end,duration,text\nann,v,1,3,2,Hi\n"
+    [row] = rows(tmp_path, text, {"moment_id": None, "duration": None})
+    assert said([row]) == [("v", "1", "3", None, "Hi")]
+    assert len(row.moment_id) == 16, "made, as without such a column"
+    with pytest.raises(FileError, match=r"ingest\.columns: \{start: ITS COLUMN\}"):
+        rows(tmp_path, text, {"start": None})
+
+
+def test_a_suffix_in_capitals_is_read_alone_and_in_a_folder(tmp_path):
+    text = "video,start,end,text\n{},1,2,Hi\n"
+    assert len(rows(tmp_path, text.format("a"), name="A.CSV")) == 1
+    rows(tmp_path, text.format("b"), name="b.csv")
+    found = corpora.read("table", tmp_path, {})
+    assert sorted(row.video_id for row in found) == ["a", "b"]
+
+
 def test_json_lines_need_not_all_have_every_field(tmp_path):
     text = '{"video": "v", "start": 1}\n{"video": "w", "start": 1, "end": 2, "text": "Hi"}\n'
     assert said(rows(tmp_path, text, name="m.jsonl"))[1] == ("w", 1, 2, None, "Hi")
