@@ -74,8 +74,10 @@ def missing_remark(paths: Collection[str]) -> str:
     missing = [path for path in paths if find(path) is None]
     if not missing or len(missing) <= MANY * len(paths):
         return ""
-    many = "not one" if len(missing) == len(paths) else f"only {len(paths) - len(missing)}"
-    return f"{many} of {len(paths)} videos is there: is ingest.videos right? (no {missing[0]})"
+    there = len(paths) - len(missing)
+    some = f"only {there}" if there else "not one"
+    verb = "are" if there > 1 else "is"
+    return f"{some} of {len(paths)} videos {verb} there: is ingest.videos right? (no {missing[0]})"
 
 
 def durations(paths: Collection[str], memory: Path, workers: int) -> dict[str, float]:

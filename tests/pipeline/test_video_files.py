@@ -55,6 +55,8 @@ def test_no_video_at_all_asks_for_the_setting(folder):
     )  # fmt: skip
     place(folder, "7.mp4")
     assert missing_remark(paths).startswith("only 1 of 180 videos is there")
+    place(folder, "8.mp4")
+    assert missing_remark(paths).startswith("only 2 of 180 videos are there")
     place(folder, *(f"{number}.mp4" for number in range(100)))
     assert missing_remark(paths) == missing_remark([]) == ""
 
