@@ -18,7 +18,7 @@ BYTES, GENERATIONS = 2 * 2**20, 3
 LINE_BYTES = 2**16
 HIDDEN = "[hidden]"
 SECRET = re.compile(
-    r"(?<=token=)[\w.%-]+"  # the link with which people sign up
+    r"(?:(?<=token=)|(?<=token%3D))[\w.%-]+"  # the link with which people sign up, quoted or not
     r"|(?<=password=)[^\s&\"']+"
     r"|eyJ[\w-]+\.[\w-]+\.[\w-]*"  # personal access tokens, keys of tasks
     r"|\b[0-9a-f]{40}\b",  # legacy tokens

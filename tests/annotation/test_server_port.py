@@ -268,6 +268,8 @@ def test_a_line_of_the_log_loses_its_secrets_and_nothing_else():
     assert masked == (
         f'GET /user/signup/?token={hidden}&x=1 and password={hidden} by "{hidden}" {hidden}'
     )
+    quoted = "GET /user/login/?next=/user/signup/%3Ftoken%3DITRK8j HTTP/1.1"
+    assert log_writer.mask(quoted, []) == quoted.replace("ITRK8j", hidden)
 
 
 def test_a_full_disk_does_not_stop_the_server(tmp_path):
