@@ -19,7 +19,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.fake_openai.answers import caption_of
 from pipeline.captions.llm_rewriter import LlmRewriter
-from pipeline.captions.rewriter import Item
+from pipeline.captions.rewriter import Moment
 from pipeline.core.params import OpenAI
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load
@@ -64,7 +64,7 @@ def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
     return LlmRewriter(settings, prompt, endpoint=Endpoint(url, "none"))
 
 
-def timed(llm: LlmRewriter, items: list[Item]) -> float:
+def timed(llm: LlmRewriter, items: list[Moment]) -> float:
     """Return the seconds that rewriting takes, if it is right."""
     start = time.perf_counter()
     drafts = list(llm.rewrite(items, 0))
@@ -84,7 +84,7 @@ def main() -> None:
     parser.add_argument("--latency", type=float, default=0.2)
     options = parser.parse_args()
     number = options.requests * PER_REQUEST
-    items = [Item(str(n), f"Nora hands Omar letter {n} and leaves.") for n in range(number)]
+    items = [Moment(str(n), f"Nora hands Omar letter {n} and leaves.") for n in range(number)]
     ideal = options.in_flight / options.latency
     with serving(options.latency) as url, TemporaryDirectory() as cache:
         took = timed(rewriter(url, options.in_flight, cache), items)

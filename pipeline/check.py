@@ -96,7 +96,7 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     if pairs.descriptions and encoder is not None:
         alike[:] = similarities(*pairs.compared(masked=limits.masked), encoder)
     if pairs.descriptions and limits.min_detail is not None:
-        detail[:] = details.share_kept(pairs.descriptions, captions, pairs.described)
+        detail[:] = details.shares_kept(pairs.descriptions, captions, pairs.described)
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
     return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
 
@@ -114,8 +114,11 @@ class _Pairs(NamedTuple):
         if not masked:
             return self.captions, self.descriptions
         return (
-            [details.told(*pair) for pair in zip(self.captions, self.named, strict=True)],
-            [details.told(*pair) for pair in zip(self.descriptions, self.described, strict=True)],
+            list(map(details.mask_people, self.captions, self.named)),
+            [
+                details.mask_people(*pair)
+                for pair in zip(self.descriptions, self.described, strict=True)
+            ],
         )
 
 

@@ -5,7 +5,7 @@ reads   datasets/work/moments.parquet, tagger/, the prompt,
 writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv, names_found.csv
 
 The paper's section 3.1: rewrite.backend writes, checks look (similarity of description and
-caption, names of people; and details), what fails is rewritten up to rewrite.rounds times.
+caption, names of people; and details), what fails is rerun up to rewrite.rounds times.
 Repaired captions are used, and listed in rewrite_review.csv for a person to look at; what still
 fails takes no part until review.csv holds a decision about it. What may be a name, but has no
 evidence, stays and is listed there too.
@@ -23,11 +23,17 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from pipeline.captions import identity, names_found, review
+from pipeline.captions import names_found, review
 from pipeline.captions.llm_rewriter import LlmRewriter
-from pipeline.captions.repair import DIGITS, Check, Rounds, rewrite_in_rounds
+from pipeline.captions.repair import (
+    DIGITS,
+    Check,
+    RepairResult,
+    rewrite_and_repair,
+    skip_checks,
+)
 from pipeline.captions.replacements import extract
-from pipeline.captions.rewriter import Item, Rewriter
+from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewriter
 from pipeline.captions.rules.gender import cast_of
 from pipeline.captions.rules.rewriter import Finder, RulesRewriter
 from pipeline.check import check, encoder_of, finder_of, limits_of
@@ -45,39 +51,39 @@ REPLACEMENTS = tables.WORK / "replacements.csv"
 NAMES_FOUND = tables.WORK / "names_found.csv"
 
 
-class Written(NamedTuple):
-    """What rewriting came to: the captions, what an LLM cost, and how names and doubts are found.
+class RewriteRun(NamedTuple):
+    """The captions, what an LLM cost, and how names and doubts were found.
 
     Without a finder nothing was looked for.
     """
 
-    done: Rounds
+    result: RepairResult
     spent: dict[str, Any]
     find: Finder | None = None
     doubts: Callable[[Sequence[str]], list[list[Doubt]]] | None = None
 
 
-def items_of(moments: pd.DataFrame) -> list[Item]:
+def distinct_moments(moments: pd.DataFrame) -> list[Moment]:
     """Return every distinct description, under the id of the first moment that has it."""
     first = moments.drop_duplicates("description")
-    return [Item(*row) for row in first[["moment_id", "description"]].to_numpy()]
+    return [Moment(*row) for row in first[["moment_id", "description"]].to_numpy()]
 
 
-def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: int) -> Rounds:
-    """Return one checked caption per moment; a text that occurs twice is rewritten once."""
-    items = items_of(moments)
-    done = rewrite_in_rounds(items, rewriter, check_, repairs)
-    ids_of = {item.description: item.moment_id for item in items}
-    by_text = [ids_of[description] for description in moments["description"]]
+def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: int) -> RepairResult:
+    """Return one checked caption per moment; a text that occurs twice is rerun once."""
+    distinct = distinct_moments(moments)
+    done = rewrite_and_repair(distinct, rewriter, check_, repairs)
+    id_by_text = {moment.description: moment.moment_id for moment in distinct}
+    by_text = [id_by_text[description] for description in moments["description"]]
     captions = done.captions.set_index("moment_id").loc[by_text].reset_index(drop=True)
     captions.insert(0, "moment_id", moments["moment_id"].to_numpy())
     captions = captions.assign(source=rewriter.source, model=rewriter.model, prompt=rewriter.prompt)
     ids = pd.DataFrame({"own": list(moments["moment_id"]), "moment_id": by_text}, dtype=object)
     failed = ids.merge(done.failed, on="moment_id")[["own", "check", "score"]]
-    return Rounds(captions, failed.rename(columns={"own": "moment_id"}), done.figures)
+    return RepairResult(captions, failed.rename(columns={"own": "moment_id"}), done.figures)
 
 
-def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
+def count_replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     """Return the words that stand for names in captions in use: `word, gender, count` (Table 3)."""
     joined = select_in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
@@ -88,7 +94,7 @@ def replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
 
 
-def llm_of(params: Params, language: str = "English") -> LlmRewriter | None:
+def make_llm(params: Params, language: str = "English") -> LlmRewriter | None:
     """Return the LLM of `rewrite.backend`, if that is one; it is told the corpus's `language`."""
     if params.rewrite.backend != "openai":
         return None
@@ -96,41 +102,41 @@ def llm_of(params: Params, language: str = "English") -> LlmRewriter | None:
     return LlmRewriter(params.rewrite.openai, prompt)
 
 
-def captions_of(params: Params, moments: pd.DataFrame, people: pd.DataFrame) -> Written:
+def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFrame) -> RewriteRun:
     """Rewrite by params.yaml; `people` is the table `CAST`."""
     if params.rewrite.backend == "none":
-        return Written(rewrite(moments, identity.Unchanged(), identity.unchecked, repairs=0), {})
+        return RewriteRun(rewrite(moments, IdentityRewriter(), skip_checks, repairs=0), {})
     limits, corpus = limits_of(params), list(moments["description"])
     spoken = detection.of_corpus(corpus, params.ingest.language)
     support.refuse(spoken, support.english_only(params))
-    llm = llm_of(params, spoken.name_for_prompt)
+    llm = make_llm(params, spoken.name_for_prompt)
     if llm:
-        llm.ready(items_of(moments))  # before minutes of tagging
+        llm.check_ready(distinct_moments(moments))  # before minutes of tagging
     cast = Cast.from_table(people)
     encoder, finder = encoder_of(params), finder_of(params, corpus, cast)
     rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast_of(people), cast)
     find = rewriter.names if isinstance(rewriter, RulesRewriter) else finder.find
     look = partial(check, finder=finder, encoder=encoder, limits=limits, find_described=find)
     done = rewrite(moments, rewriter, look, params.rewrite.rounds)
-    return Written(done, llm.spent.metrics() if llm else {}, find, finder.doubts)
+    return RewriteRun(done, llm.spent.metrics() if llm else {}, find, finder.doubts)
 
 
-def names_in(written: Written, captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
+def list_names(run: RewriteRun, captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     """Return the names found in the descriptions, and what stands for each."""
     texts = list(moments["description"])
-    names = written.find(texts) if written.find else [[] for _ in texts]
-    return names_found.table(map(names_found.Moment, texts, captions["caption"], names))
+    names = run.find(texts) if run.find else [[] for _ in texts]
+    return names_found.table(map(names_found.DescribedMoment, texts, captions["caption"], names))
 
 
-def doubts_in(written: Written, captions: pd.DataFrame) -> pd.DataFrame:
-    """Return the captions, as rewritten, with what may be a name: `review.DOUBTS`."""
+def list_doubts(run: RewriteRun, captions: pd.DataFrame) -> pd.DataFrame:
+    """Return the captions, as rerun, with what may be a name: `review.DOUBTS`."""
     open_ = captions[captions["status"].isin(["passed", "repaired", "failed"])]
-    found = written.doubts(list(open_["caption"])) if written.doubts else [[] for _ in open_.index]
-    return names_found.doubts(list(open_["moment_id"]), found)
+    found = run.doubts(list(open_["caption"])) if run.doubts else [[] for _ in open_.index]
+    return names_found.list_doubts(list(open_["moment_id"]), found)
 
 
 def figures(
-    done: Rounds, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
+    result: RepairResult, captions: pd.DataFrame, replaced: pd.DataFrame, backend: str
 ) -> dict[str, Any]:
     """Return the stage's metrics; words are counted in the captions in use, one per moment."""
     count, used = int(replaced["count"].sum()), len(select_in_use(captions))
@@ -139,42 +145,42 @@ def figures(
         "moments": len(captions),
         "moments_in_use": used,
         "moments_by_status": dict(sorted(Counter(captions["status"]).items())),
-        "rounds": {str(figure["round"]): figure for figure in done.figures},
+        "rounds": {str(figure["round"]): figure for figure in result.figures},
         "words_replaced": count,
         "words_replaced_per_moment": round(count / max(1, used), DIGITS),
     }
 
 
 def main() -> None:
-    """Rewrite, check, repair; put people's decisions in; list what they should look at."""
+    """Rewrite, check, repair; apply decisions; list what people should look at."""
     params, moments = load(), tables.MOMENTS.read()
     decisions = review.read(moments["moment_id"])  # before anything is tagged or paid for
-    written = captions_of(params, moments, tables.CAST.read())
-    captions = review.decide(written.done.captions, decisions)[tables.CAPTIONS.columns]
-    for line in review.outdated(written.done.captions, decisions):
+    run = rewrite_by_params(params, moments, tables.CAST.read())
+    captions = review.decide(run.result.captions, decisions)[tables.CAPTIONS.columns]
+    for line in review.outdated_lines(run.result.captions, decisions):
         place = f"{tables.REVIEW.path}, line {line}"
         cli.log(f"{place}: the caption has changed since it was kept; decide again")
-    replaced = replacements(captions, moments)
+    replaced = count_replacements(captions, moments)
     tables.CAPTIONS.write(captions)
-    doubts = doubts_in(written, captions)
-    listed = review.for_review(captions, moments, written.done.failed, doubts)
+    doubts = list_doubts(run, captions)
+    listed = review.list_for_review(captions, moments, run.result.failed, doubts)
     csv_files.write_csv(REVIEW_LIST, listed)
     csv_files.write_csv(REPLACEMENTS, replaced)
-    csv_files.write_csv(NAMES_FOUND, names_in(written, captions, moments))
-    metrics = figures(written.done, captions, replaced, params.rewrite.backend)
+    csv_files.write_csv(NAMES_FOUND, list_names(run, captions, moments))
+    metrics = figures(run.result, captions, replaced, params.rewrite.backend)
     metrics["moments_with_weak_names"] = len(doubts)
-    cli.write_metrics("rewrite", metrics | ({"llm": written.spent} if written.spent else {}))
+    cli.write_metrics("rewrite", metrics | ({"llm": run.spent} if run.spent else {}))
 
 
 def estimate() -> None:
-    """Say what the first round would take, before a cent is spent."""
+    """Print what the first round would take, before a cent is spent."""
     params, moments = load(), tables.MOMENTS.read()
     spoken = detection.of_corpus(moments["description"], params.ingest.language)
-    llm = llm_of(params, spoken.name_for_prompt)
+    llm = make_llm(params, spoken.name_for_prompt)
     if llm is None:
         cli.log(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")
         return
-    plan = llm.estimate(items_of(moments), params.rewrite.rounds)
+    plan = llm.estimate(distinct_moments(moments), params.rewrite.rounds)
     sys.stdout.write(
         f"{plan.descriptions:>12,}  distinct descriptions, {plan.stored:,} of them paid for\n"
         f"{plan.requests:>12,}  requests\n{plan.tokens_in:>12,}  tokens in\n"

@@ -65,7 +65,7 @@ def _untitled(left: str) -> str:
     return left
 
 
-def told(text: str, names: Iterable[Span] = ()) -> str:
+def mask_people(text: str, names: Iterable[Span] = ()) -> str:
     """Return what a text tells but for who it is about: people are `someone`, one or several."""
     people = _LISTED.sub(MASK, _GENERAL.sub(MASK, " ".join(mask(text, names).split())))
     return people[:1].upper() + people[1:]
@@ -84,18 +84,18 @@ def _stem(word: str) -> str:
     return str(_STEMMER.stemWord(word))
 
 
-def kept(description: Counter[str], caption: Counter[str]) -> float:
+def share_kept(description: Counter[str], caption: Counter[str]) -> float:
     """Return the share of a description's details that its caption keeps, 0 to 1; 1 of none."""
     return (description & caption).total() / description.total() if description else 1.0
 
 
-def share_kept(
+def shares_kept(
     descriptions: Sequence[str],
     captions: Sequence[str],
     names: Sequence[Sequence[Span]],
 ) -> list[float]:
     """Return for each pair the share of details kept; `names` are those of the descriptions."""
     return [
-        kept(details(description, spans), details(caption))
+        share_kept(details(description, spans), details(caption))
         for description, caption, spans in zip(descriptions, captions, names, strict=True)
     ]

@@ -2,7 +2,7 @@
 
 Descriptions go out several at a time, each distinct one once, and come back by id. The first
 attempt is at temperature 0, repairs at 0.2 with another seed. What the model would not or
-could not rewrite is a draft without a caption, with the reason.
+could not rewrite has no caption, but the reason.
 """
 
 import asyncio
@@ -13,25 +13,20 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from pipeline.captions.rewriter import Draft, Item
-from pipeline.core import cli
+from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.core.params import OpenAI
 from pipeline.core.progress import progress
-from pipeline.llm import plan
 from pipeline.llm.batch import POLL, Batches
 from pipeline.llm.breaker import Breaker
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client, Endpoint
-from pipeline.llm.dispatcher import Asker
-from pipeline.llm.limiter import WINDOW, Books, Limiter
-from pipeline.llm.plan import Bound, Chunk
+from pipeline.llm.dispatcher import Dispatcher, Session
+from pipeline.llm.limiter import WINDOW, Limiter, RateBudget
 from pipeline.llm.prompt import Prompt
 from pipeline.llm.request import Recipe, Request
 from pipeline.llm.retry import Policy
-from pipeline.llm.round import Round
-from pipeline.llm.spending import Spending
-from pipeline.llm.tokens import BATCH_SHARE, Prices
-from pipeline.llm.unsettled import Unsettled
+from pipeline.llm.round import Bound, Chunk, Round, cut, upper_bound
+from pipeline.llm.spending import BATCH_SHARE, Prices, Spending, Unsettled
 
 _OPEN = 4  # chunks open per request in flight: those that wait to be sent again hold no place
 
@@ -78,7 +73,7 @@ class LlmRewriter:
             poll: Seconds between two looks at a batch.
 
         Raises:
-            UsageError: the environment's address or key can't be meant.
+            UsageError: the environment's address or key is not valid.
         """
         self.model: str | None = settings.model
         self.prompt: str | None = prompt.label
@@ -88,19 +83,19 @@ class LlmRewriter:
         self._endpoint = endpoint or Endpoint.from_environment()
         self._policy, self._poll = policy or Policy(), poll
         self._cache = Cache(Path(settings.cache))
-        self._books = Books(settings.requests_per_minute, settings.tokens_per_minute, window)
+        self._budget = RateBudget(settings.requests_per_minute, settings.tokens_per_minute, window)
 
-    def ready(self, items: Sequence[Item]) -> None:
-        """Make sure that these can be rewritten, as far as that can be told without asking.
+    def check_ready(self, moments: Sequence[Moment]) -> None:
+        """Make sure that these can be rewritten, as far as is known without asking.
 
         Raises:
             UsageError: there is no key, and one is needed.
         """
-        if self._endpoint.key is None and not self._round(items, attempt=0).is_stored:
-            self._endpoint.needed_key()
+        if self._endpoint.key is None and not self._round(moments, attempt=0).is_stored:
+            self._endpoint.require_key()
 
-    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
-        """Yield one draft for every item, in their order.
+    def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
+        """Yield one rewrite for every moment, in their order.
 
         Raises:
             LLMError: the account is empty, the key or model is wrong, the server is gone, it
@@ -109,12 +104,12 @@ class LlmRewriter:
             UsageError: there is no key, and one is needed.
         """
         with self._cache.lock():
-            round_ = self._round(items, attempt)
+            round_ = self._round(moments, attempt)
             asyncio.run(self._settle(round_))
-        for item in items:
-            yield Draft(item.moment_id, *round_.results[item.description])
+        for moment in moments:
+            yield Rewrite(moment.moment_id, *round_.results[moment.description])
 
-    def estimate(self, items: Sequence[Item], repairs: int = 0) -> Estimate:
+    def estimate(self, moments: Sequence[Moment], repairs: int = 0) -> Estimate:
         """Return what rewriting would take; nothing is sent, and no key is needed.
 
         Tokens are about a quarter of the bytes, and a caption as long as its description. What
@@ -122,13 +117,13 @@ class LlmRewriter:
         there all answers are unusable, and each is as long as it may be.
 
         Args:
-            items: What would be rewritten.
+            moments: What would be rewritten.
             repairs: How often a caption that fails a check is rewritten at most.
         """
-        missing = self._round(items, attempt=0).missing()
-        texts = list(dict.fromkeys(item.description for item in items))
+        missing = self._round(moments, attempt=0).missing()
+        texts = list(dict.fromkeys(moment.description for moment in moments))
         distinct = len(texts)
-        again = plan.cut(texts, self._settings.per_request)
+        again = cut(texts, self._settings.per_request)
         fixed_in = self._recipe(0).request([]).likely_in
         first = [self._bound(request, fixed_in) for request in missing]
         repair = [self._bound(self._recipe(1).request(*chunk), fixed_in) for chunk in again]
@@ -150,10 +145,10 @@ class LlmRewriter:
     def _bound(self, request: Request, fixed_in: int) -> Bound:
         text_in = max(0, request.likely_in - fixed_in)
         most_out = self._settings.max_output_tokens
-        return plan.bound(len(request.asked), fixed_in, text_in, most_out)
+        return upper_bound(len(request.asked), fixed_in, text_in, most_out)
 
-    def _round(self, items: Sequence[Item], attempt: int) -> Round:
-        distinct = list(dict.fromkeys(item.description for item in items))
+    def _round(self, moments: Sequence[Moment], attempt: int) -> Round:
+        distinct = list(dict.fromkeys(moment.description for moment in moments))
         per_request = self._settings.per_request
         return Round(self._recipe(attempt), self._cache, per_request, distinct, self._unsettled)
 
@@ -174,51 +169,34 @@ class LlmRewriter:
         self.spent.cache_hits += len(round_.stored)
         self.spent.reused += round_.reused
         if not round_.is_stored:
-            self._endpoint.needed_key()
+            self._endpoint.require_key()
         async with Client(self._endpoint, self._settings.timeout) as client:
             with progress("rewrite", total=round_.size, unit="texts") as bar:
                 bar.update(len(round_.results))
+                session = Session(client, self._policy, self._cache, self.spent, self._breaker)
                 if self._settings.mode == "batch" and not round_.is_stored:
-                    await self._batches(client).fill(round_.missing())
+                    tokens = self._settings.batch_tokens
+                    batches = Batches(session, max_tokens=tokens, poll=self._poll)
+                    await batches.fill(round_.missing())
                 # What no batch can settle, a bad answer or a refused request, goes on from here.
-                await self._online(client, round_, bar)
+                await self._online(session, round_, bar)
         # One description may be to blame for it; several fail for a reason that all share.
         if round_.size > 1 and not self.spent.was_answered:
-            raise self._unsettled.nothing_answered()
+            raise self._unsettled.error()
         for key, entry in round_.serving():
             likely_in = partial(round_.likely_in, entry)
-            self.spent.serves(key, entry.answer, likely_in, entry.share)
+            self.spent.note_serving(key, entry.answer, likely_in, entry.share)
 
-    def _batches(self, client: Client) -> Batches:
-        return Batches(
-            client,
-            self._cache,
-            self._policy,
-            self.spent,
-            breaker=self._breaker,
-            max_tokens=self._settings.batch_tokens,
-            poll=self._poll,
-            tell=cli.log,
-        )
-
-    async def _online(self, client: Client, round_: Round, bar: "tqdm[Any]") -> None:
+    async def _online(self, session: Session, round_: Round, bar: "tqdm[Any]") -> None:
         in_flight = self._settings.in_flight
-        limiter = Limiter(self._books, in_flight)
+        dispatcher = Dispatcher(session, Limiter(self._budget, in_flight))
         if round_.has_captions:
             self._breaker.prove()
-        asker = Asker(
-            client,
-            limiter,
-            self._policy,
-            self._cache,
-            self.spent,
-            breaker=self._breaker,
-            tell=cli.log,
-        )
 
         async def settle(chunk: Chunk) -> None:
-            await round_.settle(chunk, asker.ask)
+            await round_.settle(chunk, dispatcher.ask)
             bar.set_postfix_str(f"{self.spent.cost:.4f} USD", refresh=False)
             bar.update(len(chunk.descriptions))
 
-        await asker.run((partial(settle, chunk) for chunk in round_.chunks), _OPEN * in_flight)
+        jobs = (partial(settle, chunk) for chunk in round_.chunks)
+        await dispatcher.run(jobs, _OPEN * in_flight)

@@ -23,7 +23,7 @@ LEFT, GONE = "(left)", "(removed)"
 """What stands for a name that is still in its caption, or that went without any word for it."""
 
 
-class Moment(NamedTuple):
+class DescribedMoment(NamedTuple):
     """A described moment, its caption, and the names found in the description."""
 
     description: str
@@ -31,7 +31,7 @@ class Moment(NamedTuple):
     names: Sequence[Span]
 
 
-def table(moments: Iterable[Moment]) -> pd.DataFrame:
+def table(moments: Iterable[DescribedMoment]) -> pd.DataFrame:
     """Return `word, count, replaced_by, example`, the most frequent name first.
 
     `count` is of moments; `replaced_by` the words that stand for it, the most frequent first.
@@ -55,7 +55,7 @@ def _most_frequent(words: Counter[str]) -> list[str]:
     return sorted(words, key=lambda word: (-words[word], word))
 
 
-def _replaced(moment: Moment) -> dict[str, str]:
+def _replaced(moment: DescribedMoment) -> dict[str, str]:
     """Return each name of a description with what stands for it in the caption."""
     if not moment.names:
         return {}
@@ -70,7 +70,7 @@ def _stands_for(name: str, caption: str, found: Sequence[Replacement]) -> str:
     return next((one.word for one in found if words & set(one.name.split())), GONE)
 
 
-def doubts(moment_ids: Sequence[str], found: Iterable[Sequence[Doubt]]) -> pd.DataFrame:
+def list_doubts(moment_ids: Sequence[str], found: Iterable[Sequence[Doubt]]) -> pd.DataFrame:
     """Return the moments whose captions hold doubtful names, a row each: `DOUBTS`.
 
     `score` is the tagger's, of the surest; `names` gives each word and why it is no name.

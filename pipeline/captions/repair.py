@@ -1,8 +1,12 @@
 """Rewrite, check, repair: up to a number of rounds (paper, section 3.1).
 
 Pure: what rewrites and what checks is passed in. A caption that passes is never touched
-again; one that fails is rewritten until it passes or the rounds are over. A repair that is
-worse than what it repairs is not taken (`pipeline.captions.versions`).
+again; one that fails is rewritten until it passes or the rounds are over.
+
+A repair must fix something and make nothing worse. A rewriter that is asked again may well leave
+out what the check disliked: "someone does something" names nobody. So a later version replaces an
+earlier one only if it fails fewer checks and none that the earlier one passed, is as similar to
+the description, and keeps as many details.
 """
 
 from collections import Counter
@@ -12,25 +16,26 @@ from typing import Any
 
 import pandas as pd
 
-from pipeline.captions.rewriter import Draft, Item, Rewriter
-from pipeline.captions.versions import FAILURES, improves
+from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 
 Check = Callable[[Sequence[str], Sequence[str]], pd.DataFrame]
 """Captions and descriptions to `name_score, names_ok, similarity, similarity_ok, detail,
 detail_ok` each."""
 
+FAILURES = ["named", "unlike", "vague"]
+"""Columns of booleans: which checks a version fails."""
 FAILED = ["moment_id", "check", "score"]
 VERSION = ["caption", "similarity", "name_score", "detail", *FAILURES]
 """What is kept of a version of a caption, and replaced by that of a better one."""
 DIGITS = 4
-"""... of a share in the metrics."""
+"""Decimals of a share in the metrics."""
 
 
 @dataclass
-class Rounds:
-    """What came of it: a row per moment, the failures told apart, and figures per round.
+class RepairResult:
+    """The captions, which check each failed one fails, and the figures of each round.
 
-    `captions` has `moment_id, caption, rounds, similarity, name_score, status`; where no draft
+    `captions` has `moment_id, caption, rounds, similarity, name_score, status`; where no rewrite
     came, the caption is the description and the status `failed`.
     """
 
@@ -39,30 +44,30 @@ class Rounds:
     figures: list[dict[str, Any]] = field(default_factory=list)
 
 
-def rewrite_in_rounds(
-    items: Sequence[Item], rewriter: Rewriter, check: Check, repairs: int
-) -> Rounds:
-    """Return every item with its caption after at most `repairs` repairs."""
-    table = _start(items)
+def rewrite_and_repair(
+    moments: Sequence[Moment], rewriter: Rewriter, check: Check, repairs: int
+) -> RepairResult:
+    """Return every moment with its caption after at most `repairs` repairs."""
+    table = _start(moments)
     failed = pd.DataFrame(columns=FAILED, dtype=object)
     figures: list[dict[str, Any]] = []
     for attempt in range(repairs + 1):
         left = table["status"] == "failed"
         if not left.any():
             break
-        asked = [Item(*row) for row in table.loc[left, ["moment_id", "description"]].to_numpy()]
-        results = _checked(asked, list(rewriter.rewrite(asked, attempt)), check)
-        results = _compared(results, table[left])
+        asked = [Moment(*row) for row in table.loc[left, ["moment_id", "description"]].to_numpy()]
+        results = _check(asked, list(rewriter.rewrite(asked, attempt)), check)
+        results = _compare(results, table[left])
         table = _take(table, results, attempt)
         figures.append(_figures(attempt, results))
-        failed = _told(failed, results)
+        failed = _update_failed(failed, results)
     columns = ["moment_id", "caption", "rounds", "similarity", "name_score", "status"]
-    return Rounds(table[columns], failed.reset_index(drop=True), figures)
+    return RepairResult(table[columns], failed.reset_index(drop=True), figures)
 
 
-def _start(items: Sequence[Item]) -> pd.DataFrame:
-    """Return a row per item, as if its description had failed every check."""
-    table = pd.DataFrame(items, columns=list(Item._fields))
+def _start(moments: Sequence[Moment]) -> pd.DataFrame:
+    """Return a row per moment, as if its description had failed every check."""
+    table = pd.DataFrame(moments, columns=list(Moment._fields))
     scores = dict.fromkeys(("similarity", "name_score", "detail"))
     failures = dict.fromkeys(FAILURES, True)
     return table.assign(
@@ -70,11 +75,11 @@ def _start(items: Sequence[Item]) -> pd.DataFrame:
     )
 
 
-def _checked(asked: Sequence[Item], drafts: Sequence[Draft], check: Check) -> pd.DataFrame:
-    """Join drafts and descriptions by id, check what there is, and name what fails."""
-    table = pd.DataFrame(drafts, columns=list(Draft._fields)).set_index("moment_id")
-    table = table.loc[[item.moment_id for item in asked]].reset_index()
-    table["description"] = [item.description for item in asked]
+def _check(asked: Sequence[Moment], rewrites: Sequence[Rewrite], check: Check) -> pd.DataFrame:
+    """Join captions and descriptions by id, check what there is, and name what fails."""
+    table = pd.DataFrame(rewrites, columns=list(Rewrite._fields)).set_index("moment_id")
+    table = table.loc[[moment.moment_id for moment in asked]].reset_index()
+    table["description"] = [moment.description for moment in asked]
     written = table["caption"].notna()
     checks = check(list(table.loc[written, "caption"]), list(table.loc[written, "description"]))
     table = table.join(checks.set_index(table.index[written]))
@@ -89,22 +94,40 @@ def _checked(asked: Sequence[Item], drafts: Sequence[Draft], check: Check) -> pd
     return table.assign(named=named, unlike=unlike, vague=vague, passed=passed)
 
 
-def _compared(results: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return a round's results with `taken`: there is a draft, and it is the better version."""
+def _compare(results: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
+    """Return a round's results with `taken`: there is a caption, and it is the better version."""
     before = before.reset_index(drop=True)
     better = improves(results, before) | ~before["drafted"]
     return results.assign(taken=results["caption"].notna() & better)
 
 
-def _told(failed: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
+def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
+    """Tell of each row whether the later version replaces the earlier one.
+
+    Both have `named`, `unlike`, `vague`, `similarity` and `detail`, and the same index. Where
+    details are not measured, fewer failures are enough, as in the paper.
+    """
+    new, old = later[FAILURES].astype(bool), earlier[FAILURES].astype(bool)
+    fixes = (old & ~new).any(axis=1) & ~(new & ~old).any(axis=1)
+    return fixes & ~_is_worse(later, earlier)
+
+
+def _is_worse(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
+    """Tell whether a score fell; what was not measured is no worse."""
+    unlike = later["similarity"].astype(float) < earlier["similarity"].astype(float)
+    vaguer = later["detail"].astype(float) < earlier["detail"].astype(float)
+    return (unlike | vaguer) & earlier["detail"].notna()
+
+
+def _update_failed(failed: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:
     """Return what each caption failed: the version that is kept, or that a repair replaced.
 
-    Where no draft came, or no better one, the check of the version before stays.
+    Where no caption came, or no better one, the check of the version before stays.
     """
     failures = results[~results["passed"]]
-    known = failures["moment_id"].isin(failed["moment_id"])
-    told = failures.loc[failures["taken"] | ~known, FAILED]
-    return pd.concat([failed[~failed["moment_id"].isin(told["moment_id"])], told])
+    is_listed = failures["moment_id"].isin(failed["moment_id"])
+    rows = failures.loc[failures["taken"] | ~is_listed, FAILED]
+    return pd.concat([failed[~failed["moment_id"].isin(rows["moment_id"])], rows])
 
 
 def _take(table: pd.DataFrame, results: pd.DataFrame, attempt: int) -> pd.DataFrame:
@@ -139,5 +162,11 @@ def _figures(attempt: int, results: pd.DataFrame) -> dict[str, Any]:
         "without_draft": undrafted.total(),
     }
     shares = {f"share_{key}": round(n / len(results), DIGITS) for key, n in counts.items()}
-    told = {"round": attempt, "distinct_descriptions": len(results), **counts, **shares}
-    return told | {"why_without_draft": dict(sorted(undrafted.items()))}
+    result = {"round": attempt, "distinct_descriptions": len(results), **counts, **shares}
+    return result | {"why_without_draft": dict(sorted(undrafted.items()))}
+
+
+def skip_checks(captions: Sequence[str], descriptions: Sequence[str]) -> pd.DataFrame:  # noqa: ARG001  (as `Check`)
+    """Return checks that were not made: no score, nothing failed."""
+    names = ("name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok")
+    return pd.DataFrame(dict.fromkeys(names), index=range(len(captions)), dtype=object)

@@ -27,7 +27,7 @@ class Replacement(NamedTuple):
     gender: Gender
 
 
-def words_of(phrase: str) -> Iterator[tuple[str, Gender]]:
+def people_words(phrase: str) -> Iterator[tuple[str, Gender]]:
     """Yield the words for people in a phrase: `a man and two women` has man, two women."""
     number = ""
     for word in _WORD.findall(phrase.lower()):
@@ -50,7 +50,7 @@ def extract(description: str, caption: str) -> list[Replacement]:
         Replacement(name, word, gender)
         for kind, start, end, first, last in matcher.get_opcodes()
         if kind == "replace" and (name := _name(before[start:end]))
-        for word, gender in words_of(" ".join(after[first:last]))
+        for word, gender in people_words(" ".join(after[first:last]))
     ]
 
 

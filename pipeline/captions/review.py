@@ -45,10 +45,10 @@ def read(moment_ids: Collection[str]) -> pd.DataFrame:
     """
     decisions = tables.REVIEW.read()
     lines = csv_files.read_csv(tables.REVIEW.path).index
-    return checked(decisions.set_index(lines), moment_ids)
+    return validate(decisions.set_index(lines), moment_ids)
 
 
-def checked(decisions: pd.DataFrame, moment_ids: Collection[str]) -> pd.DataFrame:
+def validate(decisions: pd.DataFrame, moment_ids: Collection[str]) -> pd.DataFrame:
     """Return the decisions as they can be carried out: each a trimmed wording or an order.
 
     Raises:
@@ -103,7 +103,7 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def outdated(captions: pd.DataFrame, decisions: pd.DataFrame) -> list[int]:
+def outdated_lines(captions: pd.DataFrame, decisions: pd.DataFrame) -> list[int]:
     """Return the lines of the decisions that keep a wording which the moment no longer has."""
     now = dict(zip(captions["moment_id"], _keep_orders(captions), strict=True))
     bound = decisions[decisions["caption"].map(lambda text: BOUND.fullmatch(text) is not None)]
@@ -123,7 +123,7 @@ def _keeps(order: str) -> bool:
     return order == KEEP or BOUND.fullmatch(order) is not None
 
 
-def for_review(
+def list_for_review(
     captions: pd.DataFrame,
     moments: pd.DataFrame,
     failed: pd.DataFrame,

@@ -1,4 +1,4 @@
-"""What every way of rewriting offers the stage: drafts, or the reason why there is none."""
+"""The protocol of a rewriter: captions for descriptions, or the reason why there is none."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Protocol
@@ -6,15 +6,15 @@ from typing import NamedTuple, Protocol
 OK = "ok"
 
 
-class Item(NamedTuple):
-    """A description to rewrite."""
+class Moment(NamedTuple):
+    """A described moment whose description is rewritten."""
 
     moment_id: str
     description: str
 
 
-class Draft(NamedTuple):
-    """What came back for one item: a caption, or None and the named `outcome` that tells why."""
+class Rewrite(NamedTuple):
+    """What came back for one moment: a caption, or None and the named `outcome` that tells why."""
 
     moment_id: str
     caption: str | None
@@ -28,8 +28,21 @@ class Rewriter(Protocol):
     model: str | None
     prompt: str | None
 
-    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
-        """Yield one draft for every item, in any order.
+    def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
+        """Yield one rewrite for every moment, in any order.
 
         `attempt` is 0 the first time; repairs are 1, 2, ... and must not answer the same.
         """
+
+
+class IdentityRewriter:
+    """The `none` backend: captions are the descriptions, for a corpus without names."""
+
+    source = "none"
+    model: str | None = None
+    prompt: str | None = None
+
+    def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:  # noqa: ARG002  (the protocol's)
+        """Yield every description as it is."""
+        for moment in moments:
+            yield Rewrite(moment.moment_id, moment.description)

@@ -2,17 +2,29 @@
 
 A caption is joined to its description by id. An answer that lacks an id, or has one more or
 twice, may have mixed them up: none of it is used.
+
+Servers that can't be held to a JSON schema put the object into a code fence, after a sentence of
+their own, or after `<think> ... </think>`. It is taken out of that. Where several objects differ,
+nobody can say which one was meant, and none is used.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from momentrank.texts import without_repeats
 from pipeline.core.text import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
-from pipeline.llm.wrapping import unwrap
+
+_THOUGHT_ENDS = "</think>"
+_MOST_STARTS = 1000
+"""So many opening braces are tried: prose has few, and a hostile answer must not take minutes."""
+_OK, _UNKNOWN = 200, 500  # HTTP statuses
+
+_decoder = json.JSONDecoder(object_pairs_hook=without_repeats)
 
 
 class Answer(NamedTuple):
@@ -67,7 +79,7 @@ class _Captions(_Lenient):
     captions: list[_Caption]
 
 
-def of_body(body: object) -> Answer:
+def parse(body: object) -> Answer:
     """Return the answer in a Chat Completions response.
 
     Raises:
@@ -78,17 +90,11 @@ def of_body(body: object) -> Answer:
         choice = completion.choices[0]
     except (ValidationError, IndexError):
         raise CallFailed(outcomes.BROKEN_RESPONSE, "no chat completion") from None
-    tokens_in, tokens_out = _used(completion.usage)
-    return Answer(
-        content=choice.message.content,
-        refusal=choice.message.refusal,
-        finish_reason=choice.finish_reason,
-        tokens_in=tokens_in,
-        tokens_out=tokens_out,
-    )
+    message, reason = choice.message, choice.finish_reason
+    return Answer(message.content, message.refusal, reason, *_token_counts(completion.usage))
 
 
-def _used(usage: object) -> tuple[int | None, int | None]:
+def _token_counts(usage: object) -> tuple[int | None, int | None]:
     try:
         used = _Usage.model_validate(usage)
     except ValidationError:
@@ -98,7 +104,7 @@ def _used(usage: object) -> tuple[int | None, int | None]:
 
 def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
     """Return the captions that can be trusted for the descriptions `asked`, by id."""
-    if outcome := _unusable(answer):
+    if outcome := _why_unusable(answer):
         return Reading({}, outcome)
     try:
         captions = _Captions.model_validate(unwrap(answer.content or "", "captions")).captions
@@ -111,7 +117,7 @@ def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
     return Reading(good, None if len(good) == len(texts) else outcomes.BAD_CAPTION)
 
 
-def _unusable(answer: Answer) -> Outcome | None:
+def _why_unusable(answer: Answer) -> Outcome | None:
     if answer.finish_reason == "content_filter":
         return outcomes.FILTERED
     if answer.refusal:
@@ -119,3 +125,82 @@ def _unusable(answer: Answer) -> Outcome | None:
     if answer.finish_reason == "length":
         return outcomes.TRUNCATED
     return None
+
+
+def read_results(content: bytes) -> Iterator[tuple[str, Answer | CallFailed]]:
+    """Yield how requests ended, by key; a line of the result file that is none is skipped."""
+    for text in content.splitlines():
+        try:
+            line = json.loads(text)
+        except (ValueError, RecursionError):
+            continue  # its request stays open, and is submitted again
+        if isinstance(line, dict) and isinstance(key := line.get("custom_id"), str):
+            yield key, _read_result(line)
+
+
+def _read_result(line: dict[str, Any]) -> Answer | CallFailed:
+    response = _object(line.get("response"))
+    body, status = response.get("body"), response.get("status_code")
+    status = status if isinstance(status, int) else _UNKNOWN
+    if status == _OK:
+        try:
+            return parse(body)
+        except CallFailed as failure:
+            return failure
+    error = _object(line.get("error")) or _object(_object(body).get("error"))
+    message = str(error.get("message") or error.get("code") or f"status {status}")
+    outcome = outcomes.from_status(status, error.get("code"), error.get("type"))
+    return CallFailed(outcome, " ".join(message.split()))
+
+
+def _object(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def unwrap(content: str, key: str) -> object:
+    """Return the JSON value that an answer is, or the one object with `key` that it contains.
+
+    Raises:
+        ValueError: there is none, or there are several that differ.
+        RecursionError: it is nested too deeply.
+    """
+    try:
+        value: object = _decoder.decode(content)
+    except ValueError:
+        objects = list(_objects(content))
+    else:
+        return value
+    spoken = _end_of_thought(content, objects)
+    values = [each.value for each in objects if each.start >= spoken and key in each.value]
+    if not values or any(other != values[0] for other in values):
+        raise ValueError(f"{len(values)} JSON objects with {key!r} in the answer")
+    return values[0]
+
+
+class _Object(NamedTuple):
+    value: dict[str, Any]
+    start: int
+    end: int
+
+
+def _objects(text: str) -> Iterator[_Object]:
+    """Yield the JSON objects in a text, the outermost ones."""
+    start = text.find("{")
+    for _ in range(_MOST_STARTS):
+        if start < 0:
+            return
+        try:
+            value, end = _decoder.raw_decode(text, start)
+        except ValueError:
+            end = start + 1
+        else:
+            yield _Object(value, start, end)
+        start = text.find("{", end)
+
+
+def _end_of_thought(text: str, objects: Sequence[_Object]) -> int:
+    """Return where the last thought ends; a caption may hold the same mark."""
+    end = text.rfind(_THOUGHT_ENDS)
+    while inside := [each for each in objects if each.start < end < each.end]:
+        end = text.rfind(_THOUGHT_ENDS, 0, inside[0].start)
+    return end

@@ -1,62 +1,107 @@
 """The Batch API: half the price, and an answer within a day.
 
-A batch is remembered under `<cache>/batches/` before it is submitted, and carries the job's key
-as metadata: a killed run finds it again, there or in the server's list, and submits nothing
-twice. Answers go into the same cache as those that came one by one.
+A job, the requests of one batch, is saved under `<cache>/batches/` before it is submitted, and
+its key is in the batch's metadata: a killed run finds its batch again, in the folder or in the
+server's list, and submits nothing twice. Answers go into the same cache as those of online mode.
 """
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from openai.types import Batch
 
-from pipeline.llm import answers, outcomes, results
-from pipeline.llm.breaker import Breaker
-from pipeline.llm.cache import Cache, Entry
-from pipeline.llm.client import Client
-from pipeline.llm.jobs import Job, Jobs
+from pipeline.core import cli, files
+from pipeline.llm import answers, outcomes
+from pipeline.llm.cache import Entry, disk_errors
+from pipeline.llm.dispatcher import Session
 from pipeline.llm.outcomes import CallFailed, LLMError, Next
 from pipeline.llm.request import Request
-from pipeline.llm.retry import Policy
-from pipeline.llm.spending import Spending
-from pipeline.llm.tokens import BATCH_SHARE
+from pipeline.llm.spending import BATCH_SHARE
 
 T = TypeVar("T")
-Tell = Callable[[str], object]
 
 POLL = 30.0
 """Seconds between two looks at a batch."""
 
+MAX_REQUESTS, MAX_BYTES = 50_000, 190_000_000  # the API's own are 50,000 and 200 MB
 _METADATA = "momentrank"
-_SCANNED = 1000  # the newest batches of the account: ours is among them or long gone
+_LISTED = 1000  # the newest batches of the account: ours is among them or long gone
 _FRUITLESS = 3  # batches in a row without one answer
 _TRANSFER = 900.0  # seconds for a file
-_ENDED = {"completed", "expired", "cancelled", "failed"}
+_FINAL = {"completed", "expired", "cancelled", "failed"}
+
+
+@dataclass
+class Job:
+    """Requests that go into one batch; `requests` has what it takes to keep their answers.
+
+    It is open from before a batch is submitted until it is collected; `batch` is the server's
+    id where it is known. `done` are batches of the same requests that were collected.
+    """
+
+    key: str
+    requests: dict[str, dict[str, Any]]
+    is_open: bool = False
+    batch: str | None = None
+    done: list[str] = field(default_factory=list)
+
+    @classmethod
+    def from_requests(cls, requests: Sequence[Request]) -> "Job":
+        """Return the job of some requests; its key depends on nothing else."""
+        rows = {
+            one.key: {"recipe": one.recipe, "asked": one.asked, "tokens_in": one.likely_in}
+            for one in requests
+        }
+        return cls(hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest(), rows)
+
+
+@dataclass(frozen=True)
+class Jobs:
+    """The jobs in one folder, a file each; written whole, and synced."""
+
+    folder: Path
+
+    def restore(self, job: Job) -> Job:
+        """Return the job as it was saved, or else as it is."""
+        return _load(self._path(job)) or job
+
+    def open_jobs(self) -> list[Job]:
+        """Return the jobs for which a batch was, or may have been, submitted."""
+        jobs = map(_load, sorted(self.folder.glob("*.json")))
+        return [job for job in jobs if job and job.is_open]
+
+    def save(self, job: Job) -> None:
+        """Save a job as it is now."""
+        with disk_errors(self.folder):
+            files.write_json(self._path(job), asdict(job))
+
+    def _path(self, job: Job) -> Path:
+        return self.folder / f"{job.key[:32]}.json"
+
+
+def _load(path: Path) -> Job | None:
+    try:
+        return Job(**json.loads(path.read_bytes()))
+    except (OSError, ValueError, TypeError):
+        return None
 
 
 class Batches:
     """Brings answers into the cache by the Batch API."""
 
-    def __init__(  # noqa: PLR0913  (what it is made of, all needed)
-        self,
-        client: Client,
-        cache: Cache,
-        policy: Policy,
-        spent: Spending,
-        *,
-        breaker: Breaker,
-        max_tokens: int,
-        poll: float,
-        tell: Tell,
-    ) -> None:
-        """Keep at most `max_tokens` queued, look every `poll` seconds, and tell how it goes."""
-        self._client, self._cache, self._policy, self._spent = client, cache, policy, spent
-        self._breaker = breaker
-        self._max_tokens, self._poll, self._tell = max_tokens, poll, tell
-        self._jobs = Jobs(cache.folder / "batches")
-        self._aside: set[str] = set()  # no batch will bring these
+    def __init__(self, session: Session, *, max_tokens: int, poll: float) -> None:
+        """Keep at most `max_tokens` queued, and look every `poll` seconds."""
+        self._session, self._sdk = session, session.client.sdk
+        self._cache, self._spent = session.cache, session.spent
+        self._max_tokens, self._poll = max_tokens, poll
+        self._jobs = Jobs(session.cache.folder / "batches")
+        self._skipped: set[str] = set()  # no batch will bring these
         self._stop: CallFailed | None = None
 
     async def fill(self, requests: Sequence[Request]) -> None:
@@ -70,72 +115,67 @@ class Batches:
                 none that can be used.
         """
         try:
-            await self._finish_former({request.key for request in self._missing(requests)})
+            await self._finish_earlier({request.key for request in self._missing(requests)})
             fruitless = 0
             while missing := self._missing(requests):
-                group = results.first_group(missing, self._max_tokens)
+                group = first_group(missing, self._max_tokens)
                 await self._finish(group)
-                self._breaker.check()  # before the next one is paid for
+                self._session.breaker.check()  # before the next one is paid for
                 fruitless = fruitless + 1 if len(self._missing(requests)) == len(missing) else 0
                 if fruitless == _FRUITLESS:
-                    self._set_aside(group)
+                    self._skip(group)
                     fruitless = 0
         except CallFailed as failure:
             raise LLMError.stopped(failure) from failure
 
-    def _set_aside(self, group: Sequence[Request]) -> None:
-        said = f"{_FRUITLESS} batches in a row brought no answer"
+    def _skip(self, group: Sequence[Request]) -> None:
+        reason = f"{_FRUITLESS} batches in a row brought no answer"
         if not self._spent.was_answered:
-            raise LLMError(f"{said}; see why at the provider, or set rewrite.openai.mode: online")
-        self._tell(f"{said}: their {len(group)} requests go on one by one, at the full price")
-        self._aside |= {request.key for request in group}
+            raise LLMError(f"{reason}; see why at the provider, or set rewrite.openai.mode: online")
+        cli.log(f"{reason}: their {len(group)} requests go on one by one, at the full price")
+        self._skipped |= {request.key for request in group}
 
     def _missing(self, requests: Sequence[Request]) -> list[Request]:
-        return [
-            request
-            for request in requests
-            if request.key not in self._aside and self._cache.get(request) is None
-        ]
+        open_ = (request for request in requests if request.key not in self._skipped)
+        return [request for request in open_ if self._cache.get(request) is None]
 
-    async def _finish_former(self, wanted: set[str]) -> None:
-        """Wait for batches of a former run that bring something that is wanted now."""
-        for job in self._jobs.under_way():
-            if not wanted & job.requests.keys():
-                continue
-            if batch_id := job.batch or await self._retried(partial(self._find, job)):
+    async def _finish_earlier(self, wanted: set[str]) -> None:
+        """Wait for batches of an earlier run that bring something that is wanted now."""
+        for job in self._jobs.open_jobs():
+            if wanted & job.requests.keys() and (
+                batch_id := job.batch or await self._retry(partial(self._find, job))
+            ):
                 await self._bring(job, batch_id)
 
     async def _finish(self, requests: Sequence[Request]) -> None:
-        job = self._jobs.remembered(Job.of(requests))
+        job = self._jobs.restore(Job.from_requests(requests))
         job.is_open = True
         self._jobs.save(job)  # from here on a killed run knows what may have been submitted
-        found = await self._retried(partial(self._find, job))
-        job.batch = found or await self._submit(job, requests)
+        there = await self._retry(partial(self._find, job))
+        job.batch = there or await self._submit(job, requests)
         self._jobs.save(job)
         await self._bring(job, job.batch)
 
     async def _find(self, job: Job) -> str | None:
         """Return the id of a batch for this job that the server has and nobody collected."""
-        seen = 0
-        async for batch in self._client.sdk.batches.list(limit=100):
+        left = _LISTED
+        async for batch in self._sdk.batches.list(limit=100):
             if (batch.metadata or {}).get(_METADATA) == job.key and batch.id not in job.done:
                 return batch.id
-            if (seen := seen + 1) == _SCANNED:
+            if (left := left - 1) == 0:
                 break
         return None
 
     async def _submit(self, job: Job, requests: Sequence[Request]) -> str:
-        content = "".join(results.line_of(request) for request in requests).encode()
-        upload, create = self._client.sdk.files.create, self._client.sdk.batches.create
-        sent = await self._retried(
-            lambda: upload(file=("requests.jsonl", content), purpose="batch"), _TRANSFER
-        )
+        content = "".join(map(request_line, requests)).encode()
+        upload = partial(self._sdk.files.create, file=("requests.jsonl", content), purpose="batch")
+        sent = await self._retry(upload, _TRANSFER)
 
-        async def found_or_created() -> str:
+        async def find_or_create() -> str:
             # A call that seems to have failed may have been heard.
-            if found := await self._find(job):
-                return found
-            batch = await create(
+            if there := await self._find(job):
+                return there
+            batch = await self._sdk.batches.create(
                 input_file_id=sent.id,
                 endpoint="/v1/chat/completions",
                 completion_window="24h",
@@ -143,7 +183,7 @@ class Batches:
             )
             return batch.id
 
-        return await self._retried(found_or_created)
+        return await self._retry(find_or_create)
 
     async def _bring(self, job: Job, batch_id: str) -> None:
         """Wait for a batch to end and keep its answers; then the job is done.
@@ -151,12 +191,12 @@ class Batches:
         Whatever went wrong in it: a job left open would end every later run the same way.
         """
         try:
-            batch = await self._ended(batch_id)
+            batch = await self._wait(batch_id)
         except CallFailed as failure:
-            if failure.outcome is outcomes.NOT_FOUND:  # deleted, or another account's
-                self._close(job, batch_id)
-                return
-            raise
+            if failure.outcome is not outcomes.NOT_FOUND:
+                raise
+            self._close(job, batch_id)  # deleted, or another account's
+            return
         for file_id in (batch.output_file_id, batch.error_file_id):
             if file_id:
                 await self._collect(job, file_id)
@@ -164,64 +204,83 @@ class Batches:
         if self._stop:
             raise self._stop
         if batch.status in {"failed", "cancelled"}:
-            raise LLMError(_why(batch))
+            raise LLMError(_reason(batch))
 
     def _close(self, job: Job, batch_id: str) -> None:
         job.is_open, job.batch, job.done = False, None, [*job.done, batch_id]
         self._jobs.save(job)
 
-    async def _ended(self, batch_id: str) -> Batch:
-        told = ""
+    async def _wait(self, batch_id: str) -> Batch:
+        status = ""
         while True:
-            batch = await self._retried(lambda: self._client.sdk.batches.retrieve(batch_id))
-            if batch.status != told:
-                self._tell(f"batch {batch.id}: {batch.status}")
-            told = batch.status
-            if told in _ENDED:
+            batch = await self._retry(lambda: self._sdk.batches.retrieve(batch_id))
+            if batch.status != status:
+                cli.log(f"batch {batch.id}: {batch.status}")
+            status = batch.status
+            if status in _FINAL:
                 return batch
             await asyncio.sleep(self._poll)
 
     async def _collect(self, job: Job, file_id: str) -> None:
-        """Keep the answers in one result file; it holds them in any order."""
-        for result in results.read(await self._content(file_id)):
-            if (request := job.requests.get(result.key)) is None:
+        """Keep the answers in one result file; they come in any order."""
+        for key, end in answers.read_results(await self._download(file_id)):
+            if (request := job.requests.get(key)) is None:
                 continue  # not of this job
-            if isinstance(result.ended, CallFailed):
-                self._note(result.key, result.ended)
-                continue
-            entry = Entry(request["asked"], result.ended, BATCH_SHARE)
-            if self._cache.put_new(request["recipe"], result.key, entry):
+            if isinstance(end, CallFailed):
+                self._count_failure(key, end)
+            elif self._cache.put_new(
+                request["recipe"], key, Entry(request["asked"], end, BATCH_SHARE)
+            ):
                 self._spent.requests += 1
-                self._spent.paid(result.ended, partial(int, request["tokens_in"]), BATCH_SHARE)
-                reading = answers.read(result.ended, request["asked"])
-                self._spent.ended(reading.outcome)
-                self._breaker.count_answer(result.ended, reading)
+                self._spent.pay(end, partial(int, request["tokens_in"]), BATCH_SHARE)
+                reading = answers.read(end, request["asked"])
+                self._spent.count(reading.outcome)
+                self._session.breaker.count_answer(end, reading)
 
-    async def _content(self, file_id: str) -> bytes:
+    async def _download(self, file_id: str) -> bytes:
         """Return a result file, empty where it is gone: what it held is submitted again."""
-        read = self._client.sdk.files.content
         try:
-            return (await self._retried(lambda: read(file_id), _TRANSFER)).content
+            return (await self._retry(lambda: self._sdk.files.content(file_id), _TRANSFER)).content
         except CallFailed as failure:
             if failure.outcome is outcomes.NOT_FOUND:
                 return b""
             raise
 
-    def _note(self, key: str, failure: CallFailed) -> None:
-        self._spent.ended(failure.outcome)
+    def _count_failure(self, key: str, failure: CallFailed) -> None:
+        self._spent.count(failure.outcome)
         if failure.outcome.next is Next.STOP:
             self._stop = self._stop or failure  # the rest of the file may hold answers
         elif failure.outcome.next is not Next.WAIT:
-            self._aside.add(key)
+            self._skipped.add(key)
 
-    async def _retried(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
-        return await self._policy.call(lambda: self._client.call(operation, timeout))
+    async def _retry(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
+        session = self._session
+        return await session.policy.call(lambda: session.client.call(operation, timeout))
 
 
-def _why(batch: Batch) -> str:
+def _reason(batch: Batch) -> str:
     errors = (batch.errors.data or []) if batch.errors else []
-    said = "; ".join(f"{error.code}: {error.message}" for error in errors[:3])
+    reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3])
     if any(error.code == "token_limit_exceeded" for error in errors):
-        said += " (lower rewrite.openai.batch_tokens, or wait until other batches have ended)"
+        reason += " (lower rewrite.openai.batch_tokens, or wait until other batches have ended)"
     kept = "what it answered is kept, the next run submits the rest"
-    return f"batch {batch.id} {batch.status}{': ' if said else ''}{said}; {kept}"
+    return f"batch {batch.id} {batch.status}{': ' if reason else ''}{reason}; {kept}"
+
+
+def request_line(request: Request) -> str:
+    """Return the line of the request file, with its end."""
+    line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions"}
+    return json.dumps({**line, "body": request.body}) + "\n"
+
+
+def first_group(requests: Sequence[Request], max_tokens: int) -> list[Request]:
+    """Return as many of the first requests as one batch may hold, and at least one."""
+    group: list[Request] = []
+    tokens = size = 0
+    for request in requests[:MAX_REQUESTS]:
+        tokens += request.most_in
+        size += len(request_line(request).encode())
+        if group and (tokens > max_tokens or size > MAX_BYTES):
+            break
+        group.append(request)
+    return group

@@ -1,4 +1,4 @@
-"""When it is useless to go on asking: the server is away, or nothing that it says can be used."""
+"""The circuit breaker: the server is away, or nothing that it answers can be used."""
 
 from collections import Counter
 
@@ -15,7 +15,7 @@ Descriptions that it refuses may well stand together; one that is away is away.
 FIRST_ANSWERS = 20
 """A run whose first so many answers are all unusable is stopped: each of them was paid for.
 
-A model that can't answer in the asked form would be asked as often as `plan.bound` says for
+A model that can't answer in the asked form would be asked as often as `round.upper_bound` says for
 every request. Fewer answers prove less: a few descriptions that no model answers for are no reason.
 """
 
@@ -65,12 +65,11 @@ class Breaker:
             LLMError: the first answers are all unusable.
         """
         if not self._is_usable and self._answers >= FIRST_ANSWERS:
-            raise LLMError(self._nothing_usable())
+            raise LLMError(self._explain())
 
-    def _nothing_usable(self) -> str:
+    def _explain(self) -> str:
         kinds = ", ".join(f"{outcome.name} {n}" for outcome, n in self._unusable.most_common())
         [(commonest, _)] = self._unusable.most_common(1)
-        said = f"; one of them begins: {self._shown[:_SHOWN]}" if self._shown else ""
-        return (
-            f"the first {self._answers} answers are all unusable ({kinds}): {commonest.hint}{said}"
-        )
+        shown = f"; one of them begins: {self._shown[:_SHOWN]}" if self._shown else ""
+        answers = f"the first {self._answers} answers are all unusable"
+        return f"{answers} ({kinds}): {commonest.hint}{shown}"

@@ -1,4 +1,4 @@
-"""Every answer that was paid for, on disk: a line each in `<folder>/<recipe>.jsonl`.
+"""The answers that were paid for, on disk: a line each in `<folder>/<recipe>.jsonl`.
 
 Not an out of any stage: DVC would empty it. An answer is appended the moment it comes; each
 line begins with its line break, so that what a kill cut short spoils no other. What can't be
@@ -36,8 +36,8 @@ class CacheError(MomentRankError):
 
 
 @contextmanager
-def on_disk(path: Path) -> Iterator[None]:
-    """Turn what the disk says into an error of a line: it is full, a file is in the way ...
+def disk_errors(path: Path) -> Iterator[None]:
+    """Turn an error of the disk (it is full, a file is in the way) into one clear line.
 
     Raises:
         CacheError: the disk said no.
@@ -78,23 +78,23 @@ class Cache:
         self._append(recipe, key, entry)
         return True
 
-    def known(self, recipe: str) -> dict[str, tuple[str, str]]:
+    def captions(self, recipe: str) -> dict[str, tuple[str, str]]:
         """Return every caption that this recipe has brought, and its key, by description.
 
         So that a description asked for in other company is not paid for again.
         """
-        known: dict[str, tuple[str, str]] = {}
+        result: dict[str, tuple[str, str]] = {}
         for key, entry in sorted(self._entries(recipe).items()):
-            captions = answers.read(entry.answer, entry.asked).captions
-            known |= {text: (caption, key) for text, caption in captions.items()}
-        return known
+            reading = answers.read(entry.answer, entry.asked)
+            result |= {text: (caption, key) for text, caption in reading.captions.items()}
+        return result
 
     def has_captions(self, recipe: str) -> bool:
         """Tell whether this recipe has ever brought a caption."""
         entries = self._entries(recipe).values()
         return any(answers.read(entry.answer, entry.asked).captions for entry in entries)
 
-    def asked_alone(self, recipe: str) -> set[str]:
+    def single_descriptions(self, recipe: str) -> set[str]:
         """Return every description that this recipe was asked for without another."""
         asked = [entry.asked for entry in self._entries(recipe).values()]
         return {text for texts in asked if len(texts) == 1 for text in texts.values()}
@@ -108,13 +108,15 @@ class Cache:
                 process is gone with it.
         """
         lock = FileLock(self.folder / "lock")
-        with on_disk(self.folder):
+        with disk_errors(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
                 lock.acquire(blocking=False)
             except Timeout as exc:
-                said = "another run is asking for captions: wait until it ends, or stop it"
-                raise CacheError(f"{self.folder}: {said}") from exc
+                raise CacheError(
+                    f"{self.folder}: another run is asking for captions: wait until it ends, or"
+                    " stop it"
+                ) from exc
         try:
             self._recipes.clear()  # another process may have written meanwhile
             yield
@@ -127,7 +129,7 @@ class Cache:
         entries = self._entries(recipe)
         path = self._path(recipe)
         # Not synced, which would hold up all in flight: what a power cut takes is bought again.
-        with on_disk(path):
+        with disk_errors(path):
             self.folder.mkdir(parents=True, exist_ok=True)
             with path.open("ab") as stream:
                 stream.write(line.encode())
@@ -136,7 +138,7 @@ class Cache:
     def _entries(self, recipe: str) -> dict[str, Entry]:
         if recipe not in self._recipes:
             path = self._path(recipe)
-            with on_disk(path):
+            with disk_errors(path):
                 lines = path.read_bytes().split(b"\n") if path.is_file() else []
             self._recipes[recipe] = {key: entry for line in lines for key, entry in _read(line)}
         return self._recipes[recipe]

@@ -1,4 +1,4 @@
-"""The edge to the server: the `openai` package, and every error of it as a named outcome.
+"""The client of the server: the `openai` package, with its errors as named outcomes.
 
 Chat Completions, which OpenAI and every compatible server speak. Where it is and the key come
 from the environment; the key goes into no message, log or file.
@@ -30,7 +30,7 @@ DEFAULT_URL = "https://api.openai.com/v1"
 _ADDRESS = re.compile(
     r"https?://([\w.~%!$&'()*+,;=:-]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?([/?#][!-~]*)?", re.ASCII
 )
-_SHOWN = 300  # characters of what a server said
+_SHOWN = 300  # characters of a server's message
 _SHORTEST_KEY = 8  # a shorter one is no secret, but what stands for one: "none", "x"
 
 
@@ -46,19 +46,19 @@ class Endpoint:
         """Read OPENAI_BASE_URL and OPENAI_API_KEY; the key may be missing until it is needed.
 
         Raises:
-            UsageError: one of them can't be meant.
+            UsageError: one of them is not valid.
         """
         url = os.environ.get("OPENAI_BASE_URL", "").strip().rstrip("/") or DEFAULT_URL
         key = os.environ.get("OPENAI_API_KEY", "").strip() or None
         if not url.startswith(("http://", "https://")):
             raise UsageError("OPENAI_BASE_URL must start with http:// or https://")
         if not _is_address(url):
-            raise UsageError("OPENAI_BASE_URL is no address: write http://host:8000/v1")
+            raise UsageError("OPENAI_BASE_URL is not a valid address: write http://host:8000/v1")
         if key and not (key.isascii() and key.isprintable()):
-            raise UsageError("OPENAI_API_KEY holds a character that no key has")
+            raise UsageError("OPENAI_API_KEY contains a character that no key has")
         return cls(url, key)
 
-    def needed_key(self) -> str:
+    def require_key(self) -> str:
         """Return the key.
 
         Raises:
@@ -67,7 +67,7 @@ class Endpoint:
         if self.key is None:
             raise UsageError(
                 "OPENAI_API_KEY is not set: export OPENAI_API_KEY=... "
-                "(any text where the server wants none), or set rewrite.backend: rules"
+                "(any text if the server needs none), or set rewrite.backend: rules"
             )
         return self.key
 
@@ -110,7 +110,7 @@ class Client:
         # Not `chat.completions.create`: what it does to a body that is right already takes
         # longer than everything else here.
         post, body = self.sdk.post, request.body
-        return answers.of_body(
+        return answers.parse(
             await self.call(lambda: post("/chat/completions", cast_to=object, body=body))
         )
 
@@ -121,26 +121,26 @@ class Client:
             CallFailed: it brought nothing, with the reason.
             UsageError: there is no key.
         """
-        key, timeout = self._endpoint.needed_key(), max(timeout, self._timeout)
+        key, timeout = self._endpoint.require_key(), max(timeout, self._timeout)
         try:
             async with asyncio.timeout(timeout):
                 return await operation()
         except TimeoutError:
             failure = CallFailed(outcomes.TIMEOUT, f"no answer in {timeout:g} s")
         except openai.APIError as exc:
-            failure = CallFailed(_outcome(exc), _said(exc, key), _asked_to_wait(exc))
+            failure = CallFailed(_outcome(exc), _message(exc, key), _requested_wait(exc))
         except (ValueError, RecursionError):  # the SDK could not parse what came
             failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
         raise failure  # not chained: the SDK's error holds the request, and so the key
 
 
-def _said(error: openai.APIError, key: str) -> str:
-    said = error.message
+def _message(error: openai.APIError, key: str) -> str:
+    message = error.message
     if isinstance(error, openai.APIConnectionError):  # says no more than "Connection error."
         url = error.request.url
-        said = f"{url.scheme}://{url.netloc.decode()}: {_reason(error)}"
-    shown = said.replace(key, "***") if len(key) >= _SHORTEST_KEY else said
-    return " ".join(shown.split())[:_SHOWN]
+        message = f"{url.scheme}://{url.netloc.decode()}: {_reason(error)}"
+    message = message.replace(key, "***") if len(key) >= _SHORTEST_KEY else message
+    return " ".join(message.split())[:_SHOWN]
 
 
 def _reason(error: BaseException) -> str:
@@ -155,13 +155,13 @@ def _outcome(error: openai.APIError) -> Outcome:
     if isinstance(error, openai.APITimeoutError):
         return outcomes.TIMEOUT
     if isinstance(error, openai.APIStatusError):
-        return outcomes.of_status(error.status_code, error.code, error.type)
+        return outcomes.from_status(error.status_code, error.code, error.type)
     if isinstance(error, openai.APIConnectionError):
         return outcomes.CONNECTION
     return outcomes.BROKEN_RESPONSE
 
 
-def _asked_to_wait(error: openai.APIError) -> float | None:
+def _requested_wait(error: openai.APIError) -> float | None:
     if not isinstance(error, openai.APIStatusError):
         return None
     return retry_after(error.response.headers, time.time())

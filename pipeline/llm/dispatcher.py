@@ -1,11 +1,12 @@
-"""Requests to answers: within the limits, with the retry policy, kept as they arrive."""
+"""The dispatcher: requests to answers, within the limits, retried, kept as they arrive."""
 
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
+from pipeline.core import cli
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer, Reading
 from pipeline.llm.breaker import Breaker
@@ -20,25 +21,23 @@ from pipeline.llm.spending import Spending
 Job = Callable[[], Awaitable[None]]
 
 
-class Asker:
+class Session(NamedTuple):
+    """What one run asks with, online or in batches."""
+
+    client: Client
+    policy: Policy
+    cache: Cache
+    spent: Spending
+    breaker: Breaker
+
+
+class Dispatcher:
     """Asks one server, until it is useless to go on."""
 
-    def __init__(  # noqa: PLR0913  (what asking takes)
-        self,
-        client: Client,
-        limiter: Limiter,
-        policy: Policy,
-        cache: Cache,
-        spent: Spending,
-        *,
-        breaker: Breaker,
-        tell: Callable[[str], object],
-    ) -> None:
-        """Bring together what asking takes; `tell` is told the first failure of each kind."""
-        self._tell, self._told = tell, set[Outcome]()
-        self._client, self._limiter, self._policy = client, limiter, policy
-        self._cache, self._spent = cache, spent
-        self._breaker = breaker
+    def __init__(self, session: Session, limiter: Limiter) -> None:
+        """Ask within the limits."""
+        self._client, self._policy, self._cache, self._spent, self._breaker = session
+        self._limiter, self._reported = limiter, set[Outcome]()
         self._stopped: LLMError | None = None
         self._flying: set[asyncio.Task[Any] | None] = set()
 
@@ -87,7 +86,7 @@ class Asker:
                 self._breaker.count_failure(failure)
             raise
         reading = answers.read(answer, request.asked)
-        self._spent.ended(reading.outcome)
+        self._spent.count(reading.outcome)
         with self._stopping():
             self._breaker.count_answer(answer, reading)
             self._breaker.check()
@@ -112,7 +111,7 @@ class Asker:
             finally:
                 self._flying.discard(task)
             self._cache.put(request, answer)  # first: nothing may come between it and the disk
-            slot.used(self._spent.paid(answer, lambda: request.likely_in))
+            slot.charge(self._spent.pay(answer, lambda: request.likely_in))
             return answer
 
     async def _send(self, request: Request) -> Answer:
@@ -120,17 +119,17 @@ class Asker:
         try:
             return await self._client.ask(request)
         except CallFailed as failure:
-            self._spent.ended(failure.outcome)
+            self._spent.count(failure.outcome)
             if self._stopped:
                 raise self._stopped from failure
-            self._tell_first(failure)
+            self._report_first(failure)
             if failure.outcome is outcomes.RATE_LIMITED and self._policy.is_worth_waiting(failure):
                 self._limiter.pause(failure.wait or 0)
             raise
 
-    def _tell_first(self, failure: CallFailed) -> None:
-        """Say at once what is tried again for minutes, by the first failure of its kind."""
-        if failure.outcome.next is Next.WAIT and failure.outcome not in self._told:
-            self._told.add(failure.outcome)
-            tries = self._policy.tries
-            self._tell(f"{failure}; trying up to {tries} times ({failure.outcome.hint})")
+    def _report_first(self, failure: CallFailed) -> None:
+        """Report at once what is tried again for minutes, by the first failure of its kind."""
+        outcome = failure.outcome
+        if outcome.next is Next.WAIT and outcome not in self._reported:
+            self._reported.add(outcome)
+            cli.log(f"{failure}; trying up to {self._policy.tries} times ({outcome.hint})")

@@ -1,9 +1,9 @@
-"""At most so many requests in flight, and so many requests and tokens in any minute.
+"""A rate limiter: at most so many in flight, and so many requests and tokens in any minute.
 
 The server's minute is not ours: it may count a request at any instant between its sending and
 its answer, in a window that slides or in one that starts on the minute. So a request takes its
 place from before it is sent until a full window after it ended. Whatever window the server
-counts by, everything in it still stands in our books, and their sum never passes the limit.
+counts by, everything in it still counts here, and the sum never passes the limit.
 """
 
 import asyncio
@@ -27,8 +27,8 @@ class Slot:
 
     tokens: int
 
-    def used(self, tokens: int) -> None:
-        """Tell how many tokens the request took.
+    def charge(self, tokens: int) -> None:
+        """Record how many tokens the request took.
 
         It only ever counts for more: servers charge what a request may take when it comes,
         and don't give back what it left.
@@ -36,8 +36,8 @@ class Slot:
         self.tokens = max(self.tokens, tokens)
 
 
-class Books:
-    """What counts against the limits now, and when there will be room again."""
+class RateBudget:
+    """The requests and tokens that count against the limits now, and when there is room again."""
 
     def __init__(
         self,
@@ -90,11 +90,11 @@ class Books:
 
 
 class Limiter:
-    """Lets requests through as the books and the bound allow, in the order they came."""
+    """Lets requests through as the budget and the bound allow, in the order they came."""
 
-    def __init__(self, books: Books, in_flight: int) -> None:
-        """Allow `in_flight` requests at once, of those that the books have room for."""
-        self._books = books
+    def __init__(self, budget: RateBudget, in_flight: int) -> None:
+        """Allow `in_flight` requests at once, of those that the budget has room for."""
+        self._budget = budget
         self._places = asyncio.Semaphore(in_flight)
         self._turn = asyncio.Lock()
         self._ended = asyncio.Event()
@@ -105,20 +105,20 @@ class Limiter:
         async with self._places:
             async with self._turn:
                 await self._room(tokens)
-                self._books.enter(tokens)
+                self._budget.enter(tokens)
             slot = Slot(tokens)
             try:
                 yield slot
             finally:
-                self._books.end(reserved=tokens, used=slot.tokens)
+                self._budget.end(reserved=tokens, used=slot.tokens)
                 self._ended.set()
 
     def pause(self, seconds: float) -> None:
         """Let nothing through for a while."""
-        self._books.pause(seconds)
+        self._budget.pause(seconds)
 
     async def _room(self, tokens: int) -> None:
-        while (wait := self._books.wait(tokens)) > 0:
+        while (wait := self._budget.wait(tokens)) > 0:
             self._ended.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(None if math.isinf(wait) else wait):

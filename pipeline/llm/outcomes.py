@@ -1,4 +1,4 @@
-"""Every way in which asking can end, by name: what to do next, and what to tell the user.
+"""The ways in which asking can end, by name: what to do next, and what to tell the user.
 
 An outcome other than `ok` is never a caption: it is asked again, or becomes its own row with
 this name as the reason, and is counted in the metrics.
@@ -82,17 +82,17 @@ _BY_STATUS = {
 _FIRST_SERVER_ERROR = 500
 
 
-def of_status(status: int, *codes: object) -> Outcome:
+def from_status(status: int, *codes: object) -> Outcome:
     """Return what an HTTP status of 400 or more means, by the error's own words first.
 
     `codes` are its code and type, of which servers fill in one, both or neither.
     """
-    told = {code for code in codes if isinstance(code, str)}
-    if told & _QUOTA_CODES:
+    named = {code for code in codes if isinstance(code, str)}
+    if named & _QUOTA_CODES:
         return INSUFFICIENT_QUOTA
-    if told & _FILTER_CODES:
+    if named & _FILTER_CODES:
         return FILTERED
-    if told & _PARAMETER_CODES:
+    if named & _PARAMETER_CODES:
         return UNSUPPORTED
     return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
 

@@ -32,11 +32,11 @@ Schema = dict[str, Any]
 
 
 class PromptError(UsageError):
-    """A prompt file that says something that can't be meant."""
+    """A prompt file that is not valid."""
 
 
 def _plain(text: str) -> str:
-    """Return a text, if it says something and nothing is to be put into it."""
+    """Return a text that is not blank and has no placeholder."""
     if not text.strip():
         raise ValueError("must not be blank")
     _check_placeholders(text, expected=())
@@ -44,8 +44,8 @@ def _plain(text: str) -> str:
 
 
 def _system(text: str) -> str:
-    """Return a text that may ask for a language, and for nothing else."""
-    _plain(_PLACEHOLDER.sub(lambda found: "" if found[1] == LANGUAGE else found[0], text))
+    """Return a text whose only placeholder may be the language."""
+    _plain(_PLACEHOLDER.sub(lambda match: "" if match[1] == LANGUAGE else match[0], text))
     return text
 
 
@@ -81,7 +81,7 @@ class Prompt(Section):
     def _examples_differ(cls, examples: list[Example]) -> list[Example]:
         counts = Counter(example.description for example in examples)
         if twice := [text for text, count in counts.items() if count > 1]:
-            raise ValueError(f"{twice[0]!r} stands twice")
+            raise ValueError(f"{twice[0]!r} appears twice")
         return examples
 
     @field_validator("answer")
@@ -103,13 +103,13 @@ class Prompt(Section):
             PromptError: it says so nowhere, and the language is not English.
         """
         texts = {"system": self.system, "user": self.user}
-        asked = {found for text in texts.values() for found in _PLACEHOLDER.findall(text)}
-        if name != "English" and LANGUAGE not in asked:
+        names = {name for text in texts.values() for name in _PLACEHOLDER.findall(text)}
+        if name != "English" and LANGUAGE not in names:
             raise PromptError(
                 f"the prompt {self.label} asks for English, and the corpus is {name}: set"
-                f" rewrite.prompt to one that holds {{{{{LANGUAGE}}}}}, as prompts/rewrite-v2.yaml"
+                f" rewrite.prompt to one with {{{{{LANGUAGE}}}}}, such as prompts/rewrite-v2.yaml"
             )
-        filled = {key: _filled(text, {LANGUAGE: name}) for key, text in texts.items()}
+        filled = {key: _fill(text, {LANGUAGE: name}) for key, text in texts.items()}
         return self.model_copy(update=filled)
 
     @property
@@ -136,7 +136,7 @@ class Prompt(Section):
         """Return the examples as one question and its answer."""
         if not self.examples:
             return []
-        ids = ids_of([example.description for example in self.examples])
+        ids = short_ids([example.description for example in self.examples])
         shown = dict(zip(ids, self.examples, strict=True))
         question = self._ask({id_: example.description for id_, example in shown.items()})
         captions = [{"id": id_, "caption": example.caption} for id_, example in shown.items()]
@@ -147,15 +147,15 @@ class Prompt(Section):
         lines = "\n".join(
             _encode({"id": id_, "description": text}) for id_, text in descriptions.items()
         )
-        return _filled(self.user, {DESCRIPTIONS: lines})
+        return _fill(self.user, {DESCRIPTIONS: lines})
 
 
-def _filled(text: str, values: Mapping[str, str]) -> str:
+def _fill(text: str, values: Mapping[str, str]) -> str:
     # By a function: text that looks like a placeholder or a group stays what it is.
-    return _PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), text)
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
 
 
-def ids_of(descriptions: Sequence[str]) -> list[str]:
+def short_ids(descriptions: Sequence[str]) -> list[str]:
     """Return a short id for each of several different descriptions, out of its own hash.
 
     A running number would still look right if the model left one out and split another.
@@ -167,7 +167,7 @@ def ids_of(descriptions: Sequence[str]) -> list[str]:
         if len(set(ids)) == len(ids):
             return ids
     if hashes:
-        raise ValueError("a description stands twice in one request")
+        raise ValueError("a description appears twice in one request")
     return []
 
 
@@ -183,22 +183,22 @@ def load(path: Path) -> Prompt:
 
 
 def _check_placeholders(text: str, expected: Sequence[str], optional: Sequence[str] = ()) -> None:
-    found = _PLACEHOLDER.findall(text)
+    names = _PLACEHOLDER.findall(text)
     if "{{" in _PLACEHOLDER.sub("", text):
-        raise ValueError("a {{ has no }} on its line")
+        raise ValueError("a {{ without }} on its line")
     allowed = (*expected, *optional)
-    if unknown := [name for name in found if name not in allowed]:
-        known = f"; known: {', '.join(allowed)}" if allowed else ""
-        raise ValueError(f"unknown placeholder {{{{{unknown[0]}}}}}{known}")
+    if unknown := [name for name in names if name not in allowed]:
+        choice = f"; known: {', '.join(allowed)}" if allowed else ""
+        raise ValueError(f"unknown placeholder {{{{{unknown[0]}}}}}{choice}")
     for name in expected:
-        if found.count(name) != 1:
-            raise ValueError(f"must hold {{{{{name}}}}} once, not {found.count(name)} times")
+        if (times := names.count(name)) != 1:
+            raise ValueError(f"must contain {{{{{name}}}}} once, not {times} times")
 
 
 def _property(schema: object, name: str) -> Schema:
     """Return the schema of a required property of an object, or nothing."""
     match schema:
         case {"required": [*required], "properties": {**properties}} if name in required:
-            found = properties.get(name)
-            return found if isinstance(found, dict) else {}
+            value = properties.get(name)
+            return value if isinstance(value, dict) else {}
     return {}

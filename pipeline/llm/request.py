@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from pipeline.llm import tokens
-from pipeline.llm.prompt import Prompt, ids_of
+from pipeline.llm.prompt import Prompt, short_ids
+from pipeline.llm.spending import FEWEST_BYTES, count_prompt_tokens, count_tokens
 
 Body = dict[str, Any]
 
@@ -43,18 +43,18 @@ class Request:
     @property
     def likely_in(self) -> int:
         """The tokens that will be paid for what is sent, about."""
-        return tokens.of_prompt(self.body)
+        return count_prompt_tokens(self.body)
 
     @property
     def likely_out(self) -> int:
         """The tokens that will be paid for the answer, about: as long as what it rewrites."""
         captions = [{"id": id_, "caption": text} for id_, text in self.asked.items()]
-        return tokens.of_text(_encode({"captions": captions}))
+        return count_tokens(_encode({"captions": captions}))
 
     @property
     def most_in(self) -> int:
         """The most tokens that the server may count for what is sent."""
-        return tokens.of_prompt(self.body, tokens.FEWEST_BYTES)
+        return count_prompt_tokens(self.body, FEWEST_BYTES)
 
     @property
     def most(self) -> int:
@@ -89,7 +89,7 @@ class Recipe:
 
         Each time has its own seed, so it is another request with an answer of its own.
         """
-        asked = dict(zip(ids_of(descriptions), descriptions, strict=True))
+        asked = dict(zip(short_ids(descriptions), descriptions, strict=True))
         messages = self.prompt.messages(asked)
         seed = self._seed(ask)
         body = self._body(messages, seed)

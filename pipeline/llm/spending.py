@@ -1,17 +1,58 @@
-"""What asking has cost until now, and how it ended."""
+"""What asking costs: tokens, prices, and how it ended.
 
+No tokenizer is asked: a server may run any model. English is about four bytes of UTF-8 to a
+token, and that is what costs are estimated by. Hardly any text has fewer than three, in any
+script, and that is what room is kept by under a limit.
+"""
+
+import json
+import logging
 import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
-from pipeline.llm import tokens
 from pipeline.llm.answers import Answer
-from pipeline.llm.outcomes import Outcome
-from pipeline.llm.tokens import Prices
+from pipeline.llm.outcomes import CallFailed, LLMError, Outcome
 
 OK = "ok"
+
+LIKELY_BYTES = 4
+"""Bytes of UTF-8 to a token of English: for estimates."""
+
+FEWEST_BYTES = 3
+"""Bytes of UTF-8 to a token where it matters not to be too low: for limits."""
+
+BATCH_SHARE = 0.5
+"""What a request in a batch costs of its online price."""
+
+_PER_MESSAGE = 4  # tokens that separate one message from the next
+_log = logging.getLogger(__name__)
+
+
+class Prices(NamedTuple):
+    """USD per million tokens."""
+
+    input: float
+    output: float
+
+    def cost(self, tokens_in: int, tokens_out: int) -> float:
+        """Return the price of so many tokens in USD."""
+        return (tokens_in * self.input + tokens_out * self.output) / 1e6
+
+
+def count_tokens(text: str, bytes_per_token: int = LIKELY_BYTES) -> int:
+    """Return about how many tokens a text is."""
+    # A server may answer with half a character; it is paid for like a whole one.
+    return math.ceil(len(text.encode("utf-8", "surrogatepass")) / bytes_per_token)
+
+
+def count_prompt_tokens(body: dict[str, Any], bytes_per_token: int = LIKELY_BYTES) -> int:
+    """Return about how many tokens go in with a request: its messages and its schema."""
+    schema = json.dumps(body.get("response_format", {}), ensure_ascii=False)
+    texts = [schema, *(message["content"] for message in body["messages"])]
+    return sum(count_tokens(text, bytes_per_token) + _PER_MESSAGE for text in texts)
 
 
 @dataclass
@@ -39,25 +80,27 @@ class Spending:
         """Whether the model ever answered, now or in a run whose answers served this one."""
         return self.answers + self.cache_hits + self.reused > 0
 
-    def paid(self, answer: Answer, likely_in: Callable[[], int], share: float = 1.0) -> int:
+    def pay(self, answer: Answer, likely_in: Callable[[], int], share: float = 1.0) -> int:
         """Add an answer that came at `share` of the price; return its tokens, in and out.
 
         Where the server did not count them, they are the likely ones.
         """
-        tokens_in, tokens_out = _tokens(answer, likely_in)
+        tokens_in, tokens_out = _count_answer(answer, likely_in)
         self.answers += 1
         self.tokens_in += tokens_in
         self.tokens_out += tokens_out
         self.cost += share * self.prices.cost(tokens_in, tokens_out)
         return tokens_in + tokens_out
 
-    def serves(self, key: str, answer: Answer, likely_in: Callable[[], int], share: float) -> None:
-        """Note an answer that serves the result, whichever run bought it; once by its key."""
-        tokens_in, tokens_out = _tokens(answer, likely_in)
+    def note_serving(
+        self, key: str, answer: Answer, likely_in: Callable[[], int], share: float
+    ) -> None:
+        """Count an answer towards the result, whichever run bought it; once by its key."""
+        tokens_in, tokens_out = _count_answer(answer, likely_in)
         cost = share * self.prices.cost(tokens_in, tokens_out)
         self._serving[key] = tokens_in, tokens_out, cost
 
-    def ended(self, outcome: Outcome | None) -> None:
+    def count(self, outcome: Outcome | None) -> None:
         """Count how a request ended."""
         self.outcomes[outcome.name if outcome else OK] += 1
 
@@ -82,7 +125,34 @@ class Spending:
         }
 
 
-def _tokens(answer: Answer, likely_in: Callable[[], int]) -> tuple[int, int]:
+def _count_answer(answer: Answer, likely_in: Callable[[], int]) -> tuple[int, int]:
     if answer.tokens_in is None or answer.tokens_out is None:
-        return likely_in(), tokens.of_text(answer.content or answer.refusal or "")
+        return likely_in(), count_tokens(answer.content or answer.refusal or "")
     return answer.tokens_in, answer.tokens_out
+
+
+class Unsettled:
+    """How many descriptions ended without a caption in a run, by reason, each logged once."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._count: Counter[Outcome] = Counter()
+        self._failures: dict[Outcome, CallFailed] = {}
+
+    def keep(self, failure: CallFailed) -> None:
+        """Keep what the server said, the first time of each kind."""
+        self._failures.setdefault(failure.outcome, failure)
+
+    def add(self, outcome: Outcome, descriptions: int) -> None:
+        """Count descriptions that are given up, and log the first of each kind."""
+        if outcome not in self._count:
+            _log.warning("no captions: %s", self._explain(outcome))
+        self._count[outcome] += descriptions
+
+    def error(self) -> LLMError:
+        """Return the error for a run without any answer, by the commonest reason."""
+        commonest = max(self._count, key=lambda outcome: (self._count[outcome], outcome.name))
+        return LLMError(f"{self._explain(commonest)}; nothing at all was answered")
+
+    def _explain(self, outcome: Outcome) -> str:
+        return f"{self._failures.get(outcome, outcome.name)} ({outcome.hint})"

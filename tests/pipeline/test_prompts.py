@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from momentrank.errors import UsageError
 from pipeline.core import files
 from pipeline.llm import prompt as prompts
-from pipeline.llm.prompt import PromptError, ids_of
+from pipeline.llm.prompt import PromptError
 
 EXAMPLE = {"description": "Omar sits.", "caption": "A man sits."}
 
@@ -146,10 +146,10 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"user": "Rewrite."}, "user: must hold {{descriptions}} once, not 0 times"),
+        ({"user": "Rewrite."}, "user: must contain {{descriptions}} once, not 0 times"),
         (
             {"user": "{{descriptions}} {{ descriptions }}"},
-            "user: must hold {{descriptions}} once, not 2 times",
+            "user: must contain {{descriptions}} once, not 2 times",
         ),
         (
             {"user": "{{descriptions}} {{tongue}}"},
@@ -162,17 +162,17 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
         ({"system": "You {{descriptions}}"}, "system: unknown placeholder {{descriptions}}"),
         ({"system": ""}, "system: string should have at least 1 character (it is '')"),
         ({"system": " \n "}, "system: must not be blank"),
-        ({"system": "You {{x"}, "system: a {{ has no }} on its line"),
-        ({"user": "{{descriptions}} {{x"}, "user: a {{ has no }} on its line"),
-        ({"user": "{{descriptions}} {{x\ny}}"}, "user: a {{ has no }} on its line"),
-        ({"examples": [EXAMPLE, EXAMPLE]}, "examples: 'Omar sits.' stands twice"),
+        ({"system": "You {{x"}, "system: a {{ without }} on its line"),
+        ({"user": "{{descriptions}} {{x"}, "user: a {{ without }} on its line"),
+        ({"user": "{{descriptions}} {{x\ny}}"}, "user: a {{ without }} on its line"),
+        ({"examples": [EXAMPLE, EXAMPLE]}, "examples: 'Omar sits.' appears twice"),
         (
             {"examples": [EXAMPLE | {"description": "{{descriptions}}"}]},
             "examples.0.description: unknown placeholder {{descriptions}}",
         ),
         (
             {"examples": [EXAMPLE | {"caption": "{{x"}]},
-            "examples.0.caption: a {{ has no }} on its line",
+            "examples.0.caption: a {{ without }} on its line",
         ),
         ({"examples": [EXAMPLE | {"caption": " "}]}, "examples.0.caption: must not be blank"),
         ({"user": None}, "user: this key is missing"),
@@ -227,17 +227,17 @@ def test_a_file_that_is_no_mapping_says_so(tmp_path):
 
 @given(st.lists(st.text(), unique=True, max_size=60))
 def test_ids_differ_and_come_from_the_description_alone(descriptions):
-    ids = ids_of(descriptions)
+    ids = prompts.short_ids(descriptions)
     assert len(set(ids)) == len(descriptions)
-    assert ids_of(descriptions[::-1]) == ids[::-1]
+    assert prompts.short_ids(descriptions[::-1]) == ids[::-1]
     assert all(re.fullmatch(r"[a-z]{4,}", id_) for id_ in ids)
 
 
 def test_ids_grow_where_short_ones_meet():
     descriptions = [str(number) for number in range(2000)]
-    ids = ids_of(descriptions)
+    ids = prompts.short_ids(descriptions)
     assert len(set(ids)) == 2000
     assert {len(id_) for id_ in ids} == {len(ids[0])}
     assert len(ids[0]) > 4
     with pytest.raises(ValueError, match="twice"):
-        ids_of(["a", "a"])
+        prompts.short_ids(["a", "a"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.captions.replacements import Replacement, extract, words_of
+from pipeline.captions.replacements import Replacement, extract, people_words
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from pipeline.captions.replacements import Replacement, extract, words_of
     ],
 )
 def test_words_for_people_in_a_phrase(phrase, words):
-    assert list(words_of(phrase)) == words
+    assert list(people_words(phrase)) == words
 
 
 @pytest.mark.parametrize(

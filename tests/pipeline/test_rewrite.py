@@ -110,16 +110,16 @@ def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(proje
 def test_no_key_is_wanted_where_nothing_is_asked(project, repository, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(repository))  # for the server
     change(project, "backend: rules", "backend: openai")
-    items = rewrite.items_of(MOMENTS)
+    items = rewrite.distinct_moments(MOMENTS)
     with serving(latency=0.0) as url:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         with pytest.raises(UsageError):
-            rewrite.llm_of(params.load()).ready(items)
+            rewrite.make_llm(params.load()).check_ready(items)
         monkeypatch.setenv("OPENAI_API_KEY", "a-key")
-        drafts = list(rewrite.llm_of(params.load()).rewrite(items, 0))
+        drafts = list(rewrite.make_llm(params.load()).rewrite(items, 0))
         monkeypatch.delenv("OPENAI_API_KEY")
-        again = rewrite.llm_of(params.load())
-        again.ready(items)
+        again = rewrite.make_llm(params.load())
+        again.check_ready(items)
         assert list(again.rewrite(items, 0)) == drafts
 
 

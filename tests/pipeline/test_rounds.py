@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline import rewrite
-from pipeline.captions import identity, review
-from pipeline.captions.repair import rewrite_in_rounds
-from pipeline.captions.rewriter import Draft, Item
-from pipeline.captions.versions import improves
+from pipeline.captions import review
+from pipeline.captions.repair import improves, rewrite_and_repair, skip_checks
+from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewrite
 from pipeline.core import tables
 from pipeline.core.captions import select_in_use
 
@@ -26,7 +25,7 @@ class Scripted:
         self.asked.append([item.description for item in items])
         for item in reversed(items):  # any order will do
             answer = self.script[item.description][attempt]
-            yield answer if isinstance(answer, Draft) else Draft(item.moment_id, answer)
+            yield answer if isinstance(answer, Rewrite) else Rewrite(item.moment_id, answer)
 
 
 def check(captions, descriptions):
@@ -47,7 +46,7 @@ def check(captions, descriptions):
 
 
 def refused(moment_id):
-    return Draft(moment_id, None, "refused")
+    return Rewrite(moment_id, None, "refused")
 
 
 SCRIPT = {
@@ -56,14 +55,14 @@ SCRIPT = {
     "Ann reads.": ["Something else.", "Ann reads.", "Ann reads it."],
     "Ann runs.": [refused("4"), refused("4"), refused("4")],
 }
-ITEMS = [Item(str(number), text) for number, text in enumerate(SCRIPT, start=1)]
+ITEMS = [Moment(str(number), text) for number, text in enumerate(SCRIPT, start=1)]
 
 
 @pytest.fixture
 def done():
     """Return the rewriter, and what came of three rounds."""
     rewriter = Scripted(SCRIPT)
-    return rewriter, rewrite_in_rounds(ITEMS, rewriter, check, repairs=2)
+    return rewriter, rewrite_and_repair(ITEMS, rewriter, check, repairs=2)
 
 
 def test_what_passes_is_never_asked_again(done):
@@ -114,8 +113,8 @@ def test_figures_of_a_round_are_counts_and_shares_of_distinct_descriptions(done)
 
 def test_a_caption_that_fails_both_checks_counts_in_both():
     script = {"a": ["Ann, or else"], "b": ["Ann"], "c": ["fine"]}
-    items = [Item(text, text) for text in script]
-    done = rewrite_in_rounds(items, Scripted(script), check, repairs=0)
+    items = [Moment(text, text) for text in script]
+    done = rewrite_and_repair(items, Scripted(script), check, repairs=0)
     told = done.figures[0]
     assert (told["passed"], told["failed_names"], told["failed_similarity"]) == (1, 2, 1)
     assert (told["share_failed_names"], told["share_failed_similarity"]) == (0.6667, 0.3333)
@@ -123,8 +122,8 @@ def test_a_caption_that_fails_both_checks_counts_in_both():
 
 def test_where_a_repair_is_refused_the_caption_and_its_check_stay_together():
     script = {"a": [refused("a"), "Ann", refused("a")], "b": [refused("b")] * 3}
-    items = [Item(text, text) for text in script]
-    done = rewrite_in_rounds(items, Scripted(script), check, repairs=2)
+    items = [Moment(text, text) for text in script]
+    done = rewrite_and_repair(items, Scripted(script), check, repairs=2)
     assert done.captions.set_index("moment_id").loc["a", ["caption", "rounds"]].tolist() == [
         "Ann",
         1,
@@ -136,11 +135,11 @@ def test_where_a_repair_is_refused_the_caption_and_its_check_stay_together():
 
 def test_a_repair_that_names_nobody_because_it_tells_nothing_is_not_taken():
     script = {"Ann feeds the dog.": ["Ann feeds the dog.", "Someone.", "A woman feeds the dog."]}
-    item = Item("1", "Ann feeds the dog.")
-    done = rewrite_in_rounds([item], Scripted(script), check, repairs=1)
+    item = Moment("1", "Ann feeds the dog.")
+    done = rewrite_and_repair([item], Scripted(script), check, repairs=1)
     assert done.captions.loc[0, ["caption", "status"]].tolist() == ["Ann feeds the dog.", "failed"]
     assert done.failed.to_numpy().tolist() == [["1", "names", 0.95]]
-    done = rewrite_in_rounds([item], Scripted(script), check, repairs=2)
+    done = rewrite_and_repair([item], Scripted(script), check, repairs=2)
     row = done.captions.loc[0, ["caption", "rounds", "status"]].tolist()
     assert row == ["A woman feeds the dog.", 2, "repaired"]
 
@@ -155,8 +154,8 @@ def fading(captions, descriptions):
 
 def test_a_repair_that_passes_but_is_worse_is_counted_and_not_taken():
     script = {"a": ["Ann", "grey", "pale"], "b": ["Ann", "pale", "fine"]}
-    items = [Item(text, text) for text in script]
-    done = rewrite_in_rounds(items, Scripted(script), fading, repairs=2)
+    items = [Moment(text, text) for text in script]
+    done = rewrite_and_repair(items, Scripted(script), fading, repairs=2)
     assert done.captions["caption"].tolist() == ["Ann", "fine"]
     assert [figure["worse"] for figure in done.figures] == [0, 2, 1]
     assert [figure["passed"] for figure in done.figures] == [0, 2, 2]
@@ -180,9 +179,9 @@ def kept_version(answers):
 
 @given(st.lists(st.lists(st.sampled_from(sorted(FAULTS)), min_size=3, max_size=3)))
 def test_the_kept_caption_is_the_first_that_no_later_one_improves(script):
-    items = [Item(str(number), f"text {number}") for number in range(len(script))]
+    items = [Moment(str(number), f"text {number}") for number in range(len(script))]
     answers = {item.description: answer for item, answer in zip(items, script, strict=True)}
-    done = rewrite_in_rounds(items, Scripted(answers), check, repairs=2)
+    done = rewrite_and_repair(items, Scripted(answers), check, repairs=2)
     expected = [kept_version(answer) for answer in script]
     assert done.captions["rounds"].tolist() == expected
     pairs = zip(script, expected, strict=True)
@@ -241,7 +240,7 @@ MOMENTS = tables.MOMENTS.check(
 @pytest.fixture
 def rewritten():
     """Return what the stage's pure part makes of five moments, two of the same text."""
-    script = {**SCRIPT, "Ann runs.": [Draft("d", None, "refused")] * 3}
+    script = {**SCRIPT, "Ann runs.": [Rewrite("d", None, "refused")] * 3}
     rewriter = Scripted(script)
     return rewriter, rewrite.rewrite(MOMENTS, rewriter, check, repairs=2)
 
@@ -257,7 +256,7 @@ def test_a_text_that_occurs_twice_is_rewritten_once(rewritten):
 
 def decided(done, **decisions):
     frame = pd.DataFrame({"moment_id": decisions.keys(), "caption": decisions.values()})
-    checked = review.checked(tables.REVIEW.check(frame.astype("str")), done.captions["moment_id"])
+    checked = review.validate(tables.REVIEW.check(frame.astype("str")), done.captions["moment_id"])
     return review.decide(done.captions, checked)
 
 
@@ -265,8 +264,8 @@ def test_without_moments_there_are_no_captions():
     done = rewrite.rewrite(tables.MOMENTS.empty(), Scripted({}), check, repairs=2)
     captions = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
     assert len(captions) == len(done.failed) == 0
-    assert rewrite.replacements(captions, tables.MOMENTS.empty()).empty
-    assert review.for_review(captions, tables.MOMENTS.empty(), done.failed).empty
+    assert rewrite.count_replacements(captions, tables.MOMENTS.empty()).empty
+    assert review.list_for_review(captions, tables.MOMENTS.empty(), done.failed).empty
     assert decided(done).empty
 
 
@@ -294,7 +293,7 @@ def test_a_caption_that_is_kept_is_used_as_it_is(rewritten, order):
     assert captions.loc["c", "similarity"] == 0.2
     tables.CAPTIONS.check(captions.reset_index()[tables.CAPTIONS.columns])
     assert "c" in set(select_in_use(captions.reset_index())["moment_id"])
-    listed = review.for_review(captions.reset_index(), MOMENTS, rewritten[1].failed)
+    listed = review.list_for_review(captions.reset_index(), MOMENTS, rewritten[1].failed)
     assert "c" not in set(listed["moment_id"])
 
 
@@ -309,12 +308,12 @@ def test_a_wording_that_has_changed_since_is_not_kept(rewritten):
         {"moment_id": ["b", "c"], "caption": ["keep", review.keep_order("Someone reads.")]},
         index=[2, 3],
     )
-    assert review.outdated(done.captions, lines) == [3]
+    assert review.outdated_lines(done.captions, lines) == [3]
 
 
 def test_the_list_offers_what_keeps_a_wording(rewritten):
     done = rewritten[1]
-    listed = review.for_review(decided(done), MOMENTS, done.failed).set_index("moment_id")
+    listed = review.list_for_review(decided(done), MOMENTS, done.failed).set_index("moment_id")
     captions = decided(done, c=listed.loc["c", "keep"]).set_index("moment_id")
     assert captions.loc["c", "status"] == "reviewed"
 
@@ -376,7 +375,7 @@ def test_what_may_be_meant_for_drop_is_no_caption(review_file, wording):
 
 def test_repaired_and_failed_captions_are_listed_for_people(rewritten):
     _, done = rewritten
-    listed = review.for_review(decided(done), MOMENTS, done.failed).set_index("moment_id")
+    listed = review.list_for_review(decided(done), MOMENTS, done.failed).set_index("moment_id")
     assert listed["status"].to_dict() == {"b": "repaired", "c": "failed", "d": "failed"}
     assert listed.loc["c", ["check", "score", "description", "caption"]].tolist() == [
         "similarity",
@@ -385,13 +384,13 @@ def test_repaired_and_failed_captions_are_listed_for_people(rewritten):
         "Something else.",
     ]
     assert listed.loc["b", "check"] == "names"
-    assert review.for_review(decided(done, c="drop"), MOMENTS, done.failed)[
+    assert review.list_for_review(decided(done, c="drop"), MOMENTS, done.failed)[
         "moment_id"
     ].tolist() == ["d", "b"]
 
 
 def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_them():
-    done = rewrite.rewrite(MOMENTS, identity.Unchanged(), identity.unchecked, repairs=0)
+    done = rewrite.rewrite(MOMENTS, IdentityRewriter(), skip_checks, repairs=0)
     table = tables.CAPTIONS.check(done.captions[tables.CAPTIONS.columns])
     assert table["caption"].tolist() == MOMENTS["description"].tolist()
     assert set(table["status"]) == {"passed"}
@@ -400,14 +399,14 @@ def test_without_a_rewriter_captions_are_descriptions_and_nothing_is_claimed_of_
 
 def test_replacements_are_counted_with_their_gender(rewritten):
     captions = decided(rewritten[1])
-    found = rewrite.replacements(captions, MOMENTS)
+    found = rewrite.count_replacements(captions, MOMENTS)
     assert found.to_numpy().tolist() == [["woman", "woman", 3]]
 
 
 def test_what_takes_no_part_replaces_nothing(rewritten):
     done = rewritten[1]
     captions = decided(done, a="drop", c="A man reads.")
-    found = rewrite.replacements(captions.replace({"Ann runs.": "A guy runs."}), MOMENTS)
+    found = rewrite.count_replacements(captions.replace({"Ann runs.": "A guy runs."}), MOMENTS)
     assert found.to_numpy().tolist() == [["woman", "woman", 2], ["man", "man", 1]]
     told = rewrite.figures(done, captions, found, "openai")
     assert told["moments_by_status"] == {

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.captions.rewriter import Draft, Item, Rewriter
+from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 from pipeline.captions.rules.gender import census
 from pipeline.captions.rules.parts import LONG, parts
 from pipeline.captions.rules.rewriter import RulesRewriter
@@ -180,10 +180,10 @@ def test_no_repair_takes_a_capital_for_a_name_without_evidence():
 
 def test_it_is_a_rewriter_and_answers_in_order():
     rules: Rewriter = RulesRewriter(finder_of("Zelda"))
-    items = [Item("m1", "Zelda waves."), Item("m2", "A dog barks.")]
+    items = [Moment("m1", "Zelda waves."), Moment("m2", "A dog barks.")]
     first, second = rules.rewrite(items, 0)
     assert (first.moment_id, first.outcome) == ("m1", "ok")
-    assert second == Draft("m2", "A dog barks.", "ok")
+    assert second == Rewrite("m2", "A dog barks.", "ok")
     assert (rules.source, rules.model, rules.prompt) == ("rules", None, None)
 
 

@@ -8,7 +8,7 @@ itself.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Self
 
-from pipeline.captions.rewriter import Draft, Item
+from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.captions.rules import learning
 from pipeline.captions.rules.gender import Genders, from_cast
 from pipeline.captions.rules.parts import Part, parts
@@ -59,11 +59,11 @@ class RulesRewriter:
         learned = learning.learn([part.text for part in read], [p.spans for p in read], given)
         return cls(find, learned, cast)
 
-    def rewrite(self, items: Sequence[Item], attempt: int) -> Iterator[Draft]:
+    def rewrite(self, items: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
         """Yield a draft for every item, in order."""
         done = self.rewritten([item.description for item in items], attempt)
         for item, caption in zip(items, done, strict=True):
-            yield Draft(item.moment_id, caption)
+            yield Rewrite(item.moment_id, caption)
 
     def rewritten(self, texts: Sequence[str], attempt: int = 0) -> list[str]:
         """Return each text rewritten."""

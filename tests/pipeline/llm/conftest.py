@@ -14,7 +14,7 @@ import pytest
 from benchmarks.fake_openai.script import Script
 from benchmarks.fake_openai.server import Server
 from pipeline.captions.llm_rewriter import LlmRewriter
-from pipeline.captions.rewriter import Item
+from pipeline.captions.rewriter import Moment
 from pipeline.core.params import OpenAI
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load
@@ -125,7 +125,7 @@ def rewriter(prompt, tmp_path):
 def items():
     """Return a function that makes some items."""
     return lambda number, start=0: [
-        Item(f"m{n}", f"Nora{n} gives Omar{n % 7} the letter number {n}.")
+        Moment(f"m{n}", f"Nora{n} gives Omar{n % 7} the letter number {n}.")
         for n in range(start, start + number)
     ]
 
@@ -133,12 +133,12 @@ def items():
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from pipeline import prompts
+from pipeline.llm import prompt as prompts
 from pipeline.llm.client import Endpoint
 from pipeline.llm.retry import Policy
 from pipeline.core.params import OpenAI
 from pipeline.captions.llm_rewriter import LlmRewriter
-from pipeline.captions.rewriter import Item
+from pipeline.captions.rewriter import Moment
 
 told = json.loads(sys.argv[1])
 rewriter = LlmRewriter(
@@ -148,7 +148,7 @@ rewriter = LlmRewriter(
     policy=Policy(tries=8, first=0.02, longest=0.2),
     poll=0.05,
 )
-items = [Item(*item) for item in told["items"]]
+items = [Moment(*item) for item in told["items"]]
 print(json.dumps([list(rewriter.rewrite(items, 0)), rewriter.spent.metrics()]))
 """
 

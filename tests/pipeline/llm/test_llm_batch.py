@@ -5,17 +5,17 @@ import json
 import pytest
 
 from benchmarks.fake_openai.answers import caption_of
-from pipeline.captions.rewriter import Draft
-from pipeline.llm import results
+from pipeline.captions.rewriter import Rewrite
+from pipeline.llm import answers
 from pipeline.llm.answers import Answer
+from pipeline.llm.batch import Job, Jobs, request_line
 from pipeline.llm.cache import CacheError
-from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError
 from pipeline.llm.retry import Policy
 
 
 def right(items):
-    return [Draft(item.moment_id, caption_of(item.description)) for item in items]
+    return [Rewrite(item.moment_id, caption_of(item.description)) for item in items]
 
 
 def rewritten(rewriter, items, attempt=0):
@@ -89,7 +89,7 @@ def test_what_batches_never_bring_fails_alone_and_in_every_rerun(
 ):
     server = serve(poison="Nora27 ", spoilt="500")
     expected = right(items(60))
-    expected[27] = Draft("m27", None, "server-error")
+    expected[27] = Rewrite("m27", None, "server-error")
     impatient = Policy(tries=2, first=0.01, longest=0.01)
     for _ in range(2):
         llm = by_batch(server, batch_tokens=batch_tokens, policy=impatient)
@@ -174,7 +174,7 @@ def test_more_than_the_queue_holds_goes_in_several_batches(serve, by_batch, item
 def test_what_no_batch_settles_is_settled_one_by_one(serve, by_batch, items, spoilt, outcome):
     server = serve(poison="Nora7 ", spoilt=spoilt)
     expected = right(items(60))
-    expected[7] = Draft("m7", None, outcome)
+    expected[7] = Rewrite("m7", None, outcome)
     assert rewritten(by_batch(server), items(60)) == expected
     assert len(batches(server)) == 1
     assert set(server.stats.batched.values()) == {1}
@@ -210,13 +210,13 @@ def test_a_batch_that_the_server_does_not_know_is_submitted_again(
 def test_a_spoilt_note_of_a_job_is_none(tmp_path, content):
     jobs(tmp_path).folder.mkdir(parents=True)
     (jobs(tmp_path).folder / "0.json").write_text(content)
-    assert jobs(tmp_path).under_way() == []
+    assert jobs(tmp_path).open_jobs() == []
 
 
 def test_a_job_that_cannot_be_noted_is_one_clear_line(tmp_path):
     (tmp_path / "cache").write_text("")
     with pytest.raises(CacheError, match="cache can't be used"):
-        jobs(tmp_path).save(Job.of([]))
+        jobs(tmp_path).save(Job.from_requests([]))
 
 
 @pytest.mark.integration
@@ -225,14 +225,14 @@ def test_killed_before_the_batch_is_known_it_is_found_again(serve, start, items,
     with start(server, items(100), mode="batch") as process:
         until(lambda: len(batches(server)) == 1)
         process.kill()
-    [job] = jobs(tmp_path).under_way()
+    [job] = jobs(tmp_path).open_jobs()
     assert job.batch is None
     server.change(create_delay=0.0)
     # Even if more descriptions have come in meanwhile.
     with start(server, items(110), mode="batch", per_request=20) as process:
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    assert [Draft(*draft) for draft in json.loads(out)[0]] == right(items(110))
+    assert [Rewrite(*draft) for draft in json.loads(out)[0]] == right(items(110))
     assert len(batches(server)) == 2  # the second for the ten that are new
     assert (server.stats.batched.total(), server.stats.requests) == (6, 0)
 
@@ -243,34 +243,36 @@ def test_killed_while_it_waits_it_waits_on(serve, start, items, until, tmp_path)
     with start(server, items(100), mode="batch") as process:
         until(lambda: server.server.batches._looks.get("batch_0", 0) > 2)
         process.kill()
-    assert [job.batch for job in jobs(tmp_path).under_way()] == ["batch_0"]
+    assert [job.batch for job in jobs(tmp_path).open_jobs()] == ["batch_0"]
     looks = server.server.batches._looks["batch_0"]
     server.change(polls=looks + 2)
     with start(server, items(100), mode="batch") as process:
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    assert [Draft(*draft) for draft in json.loads(out)[0]] == right(items(100))
+    assert [Rewrite(*draft) for draft in json.loads(out)[0]] == right(items(100))
     assert (len(batches(server)), set(server.stats.batched.values())) == (1, {1})
 
 
 def test_a_killed_run_that_submitted_nothing_submits(serve, by_batch, items, tmp_path):
     server = serve()
     llm = by_batch(server)
-    job = Job.of(llm._round(items(100), 0).missing())
+    job = Job.from_requests(llm._round(items(100), 0).missing())
     job.is_open = True
     jobs(tmp_path).save(job)
     assert rewritten(llm, items(100)) == right(items(100))
     assert len(batches(server)) == 1
-    assert jobs(tmp_path).under_way() == []
+    assert jobs(tmp_path).open_jobs() == []
 
 
 def test_lost_notes_cost_nothing_while_the_same_is_asked(serve, by_batch, items, tmp_path):
     server = serve(polls=1)
     missing = by_batch(server)._round(items(100), 0).missing()
-    content = "".join(results.line_of(request) for request in missing).encode()
+    content = "".join(request_line(request) for request in missing).encode()
     file = server.server.batches._file(content)
     told = {"endpoint": "/v1/chat/completions", "completion_window": "24h", "input_file_id": file}
-    server.server.batches._create({**told, "metadata": {"momentrank": Job.of(missing).key}})
+    server.server.batches._create(
+        {**told, "metadata": {"momentrank": Job.from_requests(missing).key}}
+    )
     assert rewritten(by_batch(server), items(100)) == right(items(100))
     assert len(batches(server)) == 1
 
@@ -300,10 +302,8 @@ def test_results_are_read_line_by_line():
     ]
     content = "\n".join(json.dumps(line) for line in lines).encode() + b"\n{\n\n\xff\n"
     found = {
-        result.key: result.ended.outcome.name
-        if isinstance(result.ended, CallFailed)
-        else result.ended
-        for result in results.read(content)
+        key: end.outcome.name if isinstance(end, CallFailed) else end
+        for key, end in answers.read_results(content)
     }
     assert found == {
         "a": Answer("x", None, "stop", 3, 4),

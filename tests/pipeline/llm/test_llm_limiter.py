@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.captions.rewriter import OK
-from pipeline.llm.limiter import Books, Limiter
+from pipeline.llm.limiter import Limiter, RateBudget
 
 
 class Clock:
@@ -24,49 +24,49 @@ class Clock:
 
 def test_books_count_a_request_until_a_window_after_its_end():
     clock = Clock()
-    books = Books(2, 1000, window=60, clock=clock)
-    books.enter(10)
+    budget = RateBudget(2, 1000, window=60, clock=clock)
+    budget.enter(10)
     clock.now = 40
-    books.enter(10)
+    budget.enter(10)
     clock.now = 100
-    assert books.wait(10) == float("inf")  # both are under way: one must end
-    books.end(10, 10)
-    assert books.wait(10) == pytest.approx(61.2)
+    assert budget.wait(10) == float("inf")  # both are under way: one must end
+    budget.end(10, 10)
+    assert budget.wait(10) == pytest.approx(61.2)
     clock.now = 161.3
-    assert books.wait(10) <= 0
+    assert budget.wait(10) <= 0
 
 
 def test_books_count_more_tokens_than_were_kept_but_never_fewer():
     clock = Clock()
-    books = Books(100, 100, window=60, clock=clock)
-    books.enter(50)
-    books.end(50, 80)
+    budget = RateBudget(100, 100, window=60, clock=clock)
+    budget.enter(50)
+    budget.end(50, 80)
     clock.now = 30
-    assert books.wait(20) <= 0 < books.wait(21)
+    assert budget.wait(20) <= 0 < budget.wait(21)
     clock.now = 62
-    assert books.wait(100) <= 0
+    assert budget.wait(100) <= 0
 
 
 def test_books_let_through_alone_what_passes_the_limit_by_itself():
     clock = Clock()
-    books = Books(100, 100, window=60, clock=clock)
-    assert books.wait(5000) <= 0
-    books.enter(5000)
-    assert books.wait(1) == float("inf")
-    books.end(5000, 5000)
+    budget = RateBudget(100, 100, window=60, clock=clock)
+    assert budget.wait(5000) <= 0
+    budget.enter(5000)
+    assert budget.wait(1) == float("inf")
+    budget.end(5000, 5000)
     clock.now = 62
-    assert books.wait(1) <= 0
+    assert budget.wait(1) <= 0
 
 
 def test_books_space_requests_and_pause():
     clock = Clock()
-    books = Books(60, 10**9, window=60, clock=clock)
-    books.enter(1)
-    assert books.wait(1) == pytest.approx(1.02, abs=0.06)
-    books.pause(5)
-    assert books.wait(1) == pytest.approx(5)
-    books.pause(1)
-    assert books.wait(1) == pytest.approx(5)
+    budget = RateBudget(60, 10**9, window=60, clock=clock)
+    budget.enter(1)
+    assert budget.wait(1) == pytest.approx(1.02, abs=0.06)
+    budget.pause(5)
+    assert budget.wait(1) == pytest.approx(5)
+    budget.pause(1)
+    assert budget.wait(1) == pytest.approx(5)
 
 
 REQUEST = st.tuples(st.floats(0, 3), st.integers(1, 60), st.floats(0, 1), st.floats(0, 2))
@@ -74,21 +74,21 @@ REQUEST = st.tuples(st.floats(0, 3), st.integers(1, 60), st.floats(0, 1), st.flo
 
 @given(st.lists(REQUEST, max_size=40), st.integers(1, 8), st.integers(60, 200))
 def test_no_window_of_any_server_ever_passes_a_limit(told, requests, tokens):
-    """Drive the books by hand; the server counts each request at any instant it was under way."""
+    """Drive the budget by hand; the server counts each request at any instant it was under way."""
     clock, window = Clock(), 10.0
-    books = Books(requests, tokens, window=window, clock=clock)
+    budget = RateBudget(requests, tokens, window=window, clock=clock)
     counted, ends = [], []
     for arrival, size, when, duration in told:
         clock.now += arrival
         while True:
             for end in sorted(end for end in ends if end[0] <= clock.now):
-                books.end(end[1], end[1])
+                budget.end(end[1], end[1])
                 ends.remove(end)
-            wait = books.wait(size)
+            wait = budget.wait(size)
             if wait <= 0:
                 break
             clock.now = min([clock.now + wait, *(end[0] for end in ends)])
-        books.enter(size)
+        budget.enter(size)
         counted.append((clock.now + when * duration, size))
         ends.append((clock.now + duration, size))
     for start, _ in counted:
@@ -111,7 +111,7 @@ def test_no_more_in_flight_than_allowed_and_each_in_its_turn():
             flying -= 1
 
     async def run():
-        limiter = Limiter(Books(10**9, 10**9), 7)
+        limiter = Limiter(RateBudget(10**9, 10**9), 7)
         await asyncio.gather(*(request(limiter, number) for number in range(200)))
 
     asyncio.run(run())
@@ -121,7 +121,7 @@ def test_no_more_in_flight_than_allowed_and_each_in_its_turn():
 
 def test_a_failed_or_cancelled_request_gives_its_place_back():
     async def run():
-        limiter = Limiter(Books(10**9, 10**9), 1)
+        limiter = Limiter(RateBudget(10**9, 10**9), 1)
         with pytest.raises(ValueError, match="broken"):
             async with limiter.slot(1):
                 raise ValueError("broken")

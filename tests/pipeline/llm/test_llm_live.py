@@ -5,7 +5,7 @@ import os
 import pytest
 
 from pipeline.captions.llm_rewriter import LlmRewriter
-from pipeline.captions.rewriter import OK, Item
+from pipeline.captions.rewriter import OK, Moment
 from pipeline.core import params
 
 NAMES = ("Hannah", "Simon", "Marlow", "Delaney", "Stone")
@@ -18,9 +18,9 @@ def test_a_real_model_replaces_the_names(repository, prompt, tmp_path):
     model = os.environ.get("OPENAI_MODEL", settings.model)
     changed = settings.model_copy(update={"cache": str(tmp_path), "model": model})
     asked = [
-        Item("a", "Hannah pours coffee for Simon and sits down on the couch."),
-        Item("b", "Marlow and Delaney walk into the room."),
-        Item("c", "Stone throws the ball against the wall of Stone's office."),
+        Moment("a", "Hannah pours coffee for Simon and sits down on the couch."),
+        Moment("b", "Marlow and Delaney walk into the room."),
+        Moment("c", "Stone throws the ball against the wall of Stone's office."),
     ]
     llm = LlmRewriter(changed, prompt)
     for attempt in (0, 1):

@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank.errors import MomentRankError, UsageError
-from pipeline.llm import answers, outcomes, plan, tokens
+from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
 from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint, retry_after
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
-from pipeline.llm.plan import ASKS, Chunk
 from pipeline.llm.request import Recipe
 from pipeline.llm.retry import Policy
-from pipeline.llm.spending import Spending
+from pipeline.llm.round import ASKS, Chunk, cut, next_chunks
+from pipeline.llm.spending import FEWEST_BYTES, Prices, Spending, count_tokens
 
 ASKED = {"a": "Omar sits.", "b": "Tessa sings."}
 EVERY = [value for value in vars(outcomes).values() if isinstance(value, Outcome)]
@@ -62,14 +62,14 @@ def test_every_outcome_has_its_own_name_and_a_hint():
     ],
 )
 def test_a_status_has_its_outcome(status, code, outcome):
-    assert outcomes.of_status(status, code, None) is outcome
-    assert outcomes.of_status(status, None, code) is outcome
+    assert outcomes.from_status(status, code, None) is outcome
+    assert outcomes.from_status(status, None, code) is outcome
 
 
 @pytest.mark.parametrize("code", [429, 1.5, ["insufficient_quota"], {}])
 def test_a_code_may_be_anything(code):
-    assert outcomes.of_status(429, code, None) is outcomes.RATE_LIMITED
-    assert outcomes.of_status(429, code, "insufficient_quota") is outcomes.INSUFFICIENT_QUOTA
+    assert outcomes.from_status(429, code, None) is outcomes.RATE_LIMITED
+    assert outcomes.from_status(429, code, "insufficient_quota") is outcomes.INSUFFICIENT_QUOTA
 
 
 def test_what_stops_a_run_is_a_users_error():
@@ -98,7 +98,7 @@ def test_what_stops_a_run_is_a_users_error():
 )
 def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
     body = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}], "usage": usage}
-    assert answers.of_body(body) == Answer("x", None, "stop", *counted)
+    assert answers.parse(body) == Answer("x", None, "stop", *counted)
 
 
 def test_captions_are_joined_by_id_in_any_order():
@@ -178,7 +178,7 @@ def test_asking_ends_and_loses_nobody(outcome, size):
     failed, chunks, asked = [], [start], 0
     while chunks:
         chunk, asked = chunks.pop(), asked + 1
-        following = plan.after(chunk, outcome)
+        following = next_chunks(chunk, outcome)
         chunks += following
         if not following:
             failed += chunk.descriptions
@@ -188,18 +188,18 @@ def test_asking_ends_and_loses_nobody(outcome, size):
 
 def test_a_bad_answer_is_asked_for_again_before_it_is_halved():
     chunk = Chunk(("a", "b", "c"))
-    assert plan.after(chunk, outcomes.WRONG_IDS) == [Chunk(("a", "b", "c"), 1)]
+    assert next_chunks(chunk, outcomes.WRONG_IDS) == [Chunk(("a", "b", "c"), 1)]
     last = chunk._replace(ask=ASKS - 1)
-    assert plan.after(last, outcomes.WRONG_IDS) == [Chunk(("a",)), Chunk(("b", "c"))]
-    assert plan.after(chunk, outcomes.REFUSED) == [Chunk(("a",)), Chunk(("b", "c"))]
-    assert plan.after(chunk, outcomes.TIMEOUT) == [Chunk(("a",)), Chunk(("b", "c"))]
-    assert plan.after(chunk, outcomes.UNAUTHORIZED) == []
-    assert plan.after(Chunk(("a",)), outcomes.REFUSED) == []
+    assert next_chunks(last, outcomes.WRONG_IDS) == [Chunk(("a",)), Chunk(("b", "c"))]
+    assert next_chunks(chunk, outcomes.REFUSED) == [Chunk(("a",)), Chunk(("b", "c"))]
+    assert next_chunks(chunk, outcomes.TIMEOUT) == [Chunk(("a",)), Chunk(("b", "c"))]
+    assert next_chunks(chunk, outcomes.UNAUTHORIZED) == []
+    assert next_chunks(Chunk(("a",)), outcomes.REFUSED) == []
 
 
 def test_chunks_hold_everybody_in_order():
-    assert plan.cut("abcde", 2) == [Chunk(("a", "b")), Chunk(("c", "d")), Chunk(("e",))]
-    assert plan.cut([], 2) == []
+    assert cut("abcde", 2) == [Chunk(("a", "b")), Chunk(("c", "d")), Chunk(("e",))]
+    assert cut([], 2) == []
 
 
 # --- requests and cache
@@ -244,12 +244,12 @@ def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
     answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
     cache.put(request, answer)
     assert cache.get(request) == answer
-    assert cache.known(recipe.name) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
+    assert cache.captions(recipe.name) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
     assert not cache.put_new(request.recipe, request.key, Entry(request.asked, answered()))
     assert cache.get(request) == answer
     again = Cache(tmp_path)
     assert again.get(request) == answer
-    assert again.known(recipe.name) == cache.known(recipe.name)
+    assert again.captions(recipe.name) == cache.captions(recipe.name)
 
 
 def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_whole(
@@ -442,13 +442,13 @@ def test_the_sdk_is_told_not_to_retry(monkeypatch):
 
 
 def test_tokens_are_about_a_quarter_of_english_and_never_fewer_than_a_third_of_any_script():
-    assert tokens.of_text("A man sits.") == 3
-    assert tokens.of_text("一个人坐着", tokens.FEWEST_BYTES) == 5
-    assert tokens.of_text("") == 0
-    assert tokens.of_text("\ud800") == 1
+    assert count_tokens("A man sits.") == 3
+    assert count_tokens("一个人坐着", FEWEST_BYTES) == 5
+    assert count_tokens("") == 0
+    assert count_tokens("\ud800") == 1
 
 
 def test_what_the_server_does_not_count_is_estimated():
-    spent = Spending(tokens.Prices(1, 10))
-    assert spent.paid(Answer("x" * 40, None, "stop", None, None), lambda: 100) == 110
+    spent = Spending(Prices(1, 10))
+    assert spent.pay(Answer("x" * 40, None, "stop", None, None), lambda: 100) == 110
     assert (spent.tokens_in, spent.tokens_out, spent.cost) == (100, 10, 200 / 1e6)

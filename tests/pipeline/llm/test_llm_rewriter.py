@@ -13,7 +13,7 @@ from werkzeug import Response
 from benchmarks.fake_openai.answers import caption_of
 from benchmarks.fake_openai.script import FAULTS
 from momentrank.errors import UsageError
-from pipeline.captions.rewriter import OK, Draft, Item
+from pipeline.captions.rewriter import OK, Moment, Rewrite
 from pipeline.llm import breaker
 from pipeline.llm.cache import CacheError
 from pipeline.llm.outcomes import LLMError
@@ -21,7 +21,7 @@ from pipeline.llm.retry import Policy
 
 
 def right(items):
-    return [Draft(item.moment_id, caption_of(item.description)) for item in items]
+    return [Rewrite(item.moment_id, caption_of(item.description)) for item in items]
 
 
 def rewritten(rewriter, items, attempt=0):
@@ -41,7 +41,7 @@ def test_every_item_gets_the_caption_of_its_own_description(serve, rewriter, ite
 
 def test_equal_descriptions_are_asked_for_once(serve, rewriter):
     server = serve()
-    asked = [Item(f"m{n}", f"Omar sits on chair {n % 3}.") for n in range(60)]
+    asked = [Moment(f"m{n}", f"Omar sits on chair {n % 3}.") for n in range(60)]
     assert rewritten(rewriter(server), asked) == right(asked)
     assert server.stats.requests == 1
 
@@ -97,14 +97,14 @@ def test_a_poisonous_description_fails_alone_and_by_name(serve, rewriter, items,
     server = serve(poison="Nora7 ", spoilt=spoilt)
     asked = items(40)
     expected = right(asked)
-    expected[7] = Draft("m7", None, outcome)
+    expected[7] = Rewrite("m7", None, outcome)
     assert rewritten(rewriter(server), asked) == expected
 
 
 @pytest.mark.parametrize("number", [1, 3, 20])
 def test_poison_alone_in_a_small_run_is_no_reason_to_stop(serve, rewriter, items, number, caplog):
     server = serve(poison="Nora0 ", spoilt="rejected")
-    expected = [Draft("m0", None, "rejected"), *right(items(number))[1:]]
+    expected = [Rewrite("m0", None, "rejected"), *right(items(number))[1:]]
     assert rewritten(rewriter(server), items(number)) == expected
     assert "no captions: rejected: Error code: 400 - This can't be asked" in caplog.text
 
@@ -113,7 +113,7 @@ def test_poison_alone_in_a_small_run_is_no_reason_to_stop(serve, rewriter, items
 def test_what_a_server_always_fails_on_is_no_outage(serve, rewriter, items, where):
     server = serve(poison=f"Nora{where} ", spoilt="500")
     expected = right(items(20))
-    expected[where] = Draft(f"m{where}", None, "server-error")
+    expected[where] = Rewrite(f"m{where}", None, "server-error")
     impatient = Policy(tries=2, first=0.01, longest=0.01)
     assert rewritten(rewriter(server, policy=impatient), items(20)) == expected
 
@@ -142,7 +142,7 @@ def test_a_run_in_which_nothing_was_answered_ends_with_the_commonest_reason(
     with pytest.raises(LLMError, match=said):
         rewritten(rewriter(server), items(5))
     # Where something was answered, now or long ago, the rest fails alone.
-    sung = [Item("new", "Tessa sings."), Item("new2", "Tessa sits.")]
+    sung = [Moment("new", "Tessa sings."), Moment("new2", "Tessa sits.")]
     assert rewritten(rewriter(server), sung) == right(sung)
     for asked in (sung[:1], []):
         llm = rewriter(server)
@@ -165,7 +165,7 @@ def test_why_there_are_no_captions_is_told_once_per_reason(serve, rewriter, item
 def test_an_empty_caption_is_asked_for_again_without_its_neighbours(serve, rewriter, items):
     server = serve(poison="Nora0 ", spoilt="empty")
     asked = items(20)
-    expected = [Draft("m0", None, "bad-caption"), *right(asked)[1:]]
+    expected = [Rewrite("m0", None, "bad-caption"), *right(asked)[1:]]
     assert rewritten(rewriter(server), asked) == expected
     assert server.stats.requests == 3
 
@@ -174,7 +174,7 @@ def test_a_failure_that_waiting_does_not_help_is_named(serve, rewriter, items):
     server = serve(poison="Nora7 ", spoilt="500")
     drafts = rewritten(rewriter(server, per_request=1), items(20))
     assert [draft for draft in drafts if draft.caption is None] == [
-        Draft("m7", None, "server-error")
+        Rewrite("m7", None, "server-error")
     ]
 
 
@@ -192,7 +192,7 @@ def test_a_rerun_pays_for_nothing(serve, rewriter, items):
 def test_a_description_in_other_company_is_not_paid_for_again(serve, rewriter, items):
     server = serve()
     rewritten(rewriter(server), items(40))
-    more = [Item("new", "Tessa sings."), *items(40, start=3), items(1)[0]]
+    more = [Moment("new", "Tessa sings."), *items(40, start=3), items(1)[0]]
     llm = rewriter(server)
     assert rewritten(llm, more) == right(more)
     assert (llm.spent.requests, llm.spent.reused) == (1, 38)
@@ -207,7 +207,7 @@ def test_an_answer_without_a_caption_is_not_paid_for_again_in_other_company(
     first = rewritten(rewriter(server, per_request=4), items(20))
     assert [draft.moment_id for draft in first if draft.caption is None] == ["m8"]
     asked = server.stats.answered.copy()
-    more = [Item("new", "Tessa sings."), *items(20)]
+    more = [Moment("new", "Tessa sings."), *items(20)]
     llm = rewriter(server, per_request=4)
     assert llm.estimate(more).stored == 20
     assert rewritten(llm, more) == [*right(more[:1]), *first]
@@ -313,14 +313,14 @@ def test_half_a_character_without_a_count_of_tokens_is_an_answer(httpserver, rew
     httpserver.expect_request("/v1/chat/completions").respond_with_json(body)
     llm = rewriter(None)
     llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
-    assert rewritten(llm, [Item("m0", "Omar sits.")]) == [Draft("m0", None, "broken-json")]
+    assert rewritten(llm, [Moment("m0", "Omar sits.")]) == [Rewrite("m0", None, "broken-json")]
     assert llm.spent.tokens_out == 3 * 3
 
 
 def test_an_answer_is_kept_before_it_is_counted(serve, rewriter, items, monkeypatch):
     server = serve()
     llm = rewriter(server)
-    monkeypatch.setattr(llm.spent, "paid", lambda *_: 1 / 0)
+    monkeypatch.setattr(llm.spent, "pay", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         rewritten(llm, items(20))
     assert rewritten(rewriter(server), items(20)) == right(items(20))
@@ -333,7 +333,7 @@ def _asked_once(httpserver, llm, error, status):
     )
     llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
     with pytest.raises(LLMError) as caught:
-        rewritten(llm, [Item("m0", "Omar sits.")])
+        rewritten(llm, [Moment("m0", "Omar sits.")])
     return str(caught.value)
 
 
@@ -387,7 +387,7 @@ def test_what_is_no_chat_completion_is_a_broken_response(httpserver, rewriter, i
     )
     llm = rewriter(None, policy=Policy(tries=2, first=0.01, longest=0.01))
     llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
-    assert rewritten(llm, items(1)) == [Draft("m0", None, "broken-response")]
+    assert rewritten(llm, items(1)) == [Rewrite("m0", None, "broken-response")]
     assert llm.spent.outcomes == {"broken-response": 2}
 
 
@@ -434,7 +434,7 @@ def test_what_the_result_cost_in_all_is_the_same_in_every_rerun(
         assert told[f"result_{one}"] == pytest.approx(paid[one], abs=in_all)
     # A caption from another company brings the whole answer that it came in.
     reused = rewriter(server)
-    rewritten(reused, [Item("new", "Tessa sings."), *items(1)])
+    rewritten(reused, [Moment("new", "Tessa sings."), *items(1)])
     spent = reused.spent.metrics()
     assert spent["result_tokens_in"] > spent["tokens_in"] > 0
 
@@ -505,9 +505,9 @@ def test_a_model_that_has_answered_before_is_not_stopped_for_what_it_refuses(
 ):
     server = serve(poison="Nora", spoilt="refused")
     llm = rewriter(server)
-    sung = [Item(f"s{n}", f"Tessa sings song {n}.") for n in range(20)]
+    sung = [Moment(f"s{n}", f"Tessa sings song {n}.") for n in range(20)]
     assert rewritten(llm, sung) == right(sung)
-    refused = {Draft(item.moment_id, None, "refused") for item in items(30)}
+    refused = {Rewrite(item.moment_id, None, "refused") for item in items(30)}
     assert set(rewritten(llm, items(30), attempt=1)) == refused  # the repairs of the same run
     later = rewriter(server)  # a run of another day
     assert set(rewritten(later, [*items(30, start=30), *sung])) >= set(right(sung))
@@ -547,7 +547,7 @@ def test_extra_parameters_are_sent_and_others_taken_out(httpserver, rewriter):
     extra = {"reasoning_effort": "low", "temperature": None, "seed": None, "response_format": None}
     llm = rewriter(None, extra=extra)
     llm._endpoint = replace(llm._endpoint, url=httpserver.url_for("/v1"))
-    captions = [rewritten(llm, [Item("m", "Omar sits.")], turn)[0].caption for turn in (0, 1, 2)]
+    captions = [rewritten(llm, [Moment("m", "Omar sits.")], turn)[0].caption for turn in (0, 1, 2)]
     assert captions == ["Try 1.", "Try 2.", "Try 3."]  # a repair is no answer of another turn
     assert bodies[0].keys() == {"model", "messages", "max_tokens", "reasoning_effort"}
 
@@ -612,7 +612,7 @@ def test_a_killed_run_buys_nothing_again(serve, start, items, until, kills):
         out, err = process.communicate(timeout=120)
         assert process.returncode == 0, err
     drafts, spent = json.loads(out)
-    assert [Draft(*draft) for draft in drafts] == right(asked)
+    assert [Rewrite(*draft) for draft in drafts] == right(asked)
     assert server.stats.answered.total() - len(server.stats.answered) <= kills * 8
     assert max(server.stats.answered.values()) <= kills + 1
     assert server.stats.max_in_flight <= 2 * 8  # a killed client's requests go on in the server

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.llm.wrapping import unwrap
+from pipeline.llm.answers import unwrap
 
 GOOD = {"captions": [{"id": "ab", "caption": 'A "man" {sits} </think> down.'}]}
 ANSWER = json.dumps(GOOD)
