@@ -26,6 +26,7 @@ from pipeline.core.params import Ingest, load
 from pipeline.core.progress import progress
 from pipeline.corpora import rejected
 from pipeline.corpora.rows import Row
+from pipeline.corpora.sources import unread
 from pipeline.language import detection, support
 from pipeline.names.evidence import advice
 from pipeline.video.files import durations, missing_remark, video_path
@@ -278,6 +279,8 @@ def main() -> None:
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)
     fits = _advice(result.moments, settings.rewrite.backend)
+    if left := unread(Path(params.source)):
+        fits.append(f"not read: {', '.join(left)}; unpack them; save spreadsheets as CSV")
     for remark in (*remarks(result), *support.remarks(spoken), *fits):
         cli.log(f"ingest: {remark}")
 

@@ -8,6 +8,8 @@ from pipeline.core.files import FileError, read_json
 
 MAX_DOCUMENT_BYTES = 2**30
 """A larger document is refused before it is held in memory; JSON lines have a bound each."""
+UNREAD = (".bz2", ".gz", ".ods", ".xls", ".xlsx", ".xz", ".zip", ".zst")
+"""Suffixes of packed files and of spreadsheets."""
 
 
 def source_files(source: Path, *suffixes: str) -> list[Path]:
@@ -26,6 +28,12 @@ def source_files(source: Path, *suffixes: str) -> list[Path]:
     if not files:
         raise FileError(f"{source}: holds no {' or '.join(suffixes)} file")
     return files
+
+
+def unread(source: Path) -> list[str]:
+    """List the files of a folder that may hold annotations, but that no reader opens."""
+    names = sorted(path.name for path in source.iterdir()) if source.is_dir() else []
+    return [name for name in names if name.lower().endswith(UNREAD)]
 
 
 def documents(source: Path) -> Iterator[tuple[Path, Any]]:

@@ -653,6 +653,18 @@ def test_the_stage_says_what_it_took_rejected_and_did_not_find(stage, capsys):
     assert "not one of 1 videos is there: is ingest.videos right? (no nowhere/v1.mp4)" in said
 
 
+def test_a_file_of_the_folder_that_is_not_read_is_named(stage, capsys):
+    Path("many").mkdir()
+    Path("many/a.JSONL").write_text(json.dumps(tvr(1)))
+    Path("many/README.md").touch()
+    stage(source="many")
+    assert "not read" not in capsys.readouterr().err
+    Path("many/b.jsonl.GZ").touch()
+    Path("many/c.xlsx").touch()
+    stage(source="many")
+    assert "not read: b.jsonl.GZ, c.xlsx; unpack them" in capsys.readouterr().err
+
+
 def test_a_column_of_the_moments_lengths_is_not_taken_for_the_videos_durations(stage):
     """The longest moment of a video would pass for its duration, and the others for good."""
     rows = [tvr(number, ts=[number, number + 2 + number % 3]) for number in range(1, 30)]
