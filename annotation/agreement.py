@@ -25,8 +25,7 @@ import pandas as pd
 
 from annotation.reliability import figures, kappa
 from annotation.reliability.annotators import people
-from annotation.reliability.campaign import campaign_scores
-from annotation.reliability.scores import Scores, couples, in_order, of_two_people
+from annotation.reliability.scores import Scores, campaign_scores, couples, in_order, of_two_people
 from annotation.reliability.text import text
 from annotation.votes import raw
 from annotation.votes.rule import decide

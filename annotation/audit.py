@@ -24,8 +24,7 @@ import pandas as pd
 
 from annotation.pooling import design, draw, topup
 from annotation.pooling.design import AuditError
-from annotation.pooling.report import report
-from annotation.pooling.shown import as_json, as_text
+from annotation.pooling.report import as_json, as_text, report
 from momentrank import formats
 from momentrank.errors import UsageError
 from pipeline.core import captions, cli, csv_files, tables

@@ -21,16 +21,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from annotation.assignment.inputs import Campaign
+from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.progress import ended
 from annotation.label_studio import guideline, keys, roster
-from annotation.label_studio.campaign import FILE, CampaignError, Opened, current, write
 from annotation.label_studio.connection import alone, connect
 from annotation.plan import campaign_of, plan, pulled
 from annotation.pooling import design
 from annotation.pull import pull
 from annotation.push import push, with_showing
-from annotation.simulation.annotators import rehearsing
+from annotation.simulation.answers import rehearsal_people
+from pipeline.campaign.campaign import FILE, CampaignError, Opened, current, write
 from pipeline.campaign.next_step import Situation, next_steps, waits
 from pipeline.core import cli, files, git, tables
 from pipeline.core.params import Params, load
@@ -64,7 +64,7 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
             " make campaign DIR=path"
         )
     queries = tables.QUERIES.read()
-    listed = rehearsing(people) if people else None
+    listed = rehearsal_people(people) if people else None
     campaign = Opened(
         id=str(uuid.uuid4()),
         name=name,
@@ -113,11 +113,11 @@ def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, 
     return ended(last, tables.PAIRS.read())
 
 
-def _campaign(params: Params) -> Campaign:
+def _campaign(params: Params) -> PlanInputs:
     return campaign_of(roster.people(), params, pulled())
 
 
-def _state(campaign: Campaign, *, give_up: bool) -> dict[str, Any]:
+def _state(campaign: PlanInputs, *, give_up: bool) -> dict[str, Any]:
     """Return where a campaign stands, if it may end so.
 
     Raises:

@@ -23,12 +23,13 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from annotation.label_studio.campaign import current
-from annotation.reliability.campaign import campaign_scores, in_brief
+from annotation.reliability.figures import summarize
+from annotation.reliability.scores import campaign_scores
 from annotation.votes import raw, raw_consensus
 from annotation.votes.rule import LEVELS, Rounding, Verdicts, decide
 from annotation.votes.votes import NO_LEVEL, VOTING, fresh, last_shown, votes
 from momentrank.errors import UsageError
+from pipeline.campaign.campaign import current
 from pipeline.campaign.pairs import ALL_VOTES, PAIR, SHOWN, newest
 from pipeline.core import cli, tables
 from pipeline.core.params import load
@@ -121,7 +122,7 @@ def main() -> None:
     found = {
         "closed": closed,
         **figures(judgments, ledger, table),
-        "agreement": in_brief(scores),
+        "agreement": summarize(scores),
     }
     cli.write_metrics("consensus", found)
     waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"

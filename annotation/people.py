@@ -14,11 +14,11 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from annotation.assignment.people import Annotator
+from annotation.assignment.inputs import Annotator
 from annotation.label_studio import projects
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.connection import Connection, connect
 from annotation.label_studio.roster import PUBLIC
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli
 from pipeline.core.tables import PRIVATE
 

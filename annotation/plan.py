@@ -23,14 +23,21 @@ import pandas as pd
 from annotation.assignment import allocation
 from annotation.assignment import progress as state
 from annotation.assignment.extension import extension, of_judged_queries
-from annotation.assignment.inputs import Campaign, Rule
+from annotation.assignment.inputs import (
+    PEOPLE_NEEDED,
+    Annotator,
+    PlanError,
+    PlanInputs,
+    Role,
+    Rule,
+    judges,
+)
 from annotation.assignment.pace import progress
 from annotation.assignment.pairs import Standing, standing
-from annotation.assignment.people import NEEDED, Annotator, PlanError, Role, judges
 from annotation.label_studio import roster, settings
-from annotation.label_studio.campaign import running
 from annotation.tasks.shown import showing, to_judge
 from annotation.votes.votes import Ints, fresh
+from pipeline.campaign.campaign import running
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.campaign.pairs import PAIR, SHOWN
 from pipeline.core import cli, files, tables
@@ -44,7 +51,7 @@ class Plan(NamedTuple):
     state: dict[str, Any]
 
 
-def plan(campaign: Campaign) -> Plan:
+def plan(campaign: PlanInputs) -> Plan:
     """Return the assignments that the campaign wants now, sorted, and its state.
 
     Whatever the order of rows, the result is the same; a plan of a campaign in which all that
@@ -120,7 +127,7 @@ def pulled() -> Answers:
     )
 
 
-def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answers) -> Campaign:
+def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answers) -> PlanInputs:
     """Return the campaign as the tables of this checkout and people's answers say.
 
     Raises:
@@ -137,7 +144,7 @@ def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answer
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
     decisions = tables.EXTEND.read()
-    return Campaign(
+    return PlanInputs(
         queries=judged[["query_id", "query"]],
         candidates=candidates,
         clips=set(clips["moment_id"]),
@@ -164,11 +171,11 @@ def refuse_too_few(annotators: Sequence[Annotator]) -> None:
         PlanError: fewer than four people may be asked.
     """
     number = len(judges(annotators))
-    if number < NEEDED:
+    if number < PEOPLE_NEEDED:
         raise PlanError(
-            f"{roster.PUBLIC}: {number} active people can judge, but {NEEDED} are needed (two"
-            " vote, and two others where these disagree); add people with the role annotator or"
-            " escalation, or set some active"
+            f"{roster.PUBLIC}: {number} active people can judge, but {PEOPLE_NEEDED} are needed"
+            " (two vote, and two others where these disagree); add people with the role annotator"
+            " or escalation, or set some active"
         )
 
 

@@ -21,12 +21,12 @@ from functools import partial
 import pandas as pd
 
 from annotation.answers import reader
-from annotation.answers.answers import Row, Sorted, Trust, everybody, sort_out
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
-from annotation.answers.owners import owners
+from annotation.answers.judgments import Row, Sorted, Trust, everybody, sort_out
+from annotation.answers.reader import owners
 from annotation.label_studio import projects
-from annotation.label_studio.campaign import CampaignError, running
 from annotation.label_studio.connection import Connection, alone, connect
+from pipeline.campaign.campaign import CampaignError, running
 from pipeline.core import cli, files, tables
 from pipeline.core.progress import progress
 from pipeline.core.table import Table

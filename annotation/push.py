@@ -17,7 +17,6 @@ from typing import Any
 import pandas as pd
 
 from annotation.label_studio import guideline, projects
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.connection import Connection, alone, connect
 from annotation.label_studio.guideline import Guideline
 from annotation.tasks import lock, tasks, unfinished
@@ -25,6 +24,7 @@ from annotation.tasks import projects as desks
 from annotation.tasks.pairs import appended, returned
 from annotation.tasks.projects import Desk
 from annotation.tasks.shown import details, showing, to_judge
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load

@@ -24,7 +24,6 @@ import pandas as pd
 from annotation import server
 from annotation.campaign import frozen
 from annotation.label_studio import keys, settings
-from annotation.label_studio.campaign import FILE, CampaignError, current, running
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import DATA
@@ -33,6 +32,7 @@ from annotation.simulate import truth
 from annotation.simulation import commands, detect
 from annotation.simulation.practice import practice
 from momentrank.errors import MomentRankError
+from pipeline.campaign.campaign import FILE, CampaignError, current, running
 from pipeline.campaign.pairs import PAIR
 from pipeline.core import cli, files, git, tables
 from pipeline.core.params import load

@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from annotation.label_studio import page, projects
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection, connect
 from annotation.label_studio.keys import Key
@@ -26,6 +25,7 @@ from annotation.label_studio.roster import Account
 from annotation.simulation.accounts import Visitor
 from annotation.simulation.answers import SEED, Said, Truth, said
 from pipeline import sample
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, files
 from pipeline.core.progress import progress
 from pipeline.core.tables import PRIVATE

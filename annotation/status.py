@@ -24,17 +24,17 @@ from typing import Any
 import pandas as pd
 
 from annotation import pull
-from annotation.assignment.inputs import Campaign
+from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pace import progress
 from annotation.assignment.pairs import Standing, standing
 from annotation.assignment.progress import ended
 from annotation.assignment.status_text import text
 from annotation.campaign import frozen
 from annotation.label_studio import roster, settings
-from annotation.label_studio.campaign import FILE, CampaignError, Opened, current
 from annotation.label_studio.connection import alone, connect
 from annotation.plan import Answers, campaign_of, plan, pulled, without_account
 from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL
+from pipeline.campaign.campaign import FILE, CampaignError, Opened, current
 from pipeline.campaign.next_step import Situation, Step, is_released, next_steps, waits
 from pipeline.core import cli, tables
 from pipeline.core.params import load
@@ -43,7 +43,7 @@ WAITING = 75
 WATCH_SECONDS = 60
 
 
-def status(campaign: Campaign, state: Mapping[str, Any]) -> dict[str, Any]:
+def status(campaign: PlanInputs, state: Mapping[str, Any]) -> dict[str, Any]:
     """Return where a campaign stands, in figures: its state, and what people's levels say."""
     known, queries = standing(campaign), state["queries"]
     return {

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import stats
 
-from annotation.pooling.estimate import Beyond, Counts, Interval, beyond
+from annotation.pooling.estimator import Beyond, Counts, Interval, beyond
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]

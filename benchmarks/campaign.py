@@ -17,8 +17,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from annotation.assignment.inputs import Campaign
-from annotation.assignment.people import Annotator
+from annotation.assignment.inputs import Annotator, PlanInputs
 from annotation.plan import Plan, plan
 from benchmarks.candidates import peak_mb
 from benchmarks.studio import against_a_server
@@ -28,7 +27,7 @@ from pipeline.core import tables
 RANKS = 20
 
 
-def campaign_of(queries: int, people: int) -> Campaign:
+def campaign_of(queries: int, people: int) -> PlanInputs:
     """Return a campaign that was just opened; four people judge what others disagree on."""
     ids = [f"{number:06}" for number in range(queries)]
     size = queries * RANKS
@@ -41,7 +40,7 @@ def campaign_of(queries: int, people: int) -> Campaign:
             "batch": 1,
         }
     )
-    return Campaign(
+    return PlanInputs(
         queries=pd.DataFrame({"query_id": ids, "query": [f"Somebody does {i}." for i in ids]}),
         candidates=tables.CANDIDATES.check(pairs),
         clips=pairs["moment_id"].tolist(),
@@ -72,7 +71,7 @@ def judged(tasks: pd.DataFrame) -> pd.DataFrame:
     return tables.JUDGMENTS.check(rows[tables.JUDGMENTS.columns])
 
 
-def timed(name: str, campaign: Campaign) -> Plan:
+def timed(name: str, campaign: PlanInputs) -> Plan:
     """Plan, and print what it took."""
     start = time.perf_counter()
     made = plan(campaign)

@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 
 from annotation import pull, server
-from annotation.answers.answers import everybody
-from annotation.assignment.people import Annotator
+from annotation.answers.judgments import everybody
+from annotation.assignment.inputs import Annotator
 from annotation.label_studio import guideline, page, projects, settings
-from annotation.label_studio.campaign import CampaignError, Opened
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Signer
@@ -25,6 +24,7 @@ from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.push import push
 from annotation.simulation.accounts import Visitor
 from annotation.tasks.tasks import Shown, keys_of
+from pipeline.campaign.campaign import CampaignError, Opened
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 from pipeline.core.params import Params, load

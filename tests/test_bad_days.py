@@ -18,14 +18,14 @@ from filelock import FileLock
 from project import Project
 
 from annotation.answers import reader
-from annotation.assignment.people import Annotator, PlanError
+from annotation.assignment.inputs import Annotator, PlanError
 from annotation.label_studio import connection
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.connection import alone
 from annotation.label_studio.records import Answered
 from annotation.plan import refuse_too_few
 from annotation.tasks import unfinished
 from pipeline import ingest, split
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import params, tables
 from pipeline.core.params import ParamsError, Split
 from pipeline.corpora.rows import Row

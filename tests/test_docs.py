@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.assignment.people import judges
+from annotation.assignment.inputs import judges
 from annotation.label_studio import roster, settings
 from annotation.local_server import launch, layout
 from pipeline.core import files

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.answers.answers import Known, Pair
+from annotation.answers.judgments import Known, Pair
 from pipeline.core import tables
 
 VERSION = ["origin", "updated_at"]

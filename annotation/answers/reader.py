@@ -11,9 +11,13 @@ from typing import Any
 
 import orjson
 
+from annotation.answers.judgments import Owner
 from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Answered, Project
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import files
+from pipeline.core.tables import PRIVATE
 
 CACHE = Path(".cache/campaign/answers")
 OVERLAP = timedelta(minutes=1)
@@ -87,3 +91,21 @@ def _task(
 ) -> Answered:
     answers, drafts, query, clip = rest
     return Answered(number, pair, closed, datetime.fromisoformat(at), answers, drafts, query, clip)
+
+
+def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:
+    """Return these annotators with the numbers of their accounts.
+
+    Raises:
+        StudioError: the server can't be reached or fails.
+        CampaignError: nobody knows whose account an annotator's is.
+    """
+    accounts, numbers = connection.roster.accounts, sorted(annotators)
+    unknown = [number for number in numbers if number not in accounts]
+    if unknown:
+        raise CampaignError(
+            f"{PRIVATE}: has no account for annotator {unknown[0]}, so that nobody can tell their"
+            " answers from others'; add it (an account that has left stays listed)"
+        )
+    users = connection.studio.users()
+    return [Owner(number, users.get(accounts[number].email.lower())) for number in numbers]

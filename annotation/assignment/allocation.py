@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from annotation.assignment.inputs import Role
 from annotation.assignment.pairs import SEAT
-from annotation.assignment.people import Role
 from annotation.votes.votes import Ints
 from pipeline.core import rng
 

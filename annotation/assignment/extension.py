@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.assignment.inputs import Rule
+from annotation.assignment.inputs import PlanError, Rule
 from annotation.assignment.pairs import Standing
-from annotation.assignment.people import PlanError
 from annotation.votes.votes import NO_LEVEL
 from pipeline.core import tables
 

@@ -1,15 +1,35 @@
-"""All that a plan is made from."""
+"""The inputs of a plan: what is judged, what was, by whom, and who may be asked."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from annotation.assignment.people import Annotator
 from annotation.votes.rule import Rounding
+from momentrank.errors import MomentRankError
 from pipeline.core import tables
+
+Role = Literal["annotator", "escalation", "lead"]
+PEOPLE_NEEDED = 4
+
+
+class PlanError(MomentRankError):
+    """A campaign that can't go on as it stands."""
+
+
+class Annotator(NamedTuple):
+    """A person by number. A lead decides, and is never asked to judge."""
+
+    number: int
+    role: Role
+    active: bool
+
+
+def judges(annotators: Sequence[Annotator]) -> dict[int, Role]:
+    """Return the roles of those who may be asked, by number."""
+    return {who.number: who.role for who in annotators if who.active and who.role != "lead"}
 
 
 class Rule(NamedTuple):
@@ -25,7 +45,7 @@ class Rule(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Campaign:
+class PlanInputs:
     """What is to be judged, what was, and by whom.
 
     `queries` holds `query_id, query`: equal texts are judged once, as the query of the smallest

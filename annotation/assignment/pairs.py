@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.assignment.inputs import Campaign
+from annotation.assignment.inputs import PlanInputs
 from annotation.votes import votes
 from annotation.votes.rule import Verdicts, decide
 from annotation.votes.votes import FIRST_VOTES, VOTING, Bools, Ints
@@ -61,7 +61,7 @@ def canonical(queries: pd.DataFrame) -> dict[str, str]:
     return dict(zip(ordered["query_id"], smallest, strict=True))
 
 
-def standing(campaign: Campaign, *, closed: bool = False) -> Standing:
+def standing(campaign: PlanInputs, *, closed: bool = False) -> Standing:
     """Return where each pair stands; once the campaign is `closed`, what waits is discarded."""
     same = canonical(campaign.queries)
     pairs = _pairs(campaign.candidates, campaign.extra, same)
@@ -81,7 +81,7 @@ def standing(campaign: Campaign, *, closed: bool = False) -> Standing:
     )
 
 
-def _answered(campaign: Campaign) -> pd.DataFrame:
+def _answered(campaign: PlanInputs) -> pd.DataFrame:
     columns = tables.ASSIGNMENTS.columns
     both = [campaign.judgments[columns], campaign.spent[columns]]
     return pd.concat(both).drop_duplicates([*PAIR, "annotator"])

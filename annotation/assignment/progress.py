@@ -8,16 +8,15 @@ from typing import Any
 import pandas as pd
 
 from annotation.assignment.extension import SECOND, Extension
-from annotation.assignment.inputs import Campaign
+from annotation.assignment.inputs import Annotator, PlanInputs
 from annotation.assignment.pairs import Standing, standing
-from annotation.assignment.people import Annotator
 from annotation.votes.votes import FIRST_VOTES, Bools, Ints, last_shown, rows_of
 from pipeline.campaign.next_step import Step, lines
 
 DECIDED = ("two", "four", "discarded", "unjudgeable")
 
 
-def ended(campaign: Campaign, ledger: pd.DataFrame) -> dict[str, Any]:
+def ended(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
     """Return where a closed campaign stands: what was shown and waits is discarded.
 
     The pairs are those of the ledger, as in the consensus: what was never shown is not counted.

@@ -8,10 +8,10 @@ from typing import NamedTuple
 from filelock import FileLock, Timeout
 
 from annotation.label_studio import keys, settings
-from annotation.label_studio.campaign import CampaignError, Opened, running
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.roster import Roster, roster
+from pipeline.campaign.campaign import CampaignError, Opened, running
 from pipeline.core import cli
 from pipeline.core.params import load
 

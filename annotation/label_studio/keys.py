@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.hashes import SHA512
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from annotation.label_studio import page, settings
-from annotation.label_studio.campaign import CampaignError
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 

@@ -5,9 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
-from annotation.label_studio.campaign import CampaignError, Opened
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.records import Project
+from pipeline.campaign.campaign import CampaignError, Opened
 
 MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator ([0-9]{1,9})\.")
 TITLE_LENGTH = 50

@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
-from annotation.assignment.people import Annotator, Role
-from annotation.label_studio.campaign import CampaignError
+from annotation.assignment.inputs import Annotator, Role
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, files, tables
 from pipeline.core.params import read_model
 from pipeline.core.tables import PRIVATE

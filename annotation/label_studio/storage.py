@@ -1,9 +1,9 @@
 """Let the people of a project see the clips, wherever `clips.url` says they are."""
 
 from annotation.label_studio import settings
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.records import Project
+from pipeline.campaign.campaign import CampaignError
 from pipeline.video import store
 
 

@@ -26,6 +26,7 @@ from pipeline.campaign.pairs import ALL_VOTES
 from pipeline.core.params import Agreement
 
 ALIKE = 1.0
+NO_INTERVAL = Bootstrap(resamples=0, confidence=0.95, seed=0)
 TOP_LEVEL = LEVELS - 1
 SELECTION = (
     "Pairs got four scores because their first two lay apart, and two because they did not:"
@@ -76,6 +77,25 @@ def _group(scores: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
         "pairs": int((scores.per_pair > 1).sum()),
         **nearness(between),
         "alpha": alphas(scores.counts, bootstrap),
+    }
+
+
+def summarize(scores: Scores) -> dict[str, Any]:
+    """Return the agreement of the first two votes of every pair, for a release's card.
+
+    Which pairs got four votes depends on the first two: these alone are free of that selection.
+    What is not defined is null.
+    """
+    opening = scores.first
+    first = scores if opening is None else scores.of(opening)
+    between = of_two_people(couples(first))
+    whole = kappa.summary(between)["all_couples"]
+    return {
+        "pairs": int((first.per_pair > 1).sum()),
+        **nearness(between),
+        "alpha": alphas(first.counts, NO_INTERVAL)["ordinal"]["alpha"],
+        "kappa": whole["plain"],
+        "kappa_quadratic": whole["quadratic"],
     }
 
 

@@ -7,7 +7,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import FIRST_VOTES, NEAR, Bools, Ints
+from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL, Bools, Ints, fresh, votes
+from pipeline.campaign.pairs import PAIR
 
 Floats = npt.NDArray[np.float64]
 
@@ -62,6 +63,26 @@ def in_order(scores: Scores) -> Scores:
     """Return scores in the order that `Scores` promises; at one time by annotator."""
     when = [] if scores.time is None else [scores.time.astype(np.int64)]
     return scores.of(np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
+
+
+def campaign_scores(judgments: pd.DataFrame, shown: pd.DataFrame, pairs: pd.DataFrame) -> Scores:
+    """Return the votes with a level; `shown` are the pairs as they were last shown."""
+    usable = fresh(judgments, shown)
+    found = votes(usable, pairs[PAIR])
+    found = found.of(found.level != NO_LEVEL)
+    annotator, annotators = pd.factorize(found.annotator, sort=True)
+    times, seconds = (usable[name].to_numpy()[found.row] for name in ("submitted_at", "seconds"))
+    return in_order(
+        Scores(
+            found.pair,
+            annotator,
+            found.level,
+            len(pairs),
+            pd.Index(annotators),
+            pd.to_datetime(times, utc=True).tz_localize(None).to_numpy(),
+            seconds,
+        )
+    )
 
 
 class Couples(NamedTuple):

@@ -1,10 +1,15 @@
 """What a simulated annotator answers: the true level, with a bias and noise of their own: pure."""
 
+import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from annotation.assignment.inputs import PEOPLE_NEEDED, Role
+from annotation.label_studio import settings
+from annotation.label_studio.roster import Account, Person
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import rng
 
 BIAS, NOISE = 0.3, 0.5
@@ -31,3 +36,30 @@ def said(truth: int, seed: int, annotator: int, query_id: str, moment_id: str) -
     level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
     seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
     return Said(None if random.random() < UNPLAYABLE else level, seconds)
+
+
+ESCALATION = 2
+
+
+def rehearsal_people(number: int) -> tuple[dict[int, Person], dict[int, Account]]:
+    """Return `number` people and their accounts; the last two judge what others disagree on.
+
+    Annotator 1 has the account of the local server's first user, where there is one.
+
+    Raises:
+        CampaignError: fewer than four people can't judge.
+    """
+    if number < PEOPLE_NEEDED:
+        raise CampaignError(f"--people {number}: {PEOPLE_NEEDED} people are needed")
+    escalation = min(ESCALATION, number - PEOPLE_NEEDED)
+    people, accounts = {}, {}
+    for one in range(1, number + 1):
+        role: Role = "escalation" if one > number - escalation else "annotator"
+        people[one] = Person(role=role, active=True)
+        accounts[one] = Account(
+            email=f"annotator{one}@example.org", name=None, password=secrets.token_urlsafe(12)
+        )
+    user, password = settings.value(settings.USERNAME), settings.value(settings.PASSWORD)
+    if user and password:
+        accounts[1] = Account(email=user, name=None, password=password)
+    return people, accounts

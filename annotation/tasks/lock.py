@@ -17,10 +17,10 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.records import Project
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, files
 
 CHECKOUT = Path(".cache/campaign/checkout")

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from annotation.answers import reader
-from annotation.answers.answers import is_owners
 from annotation.answers.history import first_pairs
-from annotation.answers.owners import owners
+from annotation.answers.judgments import is_owners
+from annotation.answers.reader import owners
 from annotation.label_studio import page, projects, storage
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.guideline import Guideline

@@ -2,7 +2,6 @@
 
 import pandas as pd
 
-from annotation.pooling.extra import with_extra
 from pipeline.campaign.pairs import PAIR, query_sha
 from pipeline.core import tables
 
@@ -10,7 +9,7 @@ from pipeline.core import tables
 def to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the candidates, and what audit and top-up ask for besides (`tables.WANTED`)."""
     candidates = tables.CANDIDATES.read()
-    return candidates, with_extra(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
+    return candidates, extra_pairs(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
 
 
 def showing(
@@ -33,3 +32,29 @@ def details(pairs: pd.DataFrame) -> pd.DataFrame:
     videos = tables.VIDEOS.read()[["video_id", "duration"]]
     whole = pairs.merge(moments, on="moment_id").merge(captions, on="moment_id")
     return whole.merge(videos, on="video_id").sort_values(PAIR, ignore_index=True)
+
+
+FIRST_EXTRA = 3
+"""Batches 1 and 2 are the candidates'."""
+
+
+def extra_pairs(
+    candidates: pd.DataFrame, audit: pd.DataFrame, topup: pd.DataFrame, size: int
+) -> pd.DataFrame:
+    """Return the pairs to judge besides batch 1 (`tables.WANTED`), sorted by query and moment.
+
+    What is in batch 1 is judged anyway and left out. A candidate of batch 2 keeps its batch:
+    its query may never be extended, but this pair is wanted. All others form batches from 3
+    on, of at most `size` pairs; the audit's own (`top` and `random` mixed, in the order of ids,
+    so that no batch gives itself away as one of strangers), then each run's.
+    """
+    asked = pd.concat([audit.assign(source=0, run=""), topup.assign(source=1, run=topup["origin"])])
+    asked = asked.drop_duplicates(PAIR).drop(columns="origin")
+    known = asked.merge(candidates[[*PAIR, "batch"]], on=PAIR, how="left")
+    known["batch"] = known["batch"].fillna(0).astype("int64")
+    own = known[known["batch"] == 0].sort_values(["query_id", "source", "run", "moment_id"])
+    own["part"] = own.groupby(["query_id", "source", "run"]).cumcount() // size
+    number = own.groupby(["query_id", "source", "run", "part"]).ngroup()
+    own["batch"] = FIRST_EXTRA + number - number.groupby(own["query_id"]).transform("min")
+    rows = pd.concat([known[known["batch"] > 1], own])[tables.WANTED.columns]
+    return tables.WANTED.check(rows.sort_values(PAIR, ignore_index=True))

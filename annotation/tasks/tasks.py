@@ -1,6 +1,6 @@
 """The tasks that are added: their keys, what they show, and the adding itself."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
@@ -8,9 +8,9 @@ from annotation.label_studio import page
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key, Signer
 from annotation.tasks import unfinished
-from annotation.tasks.order import shuffled
 from annotation.tasks.projects import Desk, Step
 from pipeline.campaign.pairs import PAIR
+from pipeline.core import rng
 from pipeline.core.progress import progress
 from pipeline.video import store
 
@@ -50,7 +50,7 @@ def add(connection: Connection, desks: Sequence[Desk], shown: Shown, step: Step)
     total = sum(len(desk.changes.add) for desk in desks)
     with progress("push", total=total, unit="tasks") as bar:
         for desk in desks:
-            keys = shuffled(desk.changes.add, campaign)
+            keys = shuffle(desk.changes.add, campaign)
             for begin in range(0, len(keys), shown.batch):
                 some = keys[begin : begin + shown.batch]
                 data = [shown.data(key, signer) for key in some]
@@ -58,3 +58,14 @@ def add(connection: Connection, desks: Sequence[Desk], shown: Shown, step: Step)
                 with unfinished.noted(f"{len(data)} tasks into {desk.project.title!r}"):
                     connection.studio.add(desk.project, data)
                 bar.update(len(some))
+
+
+def shuffle(keys: Iterable[Key], campaign: str) -> list[Key]:
+    """Return keys in an order that differs from person to person and is the same in each run."""
+
+    def position(key: Key) -> tuple[str, str, str, str]:
+        query = rng.draw(campaign, key.annotator, key.query_id)
+        pair = rng.draw(campaign, key.annotator, key.query_id, key.moment_id)
+        return query, key.query_id, pair, key.moment_id
+
+    return sorted(keys, key=position)

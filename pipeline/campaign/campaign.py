@@ -3,11 +3,13 @@
 It says `null` until `python -m annotation.campaign open`; until then nobody is asked anything.
 """
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from momentrank.errors import MomentRankError
 from pipeline.core import files, tables
 from pipeline.core.params import read_model
 from pipeline.core.validation import Name, Section
@@ -17,6 +19,10 @@ UUID = r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 INSTANT = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)$"
 
 Instant = Annotated[str, Field(pattern=INSTANT)]
+
+
+class CampaignError(MomentRankError):
+    """Something that the campaign does not allow as it is."""
 
 
 class Opened(Section):
@@ -51,3 +57,16 @@ def current(path: Path = FILE) -> Opened | None:
         ParamsError: a key is unknown, missing or impossible.
     """
     return None if files.read_yaml(path) is None else read_model(Opened, path)
+
+
+def running(path: Path = FILE) -> Opened | None:
+    """Return the campaign if people are asked in it: it is open and not closed."""
+    campaign = current(path)
+    return None if campaign is None or campaign.closed else campaign
+
+
+def write(campaign: Opened, path: Path = FILE) -> None:
+    """Write the campaign's file."""
+    lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.model_dump().items())
+    with files.unfinished(path) as stream:
+        stream.write("# Written by `python -m annotation.campaign`; commit it.\n" + "".join(lines))

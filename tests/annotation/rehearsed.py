@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.assignment.inputs import Campaign, Rule
-from annotation.assignment.people import Annotator
+from annotation.assignment.inputs import Annotator, PlanInputs, Rule
 from annotation.plan import plan
 from annotation.simulation.answers import said
 from annotation.tasks.pairs import appended
@@ -101,7 +100,7 @@ def _rounds(queries, candidates, moments, truth, seed):
     annotators = [Annotator(number, role, active=True) for number, role in enumerate(PEOPLE, 1)]
     judgments, ledger = tables.JUDGMENTS.empty(), tables.PAIRS.empty()
     for _ in range(MOST_ROUNDS):
-        campaign = Campaign(
+        campaign = PlanInputs(
             queries=queries[["query_id", "query"]],
             candidates=candidates,
             clips=set(moments["moment_id"]),

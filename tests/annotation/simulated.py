@@ -6,8 +6,7 @@ from random import Random
 import pandas as pd
 from campaign_cases import ledger_of, told
 
-from annotation.assignment.inputs import Campaign, Rule
-from annotation.assignment.people import Annotator
+from annotation.assignment.inputs import Annotator, PlanInputs, Rule
 from annotation.plan import Plan, plan
 from pipeline.core import tables
 
@@ -30,7 +29,7 @@ def people(annotators: int, escalation: int = 0) -> list[Annotator]:
     return [Annotator(number, role, active=True) for number, role in enumerate(roles, start=1)]
 
 
-def campaign_of(candidates: pd.DataFrame, annotators, **rest) -> Campaign:
+def campaign_of(candidates: pd.DataFrame, annotators, **rest) -> PlanInputs:
     ids = sorted(set(candidates["query_id"]))
     usual = {
         "queries": pd.DataFrame({"query_id": ids, "query": ids}, dtype="str"),
@@ -41,7 +40,7 @@ def campaign_of(candidates: pd.DataFrame, annotators, **rest) -> Campaign:
         "extend": {},
         "rule": Rule(BATCH),
     }
-    return Campaign(candidates=candidates, annotators=annotators, **(usual | rest))
+    return PlanInputs(candidates=candidates, annotators=annotators, **(usual | rest))
 
 
 def answers(tasks: pd.DataFrame, level_of) -> list[dict]:
@@ -61,12 +60,12 @@ class Simulated:
     tasks: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
 
     @property
-    def campaign(self) -> Campaign:
+    def campaign(self) -> PlanInputs:
         return campaign_of(
             self.candidates, self.annotators, judgments=told(self.rows), open_tasks=self.tasks
         )
 
-    def plan(self) -> tuple[Campaign, Plan]:
+    def plan(self) -> tuple[PlanInputs, Plan]:
         """Plan, and give everything out; return what the plan was made from, and the plan."""
         campaign = self.campaign
         made = plan(campaign)

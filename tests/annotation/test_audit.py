@@ -11,7 +11,7 @@ import pytest
 
 from annotation import audit
 from annotation.pooling.design import AuditError, Design
-from annotation.pooling.estimate import beyond
+from annotation.pooling.estimator import beyond
 from annotation.pooling.report import by_rank, by_similarity, counts, edges_of, in_strata, report
 from momentrank.errors import UsageError
 from pipeline.candidates import candidates

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.pooling.estimate import Counts, beyond, most_unseen
+from annotation.pooling.estimator import Counts, beyond, most_unseen
 from benchmarks.audit import OUTSIDE, SETTINGS, misses, plain, simulate, true_share
 
 POOLS, SEED = 1000, 1

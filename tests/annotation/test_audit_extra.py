@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from simulated import BATCH, answers, campaign_of, candidates_of, people
 
 from annotation.plan import plan
-from annotation.pooling.extra import with_extra
+from annotation.tasks.shown import extra_pairs
 from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]
@@ -35,7 +35,7 @@ def found_by(run, *moments):
 
 
 def campaign(audit=NOBODY, topup=NO_RUN, candidates=TWO_BATCHES, staff=6):
-    extra = with_extra(candidates, audit, topup, BATCH)
+    extra = extra_pairs(candidates, audit, topup, BATCH)
     known = pd.concat([candidates, extra])
     made = campaign_of(known.drop_duplicates(PAIR), people(staff))
     return replace(made, candidates=candidates, extra=extra)
@@ -61,14 +61,14 @@ def batches(extra):
 
 def test_batch_1_is_left_out_batch_2_keeps_its_number_and_others_follow():
     audit = asked([("q0", "m0-01", "top"), ("q0", SECOND, "top"), ("q0", "x", "random")])
-    extra = with_extra(TWO_BATCHES, audit, NO_RUN, BATCH)
+    extra = extra_pairs(TWO_BATCHES, audit, NO_RUN, BATCH)
     assert batches(extra) == {2: {SECOND}, 3: {"x"}}
 
 
 def test_others_form_batches_of_at_most_the_size_audit_and_runs_apart():
     audit = pd.concat([strangers(8), strangers(1, query="q1")])
     topup = pd.concat([found_by("b", "y1", "x00"), found_by("a", "z1", "z2")])
-    extra = with_extra(TWO_BATCHES, audit, topup, BATCH)
+    extra = extra_pairs(TWO_BATCHES, audit, topup, BATCH)
     own = extra[extra["query_id"] == "q0"]
     assert batches(own) == {
         3: {f"x0{number}" for number in range(6)},
@@ -80,7 +80,7 @@ def test_others_form_batches_of_at_most_the_size_audit_and_runs_apart():
 
 
 def test_nothing_asked_is_nothing_wanted():
-    assert with_extra(TWO_BATCHES, NOBODY, NO_RUN, BATCH).empty
+    assert extra_pairs(TWO_BATCHES, NOBODY, NO_RUN, BATCH).empty
 
 
 # What the plan makes of it

@@ -10,12 +10,12 @@ from campaign_folder import CampaignFolder, Size
 from opened import OPEN
 
 from annotation import campaign, consensus, plan, server, status
-from annotation.assignment.people import PlanError
+from annotation.assignment.inputs import PlanError
 from annotation.label_studio import guideline, keys, roster, settings
-from annotation.label_studio.campaign import FILE, CampaignError, current, write
 from annotation.push import with_showing
 from annotation.tasks.pairs import appended
 from pipeline.campaign import next_step
+from pipeline.campaign.campaign import FILE, CampaignError, current, write
 from pipeline.campaign.guideline import GuidelineError
 from pipeline.core import cli, files, tables
 from pipeline.core.params import load

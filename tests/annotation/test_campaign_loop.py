@@ -22,10 +22,10 @@ from unbroken import unbroken
 
 from annotation import consensus, server
 from annotation.label_studio import keys, roster, settings
-from annotation.label_studio.campaign import FILE, current
 from annotation.local_server import layout
 from annotation.simulation.practice import TITLE
 from pipeline import reference_runs, release
+from pipeline.campaign.campaign import FILE, current
 from pipeline.core import files, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]

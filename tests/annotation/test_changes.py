@@ -14,8 +14,8 @@ from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Task
 from annotation.tasks import unfinished
 from annotation.tasks.changes import changes
-from annotation.tasks.order import shuffled
 from annotation.tasks.pairs import appended, returned
+from annotation.tasks.tasks import shuffle
 from annotation.votes.votes import last_shown
 from pipeline.core import files, tables
 from pipeline.core.table import TableError
@@ -132,8 +132,8 @@ def keys_of(annotator, queries=9, moments=7):
 @given(st.randoms(), st.sampled_from(["one campaign", "another"]))
 def test_the_order_is_the_same_each_time_and_keeps_a_querys_pairs_together(random, campaign):
     keys = keys_of(1)
-    order = shuffled(random.sample(keys, len(keys)), campaign)
-    assert order == shuffled(keys, campaign)
+    order = shuffle(random.sample(keys, len(keys)), campaign)
+    assert order == shuffle(keys, campaign)
     assert sorted(order) == sorted(keys)
     changes_of_query = sum(a.query_id != b.query_id for a, b in pairwise(order))
     assert changes_of_query == 9 - 1
@@ -141,7 +141,7 @@ def test_the_order_is_the_same_each_time_and_keeps_a_querys_pairs_together(rando
 
 def test_the_order_differs_from_person_to_person_and_from_query_to_query():
     def pairs(annotator, campaign="c"):
-        return [(key.query_id, key.moment_id) for key in shuffled(keys_of(annotator), campaign)]
+        return [(key.query_id, key.moment_id) for key in shuffle(keys_of(annotator), campaign)]
 
     orders = [pairs(annotator) for annotator in (1, 2, 3)] + [pairs(1, "d")]
     assert len({tuple(order) for order in orders}) == 4

@@ -14,11 +14,11 @@ from werkzeug import Response
 
 from annotation import pull, push
 from annotation.label_studio import page, projects, settings
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
 from annotation.label_studio.settings import Endpoint, EnvError
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from annotation.answers import reader
-from annotation.answers.answers import Owner, sort_out
+from annotation.answers.judgments import Owner, sort_out
 from annotation.label_studio import page
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import Answered

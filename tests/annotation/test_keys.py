@@ -10,12 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from annotation.label_studio import keys, page, settings
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import Task
 from annotation.tasks import tasks
 from annotation.tasks.changes import changes
 from benchmarks import studio as benchmark
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 

@@ -5,10 +5,10 @@ import time
 
 import pytest
 
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.records import Project
 from annotation.tasks import lock
+from pipeline.campaign.campaign import CampaignError
 
 CAMPAIGN = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b"
 

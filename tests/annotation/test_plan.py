@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
-from annotation.assignment.inputs import Rule
-from annotation.assignment.people import Annotator, PlanError
+from annotation.assignment.inputs import Annotator, PlanError, Rule
 from annotation.assignment.progress import ended
 from annotation.consensus import consensus
 from annotation.plan import plan, refuse_too_few

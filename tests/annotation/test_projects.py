@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.label_studio import projects
-from annotation.label_studio.campaign import CampaignError, Opened
 from annotation.label_studio.records import Project
+from pipeline.campaign.campaign import CampaignError, Opened
 
 OURS, OTHER = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b", "6f1c2a34-5b6d-4e7f-8a9b-ffffffffffff"
 CAMPAIGN = Opened(

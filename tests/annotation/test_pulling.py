@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from annotation import pull
 from annotation.answers import reader
-from annotation.answers.answers import Owner, Sorted, everybody, nobody, sort_out
 from annotation.answers.history import first_pairs
+from annotation.answers.judgments import Owner, Sorted, everybody, nobody, sort_out
 from annotation.label_studio import page
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import Answered, Project
 from annotation.votes.votes import fresh, last_shown
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 

@@ -212,7 +212,7 @@ def test_forms_of_csv(file, text):
     ("text", "problem"),
     [
         ("", ", line 1: column 'pair_id' is missing (found: [])"),
-        (HEAD, ": holds no judgment"),
+        (HEAD, ": no judgments"),
         ("pair_id,relevance\n1,2\n", ", line 1: column 'worker' is missing"),
         ("pair_id,worker,worker,relevance\n1,1,1,2\n", ", line 1: a column stands twice"),
         (HEAD + "1,1,2\n\n1,2,5\n", ", line 4, relevance: '5' is not a level from 0 to 4"),

@@ -13,13 +13,13 @@ from project import name_collection
 from rehearsed import rehearsed
 
 from annotation import consensus
-from annotation.label_studio.campaign import Opened, write
 from annotation.votes import raw_consensus
 from annotation.votes.raw_consensus import Options
 from momentrank import formats
 from momentrank.cli import main as cli
 from momentrank.ids import decode_id
 from pipeline import release
+from pipeline.campaign.campaign import Opened, write
 from pipeline.core import files, tables
 from pipeline.distribution.croissant import RECORDS
 

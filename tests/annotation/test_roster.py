@@ -2,11 +2,11 @@
 
 import pytest
 
-from annotation.assignment.people import Annotator
+from annotation.assignment.inputs import Annotator
 from annotation.label_studio import roster
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.roster import Account, Person
 from momentrank.errors import MomentRankError
+from pipeline.campaign.campaign import CampaignError
 from pipeline.core import tables
 
 

@@ -6,13 +6,13 @@ import shutil
 import pytest
 from werkzeug import Response
 
-from annotation.label_studio.campaign import CampaignError
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.roster import Account
 from annotation.simulate import truth
 from annotation.simulation import accounts
 from annotation.simulation.accounts import Visitor
 from pipeline import sample
+from pipeline.campaign.campaign import CampaignError
 from pipeline.sitcom.screenplay import SCREENPLAY
 
 SCENE = {"who": ["Rose"], "action": "waves", "object": None, "place": "kitchen", "mentions": []}

@@ -12,11 +12,10 @@ from opened import OPEN
 from simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
-from annotation.assignment.forecast import further_judgments
 from annotation.assignment.inputs import Rule
-from annotation.assignment.pace import pace, progress
-from annotation.label_studio.campaign import CampaignError
+from annotation.assignment.pace import further_judgments, pace, progress
 from annotation.plan import plan
+from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.core import tables
 

@@ -7,13 +7,12 @@ import pandas as pd
 
 from annotation import simulate
 from annotation.label_studio import guideline, roster
-from annotation.label_studio.campaign import current
 from annotation.plan import Answers, campaign_of, plan
 from annotation.push import with_showing
 from annotation.simulation.answers import said
-from annotation.tasks.order import shuffled
 from annotation.tasks.pairs import appended
-from annotation.tasks.tasks import keys_of
+from annotation.tasks.tasks import keys_of, shuffle
+from pipeline.campaign.campaign import current
 from pipeline.core import tables
 from pipeline.core.params import load
 
@@ -41,7 +40,7 @@ def unbroken(shares, seed=1):
         for annotator, keys in keys_of(wanted, version).items():
             there = waiting[annotator]
             new = [key for key in keys if key.place not in {one.place for one in there}]
-            there += shuffled(new, campaign.id)
+            there += shuffle(new, campaign.id)
             number = round(share * len(there))
             rows += [answer(key, truth, seed, len(rows)) for key in there[:number]]
             del there[:number]
