@@ -177,7 +177,7 @@ def test_a_line_of_4_gigabytes_takes_little_memory(repository, tmp_path, reader)
     code = f"""
 import resource
 from pathlib import Path
-from pipeline import csv_files, files
+from pipeline.core import csv_files, files
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))
 try:
