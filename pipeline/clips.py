@@ -20,16 +20,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from pipeline.core import cli, tables
+from pipeline.core import cli, files, tables
+from pipeline.core.file_cache import FileCache
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Clips, Params, load
-from pipeline.video import cutter, shelf
-from pipeline.video.cutter import Reason
+from pipeline.video.cutter import ClipFormat, Reason, cut
 from pipeline.video.files import ANY_SUFFIX, find, missing_remark
-from pipeline.video.hashes import Hashes
-from pipeline.video.plan import Job, planned, wanted
-from pipeline.video.recipe import Style
-from pipeline.video.store import store_of
+from pipeline.video.plan import Job, has_clip, plan_clips, remove_others, select_moments
+from pipeline.video.store import open_store
 
 FOLDER = tables.WORK / "clips"
 HASHES = Path(".cache/clips/hashes.json")
@@ -43,7 +41,7 @@ class Outcome(NamedTuple):
     cut: set[str]
 
 
-def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
+def clips(moments: pd.DataFrame, params: Params, hashes: FileCache[str]) -> Outcome:
     """Cut what is missing of the moments' clips; those in the folder that nobody wants go.
 
     Clips of a video that is not there now stay, unused: its disk may come back.
@@ -55,10 +53,10 @@ def clips(moments: pd.DataFrame, params: Params, hashes: Hashes) -> Outcome:
     workers = params.clips.workers or cores()
     contents, absent = _videos(moments, hashes, workers)
     hashes.save()
-    jobs = planned(moments, contents, params.clips, params.ingest.end_slack)
+    jobs = plan_clips(moments, contents, params.clips, params.ingest.end_slack)
     possible = {moment: job for moment, job in jobs.items() if moment not in absent}
     outcome = _cut_missing(possible, params.clips, workers)
-    shelf.keep_only(FOLDER, {job.clip for job in jobs.values()})
+    remove_others(FOLDER, {job.clip for job in jobs.values()})
     return outcome._replace(failed=absent | outcome.failed)
 
 
@@ -76,7 +74,7 @@ class _Seen(NamedTuple):
 
 
 def _videos(
-    moments: pd.DataFrame, hashes: Hashes, workers: int
+    moments: pd.DataFrame, hashes: FileCache[str], workers: int
 ) -> tuple[dict[str, str], dict[str, Reason]]:
     """Return what the videos hold (hash by path), and the moments of those not there now."""
     paths = list(map(str, moments["path"].dropna().unique()))
@@ -88,7 +86,7 @@ def _videos(
     return contents, {moment: video.reason for moment, video in found.items() if video.reason}
 
 
-def _look(hashes: Hashes, name: str) -> _Seen:
+def _look(hashes: FileCache[str], name: str) -> _Seen:
     path = Path(name)
     if not path.is_file():
         return _Seen(hashes.last(path) or "", "missing")
@@ -99,7 +97,7 @@ def _look(hashes: Hashes, name: str) -> _Seen:
 
 
 def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
-    missing = {job.clip: job for job in jobs.values() if not shelf.holds(FOLDER, job.clip)}
+    missing = {job.clip: job for job in jobs.values() if not has_clip(FOLDER, job.clip)}
     verdicts = map_in_threads(partial(_cut, params), missing.values(), workers, "clips")
     lacking = {job.clip: reason for job, reason in verdicts.items() if reason}
     return Outcome(
@@ -110,8 +108,8 @@ def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcom
 
 
 def _cut(params: Clips, job: Job) -> Reason | None:
-    style = Style(params.format, params.height)
-    return cutter.cut(job.video, job.stretch, job.needed, style, FOLDER / job.clip)
+    clip_format = ClipFormat(params.format, params.height)
+    return cut(job.video, job.interval, job.needed, clip_format, FOLDER / job.clip)
 
 
 def clip_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
@@ -167,10 +165,12 @@ def remark(outcome: Outcome) -> str:
 def main() -> None:
     """Cut what is missing, hand it to where browsers get it, and say what failed."""
     params = load()
-    store = store_of(params.clips.url)
+    store = open_store(params.clips.url)
     judged = pd.concat([table.read() for table in (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)])
-    moments = wanted(judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding)
-    outcome = clips(moments, params, Hashes(HASHES))
+    moments = select_moments(
+        judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding
+    )
+    outcome = clips(moments, params, FileCache(HASHES, files.file_sha256, str))
     store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))
     tables.FAILED_CLIPS.write(failed_table(moments, outcome))

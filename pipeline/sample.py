@@ -27,7 +27,7 @@ from pipeline.sitcom.screenplay import Gender, Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.wording import Narrator
 from pipeline.sitcom.staging.world import Scene, Take
-from pipeline.video.probe import write_video
+from pipeline.video.ffmpeg import write_video
 
 OUT = Path("datasets/work/sample")
 FACETS = ("people", "action", "object", "place")

@@ -38,7 +38,7 @@ NOT_TYPED = {
     "pip install momentrank-*.whl": "test_packaging.py installs it into an empty environment",
     "momentrank": "the name of the command",
     "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_campaign_loop.py, of its release",
-    "python -m pipeline.embed --help": "tests/pipeline/test_stage.py asks every stage for its help",
+    "python -m pipeline.embed --help": "test_cli.py asks every stage for its help",
     "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
     "dvc repro rewrite": "with TVR's texts, which we do not ship; without them: `dvc repro`",
 }

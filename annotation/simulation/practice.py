@@ -25,6 +25,6 @@ def practice(studio: LabelStudio, shown: pd.DataFrame, clips: str) -> str:
     if not found.tasks:
         storage.serve(studio, found, storage.place(clips))
         rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)
-        urls = ((query, store.url_of(clip, clips)) for query, clip in rows)
+        urls = ((query, store.clip_url(clip, clips)) for query, clip in rows)
         studio.add(found, [page.task_data(query, url, "practice") for query, url in urls])
     return projects.page(studio, found)

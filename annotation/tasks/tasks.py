@@ -39,7 +39,7 @@ class Shown:
     def data(self, key: Key, signer: Signer) -> Mapping[str, str]:
         """Return the data of a key's task."""
         query, clip = self._of[key.query_id, key.moment_id]
-        url = store.url_of(clip, self._setting)
+        url = store.clip_url(clip, self._setting)
         signed = signer.sign(key, page.digest(query, page.clip_html(url)))
         return page.task_data(query, url, signed)
 

@@ -52,8 +52,9 @@ def unfinished(path: Path, mode: str = "w", *, private: bool = False) -> Iterato
     descriptor, name = _create_beside(path)
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
     try:
-        with os.fdopen(descriptor, mode, encoding=encoding, newline=newline) as stream:
-            yield stream
+        os.close(descriptor)
+        with Path(name).open(mode, encoding=encoding, newline=newline) as stream:
+            yield stream  # whose name another program may write to
             stream.flush()
             os.fsync(stream.fileno())
         if not private:  # as it was made

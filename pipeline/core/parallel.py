@@ -29,8 +29,8 @@ def map_in_threads(
     pool = ThreadPoolExecutor(workers)
     try:
         futures = {pool.submit(work, item): item for item in items}
-        done = progress(name, as_completed(futures), total=len(futures), unit="")
-        return {futures[future]: future.result() for future in done}
+        with progress(name, as_completed(futures), total=len(futures), unit="") as done:
+            return {futures[future]: future.result() for future in done}
     finally:
         pool.shutdown(cancel_futures=True)
 

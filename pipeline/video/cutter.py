@@ -1,94 +1,192 @@
-"""Cut a stretch out of a video with ffmpeg, accurate to the frame at both ends.
+"""Clips: their format, and cutting an interval out of a video, accurate to the frame.
 
 The first frame of a clip is the first one at or after the start, the last one the last
-before the end. Where a seek lands is the container's business: frames are chosen by their
-own time, and a seek that landed too late is seen by its first frame and done without.
+before the end. Frames are selected by their own time, as a seek lands where the container's index
+says; if that is too late, the video is read from the beginning.
 """
 
-import os
+import math
 import subprocess
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from pipeline.video.damage import is_damaged
-from pipeline.video.ffmpeg import program
-from pipeline.video.probe import ONLY_FILES, VideoError
-from pipeline.video.recipe import Stretch, Style
+from pipeline.core import files
+from pipeline.video.ffmpeg import ONLY_FILES, VideoError, ffmpeg, system_ffmpeg
 from pipeline.video.timeline import HALF_A_MICROSECOND, Timeline
 
 Reason = Literal["no-videos", "missing", "unreadable", "too-short", "no-frame"]
-"""Why a moment has no clip: there are no videos at all; the video is not there; ffmpeg can't
-read it, or it is damaged there; it ends before the moment does; no frame appears in the moment,
-so short is it."""
+"""Why a moment has no clip: there are no videos at all; the video is missing; ffmpeg can't read
+it, or it is damaged there; it ends before the moment does; the moment is too short for a frame."""
 
 LEAD = 0.5
-"""Seconds that are decoded before the start, for frames that lean on earlier ones."""
-PATIENCE = 1800
-"""Seconds after which ffmpeg is taken to hang."""
+"""Seconds decoded before the start, for frames that depend on earlier ones."""
+TIMEOUT = 1800
+"""Seconds after which ffmpeg counts as hanging."""
+VERSION = 1
+"""Increase it if clips must be cut again because a format below has changed."""
+GIF_FPS = 3
+MP4 = (
+    *("-c:v", "libx264", "-preset", "veryfast", "-crf", "23", "-pix_fmt", "yuv420p"),
+    *("-a53cc", "0", "-fps_mode", "passthrough", "-enc_time_base", "1/90000"),
+    *("-movflags", "+faststart", "-write_tmcd", "0"),
+)
+"""What every browser plays, each frame at its own time; without subtitles in the frames."""
+VIDEO_ONLY = (
+    *("-map_chapters", "-1", "-map_metadata", "-1", "-map_metadata:s:v", "-1"),
+    *("-fflags", "+bitexact", "-flags:v", "+bitexact"),
+)
+PALETTES = "split[a][b];[a]palettegen=stats_mode=single[p];[b][p]paletteuse=new=1"
+"""One palette for each frame: one for all would hold the whole clip in memory."""
 
 
-def cut(video: Path, stretch: Stretch, needed: float, style: Style, target: Path) -> Reason | None:
+class _NoClip(Exception):  # noqa: N818  (not an error: the unfinished file is removed)
+    """The video does not give the clip."""
+
+
+class Interval(NamedTuple):
+    """The half-open interval [start, end) of a video, in seconds."""
+
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class ClipFormat:
+    """The format of clips: `height` pixels at most."""
+
+    format: Literal["mp4", "gif"]
+    height: int
+
+    def filters(self, interval: Interval) -> str:
+        """Return ffmpeg's filters that turn the frames of an interval into a clip."""
+        height = f"max(2\\,2*trunc(min({self.height}\\,ih)/2))"
+        scaled = f"scale=w=max(2\\,2*round(oh*dar/2)):h={height},setsar=1"
+        if self.format == "mp4":
+            return f"setpts=PTS-STARTPTS,{scaled}"
+        return f"{_thin(interval)},{scaled},{PALETTES}"
+
+    def options(self) -> tuple[str, ...]:
+        """Return ffmpeg's options for the output file."""
+        return (*(MP4 if self.format == "mp4" else ()), *VIDEO_ONLY)
+
+
+def _thin(interval: Interval) -> str:
+    """Return the filters after which k/3 s shows the last frame that came until then."""
+    zero = f"settb=1/1000000,setpts=PTS-{round(interval.start * 1e6) + 1}"
+    frames = math.ceil(GIF_FPS * (interval.end - interval.start) - 1e-6)
+    return f"{zero},fps={GIF_FPS}:round=up:start_time=0,trim=end_frame={max(frames, 1)}"
+
+
+@cache
+def find_ffmpeg() -> str:
+    """Return the ffmpeg that cuts: the system's if it has all that is needed, else the packaged.
+
+    IMAGEIO_FFMPEG_EXE, where it is set, names another.
+
+    Raises:
+        VideoError: there is none.
+    """
+    system = system_ffmpeg()
+    return system if system and _can_cut(system) else ffmpeg()
+
+
+def _can_cut(program: str) -> bool:
+    """Try it: some have no H.264, and those before 5.1 do not know all of the options."""
+    clip = ClipFormat("mp4", 16)
+    source = ("-nostdin", "-f", "lavfi", "-i", "color=s=16x16:d=0.1")
+    output = ("-vf", clip.filters(Interval(0, 1)), *clip.options(), "-f", "null", "-")
+    trial = subprocess.run(  # noqa: S603  (our own command line)
+        [program, *source, *output], capture_output=True, check=False
+    )
+    return trial.returncode == 0
+
+
+def cut(
+    video: Path, interval: Interval, needed: float, clip_format: ClipFormat, target: Path
+) -> Reason | None:
     """Write a clip, whole or not at all; return None, or why the video does not give it.
 
     The video must reach `needed` (seconds), or it is too short.
 
     Raises:
         VideoError: the clip could not be written, and the video is not to blame.
+        FileError: the folder can't be written to.
     """
-    with _unfinished(target) as path:
-        tried = _attempt(video, stretch, style, (*style.codec(), "-y", f"file:{path}"))
-        if tried.failed:
-            bare = _attempt(video, stretch, style, ("-f", "null", "-"))
-            fault: Reason | None = "unreadable" if bare.failed else None
-            if reason := _lack(bare.timeline, stretch, needed) or fault:
-                return reason
-            raise VideoError(f"{target}: ffmpeg could not write it: {tried.complaint}")
-        reason = _lack(tried.timeline, stretch, needed)
-        if tried.is_damaged and reason != "too-short":  # as a download is that broke off
-            reason = "unreadable"
-        if not reason:
-            _publish(path, target)
-        return reason
+    reason: Reason | None = None
+    with suppress(_NoClip), files.unfinished(target, "wb") as stream:
+        output = ("-f", clip_format.format, "-y", f"file:{stream.name}")
+        attempt = _attempt(video, interval, clip_format, (*clip_format.options(), *output))
+        if attempt.failed:
+            reason = _blame(video, interval, needed, clip_format)
+            if not reason:
+                raise VideoError(f"{target}: ffmpeg could not write it: {attempt.complaint}")
+        else:
+            reason = _missing(attempt.timeline, interval, needed)
+            if attempt.timeline.is_damaged and reason != "too-short":  # as in a broken-off download
+                reason = "unreadable"
+        if reason:
+            raise _NoClip
+    return reason
 
 
-def _lack(timeline: Timeline, stretch: Stretch, needed: float) -> Reason | None:
+def _blame(
+    video: Path, interval: Interval, needed: float, clip_format: ClipFormat
+) -> Reason | None:
+    """Return what is wrong with a video of which no clip was written; None if it can be decoded."""
+    decoded = _attempt(video, interval, clip_format, ("-f", "null", "-"))
+    reason = _missing(decoded.timeline, interval, needed)
+    return reason or ("unreadable" if decoded.failed else None)
+
+
+def _missing(timeline: Timeline, interval: Interval, needed: float) -> Reason | None:
     if not timeline.frames:
         return "unreadable"
     if not timeline.reaches(needed):
         return "too-short"
-    return None if timeline.shows(stretch.start, stretch.end) else "no-frame"
+    return None if timeline.shows(interval.start, interval.end) else "no-frame"
 
 
 class _Attempt(NamedTuple):
     failed: bool
     timeline: Timeline
     complaint: str
-    is_damaged: bool = False
 
 
-def _attempt(video: Path, stretch: Stretch, style: Style, output: tuple[str, ...]) -> _Attempt:
-    """Run ffmpeg from shortly before the start; where that went wrong, from the beginning."""
-    seek = stretch.start - LEAD
+def _attempt(
+    video: Path, interval: Interval, clip_format: ClipFormat, output: tuple[str, ...]
+) -> _Attempt:
+    """Run ffmpeg from shortly before the start; if that fails, from the beginning."""
+    seek = interval.start - LEAD
     if seek > 0:
-        sought = ("-noaccurate_seek", "-ss", f"{seek:.6f}")
-        tried = _run(_command(video, stretch, style, sought), output)
-        if tried.timeline.begins_by(stretch.start) and not tried.is_damaged:
-            return tried
-    return _run(_command(video, stretch, style, ()), output)
+        options = ("-noaccurate_seek", "-ss", f"{seek:.6f}")
+        attempt = _run(_command(video, interval, clip_format, options), output)
+        if attempt.timeline.begins_by(interval.start) and not attempt.timeline.is_damaged:
+            return attempt
+    return _run(_command(video, interval, clip_format, ()), output)
 
 
-def _command(video: Path, stretch: Stretch, style: Style, seek: tuple[str, ...]) -> list[str]:
+def _command(
+    video: Path, interval: Interval, clip_format: ClipFormat, seek: tuple[str, ...]
+) -> list[str]:
     source = (*ONLY_FILES, "-i", f"file:{video}", "-map", "0:V:0")
     time = f"t+{float(HALF_A_MICROSECOND):.7f}"
-    chosen = f"select=gte({time}\\,{stretch.start!r})*lt({time}\\,{stretch.end!r})"
-    # showinfo stands before trim, so that the first frame after the end is seen as well.
-    filters = f"showinfo=checksum=0,trim=end={stretch.end + LEAD!r},{chosen}"
-    told = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info")
+    select = f"select=gte({time}\\,{interval.start!r})*lt({time}\\,{interval.end!r})"
+    # showinfo comes before trim, so that the first frame after the end is seen as well.
+    filters = f"showinfo=checksum=0,trim=end={interval.end + LEAD!r},{select}"
+    log = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info")
     times = ("-copyts", "-start_at_zero", "-threads", "1", "-filter_threads", "1")
-    return [program(), *told, *times, *seek, *source, "-vf", f"{filters},{style.filters(stretch)}"]
+    return [
+        find_ffmpeg(),
+        *log,
+        *times,
+        *seek,
+        *source,
+        "-vf",
+        f"{filters},{clip_format.filters(interval)}",
+    ]
 
 
 def _run(command: list[str], output: tuple[str, ...]) -> _Attempt:
@@ -97,32 +195,11 @@ def _run(command: list[str], output: tuple[str, ...]) -> _Attempt:
             [*command, "-threads", "1", *output],
             capture_output=True,
             check=False,
-            timeout=PATIENCE,
+            timeout=TIMEOUT,
         )
     except subprocess.TimeoutExpired:
-        return _Attempt(True, Timeline(""), f"no end after {PATIENCE} s")
-    told = done.stderr.decode(errors="replace")
-    errors = [line for line in told.splitlines() if "[error]" in line or "[fatal]" in line]
-    timeline = Timeline(told)
-    complaint = (errors or ["it said nothing"])[-1]
-    return _Attempt(done.returncode != 0, timeline, complaint, is_damaged(told, timeline))
-
-
-@contextmanager
-def _unfinished(target: Path) -> Iterator[Path]:
-    """Give a file beside `target` of a name of its own: one that lives on disturbs nobody."""
-    handle, name = tempfile.mkstemp(
-        prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent
-    )
-    os.close(handle)
-    try:
-        yield Path(name)
-    finally:
-        Path(name).unlink(missing_ok=True)
-
-
-def _publish(path: Path, target: Path) -> None:
-    with path.open("rb") as stream:
-        os.fsync(stream.fileno())
-    path.chmod(0o644)
-    path.replace(target)
+        return _Attempt(True, Timeline(""), f"no end after {TIMEOUT} s")
+    log = done.stderr.decode(errors="replace")
+    errors = [line for line in log.splitlines() if "[error]" in line or "[fatal]" in line]
+    complaint = (errors or ["it gave no reason"])[-1]
+    return _Attempt(done.returncode != 0, Timeline(log), complaint)

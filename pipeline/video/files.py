@@ -1,4 +1,4 @@
-"""Where the videos of a corpus lie (`ingest.videos`), which are there, and how long they last."""
+"""The videos of a corpus (`ingest.videos`): their paths, which exist, and how long they last."""
 
 from collections.abc import Collection, Mapping
 from functools import cache, partial
@@ -6,25 +6,25 @@ from pathlib import Path
 
 from pipeline.core.file_cache import FileCache
 from pipeline.core.parallel import map_in_threads
-from pipeline.video.probe import VideoError, seconds_of
+from pipeline.video.ffmpeg import VideoError, seconds_of
 
 ANY_SUFFIX = ".*"
 SUFFIXES = frozenset(
     {".3gp", ".asf", ".avi", ".flv", ".gif", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4"}
     | {".mpeg", ".mpg", ".mts", ".mxf", ".ogv", ".ts", ".webm", ".wmv"}
 )
-"""What `.*` stands for, in capitals too: a subtitle or a picture beside a video is no video."""
-MANY = 0.5
-"""Where a larger share of the videos is not there, the setting is probably wrong."""
+"""What `.*` stands for, in capitals too: not a subtitle or a picture beside a video."""
+MAX_MISSING = 0.5
+"""If a larger share of the videos is missing, the setting is probably wrong."""
 
 
 def video_path(template: str | None, video_id: str) -> str | None:
-    """Return where a video lies, or None if its name would lead out of the folder.
+    """Return the path of a video, or None if its name would lead out of the folder.
 
     `template` is `ingest.videos`, with `{video_id}` for the name. The name may hold any
-    character; only one that stays below the template's own folder becomes a path. What
-    lies there is not looked at: a video may well be a link to another disk. A template that
-    ends in `.*` gives a path that does, too: `find` looks which file that is.
+    character; only one that stays below the template's own folder becomes a path. The
+    disk is not read: a video may well be a link to another disk. A template that
+    ends in `.*` gives a path that does, too: `find` finds the file.
     """
     if template is None or "\0" in video_id:
         return None
@@ -36,7 +36,7 @@ def video_path(template: str | None, video_id: str) -> str | None:
 
 
 def find(path: str) -> Path | None:
-    """Return the file that a path of `video_path` means, or None if it is not there.
+    """Return the file that a path of `video_path` stands for, or None if it does not exist.
 
     Raises:
         VideoError: the path ends in `.*`, and several videos fit.
@@ -45,11 +45,11 @@ def find(path: str) -> Path | None:
         return Path(path)
     if not path.endswith(ANY_SUFFIX):
         return None
-    wanted = Path(path.removesuffix(ANY_SUFFIX))
-    fitting = _videos_in(wanted.parent).get(wanted.name, [])
+    name = Path(path.removesuffix(ANY_SUFFIX))
+    fitting = _videos_in(name.parent).get(name.name, [])
     if len(fitting) > 1:
         raise VideoError(
-            f"{path}: {fitting[0]} and {fitting[1].name} are both there, for one video; remove"
+            f"{path}: {fitting[0]} and {fitting[1].name} both exist, for one video; remove"
             " one of them, or name the suffix in ingest.videos"
         )
     return fitting[0] if fitting else None
@@ -59,31 +59,29 @@ def find(path: str) -> Path | None:
 def _videos_in(folder: Path) -> Mapping[str, list[Path]]:
     """Return the videos of a folder by their names without suffix; read once in a run."""
     try:
-        names = sorted(folder.iterdir())
+        paths = sorted(folder.iterdir())
     except OSError:
         return {}
-    found: dict[str, list[Path]] = {}
-    for path in names:
+    videos: dict[str, list[Path]] = {}
+    for path in paths:
         if path.suffix.lower() in SUFFIXES and path.is_file():
-            found.setdefault(path.stem, []).append(path)
-    return found
+            videos.setdefault(path.stem, []).append(path)
+    return videos
 
 
 def missing_remark(paths: Collection[str]) -> str:
-    """Return what to say where none or few of the videos are there, else an empty string."""
+    """Return a warning if none or few of the videos exist, else an empty string."""
     missing = [path for path in paths if find(path) is None]
-    if not missing or len(missing) <= MANY * len(paths):
+    if not missing or len(missing) <= MAX_MISSING * len(paths):
         return ""
-    there = len(paths) - len(missing)
-    some = f"only {there}" if there else "not one"
-    verb = "are" if there > 1 else "is"
-    return f"{some} of {len(paths)} videos {verb} there: is ingest.videos right? (no {missing[0]})"
+    count = len(paths) - len(missing) or "none"
+    return f"videos found: {count} of {len(paths)}; check ingest.videos (missing: {missing[0]})"
 
 
 def durations(paths: Collection[str], memory: Path, workers: int) -> dict[str, float]:
-    """Return the seconds of each video that is there and readable, by its path.
+    """Return the duration in seconds of each video that exists and is readable, by its path.
 
-    They are kept in `memory` until a video changes.
+    They are cached in `memory` until a video changes.
 
     Raises:
         VideoError: ffmpeg is missing, or several videos fit one path.

@@ -1,6 +1,8 @@
-"""Which clips there should be: pure, from tables and the content of videos to names."""
+"""Which clips are needed, their names, and which are in the folder."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,25 +12,24 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline.core import tables
 from pipeline.core.params import Clips
-from pipeline.video.recipe import Stretch, Style
-from pipeline.video.shelf import name_of
+from pipeline.video.cutter import VERSION, ClipFormat, Interval
 
 
 class ClipsError(MomentRankError):
-    """Tables that do not belong together."""
+    """Tables that do not fit together."""
 
 
 class Job(NamedTuple):
-    """A clip, and what it is cut out of."""
+    """A clip to cut."""
 
     clip: str
     video: Path
-    stretch: Stretch
+    interval: Interval
     needed: float
     """Seconds that the video must reach, or it is too short."""
 
 
-def wanted(
+def select_moments(
     candidates: pd.DataFrame, moments: pd.DataFrame, videos: pd.DataFrame, padding: float
 ) -> pd.DataFrame:
     """Return `moment_id, video_id, path, end, first, last` of every candidate moment, once.
@@ -52,7 +53,7 @@ def wanted(
     return found.sort_values("moment_id", ignore_index=True)
 
 
-def planned(
+def plan_clips(
     moments: pd.DataFrame, contents: Mapping[str, str], params: Clips, slack: float
 ) -> dict[str, Job]:
     """Return the clip of each moment, by moment_id; moments that show the same share it.
@@ -61,11 +62,35 @@ def planned(
     `slack`: the seconds by which a video may end before the last moment of a clip does.
     """
     have = moments[moments["path"].isin(list(contents))]
-    style = Style(params.format, params.height)
+    clip_format = ClipFormat(params.format, params.height)
     bounds = zip(have["first"].tolist(), have["last"].tolist(), strict=True)
-    stretches = list(map(Stretch._make, bounds))
+    intervals = list(map(Interval._make, bounds))
     shas = have["path"].map(contents)
-    names = [name_of(sha, shown, style) for sha, shown in zip(shas, stretches, strict=True)]
+    names = [clip_name(*clip, clip_format) for clip in zip(shas, intervals, strict=True)]
     ends = have.assign(clip=names).groupby("clip")["end"].transform("max")
-    parts = (names, map(Path, have["path"]), stretches, (ends - slack).tolist())
+    parts = (names, map(Path, have["path"]), intervals, (ends - slack).tolist())
     return dict(zip(have["moment_id"], map(Job, *parts), strict=True))
+
+
+def clip_name(video_sha: str, interval: Interval, clip_format: ClipFormat) -> str:
+    """Return a clip's file name: a hash of what it shows, and of nothing else.
+
+    It does not depend on which moment needs the clip or which ffmpeg cuts it, and shows no video's
+    name; a clip that exists need not be cut again.
+    """
+    facts = [VERSION, video_sha, *interval, clip_format.format, clip_format.height]
+    digest = hashlib.sha256(json.dumps(facts).encode())
+    return f"{digest.hexdigest()[:32]}.{clip_format.format}"
+
+
+def has_clip(folder: Path, clip: str) -> bool:
+    """Tell whether a clip exists and is not empty, as after a crash of the disk."""
+    path = folder / clip
+    return path.is_file() and path.stat().st_size > 0
+
+
+def remove_others(folder: Path, clips: Collection[str]) -> None:
+    """Remove every file but these clips: old ones, and what a killed run left unfinished."""
+    for path in folder.iterdir():
+        if path.name not in clips and not path.is_dir():
+            path.unlink()

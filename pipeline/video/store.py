@@ -1,4 +1,4 @@
-"""Where annotators' browsers get clips: Label Studio's local files, S3, or some web server.
+"""Clip stores: where annotators' browsers get clips (Label Studio, S3, or a web server).
 
 `clips.url` says which. Only S3 is filled from here; a web server's owner copies
 datasets/work/clips/ there.
@@ -19,15 +19,15 @@ LOCAL_FILES = "/data/local-files/?d=clips"
 """Label Studio serves it where its document root is datasets/work, of which only the folder
 of a project's storage is shown, to users who are logged in."""
 UPLOADS = 8
-"""How many at once: one at a time mostly waits."""
+"""Parallel uploads."""
 TYPES = {".mp4": "video/mp4", ".gif": "image/gif"}
 
 
 class StoreError(MomentRankError):
-    """Clips could not be brought to where browsers get them."""
+    """Clips could not be uploaded."""
 
 
-def url_of(clip: str, setting: str) -> str:
+def clip_url(clip: str, setting: str) -> str:
     """Return the address of a clip, by its file name and `clips.url`.
 
     An `s3://` address is what Label Studio signs for each reader, if the project has a
@@ -41,25 +41,25 @@ def url_of(clip: str, setting: str) -> str:
 
 
 class Store(Protocol):
-    """The port to wherever clips are handed to."""
+    """The port to a place that serves clips."""
 
     def upload(self, clips: Collection[Path]) -> int:
-        """Bring there what is not there yet; return how many clips that were."""
+        """Upload the clips that are not there yet; return how many there were."""
 
 
-class Here:
-    """Clips stay where they are."""
+class LocalStore:
+    """Clips stay in the folder."""
 
     def upload(self, clips: Collection[Path]) -> int:  # noqa: ARG002  (the port's)
         """Do nothing."""
         return 0
 
 
-class S3:
+class S3Store:
     """A bucket, through a client of boto3; other clips in it are left alone."""
 
     def __init__(self, client: Any, bucket: str, prefix: str) -> None:  # noqa: ANN401  (untyped)
-        """Take a client: who makes it knows the account."""
+        """Use a client, which knows the account."""
         self._client, self._bucket, self._prefix = client, bucket, prefix
 
     def upload(self, clips: Collection[Path]) -> int:
@@ -68,7 +68,7 @@ class S3:
         Raises:
             StoreError: S3 refused, or could not be reached.
         """
-        with _told(self._bucket):
+        with _translate_errors(self._bucket):
             there = set(self._keys())
             missing = [clip for clip in clips if _key(self._prefix, clip.name) not in there]
             map_in_threads(self._put, missing, UPLOADS, "upload")
@@ -90,7 +90,7 @@ class S3:
 
 
 @contextmanager
-def _told(bucket: str) -> Iterator[None]:
+def _translate_errors(bucket: str) -> Iterator[None]:
     from botocore.exceptions import (  # noqa: PLC0415  (S3 is an extra)
         BotoCoreError,
         ClientError,
@@ -108,16 +108,16 @@ def _told(bucket: str) -> Iterator[None]:
         raise StoreError(f"clips.url: {S3_SCHEME}{bucket}: {' '.join(str(exc).split())}") from exc
 
 
-def store_of(setting: str) -> Store:
+def open_store(setting: str) -> Store:
     """Return the store that `clips.url` names.
 
     Raises:
         StoreError: it is S3, and boto3 is missing or finds no region.
     """
     if not setting.startswith(S3_SCHEME):
-        return Here()
+        return LocalStore()
     bucket, prefix = bucket_and_prefix(setting)
-    return S3(_client(bucket), bucket, prefix)
+    return S3Store(_client(bucket), bucket, prefix)
 
 
 def bucket_and_prefix(setting: str) -> tuple[str, str]:
@@ -135,5 +135,5 @@ def _client(bucket: str) -> Any:  # noqa: ANN401  (boto3 has no types)
         import boto3  # noqa: PLC0415  (S3 is an extra)
     except ImportError as exc:
         raise StoreError("clips.url is on S3, which needs boto3; type: pip install boto3") from exc
-    with _told(bucket):
+    with _translate_errors(bucket):
         return boto3.client("s3")

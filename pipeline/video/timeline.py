@@ -1,4 +1,4 @@
-"""When a video shows what: the frames that ffmpeg's `showinfo` told of, in exact arithmetic."""
+"""When a video shows what, and whether it is damaged: parsed from ffmpeg's log, exactly."""
 
 import re
 from collections.abc import Iterator
@@ -13,8 +13,22 @@ _CLOCK = re.compile(r"config in time_base: (\d+)/(\d+)")
 _FRAME = re.compile(r" n: *\d+ pts: *(-?\d+) (?:.*? duration: *(\d+) )?")
 
 
+# ffmpeg goes on after an error: it patches a broken frame from its neighbours, and the following
+# ones smear until the next keyframe.
+_PATCHED = re.compile(
+    "corrupt decoded frame|Error submitting packet to decoder|Error while decoding stream"
+)
+# A container that could not find its next packet, or found a broken one; newer versions of ffmpeg
+# call it `in#0`. Similar messages are harmless: a decoder misses references before a seek point.
+_LOST = re.compile(
+    r"^\[(?:in#\d|(?:mov|matroska|avi|mpegts|mpeg|flv|ogg|asf)[, ])[^]]*\] \[(?:error|fatal)\]"
+    r"(?! File ended prematurely)|corrupt input packet in stream",
+    re.MULTILINE,
+)
+
+
 class Frame(NamedTuple):
-    """One picture: when it appears, and for how long it stands (0: not told); seconds."""
+    """One picture: when it appears, and for how long it lasts (0: not known); seconds."""
 
     time: Fraction
     duration: Fraction
@@ -23,9 +37,18 @@ class Frame(NamedTuple):
 class Timeline:
     """The frames of a stretch of video, from before a moment until after it."""
 
-    def __init__(self, told: str) -> None:
-        """Read what `showinfo` told."""
-        self.frames = sorted(_frames(told))
+    def __init__(self, log: str) -> None:
+        """Parse what ffmpeg wrote with `-loglevel level+info` and the filter `showinfo`."""
+        self.frames, self._log = sorted(_parse_frames(log)), log
+
+    @property
+    def is_damaged(self) -> bool:
+        """Whether decoded frames were patched, or lost by the container.
+
+        A thread of its own reads the container ahead, so its complaint may appear anywhere in the
+        log, and counts only if frames are missing.
+        """
+        return bool(_PATCHED.search(self._log) or (_LOST.search(self._log) and self.has_gap()))
 
     def begins_by(self, start: float) -> bool:
         """Tell whether nothing at or after `start` can be missing."""
@@ -51,9 +74,9 @@ class Timeline:
         return last.time + (last.duration or usual)
 
 
-def _frames(told: str) -> Iterator[Frame]:
+def _parse_frames(log: str) -> Iterator[Frame]:
     tick = Fraction(0)
-    for line in told.splitlines():
+    for line in log.splitlines():
         if clock := _CLOCK.search(line):
             tick = Fraction(int(clock[1]), int(clock[2]))
         elif frame := _FRAME.search(line):

@@ -19,7 +19,7 @@ from pipeline.core.params import load  # noqa: E402
 from pipeline.sitcom.drawing.frame import Painter, frame_size  # noqa: E402
 from pipeline.sitcom.screenplay import Screenplay, load_screenplay  # noqa: E402
 from pipeline.sitcom.staging.schedule import Plot  # noqa: E402
-from pipeline.video.probe import write_video  # noqa: E402
+from pipeline.video.ffmpeg import write_video  # noqa: E402
 
 OUT = Path("docs/annotation.png")
 HEIGHT, FIRST_SECOND, LAST_SECOND = 480, 8, 12

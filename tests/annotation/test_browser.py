@@ -10,7 +10,7 @@ from studio import studio
 
 from annotation.label_studio import guideline
 from annotation.label_studio.page import OPTIONS, Answer, read_answer
-from pipeline.video.probe import write_video
+from pipeline.video.ffmpeg import write_video
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 

@@ -55,7 +55,7 @@ def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
     for _ in range(2):
         client.serve_s3(project, "campaign", "of/clips")
     assert len(lead.api("GET", f"/api/storages/s3/?project={project.id}")) == 1
-    shown = page.task_data("A dog barks.", store.url_of(CLIP, CLIPS_URL), "key")
+    shown = page.task_data("A dog barks.", store.clip_url(CLIP, CLIPS_URL), "key")
     [task] = client.add(project, [shown])
 
     [pushed] = client.tasks(project)

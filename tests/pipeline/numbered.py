@@ -11,7 +11,7 @@ from PIL import Image
 from pipeline.sitcom.drawing.brush import STAGE_HEIGHT
 from pipeline.sitcom.drawing.strip import BITS, BLOCK, HEIGHT, block_of, paint_strip
 from pipeline.sitcom.staging.world import WIDTH
-from pipeline.video.probe import ffmpeg, write_video
+from pipeline.video.ffmpeg import ffmpeg, write_video
 
 FPS = 12
 SIZE = (320, 180)

@@ -17,8 +17,8 @@ from pipeline import clips
 from pipeline.core import files, tables
 from pipeline.core.params import ParamsError
 from pipeline.ingest import video_path
+from pipeline.video.ffmpeg import VideoError
 from pipeline.video.files import _videos_in
-from pipeline.video.probe import VideoError
 
 pytestmark = pytest.mark.integration
 
@@ -182,7 +182,7 @@ def test_the_hash_says_what_is_shown_not_how_it_was_encoded(place, monkeypatch):
     [before] = place.clips.iterdir()
     content, [sha] = before.read_bytes(), place.table()["clip_sha"]
     before.unlink()
-    monkeypatch.setattr("pipeline.video.recipe.MP4", ("-c:v", "libx264", "-crf", "40"))
+    monkeypatch.setattr("pipeline.video.cutter.MP4", ("-c:v", "libx264", "-crf", "40"))
     clips.main()
     assert before.read_bytes() != content  # as another ffmpeg would
     assert place.table()["clip_sha"].tolist() == [sha]
@@ -266,7 +266,7 @@ def test_a_corpus_without_videos_has_no_clips(place, capsys):
 
 
 def test_a_failure_of_ours_stops_the_stage_and_is_nobodys_reason(place, monkeypatch):
-    monkeypatch.setattr("pipeline.video.recipe.MP4", ("-c:v", "no-such-codec"))
+    monkeypatch.setattr("pipeline.video.cutter.MP4", ("-c:v", "no-such-codec"))
     place.want(("a", "v", 1.0, 2.0))
     with pytest.raises(VideoError, match="ffmpeg could not write it"):
         clips.main()

@@ -13,7 +13,7 @@ from pipeline import reference_runs, report
 from pipeline.campaign import campaign as opened_campaign
 from pipeline.core import csv_files, tables
 from pipeline.pages import sources
-from pipeline.video.probe import write_video
+from pipeline.video.ffmpeg import write_video
 
 REPOSITORY = Path(__file__).parents[3]
 HOSTILE = '<script>alert("1")</script>\u202e{{ 7 * 7 }}</title></svg><img src=http://x.invalid/>'

@@ -36,7 +36,7 @@ from pipeline.sitcom.screenplay import (
     load_screenplay,
 )
 from pipeline.sitcom.staging.schedule import Plot
-from pipeline.video import probe
+from pipeline.video import ffmpeg
 
 HEIGHT, FPS = 180, 12
 SCRIPT = load_screenplay(Path(__file__).parents[3] / SCREENPLAY)
@@ -279,7 +279,7 @@ def test_the_number_on_a_frame_is_read_back(number, height):
 
 def test_the_number_survives_the_codec(tmp_path):
     numbers = [0, 1, 2, 3, 255, 256, 21845, 43690, 65535, 32768, 4095]
-    probe.write_video(tmp_path / "a.mp4", map(strip, numbers), frame_size(HEIGHT), FPS)
+    ffmpeg.write_video(tmp_path / "a.mp4", map(strip, numbers), frame_size(HEIGHT), FPS)
     decoded = read_video(tmp_path / "a.mp4", frame_size(HEIGHT))
     assert [read_frame_number(frame) for frame in decoded] == numbers
 
@@ -289,9 +289,9 @@ def test_the_number_survives_being_made_small_and_bad(tmp_path):
     take = TAKES[1]
     painter = Painter(SCRIPT, take, HEIGHT)
     original, bad = tmp_path / "a.mp4", tmp_path / "b.mp4"
-    probe.write_video(original, map(painter.frame, range(30, 70)), frame_size(HEIGHT), FPS)
+    ffmpeg.write_video(original, map(painter.frame, range(30, 70)), frame_size(HEIGHT), FPS)
     worst = ["-vf", "scale=160:90", "-c:v", "libx264", "-crf", "36", str(bad)]
-    command = [probe.ffmpeg(), "-loglevel", "error", "-i", str(original), *worst]
+    command = [ffmpeg.ffmpeg(), "-loglevel", "error", "-i", str(original), *worst]
     subprocess.run(command, check=True)
     numbers = [read_frame_number(frame) for frame in read_video(bad, (160, 90))]
     assert numbers == list(range(30, 70))

@@ -1,12 +1,13 @@
-"""What every stage's command does: help, one-line errors, exit codes."""
+"""What every stage's command does: help, numbers as arguments, errors in one line, exit codes."""
 
+import argparse
 import os
 import subprocess
 import sys
 
 import pytest
 
-from pipeline.core import files
+from pipeline.core import cli, files
 
 STAGES = ["ingest", "tagger", "rewrite", "split", "embed", "candidates", "pseudo", "sample"]
 
@@ -73,3 +74,41 @@ def test_metrics_refuse_what_is_no_number(tmp_path):
     with pytest.raises(ValueError, match="Out of range float"):
         files.write_json(tmp_path / "metrics.json", {"share": float("nan")})
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "value"),
+    [
+        (cli.natural, "0", 0),
+        (cli.count, "1", 1),
+        (cli.positive, "0.5", 0.5),
+        (cli.share, "0", 0.0),
+        (cli.positive_share, "1", 1.0),
+    ],
+)
+def test_a_number_is_read(kind, text, value):
+    assert kind(text) == value
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (cli.natural, "-1"),
+        (cli.natural, "1.5"),
+        (cli.count, "0"),
+        (cli.count, "-1"),
+        (cli.count, "many"),
+        (cli.positive, "0"),
+        (cli.positive, "inf"),
+        (cli.share, "1.1"),
+        (cli.share, "nan"),
+        (cli.positive_share, "0"),
+    ],
+)
+def test_another_is_a_usage_error(kind, text, capsys):
+    parser = argparse.ArgumentParser()
+    parser.add_argument("number", type=kind)
+    with pytest.raises(SystemExit) as caught:
+        parser.parse_args(["--", text])
+    assert caught.value.code == 2
+    assert text in capsys.readouterr().err

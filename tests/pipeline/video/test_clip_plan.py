@@ -1,13 +1,24 @@
-"""Which clips there should be: one for all that shows the same, within the video."""
+"""Which clips are needed (one for all that shows the same), their names, and their folder."""
 
+import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.core.params import Clips
-from pipeline.video.plan import ClipsError, planned, wanted
-from pipeline.video.recipe import Stretch
+from pipeline.video import plan
+from pipeline.video.cutter import ClipFormat, Interval
+from pipeline.video.plan import (
+    ClipsError,
+    clip_name,
+    has_clip,
+    plan_clips,
+    remove_others,
+    select_moments,
+)
 
 SHAS = {"v.mp4": "ab", "w.mp4": "cd", "copy.mp4": "ab"}
 VIDEOS = [("v", 10.0, "v.mp4"), ("w", 20.0, "w.mp4"), ("copy", 10.0, "copy.mp4"),
@@ -22,13 +33,13 @@ def moments_of(*rows, padding=0.0, candidates=None):
     moments = table(rows, "moment_id", "video_id", "start", "end")
     ids = candidates or [(f"q{n}", row[0]) for n, row in enumerate(rows)]
     videos = table(VIDEOS, "video_id", "duration", "path")
-    return wanted(table(ids, "query_id", "moment_id"), moments, videos, padding)
+    return select_moments(table(ids, "query_id", "moment_id"), moments, videos, padding)
 
 
 def jobs_of(*rows, padding=0.0, slack=1.0, **clips):
     params = {"format": "mp4", "height": 480, "url": "label-studio", "workers": 1} | clips
     moments = moments_of(*rows, padding=padding)
-    return planned(moments, SHAS, Clips(padding=padding, **params), slack)
+    return plan_clips(moments, SHAS, Clips(padding=padding, **params), slack)
 
 
 def test_a_moment_that_many_queries_want_is_wanted_once():
@@ -58,7 +69,7 @@ def test_moments_that_show_the_same_share_a_clip():
     jobs = jobs_of(*rows, ("d", "v", 1.0, 2.5), ("e", "w", 1.0, 2.0))
     assert jobs["a"].clip == jobs["b"].clip == jobs["c"].clip
     assert len({job.clip for job in jobs.values()}) == 3
-    assert jobs["e"][1:] == (Path("w.mp4"), Stretch(1.0, 2.0), 1.0)
+    assert jobs["e"][1:] == (Path("w.mp4"), Interval(1.0, 2.0), 1.0)
 
 
 def test_a_clip_is_long_enough_for_each_of_its_moments():
@@ -80,7 +91,7 @@ def test_only_what_is_shown_makes_another_clip():
 def test_what_has_no_content_has_no_clip():
     assert jobs_of(("m", "../x", 1.0, 2.0)) == {}
     empty = moments_of()
-    assert planned(empty, {}, Clips(format="mp4", height=480, padding=0.0, url="label-studio",
+    assert plan_clips(empty, {}, Clips(format="mp4", height=480, padding=0.0, url="label-studio",
                                     workers=1), 1.0) == {}  # fmt: skip
 
 
@@ -89,3 +100,55 @@ def test_tables_that_do_not_belong_together_are_refused():
         moments_of(("m", "v", 1.0, 2.0), candidates=[("q", "m"), ("q", "x")])
     with pytest.raises(ClipsError, match="the moment 'm' or its video is not in"):
         moments_of(("m", "unheard-of", 1.0, 2.0))
+
+
+seconds = st.floats(0, 1e6, allow_nan=False)
+facts = st.tuples(
+    st.text(),
+    st.builds(Interval, seconds, seconds),
+    st.builds(ClipFormat, st.sampled_from(["mp4", "gif"]), st.integers(16, 4320)),
+)
+
+
+@given(facts, facts)
+def test_clips_have_one_name_if_they_show_the_same(one, other):
+    assert (clip_name(*one) == clip_name(*other)) == (one == other)
+    assert clip_name(*one) == clip_name(*one)
+
+
+@given(facts)
+def test_a_name_is_a_hash_whatever_the_video_is_called(one):
+    assert re.fullmatch(r"[0-9a-f]{32}\.(mp4|gif)", clip_name(*one))
+
+
+def test_names_are_the_same_on_every_machine():
+    """The ledger holds them: another name makes the judgments of a campaign stale."""
+    assert (
+        clip_name("ab", Interval(1.5, 4.0), ClipFormat("mp4", 480))
+        == "3ffadae77b059a9478690142d3629f76.mp4"
+    )
+
+
+def test_another_version_is_another_clip(monkeypatch):
+    before = clip_name("ab", Interval(1.5, 4.0), ClipFormat("mp4", 480))
+    monkeypatch.setattr(plan, "VERSION", plan.VERSION + 1)
+    assert clip_name("ab", Interval(1.5, 4.0), ClipFormat("mp4", 480)) != before
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "a.mp4").write_bytes(b"clip")
+    (tmp_path / "empty.mp4").write_bytes(b"")
+    (tmp_path / ".b.x7f.mp4").write_bytes(b"half a clip")
+    (tmp_path / "lost.mp4").symlink_to(tmp_path / "nowhere")
+    return tmp_path
+
+
+def test_only_a_file_that_holds_something_is_there(folder):
+    names = ["a.mp4", "empty.mp4", "lost.mp4", "never.mp4"]
+    assert [has_clip(folder, name) for name in names] == [True, False, False, False]
+
+
+def test_what_nobody_wants_goes_and_so_do_pieces(folder):
+    remove_others(folder, {"a.mp4", "b.mp4"})
+    assert [path.name for path in folder.iterdir()] == ["a.mp4"]

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.video.damage import is_damaged
 from pipeline.video.timeline import Timeline
 
 HALF = Fraction(1, 2_000_000)
@@ -80,4 +79,4 @@ def test_a_container_that_is_broken_counts_where_frames_are_missing(
     text = told([(k, 1) for k in range(9) if k not in missing], Fraction(1, 12))
     both = [complaint, text] if is_before else [text, complaint]
     whole = "\n".join(both)
-    assert is_damaged(whole, Timeline(whole)) == (counts and bool(missing))
+    assert Timeline(whole).is_damaged == (counts and bool(missing))

@@ -1,12 +1,13 @@
-"""The port to ffmpeg: whole files or none, and what it says when it can't."""
+"""ffmpeg: whole files or none, the message if it fails, and which program cuts."""
 
 import imageio_ffmpeg
 import numpy as np
 import pytest
 from numbered import read_video
 
-from pipeline.video import probe
-from pipeline.video.probe import VideoError, write_video
+from pipeline.video import ffmpeg
+from pipeline.video.cutter import find_ffmpeg
+from pipeline.video.ffmpeg import VideoError, write_video
 
 SIZE = (64, 36)
 
@@ -56,6 +57,48 @@ def test_no_ffmpeg_says_what_to_type(monkeypatch):
     def missing():
         raise RuntimeError("No ffmpeg exe could be found")
 
-    monkeypatch.setattr(probe.imageio_ffmpeg, "get_ffmpeg_exe", missing)
+    monkeypatch.setattr(ffmpeg.imageio_ffmpeg, "get_ffmpeg_exe", missing)
     with pytest.raises(VideoError, match="pip install imageio-ffmpeg"):
-        probe.ffmpeg()
+        ffmpeg.ffmpeg()
+
+
+@pytest.fixture
+def fresh(monkeypatch, tmp_path):
+    monkeypatch.delenv("IMAGEIO_FFMPEG_EXE", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    find_ffmpeg.cache_clear()
+    yield
+    find_ffmpeg.cache_clear()
+
+
+@pytest.fixture
+def packaged(fresh):
+    return imageio_ffmpeg.get_ffmpeg_exe()
+
+
+def put(path, script):
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+def test_the_systems_is_taken_first(tmp_path, packaged):
+    assert find_ffmpeg() == packaged
+    find_ffmpeg.cache_clear()
+    system = put(tmp_path / "ffmpeg", f'exec {packaged} "$@"')
+    assert find_ffmpeg() == system
+
+
+@pytest.mark.parametrize(
+    "script", ["echo 'Unknown encoder libx264' >&2; exit 1", "echo 'Unrecognized option'; exit 8"]
+)
+def test_a_system_one_that_cannot_cut_is_passed_over(tmp_path, packaged, script):
+    put(tmp_path / "ffmpeg", script)
+    assert find_ffmpeg() == packaged
+
+
+def test_one_that_is_asked_for_is_taken_before_the_systems(tmp_path, packaged, monkeypatch):
+    put(tmp_path / "ffmpeg", f'exec {packaged} "$@"')
+    asked = put(tmp_path / "another", f'exec {packaged} "$@"')
+    monkeypatch.setenv("IMAGEIO_FFMPEG_EXE", asked)
+    assert find_ffmpeg() == asked

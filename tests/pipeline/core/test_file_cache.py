@@ -1,4 +1,4 @@
-"""Hashes of videos: by content, read once for each change, and kept while a disk is away."""
+"""The cache of what files hold: read once for each change, and kept while a disk is away."""
 
 import hashlib
 import os
@@ -6,7 +6,7 @@ import os
 import pytest
 
 from pipeline.core import files
-from pipeline.video.hashes import Hashes
+from pipeline.core.file_cache import FileCache
 
 
 def sha(content):
@@ -35,8 +35,12 @@ def read(monkeypatch):
     return paths
 
 
+def open_cache(path):
+    return FileCache(path, files.file_sha256, str)
+
+
 def saved(cache, video):
-    hashes = Hashes(cache)
+    hashes = open_cache(cache)
     assert hashes.get(video) == sha(video.read_bytes())
     hashes.save()
 
@@ -67,10 +71,10 @@ def test_a_file_that_is_away_held_what_it_held(cache, video):
     content = video.read_bytes()
     video.unlink()
     for _ in range(2):  # and is not forgotten
-        hashes = Hashes(cache)
+        hashes = open_cache(cache)
         assert hashes.last(video) == sha(content)
         hashes.save()
-    assert Hashes(cache).last(video.with_name("never.mp4")) is None
+    assert open_cache(cache).last(video.with_name("never.mp4")) is None
 
 
 def test_files_that_nobody_asks_for_are_forgotten(cache, video):
@@ -78,9 +82,9 @@ def test_files_that_nobody_asks_for_are_forgotten(cache, video):
     other = video.with_name("other.mp4")
     other.write_bytes(b"x")
     saved(cache, other)
-    assert Hashes(cache).last(video) is None
+    assert open_cache(cache).last(video) is None
 
 
 def test_what_is_not_there_is_an_error_of_the_system(cache, tmp_path):
     with pytest.raises(FileNotFoundError):
-        Hashes(cache).get(tmp_path / "none.mp4")
+        open_cache(cache).get(tmp_path / "none.mp4")

@@ -16,8 +16,8 @@ from pipeline.core.files import FileError
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.embeddings import EmbeddingsError
 from pipeline.video import cutter
-from pipeline.video.probe import VideoError
-from pipeline.video.recipe import Stretch, Style
+from pipeline.video.cutter import ClipFormat, Interval
+from pipeline.video.ffmpeg import VideoError
 
 ROOM = 512 * 1024
 LIMIT = 64 * 1024
@@ -155,7 +155,9 @@ def test_embeddings_on_a_full_disk_are_the_former_ones_and_nobody_is_killed(smal
 def test_a_clip_on_a_full_disk_is_no_bad_video_and_no_half_clip(small_disk, numbered, room):
     (small_disk / "rest").write_bytes(bytes(ROOM - room))
     with pytest.raises(VideoError, match=r"clip\.mp4: ffmpeg could not write it"):
-        cutter.cut(numbered, Stretch(0.5, 7.5), 7.5, Style("mp4", 480), small_disk / "clip.mp4")
+        cutter.cut(
+            numbered, Interval(0.5, 7.5), 7.5, ClipFormat("mp4", 480), small_disk / "clip.mp4"
+        )
     assert [entry.name for entry in small_disk.iterdir()] == ["rest"]
 
 

@@ -10,15 +10,14 @@ from hypothesis import strategies as st
 from numbered import FPS, convert, numbers, shown, size_of, streams, thinned, times, write_numbered
 
 from pipeline.video import cutter
-from pipeline.video.cutter import cut
-from pipeline.video.probe import VideoError
-from pipeline.video.recipe import Stretch, Style
+from pipeline.video.cutter import ClipFormat, Interval, cut
+from pipeline.video.ffmpeg import VideoError
 
 pytestmark = pytest.mark.integration
 
 ALL = range(96)
-MP4 = Style("mp4", 480)
-GIF = Style("gif", 480)
+MP4 = ClipFormat("mp4", 480)
+GIF = ClipFormat("gif", 480)
 STRETCHES = [
     (0.0, 1.0),
     (0.5, 1.5),  # on the grid of frames
@@ -35,7 +34,7 @@ STRETCHES = [
 
 def clip_of(video, start, end, style, folder, needed=None):
     target = folder / f"clip.{style.format}"
-    assert cut(video, Stretch(start, end), needed or end, style, target) is None
+    assert cut(video, Interval(start, end), needed or end, style, target) is None
     return target
 
 
@@ -119,7 +118,7 @@ def test_frames_at_uneven_times_keep_them(numbered, tmp_path, start, end):
 def test_a_clip_is_no_higher_than_wanted_and_even(tmp_path, size, height, expected, kind):
     video = tmp_path / "video.mp4"
     write_numbered(video, 4, size)
-    assert size_of(clip_of(video, 0.0, 0.3, Style(kind, height), tmp_path)) == expected
+    assert size_of(clip_of(video, 0.0, 0.3, ClipFormat(kind, height), tmp_path)) == expected
 
 
 def test_pixels_that_are_not_square_become_square(numbered, tmp_path):
@@ -164,7 +163,7 @@ def reason(tmp_path):
     def _reason(video, start=0.0, end=1.0, needed=None):
         folder = tmp_path / "clips"
         folder.mkdir(exist_ok=True)
-        why = cut(video, Stretch(start, end), needed or end, MP4, folder / "clip.mp4")
+        why = cut(video, Interval(start, end), needed or end, MP4, folder / "clip.mp4")
         assert list(folder.iterdir()) == []
         return why
 
@@ -210,7 +209,7 @@ def test_damage_in_the_middle_spoils_its_own_moments_alone(numbered, tmp_path, n
     middle, length = len(content) // 2, len(content) // 20
     content[middle : middle + length] = (fill * length)[:length]
     source.write_bytes(content)
-    stretches = [Stretch(second, second + 1.0) for second in range(8)]
+    stretches = [Interval(second, second + 1.0) for second in range(8)]
     reasons = [cut(source, it, it.end, MP4, tmp_path / "clip.mp4") for it in stretches]
     assert set(reasons) == {None, "unreadable"}
     assert reasons[0] is reasons[7] is None
@@ -247,10 +246,10 @@ def test_any_name_of_a_video_is_only_a_name(numbered, tmp_path, monkeypatch, nam
 
 
 def test_a_clip_that_cannot_be_written_is_an_error_not_a_bad_video(numbered, tmp_path, monkeypatch):
-    monkeypatch.setattr(Style, "codec", lambda _: ("-c:v", "no-such-codec"))
+    monkeypatch.setattr(ClipFormat, "options", lambda _: ("-c:v", "no-such-codec"))
     target = tmp_path / "clip.mp4"
     with pytest.raises(VideoError, match=r"clip\.mp4: ffmpeg could not write it: .*ncoder"):
-        cut(numbered, Stretch(0, 1), 1, MP4, target)
+        cut(numbered, Interval(0, 1), 1, MP4, target)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -259,4 +258,4 @@ def test_an_ffmpeg_that_hangs_is_given_up(numbered, tmp_path, monkeypatch):
         raise subprocess.TimeoutExpired("ffmpeg", timeout)
 
     monkeypatch.setattr(cutter.subprocess, "run", hang)
-    assert cut(numbered, Stretch(0, 1), 1, MP4, tmp_path / "clip.mp4") == "unreadable"
+    assert cut(numbered, Interval(0, 1), 1, MP4, tmp_path / "clip.mp4") == "unreadable"

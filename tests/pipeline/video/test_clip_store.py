@@ -6,7 +6,7 @@ import boto3
 import pytest
 from moto import mock_aws
 
-from pipeline.video.store import Here, StoreError, store_of, url_of
+from pipeline.video.store import LocalStore, StoreError, clip_url, open_store
 
 SECRET = "wJalrXUtnFEMI-not-a-real-one"  # noqa: S105
 KEY_ID = "AKIDTESTTESTTEST"
@@ -65,18 +65,18 @@ def keys(bucket):
     ],
 )
 def test_a_clip_has_an_address_wherever_it_lies(setting, url):
-    assert url_of(CLIP, setting) == url
+    assert clip_url(CLIP, setting) == url
 
 
 @pytest.mark.parametrize("setting", ["label-studio", "https://example.org"])
 def test_nothing_in_a_name_becomes_part_of_an_address(setting):
-    assert url_of("../a b?c#d&50%.mp4", setting).endswith("/..%2Fa%20b%3Fc%23d%2650%25.mp4")
+    assert clip_url("../a b?c#d&50%.mp4", setting).endswith("/..%2Fa%20b%3Fc%23d%2650%25.mp4")
 
 
 @pytest.mark.parametrize("setting", ["label-studio", "https://example.org/clips"])
 def test_only_a_bucket_is_filled_from_here(setting, files):
-    assert isinstance(store_of(setting), Here)
-    assert store_of(setting).upload(files) == 0
+    assert isinstance(open_store(setting), LocalStore)
+    assert open_store(setting).upload(files) == 0
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,15 @@ def test_only_a_bucket_is_filled_from_here(setting, files):
     [("s3://clips", ""), ("s3://clips/tvr/one/", "tvr/one/"), ("s3://clips//x y", "x y/")],
 )
 def test_a_clip_lies_where_its_address_says(bucket, files, setting, prefix):
-    assert store_of(setting).upload(files) == 3
+    assert open_store(setting).upload(files) == 3
     assert keys(bucket) == [f"{prefix}{path.name}" for path in files]
-    assert [url_of(p.name, setting) for p in files] == [f"s3://clips/{key}" for key in keys(bucket)]
+    assert [clip_url(p.name, setting) for p in files] == [
+        f"s3://clips/{key}" for key in keys(bucket)
+    ]
 
 
 def test_a_browser_is_told_what_it_gets(bucket, files):
-    store_of("s3://clips").upload(files)
+    open_store("s3://clips").upload(files)
     got = [bucket.Object(path.name).get() for path in files]
     assert [answer["ContentType"] for answer in got] == ["video/mp4", "image/gif", "video/mp4"]
     assert [answer["Body"].read() for answer in got] == [path.read_bytes() for path in files]
@@ -100,22 +102,22 @@ def test_only_what_the_bucket_lacks_is_uploaded_and_nothing_is_taken_away(bucket
     bucket.put_object(Key="p/b.gif", Body=b"there before")
     bucket.put_object(Key="p/other.mp4", Body=b"another campaign's")
     bucket.put_object(Key="a.mp4", Body=b"outside of the prefix")
-    assert store_of("s3://clips/p").upload(files) == 2
-    assert store_of("s3://clips/p").upload(files) == 0
+    assert open_store("s3://clips/p").upload(files) == 2
+    assert open_store("s3://clips/p").upload(files) == 0
     assert keys(bucket) == ["a.mp4", "p/a.mp4", "p/b.gif", "p/c.mp4", "p/other.mp4"]
     assert bucket.Object("p/b.gif").get()["Body"].read() == b"there before"
 
 
 def test_a_bucket_of_many_pages_is_read_to_its_end(bucket, files, monkeypatch):
     monkeypatch.setenv("MOTO_S3_DEFAULT_MAX_KEYS", "2")
-    store = store_of("s3://clips")
+    store = open_store("s3://clips")
     store.upload(files)
     assert store.upload(files) == 0
 
 
 def complaint(setting, clips):
     with pytest.raises(StoreError) as caught:
-        store_of(setting).upload(clips)
+        open_store(setting).upload(clips)
     [line] = str(caught.value).splitlines()
     assert SECRET not in line
     assert KEY_ID not in line
@@ -149,9 +151,9 @@ def test_a_server_that_is_not_there_is_one_line(account, files, monkeypatch):
 def test_without_boto3_it_says_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "boto3", None)
     with pytest.raises(StoreError, match="type: pip install boto3"):
-        store_of("s3://clips")
+        open_store("s3://clips")
 
 
 def test_a_clip_that_goes_missing_is_no_matter_of_s3(bucket, tmp_path):
     with pytest.raises(FileNotFoundError):
-        store_of("s3://clips").upload([tmp_path / "none.mp4"])
+        open_store("s3://clips").upload([tmp_path / "none.mp4"])
