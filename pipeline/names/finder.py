@@ -93,13 +93,18 @@ class NameFinder:
 
     def _learn(self, texts: Sequence[str], of_captions: bool) -> Known:
         """Return what the corpus tells about its people."""
-        sure = frozenset(
-            key
-            for key, share in self._evidence.votes.items()
-            if share >= MIN_VOTE_SHARE and self._casings.get(key, truecase.Casing()).is_name_like
-        )
-        names = of_captions or corpora.names_share(texts, self._cast) >= corpora.NAMES_PEOPLE
-        return Known(self._cast, corpora.people(texts, self._refined(texts), sure, names), names)
+        of_word = {
+            key: self._casings.get(key, truecase.Casing())
+            for key, vote in self._evidence.votes.items()
+            if vote >= MIN_VOTE_SHARE
+        }
+        words = frozenset(key for key, casing in of_word.items() if not casing.is_name_like)
+        rare = {key for key in words if of_word[key].capitals < MIN_VOTES}
+        share = 1.0 if of_captions else corpora.names_share(texts, self._cast)
+        known = Known(self._cast, words=words, share=share)
+        sure = frozenset(of_word.keys() - rare)
+        people = corpora.people(texts, self._refined(texts), sure, known.names_people)
+        return known._replace(people=people)
 
     def _judged(self, texts: Sequence[str]) -> list[list[tuple[Span, Verdict]]]:
         """Return the candidates of each text with what becomes of them; each is judged once."""
@@ -112,7 +117,9 @@ class NameFinder:
     def _refined(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the candidates of each text: what the tagger marks, and the corpus adds."""
         return [
-            refine(text, [*spans, *self._cast.spans(text)], self._evidence)
+            refine(
+                text, [*spans, *self._cast.spans(text), *corpora.full_names(text)], self._evidence
+            )
             for text, spans in zip(texts, self._tag(texts), strict=True)
         ]
 

@@ -13,6 +13,8 @@ from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence.advice import advise
 from pipeline.names.evidence.cast import Cast
+from pipeline.names.evidence.corpus import names_share
+from pipeline.names.evidence.judging import MOST_NAME, NAMES_PEOPLE
 from pipeline.names.finder import NameFinder
 
 
@@ -91,6 +93,7 @@ NAMES = {
     "Then Jennifer laughs.": "Jennifer",
     "Jennifer waves to the crowd.": "Jennifer",
     "A woman named Priya knits.": "Priya",
+    "A woman called Rosa sells flowers.": "Rosa",
     "Dr. Quux explains an exercise.": "Quux",
     "Captain Quux salutes.": "Quux",
     "Angela Merkel shakes hands with a man.": "Angela",
@@ -132,6 +135,76 @@ def test_where_a_corpus_names_people_the_tagger_is_believed_but_not_of_places():
     ]
     assert rewritten(corpus)[3:] != corpus[3:]
     assert rewritten(corpus)[4] == corpus[4]
+
+
+MIXED = [
+    "Jennifer laughs at House.",
+    "House shakes his head as Ethan talks.",
+    "A nurse talks to House.",
+    "Ethan takes House's hand.",
+    "Jennifer calls Quux and Ethan.",
+    "A Zork folds his arms as they wait.",
+    "Ethan walks towards Quuxley.",
+]
+UNNAMED = """
+They paint the house red.
+A house burns behind the trees.
+Geneo is put on a towel.
+A bottle of Zork is opened.
+Zork buns are warm.
+A boy drinks Quuxola.
+The Colosseo shown at night.
+Frying yummy Pakora's at home.
+A woman in red T-shirt is talking.
+A street vendor in Savannah sells roses.
+Couples share scenes of Paris from the tower.
+Mark is left on the wall.
+Pink signs read Women for House.
+Florence by night from above.
+Chef makes pizza and cuts it.
+House is shown from above.
+""".strip().splitlines()
+
+
+def test_in_a_mixed_corpus_each_word_has_to_bring_its_own_evidence():
+    captions = dict(zip(MIXED + UNNAMED, rewritten(MIXED + UNNAMED), strict=True))
+    share = names_share(MIXED + UNNAMED)
+    assert NAMES_PEOPLE < share < MOST_NAME
+    assert [text for text in UNNAMED if captions[text] != text] == []
+    named = " ".join(captions[text] for text in MIXED)
+    assert not re.search("Jennifer|Ethan|House|Quux ", named)
+
+
+def test_a_corpus_that_names_few_still_knows_those_who_recur():
+    few = MIXED[:5] + UNNAMED + [f"A man cooks {dish} soup." for dish in ("red", "hot", "old")] * 5
+    captions = dict(
+        zip(few, rewritten([*few, *(f"They eat {n}." for n in range(20))]), strict=False)
+    )
+    assert not [text for text in MIXED[:5] if re.search("Jennifer|Ethan|House", captions[text])]
+    assert [text for text in UNNAMED if captions[text] != text] == []
+
+
+def test_a_full_name_of_the_lists_is_found_where_the_tagger_misses_it():
+    texts = ["Tom Hanks waves to the crowd.", "Sydney Harbour is seen.", "Rose Garden is shown."]
+    finder = NameFinder(Blind(), texts)
+    assert [[span.text for span in found] for found in finder.find(texts)] == [
+        ["Tom Hanks"],
+        [],
+        [],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "goes"),
+    [
+        ("King Charles reads a speech.", True),
+        ("A King Charles runs in the garden.", False),
+        ("King Charles spaniels run in the garden.", False),
+        ("The King Charles spaniel sits.", False),
+    ],
+)
+def test_a_king_is_somebody_and_a_spaniel_is_none(text, goes):
+    assert (rewritten([text]) != [text]) is goes
 
 
 def test_the_cast_overrules_all_evidence():

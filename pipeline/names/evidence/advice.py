@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from pipeline.names.evidence.corpus import NAMES_PEOPLE, names_share
+from pipeline.names.evidence.corpus import names_share
+from pipeline.names.evidence.judging import NAMES_PEOPLE
 
 ENOUGH = 5_000
 """Texts that are looked at, spread over the corpus."""

@@ -6,14 +6,15 @@ sentence is none.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import Literal, NamedTuple
 
 from pipeline.language.lexicon import GENDER_OF_NOUN, GENDER_OF_PLURAL, TITLES, words
 from pipeline.names.evidence import lists, roles
 from pipeline.names.evidence.cast import Cast
-from pipeline.names.evidence.places import is_attribute, is_somewhere, is_thing
+from pipeline.names.evidence.places import is_attribute, is_somewhere, is_thing, is_to_be_read
 from pipeline.names.evidence.surroundings import Surroundings
+from pipeline.names.evidence.weighing import weigh, weigh_place
 
 Reason = Literal[
     "cast", "title", "named", "listed", "full-name", "corpus", "role", "tagger",
@@ -21,8 +22,14 @@ Reason = Literal[
     "unknown",
 ]  # fmt: skip
 
+NAMES_PEOPLE = 0.2
+"""The share of texts with a name of the lists, from which a corpus names its people."""
+MOST_NAME = 0.6
+"""... and from which the tagger is believed of whatever nothing speaks against."""
 FULL = 2
 """Words of a first and a family name."""
+COMPANY, JOINED = 1, 2
+"""Points (`weighing`) of somebody named near it: Nora sees Quill; and of Quill and Nora."""
 _SHORT_TITLES = words("titles", "announcing")
 _AND = re.compile(r"(?:,? and|,| &) ([A-Z][\w-]*)")
 _BEFORE_AND = re.compile(r"([A-Z][\w-]*)(?:,? and|,| &) $")
@@ -37,14 +44,29 @@ class Verdict(NamedTuple):
 
 
 class Known(NamedTuple):
-    """What a corpus tells: its cast, the words that are people there, and whether it names people.
+    """What a corpus tells.
 
-    In a corpus that `names_people`, a capital that the tagger takes for a person's is one.
+    Attributes:
+        cast: what its cast list says.
+        people: the words that are people there.
+        words: those of them that it writes without a capital as often: House.
+        share: the share of texts that name somebody by the lists; how little evidence is enough.
     """
 
     cast: Cast
     people: frozenset[str] = frozenset()
-    names_people: bool = False
+    words: frozenset[str] = frozenset()
+    share: float = 0.0
+
+    @property
+    def names_people(self) -> bool:
+        """Tell whether the corpus names its people."""
+        return self.share >= NAMES_PEOPLE
+
+    @property
+    def needed(self) -> int:
+        """Return the points that a name needs (`weighing`) which the tagger alone sees."""
+        return 0 if self.share >= MOST_NAME else 1 if self.names_people else 3
 
 
 def judge(around: Surroundings, known: Known) -> Verdict:
@@ -72,6 +94,8 @@ def _by_cast(keys: Sequence[str], known: Known) -> Verdict | None:
 
 
 def _against(around: Surroundings, known: Known) -> Verdict | None:
+    if is_to_be_read(around):
+        return Verdict("none", "thing")
     if _is_of_corpus(around, known) and not around.headline:
         return None
     titled = _SHORT_TITLES.intersection(around.run[:-1])  # Dr. House is no house
@@ -87,7 +111,9 @@ def _against(around: Surroundings, known: Known) -> Verdict | None:
 def _for(around: Surroundings, known: Known) -> Verdict | None:
     if _has_title(around):
         return Verdict("name", "title")
-    if not known.names_people and is_attribute(around):
+    if _is_named(around):
+        return Verdict("name", "named")
+    if is_attribute(around) and not (known.names_people and _is_of_corpus(around, known)):
         return None
     if is_full_name(around):
         return Verdict("name", "full-name")
@@ -98,17 +124,24 @@ def _for(around: Surroundings, known: Known) -> Verdict | None:
     )
 
 
+def _is_named(around: Surroundings) -> bool:
+    """Tell whether it is said to be somebody's name: a woman called Quill."""
+    named = None if around.headline else _NAMED.search(around.left)
+    return bool(named and (named[1] in GENDER_OF_NOUN or named[1] in GENDER_OF_PLURAL))
+
+
 def _by_words(around: Surroundings) -> Verdict | None:
-    named = _NAMED.search(around.left)
-    if named and (named[1] in GENDER_OF_NOUN or named[1] in GENDER_OF_PLURAL):
-        return Verdict("name", "named")
     return Verdict("name", "listed") if is_listed(around) else None
 
 
 def _by_corpus(around: Surroundings, known: Known) -> Verdict | None:
-    if _is_of_corpus(around, known) and (known.names_people or _has_role(around, known)):
-        return Verdict("name", "corpus")
-    if known.names_people and (not around.at_start or _may_start(around, known)):
+    company = _company(around, known)
+    if _is_of_corpus(around, known):
+        as_word = around.at_start and not known.words.isdisjoint(around.keys)
+        enough = weigh_place(around) + company > 0 or _joins(around, around.company)
+        if enough or (known.names_people and not as_word):
+            return Verdict("name", "corpus")
+    if weigh(around) + company >= known.needed:
         return Verdict("name", "tagger")
     return None
 
@@ -118,10 +151,10 @@ def _is_of_corpus(around: Surroundings, known: Known) -> bool:
     return any(key in known.people or key.removesuffix("s") in known.people for key in around.keys)
 
 
-def _may_start(around: Surroundings, known: Known) -> bool:
-    """Tell whether a word that a sentence begins with is somebody, in a corpus of names."""
-    is_name = any(key in lists.given_names() or not lists.is_word(key) for key in around.keys)
-    return is_name or roles.acts_or_owns(around, wide=True) or _joins_name(around, known)
+def _company(around: Surroundings, known: Known) -> int:
+    """Return the points of the people who are named near it."""
+    named = any(key in known.people or lists.is_given_name(key) for key in around.company)
+    return COMPANY * named + JOINED * _joins_name(around, known)
 
 
 def _by_role(around: Surroundings, known: Known) -> Verdict | None:
@@ -134,12 +167,14 @@ def _has_role(around: Surroundings, known: Known) -> bool:
 
 def _joins_name(around: Surroundings, known: Known) -> bool:
     """Tell whether a name of the corpus or of the lists is joined to it: Quill and Nora."""
-    others = [
-        found[1].lower()
-        for found in (_AND.match(around.right), _BEFORE_AND.search(around.left))
-        if found
-    ]
-    return any(other in known.people or lists.is_given_name(other) for other in others)
+    named = {key for key in around.company if key in known.people or lists.is_given_name(key)}
+    return _joins(around, named)
+
+
+def _joins(around: Surroundings, others: Container[str]) -> bool:
+    """Tell whether one of the other names is joined to it by `and` or a comma."""
+    found = (_AND.match(around.right), _BEFORE_AND.search(around.left))
+    return any(one[1].lower() in others for one in found if one)
 
 
 def _neither(around: Surroundings, known: Known) -> Verdict:

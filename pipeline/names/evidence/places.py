@@ -2,20 +2,22 @@
 
 import re
 
-from pipeline.language.syntax import PHRASE_STARTS, PREPOSITIONS
+from pipeline.language.syntax import DITRANSITIVE, PHRASE_STARTS, PREPOSITIONS
+from pipeline.names.evidence import roles
 from pipeline.names.evidence.lists import (
     is_elsewhere,
+    is_given_name,
     is_noun,
     is_word,
     lemmas,
     listed,
     may_be_noun,
 )
-from pipeline.names.evidence.roles import acts
 from pipeline.names.evidence.surroundings import Surroundings
 
 _HAVE_SUBJECT = frozenset(("is", "are", "was", "were", "has", "have"))
 """Verbs whose subject stands right before them."""
+_READ = re.compile(r"\bread(?:s|ing)?\s+(?:[A-Z][\w-]*\s+(?:(?:for|of|to|and|with)\s+)?)+$")
 _OWN_THING = re.compile(r"['\u2019]s\s+([A-Z][\w-]*)")
 
 
@@ -23,14 +25,21 @@ def is_thing(around: Surroundings) -> bool:
     """Tell whether it is in the name of a place, a make or a thing: Crosby Street, Ann's Diner."""
     if len(around.run) > 1 and around.run[-1] in listed("around", "things_after"):
         return True
-    inside = around.run.index(around.keys[0]) if around.keys[0] in around.run else 0
+    inside = around.run.index(around.keys[-1]) if around.keys[-1] in around.run else 0
     if any(word in listed("around", "things_before") for word in around.run[:inside]):
         return True
     whole = f" {' '.join(around.run)} "
     if any(f" {figure} " in whole for figure in listed("lists", "figures")):
         return True
+    if any(f" {breed} " in whole for breed in listed("lists", "breeds")):
+        return roles.has_determiner(around) or is_attribute(around)
     own = _OWN_THING.match(around.right)
     return own is not None and is_word(own[1].lower()) and not is_elsewhere(own[1].lower())
+
+
+def is_to_be_read(around: Surroundings) -> bool:
+    """Tell whether a text ends with it that somebody reads: signs that read Women for Quill."""
+    return bool(_READ.search(around.left))
 
 
 def is_somewhere(around: Surroundings) -> bool:
@@ -38,8 +47,8 @@ def is_somewhere(around: Surroundings) -> bool:
     before = [*around.before(2), "", ""]
     if around.is_possessive and around.owned():
         return False
-    if before[0] == "at" and lemmas(before[1]) & listed("people", "verbs_with"):
-        return False  # looks at, yells at
+    if before[0] == "at" and roles.is_given(around):
+        return False  # looks at, yells back at
     if before[0] in listed("around", "place_prepositions"):
         return True
     if before[0] == "to":
@@ -51,16 +60,22 @@ def is_attribute(around: Surroundings) -> bool:
     """Tell whether it is a kind of thing, or is written there: a Quill, Quill shoes, "Quill"."""
     before, after = [*around.before(), ""], [*around.after(), ""]
     whole = around.keys[0] == around.run[0] or around.keys[-1] == around.run[-1]
-    if around.quoted or before[0] == "like" or (before[0] == "as" and not acts(around)):
+    if (
+        around.quoted
+        or before[0] == "like"
+        or (before[0] == "as" and not roles.acts(around, wide=True))
+    ):
         return True
     if (lemmas(before[0]) | {before[0]}) & listed("around", "written"):
         return True
     if around.is_possessive and before[0] in PREPOSITIONS:
         return not around.owned() or around.owned()[0] in PHRASE_STARTS
-    if not around.is_possessive and _is_subject(after[0], around.after(2)[1:]):
+    given = bool(DITRANSITIVE.search(around.left))
+    if not around.is_possessive and not given and _is_subject(after[0], around.after(2)[1:]):
         return True
-    determined = before[0] in listed("around", "determiners") - {"that"}
-    return whole and determined and not around.is_possessive
+    if roles.has_determiner(around) and whole and not around.is_possessive:
+        return around.run[0] == around.keys[0] or not is_given_name(around.keys[0])
+    return False
 
 
 def _is_subject(word: str, after: list[str]) -> bool:

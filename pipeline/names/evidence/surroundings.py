@@ -16,6 +16,11 @@ LONG = 4
 HEADLINE = 0.9
 """The share of such words with a capital, from which a text is a headline."""
 
+NEAR = 4
+"""Candidates before and after one that are its company."""
+STRETCH = 200
+"""Characters before and after a candidate that are looked at."""
+
 _BEFORE = re.compile(r"(?:^|[^\w'\u2019-])([^\W\d_][\w'\u2019-]*\.?)\s+$")
 _AFTER = re.compile(r"\s+([^\W\d_][\w'\u2019-]*)")
 
@@ -27,11 +32,12 @@ class Surroundings(NamedTuple):
         keys: its words in lower case, without possessive.
         run: the words with a capital that it is among, with only spaces between: in `the
             Chinese Theater` of both words.
-        left: what stands before that run.
+        left: what stands before that run, nearby.
         right: what follows it, possessive included.
-        quoted: it stands in a quotation.
         at_start: the run begins a sentence, where any word has a capital.
         headline: the text writes ordinary words with a capital, too.
+        quoted: it stands in a quotation.
+        company: the words of the candidates near it, in lower case.
     """
 
     keys: tuple[str, ...]
@@ -41,6 +47,7 @@ class Surroundings(NamedTuple):
     at_start: bool
     headline: bool
     quoted: bool = False
+    company: frozenset[str] = frozenset()
 
     @property
     def is_possessive(self) -> bool:
@@ -64,7 +71,13 @@ def surroundings_of(text: str, spans: Sequence[Span]) -> list[Surroundings]:
     """Return what stands around each span of a text."""
     words = list(truecase.words(text)) if spans else []
     headline = bool(spans) and is_headline(words)
-    return [_around(text, span, words, headline) for span in spans]
+    found = [_around(text, span, words, headline) for span in spans]
+    return [around._replace(company=_company(found, at)) for at, around in enumerate(found)]
+
+
+def _company(found: Sequence[Surroundings], at: int) -> frozenset[str]:
+    near = found[max(at - NEAR, 0) : at + NEAR + 1]
+    return frozenset(key for other in near for key in other.keys).difference(found[at].keys)
 
 
 def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: bool) -> Surroundings:
@@ -79,8 +92,8 @@ def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: boo
     return Surroundings(
         keys=tuple(words[n].key for n in inside),
         run=tuple(word.key for word in words[first : last + 1]),
-        left=text[: words[first].start],
-        right=text[words[last].end :],
+        left=text[max(words[first].start - STRETCH, 0) : words[first].start],
+        right=text[words[last].end : words[last].end + STRETCH],
         at_start=words[first].is_first,
         headline=headline,
         quoted=_is_quoted(text[: span.start]),

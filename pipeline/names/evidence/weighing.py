@@ -1,0 +1,70 @@
+"""How much speaks for a person where a word stands: points for it less points against it."""
+
+from pipeline.language.lexicon import TITLES
+from pipeline.names.evidence import lists, roles
+from pipeline.names.evidence.places import is_attribute, is_somewhere
+from pipeline.names.evidence.surroundings import Surroundings
+
+DOES = 2
+"""Points of what only people do, have or are given."""
+MAY_DO = 1
+"""Points of what people do as well as things: Quill falls."""
+SURE, LISTED = 2, 1
+"""Points of a first name that is nothing else, and of any first or family name of the lists."""
+SOMEWHERE, PERHAPS = 3, 1
+"""Points against a person where a place stands: in Quill; and where one may: walks to Quill."""
+THING = 2
+"""Points against one where a kind of thing or a text would stand, or in the name of a thing."""
+ELSEWHERE = 2
+"""Points against a word that is a place or a make."""
+_EITHER = frozenset(("across", "at", "from", "into", "to", "toward", "towards"))
+"""Prepositions that bring people nearly as often as places."""
+
+
+def weigh(around: Surroundings) -> int:
+    """Return the points of a word where it stands, by its sentence and by the lists."""
+    place = weigh_place(around)
+    against = THING * _is_in_name(around) + ELSEWHERE * any(map(lists.is_elsewhere, around.keys))
+    return (
+        (min(place, MAY_DO) if _is_kind(around) else place) + _weigh_word(around, place) - against
+    )
+
+
+def weigh_place(around: Surroundings) -> int:
+    """Return the points of the place alone, whatever stands there."""
+    if is_attribute(around):
+        return -THING
+    if is_somewhere(around):
+        return -PERHAPS if _EITHER.intersection(around.before()) else -SOMEWHERE
+    if roles.is_somebody(around) or roles.uses_own_body(around):
+        return DOES
+    return MAY_DO * (roles.acts_or_owns(around, wide=True) or roles.may_be_given(around))
+
+
+def _weigh_word(around: Surroundings, place: int) -> int:
+    """Return the points of the lists of names, less those of English words.
+
+    At the start of a sentence a single word has its capital from that.
+    """
+    keys, alone = around.keys, _is_alone(around)
+    needs = 1 + (place <= 0) if alone else 0
+    given = LISTED * any(key in lists.given_names() for key in keys)
+    given = SURE if any(map(lists.is_given_name, keys)) else given
+    family = not _is_kind(around) and any(key in lists.family_names() for key in keys)
+    word = all(map(lists.is_word, keys)) * (1 + (needs or not (given or family)))
+    return given + LISTED * family - word
+
+
+def _is_alone(around: Surroundings) -> bool:
+    return around.at_start and len(around.run) == 1
+
+
+def _is_kind(around: Surroundings) -> bool:
+    """Tell a kind of person that a sentence begins with: Hunter walks."""
+    return _is_alone(around) and not lists.listed("lists", "kinds").isdisjoint(around.keys)
+
+
+def _is_in_name(around: Surroundings) -> bool:
+    """Tell whether another word with a capital is beside it that is no name: Quill Pro Max."""
+    beside = set(around.run[around.at_start :]).difference(around.keys, TITLES)
+    return not all(word in lists.given_names() or word in lists.family_names() for word in beside)
