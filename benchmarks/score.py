@@ -26,7 +26,7 @@ import numpy as np
 from momentrank import segments
 from momentrank.cli.evaluate import defaults
 from momentrank.conventions import PAPER
-from momentrank.evaluator import calc_aggregate
+from momentrank.functions import calc_aggregate
 from momentrank.segments import Segments
 
 T = TypeVar("T")
@@ -136,7 +136,7 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=100)
     options = parser.parse_args()
     qrels, run = collection(options.queries)
-    ours = segments.judged(*columns(qrels)), segments.ranked(*columns(run))
+    ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
     measures = defaults(PAPER)
     fast, values = timed(lambda: calc_aggregate(measures, *ours), 5)
     slow, expected = timed(lambda: by_definition(qrels, run))

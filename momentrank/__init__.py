@@ -6,8 +6,8 @@
     qrels, run = mr.read_qrels("test.qrels"), mr.read_run("my.run")
     mr.calc_aggregate([nDCG(iou=0.5) @ 10, AxIoU @ 10], qrels, run)
 
-The ground floor of the house: it imports neither `pipeline` nor `annotation`, and is all that
-the wheel carries. What is named here is loaded when it is first used.
+This package is the scorer, and all that the wheel contains: it imports neither `pipeline` nor
+`annotation`. A name of this module is loaded when it is first used.
 """
 
 from importlib import import_module
@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 from momentrank.errors import MomentRankError, UsageError
 
 if TYPE_CHECKING:
-    from momentrank.evaluator import Evaluator, calc, calc_aggregate, evaluator, iter_calc
     from momentrank.formats import FormatError, read_qrels, read_run
+    from momentrank.functions import calc, calc_aggregate, evaluator, iter_calc
     from momentrank.measures import (
         AP,
         DCG,
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         nDCG,
     )
     from momentrank.measures.parse import parse_measure
+    from momentrank.scoring import Evaluator
 
 __version__ = "0.1.0"
 __all__ = [
@@ -77,7 +78,8 @@ __all__ = [
 ]
 _MODULES = {
     **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
-    **dict.fromkeys(("Evaluator", "calc", "calc_aggregate", "evaluator", "iter_calc"), "evaluator"),
+    **dict.fromkeys(("calc", "calc_aggregate", "evaluator", "iter_calc"), "functions"),
+    "Evaluator": "scoring",
     "parse_measure": "measures.parse",
 }
 

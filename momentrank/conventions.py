@@ -9,54 +9,55 @@
 """
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from momentrank import matching, sh_eval
 from momentrank.errors import UsageError
-from momentrank.matching.aligned import Lists
-from momentrank.measures.base import Measure
+from momentrank.matching.aligned import AlignedRun
 from momentrank.segments import Bools, Floats
+
+if TYPE_CHECKING:
+    from momentrank.measures.base import Measure
 
 PAPER, TVR_RANKING, SH_EVAL = "paper", "tvr-ranking", "sh-eval"
 CONVENTIONS = (PAPER, TVR_RANKING, SH_EVAL)
 T = TypeVar("T")
 
 
-def check(measure: Measure, convention: str) -> None:
+def check(measure: "Measure", convention: str) -> None:
     """Check that a convention has a measure.
 
     Raises:
         UsageError: there is no such convention, or it does not have the measure.
     """
     if convention not in CONVENTIONS:
-        known = ", ".join(CONVENTIONS)
-        raise UsageError(f"there is no convention {convention!r}, only {known}")
+        raise UsageError(f"{convention!r} is not a convention: use {', '.join(CONVENTIONS)}")
     if convention == SH_EVAL and not sh_eval.has(measure):
-        raise UsageError(f"{measure!r} is no measure of sh-eval, which has {sh_eval.HAS}")
+        raise UsageError(f"{measure!r} is not a measure of sh-eval, which has {sh_eval.HAS}")
 
 
-def values(measure: Measure, lists: Lists, convention: str) -> Floats:
+def values(measure: "Measure", aligned: AlignedRun, convention: str) -> Floats:
     """Return the value of each query, shape (queries,)."""
     params = measure.settings(convention)
     if convention == SH_EVAL:
-        merged, found = _once(
-            lists, params["match"], lambda: sh_eval.relevance(lists, params["match"])
+        merged, relevance = _memoize(
+            aligned, params["match"], lambda: sh_eval.relevance(aligned, params["match"])
         )
-        return measure.per_query(merged, found, params)
+        return measure.per_query(merged, relevance, params)
     key = tuple((name, params[name]) for name in sorted(params) if name not in {"cutoff", "dcg"})
     return measure.per_query(
-        lists, _once(lists, key, lambda: matching.relevance(lists, params)), params
+        aligned, _memoize(aligned, key, lambda: matching.relevance(aligned, params)), params
     )
 
 
-def counting(lists: Lists, convention: str) -> Bools:
+def select_counted(aligned: AlignedRun, convention: str) -> Bools:
     """Return which queries count."""
-    return lists.listed | (convention == PAPER)
+    return aligned.in_run | (convention == PAPER)
 
 
-def _once(lists: Lists, key: object, make: Callable[[], T]) -> T:
-    """Return what is made of lists; what was made before is not made again."""
-    if key not in lists.known:
-        lists.known[key] = make()
-    made: T = lists.known[key]
+def _memoize(aligned: AlignedRun, key: object, make: Callable[[], T]) -> T:
+    """Return what is made of an aligned run, from its cache where it was made before."""
+    if key not in aligned.cache:
+        aligned.cache[key] = make()
+    made: T = aligned.cache[key]
     return made

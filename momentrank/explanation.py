@@ -6,7 +6,7 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.matching import iou
-from momentrank.matching.aligned import Lists, align
+from momentrank.matching.aligned import AlignedRun, align
 from momentrank.measures import nDCG
 from momentrank.segments import Segments
 
@@ -14,7 +14,7 @@ DASH = "\u2013"
 """What is shown where there is nothing."""
 
 
-class Ranked(NamedTuple):
+class RankedResult(NamedTuple):
     """A result, with the judged segment that it took, if it took one; times in seconds."""
 
     rank: int
@@ -38,7 +38,7 @@ class Ranked(NamedTuple):
         return (f"#{self.taken + 1}", f"{self.iou:.3f}", str(self.level))
 
 
-class Known(NamedTuple):
+class JudgedSegment(NamedTuple):
     """A judged segment, and the rank of the result that took it, if one did."""
 
     video: str
@@ -53,8 +53,8 @@ class Explanation(NamedTuple):
 
     query: str
     threshold: float
-    ranking: list[Ranked]
-    truth: list[Known]
+    ranking: list[RankedResult]
+    truth: list[JudgedSegment]
 
     @property
     def judged(self) -> int:
@@ -72,26 +72,26 @@ def explain(
     """
     if query not in qrels.queries:
         raise UsageError(f"the qrels have no query {query!r}")
-    qrels, run = _of(qrels, query), _of(run, query)
-    lists = align(qrels, run, cutoff)
-    taken = iou.taken(lists, threshold, strict=False).tolist()
-    ranking = _ranking(qrels, run, lists, taken, threshold)
+    qrels, run = _select_query(qrels, query), _select_query(run, query)
+    aligned = align(qrels, run, cutoff)
+    taken = iou.match_greedily(aligned, threshold, strict=False).tolist()
+    ranking = _ranking(qrels, run, aligned, taken, threshold)
     return Explanation(query, threshold, ranking, _truth(qrels, taken))
 
 
 def _ranking(
-    qrels: Segments, run: Segments, lists: Lists, taken: list[int], threshold: float
-) -> list[Ranked]:
+    qrels: Segments, run: Segments, aligned: AlignedRun, taken: list[int], threshold: float
+) -> list[RankedResult]:
     """Return the results by rank; `taken` are rows of the qrels, or FREE."""
-    pairs = zip(*(rows.tolist() for rows in lists.pairs), strict=True)
-    ious = dict(zip(pairs, lists.iou.tolist(), strict=True))
+    pairs = zip(*(rows.tolist() for rows in aligned.pairs), strict=True)
+    ious = dict(zip(pairs, aligned.iou.tolist(), strict=True))
     place = {segment: row for row, segment in enumerate(_by_level(qrels))}
     measure = nDCG(iou=threshold)
     ranking = []
     for row, segment in enumerate(taken):
         level = None if segment == iou.FREE else int(qrels.value[segment])
         ranking.append(
-            Ranked(
+            RankedResult(
                 rank=row + 1,
                 video=run.video[row],
                 start=float(run.start[row]),
@@ -106,11 +106,11 @@ def _ranking(
     return ranking
 
 
-def _truth(qrels: Segments, taken: list[int]) -> list[Known]:
+def _truth(qrels: Segments, taken: list[int]) -> list[JudgedSegment]:
     """Return the judged segments, the highest level first."""
     ranks = {segment: rank for rank, segment in enumerate(taken, start=1)}
     return [
-        Known(
+        JudgedSegment(
             qrels.video[row],
             float(qrels.start[row]),
             float(qrels.end[row]),
@@ -127,9 +127,9 @@ def _by_level(qrels: Segments) -> list[int]:
     return rows
 
 
-def _of(segments: Segments, query: str) -> Segments:
+def _select_query(segments: Segments, query: str) -> Segments:
     """Return one query's segments; none if it is not there."""
     number = segments.queries.index(query) if query in segments.queries else -1
     rows = segments.query == number
-    one = segments.take(rows)
+    one = segments.select(rows)
     return one._replace(queries=[query], query=np.zeros(int(rows.sum()), dtype=np.int64))

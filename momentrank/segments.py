@@ -46,9 +46,9 @@ class Numbers(defaultdict[str, int]):
     def __init__(self, names: Iterable[str] = ()) -> None:
         """Number `names` first."""
         super().__init__(count().__next__)
-        self.of(list(names))
+        self.encode(list(names))
 
-    def of(self, names: Sequence[str]) -> Ints:
+    def encode(self, names: Sequence[str]) -> Ints:
         """Return the numbers of names, shape (n,); new names are numbered."""
         return np.fromiter(map(self.__getitem__, names), np.int64, len(names))
 
@@ -74,7 +74,7 @@ class Segments(NamedTuple):
         ranks: Ints = np.arange(1, len(self.query) + 1) - first[self.query]
         return ranks
 
-    def take(self, rows: Bools) -> "Segments":
+    def select(self, rows: Bools) -> "Segments":
         """Return some of the segments; every query stays, with fewer segments or none."""
         video = list(compress(self.video, rows.tolist()))
         columns = (self.start[rows], self.end[rows], self.value[rows])
@@ -92,7 +92,7 @@ def iou(start: Floats, end: Floats, other: Floats, other_end: Floats) -> Floats:
     return found
 
 
-def judged(  # noqa: PLR0913, PLR0917  (the five columns of a table)
+def build_qrels(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
@@ -107,14 +107,14 @@ def judged(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     Raises:
         SegmentError: a time is no number or runs backwards, or a level is not 0, 1, 2, ...
     """
-    segments, order = _grouped(query_ids, video_ids, starts, ends, levels, queries=queries)
+    segments, order = _group(query_ids, video_ids, starts, ends, levels, queries=queries)
     levels = segments.value
     levels_ok = (levels >= 0) & (levels <= MOST_LEVEL) & (levels % 1 == 0)
     _refuse(~levels_ok, order, f"the level must be 0, 1, 2, ... {MOST_LEVEL}")
     return segments
 
 
-def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
+def build_run(  # noqa: PLR0913  (the five columns of a table, and what orders it)
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
@@ -140,12 +140,12 @@ def ranked(  # noqa: PLR0913  (the five columns of a table, and what orders it)
         _refuse(~np.isfinite(keys), np.arange(len(keys)), "the rank is no number")
     elif by_score:
         keys = -_numbers(values, "score")
-    segments, order = _grouped(query_ids, video_ids, starts, ends, values, keys, queries=queries)
+    segments, order = _group(query_ids, video_ids, starts, ends, values, keys, queries=queries)
     _refuse(~np.isfinite(segments.value), order, "the score is no number")
     return segments
 
 
-def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
+def _group(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
@@ -160,7 +160,7 @@ def _grouped(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     if len(lengths) > 1:
         raise SegmentError(min(lengths), "the columns are not equally long")
     index = Numbers(queries)
-    query = index.of(query_ids)
+    query = index.encode(query_ids)
     start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
     order: Ints = np.arange(len(query))
     if keys is not None:
@@ -199,16 +199,16 @@ def _refuse(wrong: Bools, order: Ints, reason: str) -> None:
         raise SegmentError(int(order[wrong].min()), reason)
 
 
-def qrels_of(frame: "pd.DataFrame") -> Segments:
+def qrels_from_frame(frame: "pd.DataFrame") -> Segments:
     """Return the judged segments of a frame `query_id, video_id, start, end, level`.
 
     Raises:
         SegmentError: a column is missing, or a value can't be.
     """
-    return judged(*_columns(frame, ["query_id", "video_id", "start", "end", "level"]))
+    return build_qrels(*_columns(frame, ["query_id", "video_id", "start", "end", "level"]))
 
 
-def run_of(frame: "pd.DataFrame") -> Segments:
+def run_from_frame(frame: "pd.DataFrame") -> Segments:
     """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`.
 
     Raises:
@@ -219,8 +219,8 @@ def run_of(frame: "pd.DataFrame") -> Segments:
         raise SegmentError(0, "the run has neither a column 'rank' nor 'score'")
     scores = frame["score"].to_numpy() if "score" in frame else None
     if "rank" in frame:
-        return ranked(query, video, start, end, scores, ranks=frame["rank"].to_numpy())
-    return ranked(query, video, start, end, scores, by_score=True)
+        return build_run(query, video, start, end, scores, ranks=frame["rank"].to_numpy())
+    return build_run(query, video, start, end, scores, by_score=True)
 
 
 def _columns(frame: "pd.DataFrame", names: Sequence[str]) -> list[Any]:

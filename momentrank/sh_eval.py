@@ -8,13 +8,15 @@ result itself for what was seen, and only relevant results are seen.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists, Truth
+from momentrank.matching.aligned import AlignedRun, Truth
 from momentrank.matching.relevance import Relevance
-from momentrank.measures.base import Measure
+
+if TYPE_CHECKING:
+    from momentrank.measures.base import Measure
 
 BIN, TOL = 300, 15
 HAS = "P, AP and Judged with match='overlap', 'bin' or 'tol', and the counts, with their defaults"
@@ -43,7 +45,7 @@ Judgment = tuple[list[Item], int]
 """The items of one list, and how many relevant things its query has."""
 
 
-def has(measure: Measure) -> bool:
+def has(measure: "Measure") -> bool:
     """Tell whether the script has a measure; none of its parameters can be set."""
     params = set(measure.params) - {"cutoff"}
     if measure.NAME in COUNTS:
@@ -52,11 +54,12 @@ def has(measure: Measure) -> bool:
     return measure.NAME in NAMES and is_model and params <= {"match"}
 
 
-def relevance(lists: Lists, match: str) -> tuple[Lists, Relevance]:
+def relevance(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
     """Return the lists with their relevant segments merged, and the relevance of results."""
-    results, relevant, other = _by_query(lists)
+    results, relevant, other = _by_query(aligned)
     judgments = [
-        MODELS[match](results[query], relevant[query], other[query]) for query in range(lists.count)
+        MODELS[match](results[query], relevant[query], other[query])
+        for query in range(aligned.count)
     ]
     rows = [
         (query, rank, item.relevant, item.judged)
@@ -66,36 +69,36 @@ def relevance(lists: Lists, match: str) -> tuple[Lists, Relevance]:
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
     query, rank, hit, judged = table.T
     total = np.array([count for _, count in judgments], dtype=np.int64)
-    found = Relevance(
+    relevance = Relevance(
         query, rank, hit.astype(np.float64), hit.astype(bool), judged.astype(bool), total
     )
-    whole = lists.results._replace(
-        start=np.trunc(lists.results.start), end=np.trunc(lists.results.end)
+    whole = aligned.results._replace(
+        start=np.trunc(aligned.results.start), end=np.trunc(aligned.results.end)
     )
-    return replace(lists, truth=_truth(relevant), results=whole), found
+    return replace(aligned, truth=_truth(relevant), results=whole), relevance
 
 
-def _by_query(lists: Lists) -> tuple[list[list[Part]], list[list[Part]], list[list[Part]]]:
+def _by_query(aligned: AlignedRun) -> tuple[list[list[Part]], list[list[Part]], list[list[Part]]]:
     """Return results, relevant and not relevant judgments of each query."""
-    parts = [[[] for _ in range(lists.count)] for _ in range(3)]  # type: list[list[list[Part]]]
-    columns = zip(*(column.tolist() for column in lists.results), strict=True)
+    parts = [[[] for _ in range(aligned.count)] for _ in range(3)]  # type: list[list[list[Part]]]
+    columns = zip(*(column.tolist() for column in aligned.results), strict=True)
     for query, _, video, start, end in columns:
         parts[0][query].append(Part(video, int(start), int(end)))
     for query, video, start, end, level in zip(
-        *(column.tolist() for column in lists.truth), strict=True
+        *(column.tolist() for column in aligned.truth), strict=True
     ):
         parts[1 if level >= 1 else 2][query].append(Part(video, int(start), int(end)))
     return parts[0], parts[1], parts[2]
 
 
 def _truth(relevant: Iterable[Iterable[Part]]) -> Truth:
-    rows = [(query, *part) for query, parts in enumerate(relevant) for part in merged(parts)]
+    rows = [(query, *part) for query, parts in enumerate(relevant) for part in merge(parts)]
     query, video, start, end = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     times = start.astype(np.float64), end.astype(np.float64)
     return Truth(query, video, *times, np.ones(len(query)))
 
 
-def merged(parts: Iterable[Part]) -> list[Part]:
+def merge(parts: Iterable[Part]) -> list[Part]:
     """Return parts, those that overlap or touch as one, by video and time."""
     result: list[Part] = []
     for part in sorted(parts):
@@ -109,7 +112,7 @@ def merged(parts: Iterable[Part]) -> list[Part]:
 
 def _overlap(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
     """Judge by any overlap of closed intervals: relevant, else not relevant, else unjudged."""
-    relevant, other = merged(relevant), merged(other)
+    relevant, other = merge(relevant), merge(other)
     items = []
     for result in results:
         hit = any(_touch(result, part) for part in relevant)
@@ -127,7 +130,7 @@ def _bin(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgme
 
 def _tolerance(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
     """Judge by what is met within the tolerance, and was not seen before."""
-    relevant, other = merged(relevant), merged(other)
+    relevant, other = merge(relevant), merge(other)
     seen: list[Part] = []
     items = []
     for result in results:

@@ -21,10 +21,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from momentrank.evaluator import evaluator
 from momentrank.formats import read_qrels
 from momentrank.formats.write import write_run
-from momentrank.segments import Segments, ranked
+from momentrank.functions import evaluator
+from momentrank.segments import Segments, build_run
 from pipeline.core import captions, cli, files, rng, tables
 from pipeline.core.params import ReferenceRuns, load
 
@@ -136,7 +136,7 @@ def segments(run: pd.DataFrame) -> Segments:
     """Return a run of `COLUMNS` as the library holds it."""
     ids = (run["query_id"].tolist(), run["video_id"].tolist())
     numbers = (run[name].to_numpy("float64") for name in ("start", "end", "score"))
-    return ranked(*ids, *numbers, ranks=run["rank"].to_numpy("int64"))
+    return build_run(*ids, *numbers, ranks=run["rank"].to_numpy("int64"))
 
 
 def write(path: Path, run: pd.DataFrame, tag: str) -> None:

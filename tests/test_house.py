@@ -33,7 +33,7 @@ def expected(imports, stage_name: str) -> set[str]:
     module = STAGES[stage_name]["cmd"].split()[-1]
     reached = imports.find_upstream_modules(module) | {module}
     entries = {found for name in reached if (found := entry(name))}
-    if "momentrank/evaluator.py" in entries:  # who computes scores depends on the whole scorer
+    if "momentrank/scoring.py" in entries:  # who computes scores depends on the whole scorer
         entries = {name for name in entries if not name.startswith("momentrank/")} | {"momentrank"}
     return entries
 

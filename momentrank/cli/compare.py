@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 from momentrank import significance
 from momentrank.cli import inputs
-from momentrank.cli.judged import with_judged
+from momentrank.cli.judged import add_judged
 from momentrank.errors import UsageError
-from momentrank.evaluator import Evaluator
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
+from momentrank.scoring import Evaluator
 from momentrank.significance import Comparison
 
 USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
@@ -42,14 +42,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Compare, and print."""
-    named = inputs.named(options.names)
+    named = inputs.split_names(options.names)
     measures = parse_measures(named.measures)
     if len(named.runs) < 2 or not measures:  # noqa: PLR2004  (one and another)
         raise UsageError(f"two runs or more and a measure are needed: {USAGE}")
     if options.rounds < 1 or options.seed < 0 or not 0 < options.confidence < 1:
         raise UsageError("--rounds must be from 1, --seed from 0, --confidence between 0 and 1")
     if not options.no_judged:
-        measures = with_judged(measures)
+        measures = add_judged(measures)
     source = inputs.provenance(options.qrels, options.convention)
     evaluator = Evaluator(measures, inputs.load_qrels(options, options.qrels), options.convention)
     scored = {
@@ -110,7 +110,7 @@ def _compare(
 
 def _print(options: argparse.Namespace, measure: Measure, rows: list[Row]) -> None:
     sys.stdout.writelines(
-        inputs.aligned([COLUMNS, *(_cells(options, measure, row) for row in rows)])
+        inputs.align_columns([COLUMNS, *(_cells(options, measure, row) for row in rows)])
     )
 
 

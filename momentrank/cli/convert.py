@@ -30,12 +30,14 @@ def run(options: argparse.Namespace) -> int:
     """Read, and write."""
     if options.out.exists() and options.out.samefile(options.file):
         raise UsageError(f"{options.out}: a file is not written over itself")
-    kind = formats.describe(options.file, time=inputs.time_of(options), corpus=options.corpus).kind
+    kind = formats.describe(
+        options.file, time=inputs.read_time_option(options), corpus=options.corpus
+    ).kind
     if kind == "qrels":
         formats.write_qrels(options.out, inputs.load_qrels(options, options.file), options.to)
     elif kind == "run":
-        run_ = inputs.load_run(options, options.file)
-        formats.write_run(options.out, run_, options.to, tag=options.tag)
+        segments = inputs.load_run(options, options.file)
+        formats.write_run(options.out, segments, options.to, tag=options.tag)
     else:
         raise UsageError(f"{options.file}: {kind}; only qrels and runs are converted")
     sys.stderr.write(f"momentrank: {options.out}: {kind}, {options.to}\n")

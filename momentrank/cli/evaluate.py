@@ -16,13 +16,13 @@ from typing import Any, NamedTuple
 
 from momentrank import conventions
 from momentrank.cli import inputs
-from momentrank.cli.judged import with_judged
+from momentrank.cli.judged import add_judged
 from momentrank.errors import UsageError
-from momentrank.evaluator import Evaluator, aggregated
 from momentrank.ids import encode_id
 from momentrank.measures import AP, REGISTRY, Judged, Measure, NumRel, NumRelRet, P, nDCG
 from momentrank.measures.counts import Count
 from momentrank.measures.parse import parse_measures
+from momentrank.scoring import Evaluator, aggregate
 
 Scores = dict[Measure, float]
 Groups = dict[str, list[Path]]
@@ -53,13 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Score, and print."""
-    named = inputs.named(options.names)
+    named = inputs.split_names(options.names)
     measures = parse_measures(named.measures) or defaults(options.convention)
     groups = _groups(options.group, named.runs)
     if not named.runs and not groups:
         raise UsageError("no run is named: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
     if not options.no_judged:
-        measures = with_judged(measures)
+        measures = add_judged(measures)
     source = inputs.provenance(options.qrels, options.convention)
     evaluator = Evaluator(measures, inputs.load_qrels(options, options.qrels), options.convention)
     paths = dict.fromkeys([*named.runs, *(path for paths in groups.values() for path in paths)])
@@ -72,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.writelines(inputs.header(source))
         order = evaluator.qrels.queries if options.per_query else []
         rows = _table(options, named.runs, groups, scored, order)
-        sys.stdout.writelines(inputs.aligned([["measure", *map(str, named.runs), *groups], *rows]))
+        sys.stdout.writelines(
+            inputs.align_columns([["measure", *map(str, named.runs), *groups], *rows])
+        )
     return 0
 
 
@@ -109,7 +111,7 @@ def _groups(texts: Sequence[str], runs: Sequence[Path]) -> Groups:
 def _score(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> Scored:
     run = inputs.load_for(options, path, evaluator)
     by_measure = evaluator.per_query(run)
-    total = {measure: aggregated(measure, values) for measure, (_, values) in by_measure.items()}
+    total = {measure: aggregate(measure, values) for measure, (_, values) in by_measure.items()}
     queries: dict[str, Scores] = {}
     if options.per_query:
         for measure, (names, values) in by_measure.items():

@@ -12,9 +12,9 @@ from momentrank.cli import inputs
 from momentrank.cli.page import page
 from momentrank.conventions import PAPER
 from momentrank.errors import UsageError
-from momentrank.explanation import DASH, Explanation, Known, Ranked, explain
+from momentrank.explanation import DASH, Explanation, JudgedSegment, RankedResult, explain
 from momentrank.ids import decode_id, own_ids
-from momentrank.matching.own_ids import with_own_ids
+from momentrank.matching.own_ids import restore_own_ids
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
     source = inputs.provenance(options.qrels, PAPER)
     qrels = inputs.load_qrels(options, options.qrels)
     listed = inputs.load_run(options, options.run_file, options.cutoff)
-    listed = with_own_ids(listed, qrels)
+    listed = restore_own_ids(listed, qrels)
     query = options.query if options.query in qrels.queries else decode_id(options.query)
     query = own_ids([query], qrels.queries).get(query, query)
     if query not in listed.queries:
@@ -54,9 +54,9 @@ def text(found: Explanation, source: dict[str, str]) -> str:
     """Return the explanation as text."""
     asked = f"\nquery {found.query}, IoU >= {found.threshold:g}\n"
     judged = f"{found.judged} of the first {len(found.ranking)} results are judged\n\n"
-    ranking = inputs.aligned([RANKING, *(_ranked(row) for row in found.ranking)])
-    known = [_known(number, row) for number, row in enumerate(found.truth, start=1)]
-    truth = inputs.aligned([TRUTH, *known])
+    ranking = inputs.align_columns([RANKING, *(_ranking_row(row) for row in found.ranking)])
+    known = [_truth_row(number, row) for number, row in enumerate(found.truth, start=1)]
+    truth = inputs.align_columns([TRUTH, *known])
     return "".join([*inputs.header(source), asked, judged, *ranking, "\n", *truth])
 
 
@@ -64,11 +64,11 @@ RANKING = ("rank", "video", "start", "end", "took", "IoU", "level", "gain/log2",
 TRUTH = ("", "video", "start", "end", "level", "taken by rank")
 
 
-def _ranked(row: Ranked) -> tuple[str, ...]:
+def _ranking_row(row: RankedResult) -> tuple[str, ...]:
     times = (f"{row.start:.2f}", f"{row.end:.2f}")
     return (str(row.rank), row.video, *times, *row.took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
 
 
-def _known(number: int, row: Known) -> tuple[str, ...]:
+def _truth_row(number: int, row: JudgedSegment) -> tuple[str, ...]:
     times = (f"{row.start:.2f}", f"{row.end:.2f}")
     return (f"#{number}", row.video, *times, str(row.level), str(row.rank or DASH))

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from momentrank import __version__, formats
 from momentrank.conventions import CONVENTIONS, PAPER, SH_EVAL
 from momentrank.errors import UsageError
-from momentrank.evaluator import Evaluator
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
 from momentrank.measures import REGISTRY, Measure
+from momentrank.scoring import Evaluator
 from momentrank.segments import Floats, Segments
 
 MANIFEST = "manifest.json"
@@ -66,7 +66,7 @@ def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
     parser.add_argument("--no-judged", action="store_true", help="no Judged beside nDCG")
 
 
-def named(arguments: Sequence[str]) -> Named:
+def split_names(arguments: Sequence[str]) -> Named:
     """Tell files from measures: a file looks like one, or is there and not called as a measure.
 
     Raises:
@@ -84,7 +84,7 @@ def named(arguments: Sequence[str]) -> Named:
     return Named(runs, [name for name, yes in zip(arguments, is_run, strict=True) if not yes])
 
 
-def time_of(options: argparse.Namespace) -> Time:
+def read_time_option(options: argparse.Namespace) -> Time:
     """Return how times are written."""
     usual: Time = "mm.ss" if getattr(options, "convention", "") == SH_EVAL else "seconds"
     chosen: Time | None = options.time
@@ -93,7 +93,9 @@ def time_of(options: argparse.Namespace) -> Time:
 
 def load_qrels(options: argparse.Namespace, path: Path) -> Segments:
     """Read qrels as the options say."""
-    return formats.load_qrels(path, fmt=options.qrels_format, time=time_of(options), warn=warn)
+    return formats.load_qrels(
+        path, fmt=options.qrels_format, time=read_time_option(options), warn=warn
+    )
 
 
 def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) -> Segments:
@@ -101,7 +103,7 @@ def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) 
     return formats.load_run(
         path,
         fmt=options.run_format,
-        time=time_of(options),
+        time=read_time_option(options),
         corpus=options.corpus,
         depth=depth,
         warn=warn,
@@ -112,10 +114,10 @@ def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> S
     """Read a run as far as it is scored, and tell which queries are not in both files."""
     run = load_run(options, path, evaluator.depth)
     try:
-        unmatched = evaluator.unmatched(run)
+        find_unmatched = evaluator.find_unmatched(run)
     except IdError as exc:
         raise formats.FormatError(f"{path}: {exc}") from exc
-    lacking = zip(unmatched, ("run", "qrels"), ("qrels", "run"), strict=True)
+    lacking = zip(find_unmatched, ("run", "qrels"), ("qrels", "run"), strict=True)
     for names, lacks, has in lacking:
         if names:
             more = ", ..." if len(names) > SHOWN else ""
@@ -172,7 +174,7 @@ def digits(text: str) -> int:
     return int(text)
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
+def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the lines of a table, its columns one below the other."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:

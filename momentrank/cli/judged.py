@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from momentrank.measures import Judged, Measure, nDCG
 
 
-def with_judged(measures: Sequence[Measure]) -> list[Measure]:
+def add_judged(measures: Sequence[Measure]) -> list[Measure]:
     """Return measures with Judged beside every nDCG with a cutoff."""
     judged = [
         Judged(**{name: m.params[name] for name in ("iou", "strict") if name in m.params}) @ cutoff

@@ -30,21 +30,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code = int(options.run(options))
         sys.stdout.flush()
     except MomentRankError as exc:
-        return _failed(str(exc), exc.exit_code)
+        return _fail(str(exc), exc.exit_code)
     except BrokenPipeError:  # as in `momentrank evaluate ... | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except OSError as exc:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return _failed(f"{exc.filename or 'output'}: {(exc.strerror or str(exc)).lower()}", 1)
+        return _fail(f"{exc.filename or 'output'}: {(exc.strerror or str(exc)).lower()}", 1)
     except MemoryError:
-        return _failed("not enough memory for these files", 1)
+        return _fail("not enough memory for these files", 1)
     except KeyboardInterrupt:
-        return _failed("stopped", STOPPED)
+        return _fail("stopped", STOPPED)
     return code
 
 
-def _failed(message: str, code: int) -> int:
+def _fail(message: str, code: int) -> int:
     for line in message.splitlines():
         sys.stderr.write(f"momentrank: {line}\n")
     return code

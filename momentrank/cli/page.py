@@ -3,7 +3,7 @@
 from html import escape
 from string import Template
 
-from momentrank.explanation import Explanation, Known, Ranked
+from momentrank.explanation import Explanation, JudgedSegment, RankedResult
 
 COLOURS = ("#b8bcc4", "#c6dbef", "#9ecae1", "#4292c6", "#08519c")
 """Of the levels 0 to 4, and of any higher one."""
@@ -55,7 +55,7 @@ def page(found: Explanation, source: dict[str, str]) -> str:
     )
 
 
-def _row(row: Ranked) -> str:
+def _row(row: RankedResult) -> str:
     numbers = (*row.took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
     cells = "".join(f'<td class="n">{cell}</td>' for cell in numbers)
     moment = f"{row.start:.2f}\u2013{row.end:.2f} s"
@@ -71,7 +71,7 @@ def _video(name: str, found: Explanation) -> str:
     return f"<h3>{escape(name)} <small>0 to {last:.1f} s</small></h3>" + "".join([*bars, *known])
 
 
-def _bar(row: Ranked | Known, last: float, level: int | None, label: str) -> str:
+def _bar(row: RankedResult | JudgedSegment, last: float, level: int | None, label: str) -> str:
     left, width = 100 * row.start / last, 100 * (row.end - row.start) / last
     look = 'class="free" style="' if level is None else f'style="{_look(level)};'
     title = f"{row.start:.2f} to {row.end:.2f} s"

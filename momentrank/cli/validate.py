@@ -26,7 +26,9 @@ def run(options: argparse.Namespace) -> int:
     wrong = 0
     for path in options.files:
         try:
-            found = formats.describe(path, time=inputs.time_of(options), corpus=options.corpus)
+            found = formats.describe(
+                path, time=inputs.read_time_option(options), corpus=options.corpus
+            )
         except MomentRankError as exc:
             sys.stderr.write(f"momentrank: {exc}\n")
             wrong += 1

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import Place, shown
+from momentrank.formats.source import Place, abbreviate
 from momentrank.segments import Floats
 from momentrank.texts import is_utf8
 
@@ -22,7 +22,7 @@ class Column(NamedTuple):
     values: list[Any]
     place: Callable[[int], Place]
 
-    def of(self, *kinds: type) -> "Column":
+    def require(self, *kinds: type) -> "Column":
         """Return itself, if every value is of one of these types, or none is named.
 
         A boolean is no integer here.
@@ -39,22 +39,22 @@ class Column(NamedTuple):
         """Name the first value that is wrong."""
         for row, (value, is_wrong) in enumerate(zip(self.values, wrong, strict=True)):
             if is_wrong:
-                raise self.place(row).error(f"{reason}, not {shown(value)}")
+                raise self.place(row).error(f"{reason}, not {abbreviate(value)}")
 
     def key(self, name: str, *kinds: type) -> "Column":
         """Return a field of every object."""
-        self.of(dict)
+        self.require(dict)
         try:
             values = [record[name] for record in self.values]
         except KeyError as exc:
             row = next(row for row, record in enumerate(self.values) if name not in record)
-            found = shown(list(self.values[row]))
+            found = abbreviate(list(self.values[row]))
             raise self.place(row).error(f"the key {name!r} is missing (found: {found})") from exc
-        return Column(values, lambda row: self.place(row).key(name)).of(*kinds)
+        return Column(values, lambda row: self.place(row).key(name)).require(*kinds)
 
     def parts(self, names: str) -> list["Column"]:
         """Return the n-th value of every list as one column, for each of the `names`."""
-        self.of(list)
+        self.require(list)
         width = len(names.split())
         if not set(map(len, self.values)) <= {width}:
             wrong = (len(value) != width for value in self.values)
@@ -67,7 +67,7 @@ class Column(NamedTuple):
 
     def flat(self) -> "Column":
         """Return what the lists hold, one after the other."""
-        lists = self.of(list).values
+        lists = self.require(list).values
 
         def place(row: int) -> Place:
             before = np.cumsum([0, *map(len, lists)])
@@ -95,7 +95,7 @@ class Column(NamedTuple):
         """Return the values, integers or texts, as ids."""
         texts: list[str] = self.values
         if set(map(type, texts)) != {str}:
-            texts = list(map(str, self.of(int, str).values))
+            texts = list(map(str, self.require(int, str).values))
         distinct = set(texts)
         if "" in distinct:
             self.refuse((not text for text in texts), "an id must be a text")

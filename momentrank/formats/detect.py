@@ -22,7 +22,7 @@ def is_json(source: Source) -> bool:
     return source.text.lstrip()[0] in "[{"
 
 
-def kind_of(records: Column) -> tuple[Kind, JsonFormat] | None:
+def detect_kind(records: Column) -> tuple[Kind, JsonFormat] | None:
     """Return what the records are: qrels or a run, and in which format."""
     first = _first(records)
     for one in (*QRELS, *RUNS):
@@ -51,7 +51,7 @@ def is_corpus(records: Column) -> bool:
     return isinstance(first, list) and len(first) == 2 and type(first[1]) is int  # noqa: PLR2004  (two)
 
 
-def chosen(source: Source, records: Column, kind: Literal["qrels", "run"]) -> JsonFormat:
+def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]) -> JsonFormat:
     """Return the format of records that should be of that kind.
 
     Raises:
@@ -72,7 +72,7 @@ def _other(source: Source, records: Column, kind: str) -> FormatError | None:
     wanted = f", not {_NAMED[kind]}"
     if is_corpus(records):
         return Place(source.path).error(f"a video corpus{wanted}")
-    if found := kind_of(records):
+    if found := detect_kind(records):
         return Place(source.path).error(f"{_NAMED[found[0]]} ({found[1].name}){wanted}")
     return None
 

@@ -23,7 +23,7 @@ class Document(NamedTuple):
     check: Callable[[Place, Mapping[str, Any]], int]
 
 
-def document_of(record: object) -> Document | None:
+def detect_document(record: object) -> Document | None:
     """Return which document of a release a JSON value is, if it is one."""
     if not isinstance(record, dict):
         return None
@@ -31,7 +31,7 @@ def document_of(record: object) -> Document | None:
 
 
 def _check_manifest(place: Place, record: Mapping[str, Any]) -> int:
-    files = [(place.key("files").key(name), name, told) for name, told in record["files"].items()]
+    files = [(place.key("files").key(name), name, entry) for name, entry in record["files"].items()]
     return _check_files(files)
 
 
@@ -48,13 +48,13 @@ def _check_croissant(place: Place, record: Mapping[str, Any]) -> int:
 def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
     """Hold every file against its SHA-256; return how many there were."""
     number = 0
-    for place, name, told in files:
+    for place, name, entry in files:
         number += 1
-        if not isinstance(told, dict) or not isinstance(told.get("sha256"), str):
+        if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
             raise place.error("must be an object with sha256, the file's hash as text")
         if not isinstance(name, str) or _leads_out(name):
             raise place.error("names no file beside this one")
-        if (found := _sha256(place, place.path.parent / name)) != told["sha256"]:
+        if (found := _sha256(place, place.path.parent / name)) != entry["sha256"]:
             raise place.error(f"is another file than that which lies here (SHA-256 {found})")
     return number
 
@@ -75,12 +75,12 @@ def _sha256(place: Place, path: Path) -> str:
 
 def _check_levels(place: Place, record: Mapping[str, Any]) -> int:
     levels = record["levels"]
-    for level, told in levels.items():
+    for level, entry in levels.items():
         here = place.key("levels").key(level)
         if not level.isdecimal():
             raise here.error("must be a level: 0, 1, 2, ...")
         for name in ("name", "meaning"):
-            if not isinstance(told, dict) or not isinstance(told.get(name), str):
+            if not isinstance(entry, dict) or not isinstance(entry.get(name), str):
                 raise here.error("must be an object with name and meaning, both texts")
     return len(levels)
 

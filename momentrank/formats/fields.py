@@ -79,7 +79,7 @@ def ids(lines: Lines, layout: str, name: str) -> list[str]:
     encoded = {field for field in set(fields) if "%" in field}
     if not encoded:
         return fields
-    decoded = {field: _decoded(field) for field in encoded}
+    decoded = {field: _decode(field) for field in encoded}
     if None in decoded.values():
         row = next(row for row, field in enumerate(fields) if decoded.get(field, "") is None)
         reason = f"the {name} {fields[row]!r} is no percent-encoded UTF-8 (a % itself is %25)"
@@ -87,7 +87,7 @@ def ids(lines: Lines, layout: str, name: str) -> list[str]:
     return [decoded.get(field) or field for field in fields]
 
 
-def _decoded(field: str) -> str | None:
+def _decode(field: str) -> str | None:
     if _BAD_ESCAPE.search(field):
         return None
     try:

@@ -10,7 +10,7 @@ from momentrank.formats.column import Column
 from momentrank.formats.json_qrels import spread
 from momentrank.formats.source import Place
 from momentrank.formats.table import Table
-from momentrank.formats.videos import named
+from momentrank.formats.videos import name_videos
 
 Corpus = Mapping[int, str] | None
 
@@ -30,13 +30,13 @@ def _of_lists(queries: list[str], lists: Column, depth: int | None, corpus: Corp
     lists = cut(lists, depth)
     results = lists.flat()
     video, start, end, score = results.parts("video start end score")
-    columns = (named(video, corpus), start.numbers(), end.numbers(), score.numbers())
+    columns = (name_videos(video, corpus), start.numbers(), end.numbers(), score.numbers())
     return Table(spread(queries, lists), *columns, results.place, queries)
 
 
 def cut(lists: Column, depth: int | None) -> Column:
     """Return the first `depth` values of each list."""
-    lists.of(list)
+    lists.require(list)
     return lists if depth is None else lists._replace(values=[v[:depth] for v in lists.values])
 
 
@@ -45,7 +45,7 @@ def read_scores(records: Column, depth: int | None, corpus: Corpus) -> Table:
 
     `model_scores` is a number, or a list of which the first is the score.
     """
-    owner = [row for row, record in enumerate(records.of(dict).values) for _ in record]
+    owner = [row for row, record in enumerate(records.require(dict).values) for _ in record]
     names = [name for record in records.values for name in record]
 
     def place(row: int) -> Place:
@@ -56,7 +56,7 @@ def read_scores(records: Column, depth: int | None, corpus: Corpus) -> Table:
     results = lists.flat()
     start, end = results.key("timestamp", list).parts("start end")
     scores = _first(results.key("model_scores")).numbers()
-    video = named(results.key("video_name"), corpus)
+    video = name_videos(results.key("video_name"), corpus)
     query = spread(queries, lists)
     return Table(query, video, start.numbers(), end.numbers(), scores, results.place, queries)
 
@@ -83,7 +83,7 @@ def _video_names(records: Column) -> dict[int, str]:
         raise records.place(1).error("a second object, where the format has one")
     names = list(records.values[0])
     indices = list(records.values[0].values())
-    column = Column(indices, lambda row: records.place(0).key(names[row])).of(int)
+    column = Column(indices, lambda row: records.place(0).key(names[row])).require(int)
     column.distinct_ids()  # two videos of one index would be one
     return dict(zip(indices, names, strict=True))
 

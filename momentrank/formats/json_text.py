@@ -17,7 +17,7 @@ def read_records(source: Source) -> Column:
         FormatError: not JSON (with line and column), or ids that are keys stand twice.
     """
     try:
-        value = _parsed(source.text)
+        value = _parse(source.text)
     except json.JSONDecodeError as exc:
         if exc.msg == _EXTRA and _is_whole(source.text[: exc.pos]):
             return _read_lines(source)
@@ -30,7 +30,7 @@ def read_records(source: Source) -> Column:
     return Column([value], lambda _: place)
 
 
-def _parsed(text: str) -> Any:  # noqa: ANN401  (the format decides)
+def _parse(text: str) -> Any:  # noqa: ANN401  (the format decides)
     """Parse a text; in an array of records nobody looks for keys that stand twice.
 
     Where ids are keys they are looked for: there they would hide a query or a video.
@@ -59,14 +59,14 @@ def _read_lines(source: Source) -> Column:
     values, numbers = [], []
     for number, line in enumerate(source.text.split("\n"), start=1):
         if line and not line.isspace():
-            values.append(_parsed_line(source, number, line))
+            values.append(_parse_line(source, number, line))
             numbers.append(number)
     return Column(values, lambda row: Place(source.path, numbers[row]))
 
 
-def _parsed_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401  (as above)
+def _parse_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401  (as above)
     try:
-        return _parsed(line)
+        return _parse(line)
     except json.JSONDecodeError as exc:
         raise _syntax_error(source, exc, number) from exc
     except (ValueError, RecursionError) as exc:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
-from momentrank.formats.detect import chosen, is_json, is_text, unknown
+from momentrank.formats.detect import choose_format, is_json, is_text, unknown
 from momentrank.formats.json_text import read_records
 from momentrank.formats.registry import (
     QRELS,
@@ -17,7 +17,7 @@ from momentrank.formats.registry import (
     JsonFormat,
     check_format,
 )
-from momentrank.formats.source import Place, Source, collector_paused, read_source
+from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import TIMES, Time
 from momentrank.formats.videos import read_corpus
@@ -49,7 +49,7 @@ def load_qrels(
         UsageError: there is no such format, or `time` does not fit it.
     """
     check_format(fmt, QRELS_FORMATS)
-    with collector_paused():
+    with pause_collector():
         table = qrels_table(read_source(Path(path)), fmt, time)
         segments = table.qrels()
         if said := table.contradiction():
@@ -65,7 +65,7 @@ def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
     if fmt is None and not is_json(source):
         raise unknown(source, "qrels")
     records = read_records(source)
-    one = _named(QRELS, fmt) or chosen(source, records, "qrels")
+    one = _by_name(QRELS, fmt) or choose_format(source, records, "qrels")
     return _with_queries(source, one.read(records, None, None))
 
 
@@ -93,7 +93,7 @@ def load_run(  # noqa: PLR0913  (what a command may be told about a run)
         UsageError: there is no such format, or `time` does not fit it.
     """
     check_format(fmt, RUN_FORMATS)
-    with collector_paused():
+    with pause_collector():
         table = run_table(read_source(Path(path)), fmt, time, corpus, depth)
         run = table.run()
         tell_repeated_ranks(table, warn)
@@ -110,7 +110,7 @@ def run_table(
     if fmt is None and not is_json(source):
         raise unknown(source, "run")
     records = read_records(source)
-    one = _named(RUNS, fmt) or chosen(source, records, "run")
+    one = _by_name(RUNS, fmt) or choose_format(source, records, "run")
     videos = None if corpus is None else read_corpus(Path(corpus))
     return _with_queries(source, one.read(records, depth, videos))
 
@@ -130,7 +130,7 @@ def tell_repeated_ranks(table: Table, warn: Warn) -> None:
         warn(str(first.error(f"the rank stands twice in its query ({alike})")))
 
 
-def _named(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:
+def _by_name(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:
     return next((one for one in formats if one.name == fmt), None)
 
 

@@ -53,7 +53,7 @@ class Place(NamedTuple):
         return FormatError(f"{self.path}{line}:{trail} {reason}")
 
 
-def shown(value: object) -> str:
+def abbreviate(value: object) -> str:
     """Return a value as a message shows it: short, in one line."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
@@ -72,7 +72,7 @@ def read_source(path: Path, empty: Sequence[str] = ()) -> Source:
     Raises:
         FormatError: it is missing, empty, damaged or not UTF-8 (with the line).
     """
-    raw = _uncompressed(path).removeprefix(_BOM)
+    raw = _uncompress(path).removeprefix(_BOM)
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as exc:
@@ -84,17 +84,17 @@ def read_source(path: Path, empty: Sequence[str] = ()) -> Source:
     return Source(path, text)
 
 
-def _uncompressed(path: Path) -> bytes:
+def _uncompress(path: Path) -> bytes:
     try:
         raw = path.read_bytes()
-        return _gunzipped(path, raw) if raw.startswith(_GZIP) else raw
+        return _gunzip(path, raw) if raw.startswith(_GZIP) else raw
     except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
         raise FormatError(f"{path}: the gzip file is damaged ({exc})") from exc
     except OSError as exc:
         raise FormatError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
 
 
-def _gunzipped(path: Path, raw: bytes) -> bytes:
+def _gunzip(path: Path, raw: bytes) -> bytes:
     most = max(SMALL, MOST_TIMES * len(raw))
     found = bytearray()
     with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
@@ -109,7 +109,7 @@ def _gunzipped(path: Path, raw: bytes) -> bytes:
 
 
 @contextmanager
-def collector_paused() -> Iterator[None]:
+def pause_collector() -> Iterator[None]:
     """Pause the garbage collector: to look through a million new lists takes as long as to read."""
     was_enabled = gc.isenabled()
     gc.disable()

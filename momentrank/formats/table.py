@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.formats.source import Place
-from momentrank.segments import Floats, SegmentError, Segments, judged, ranked
+from momentrank.segments import Floats, SegmentError, Segments, build_qrels, build_run
 
 
 class Repeated(NamedTuple):
@@ -40,7 +40,7 @@ class Table(NamedTuple):
         Raises:
             FormatError: a time or level can't be.
         """
-        return self._with_all_queries(self._checked(judged))
+        return self._with_all_queries(self._check(build_qrels))
 
     def run(self) -> Segments:
         """Return the table as results, in the order of their ranks or of the file.
@@ -48,9 +48,9 @@ class Table(NamedTuple):
         Raises:
             FormatError: a time, rank or score can't be.
         """
-        return self._with_all_queries(self._checked(ranked, ranks=self.ranks))
+        return self._with_all_queries(self._check(build_run, ranks=self.ranks))
 
-    def _checked(self, make: Callable[..., Segments], **more: Any) -> Segments:  # noqa: ANN401  (as `make`)
+    def _check(self, make: Callable[..., Segments], **more: Any) -> Segments:  # noqa: ANN401  (as `make`)
         columns = (self.query, self.video, self.start, self.end, self.value)
         try:
             return make(*columns, **more)

@@ -36,11 +36,11 @@ def first_fields(text: str) -> list[str]:
 
     At most one field too many: a line of JSON may be the whole file.
     """
-    lines = (line.split(None, _WIDEST) for line in _lines_of(text) if not is_comment(line))
+    lines = (line.split(None, _WIDEST) for line in _split_lines(text) if not is_comment(line))
     return next(filter(None, lines), [])
 
 
-def _lines_of(text: str) -> Iterable[str]:
+def _split_lines(text: str) -> Iterable[str]:
     start = 0
     while start < len(text):
         end = text.find("\n", start)

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from momentrank.formats.source import FormatError
-from momentrank.formats.to_text import Row, refuse_empty_queries, rows_of
+from momentrank.formats.to_text import Row, list_rows, refuse_empty_queries
 from momentrank.ids import as_integers
 from momentrank.segments import Segments
 
 
 def _lists(segments: Segments) -> list[list[Row]]:
-    rows = rows_of(segments)
+    rows = list_rows(segments)
     ends = np.cumsum(np.bincount(segments.query, minlength=len(segments.queries))).tolist()
     return [rows[first:last] for first, last in zip([0, *ends], ends, strict=False)]
 
@@ -52,7 +52,7 @@ def flat_qrels(segments: Segments) -> str:
     return _lines(
         [
             dict(zip(names, (ids[query], video, [start, end], int(level)), strict=True))
-            for query, video, start, end, level in rows_of(segments)
+            for query, video, start, end, level in list_rows(segments)
         ]
     )
 

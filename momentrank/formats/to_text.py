@@ -12,7 +12,7 @@ from momentrank.segments import Segments
 Row = tuple[int, str, float, float, float]
 
 
-def rows_of(segments: Segments) -> list[Row]:
+def list_rows(segments: Segments) -> list[Row]:
     """Return each segment as (index of its query, video, start, end, value)."""
     columns = (segments.start.tolist(), segments.end.tolist(), segments.value.tolist())
     return list(zip(segments.query.tolist(), segments.video, *columns, strict=True))
@@ -62,7 +62,7 @@ def qrels_text(segments: Segments) -> str:
     queries, videos = _text_parts(segments)
     return "".join(
         f"{queries[query]} Q0 {videos[video]} {start!r} {end!r} {int(level)}\n"
-        for query, video, start, end, level in rows_of(segments)
+        for query, video, start, end, level in list_rows(segments)
     )
 
 
@@ -72,6 +72,6 @@ def run_text(segments: Segments, tag: str) -> str:
     return "".join(
         f"{queries[query]} Q0 {videos[video]} {start!r} {end!r} {rank} {score!r} {tag}\n"
         for (query, video, start, end, score), rank in zip(
-            rows_of(segments), segments.rank.tolist(), strict=True
+            list_rows(segments), segments.rank.tolist(), strict=True
         )
     )

@@ -11,21 +11,21 @@ from momentrank.formats import text, trec
 from momentrank.formats.column import Column
 from momentrank.formats.detect import (
     Kind,
+    detect_kind,
     is_corpus,
     is_json,
     is_text,
     is_training,
-    kind_of,
     unknown,
 )
-from momentrank.formats.documents import document_of
+from momentrank.formats.documents import detect_document
 from momentrank.formats.json_text import read_records
 from momentrank.formats.read import qrels_table, run_table, tell_repeated_ranks
 from momentrank.formats.registry import SEGMENTS
-from momentrank.formats.source import Place, Source, collector_paused, read_source
+from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import Time
-from momentrank.formats.videos import corpus_of
+from momentrank.formats.videos import parse_corpus
 from momentrank.segments import Segments
 
 EMPTY = (".qrels", ".run")
@@ -66,51 +66,51 @@ def describe(
     Raises:
         FormatError: the file is malformed, or of no known format.
     """
-    with collector_paused():
+    with pause_collector():
         source = read_source(Path(path), empty=EMPTY)
         if not source.text.strip():
             return _empty(SEGMENTS)
         if is_text(source, None):
             fields = len(text.first_fields(source.text))
             kind: Kind = "qrels" if fields == 6 else "run"  # noqa: PLR2004  (a run has eight)
-            return _described(kind, SEGMENTS, source, time, corpus)
+            return _describe_segments(kind, SEGMENTS, source, time, corpus)
         if trec.is_trec(source):
-            return _of_moments(trec.read_qrels(source))
+            return _describe_moments(trec.read_qrels(source))
         if not is_json(source):
             raise unknown(source)
-        return _described_json(source, read_records(source), time, corpus)
+        return _describe_json(source, read_records(source), time, corpus)
 
 
 def _empty(fmt: str) -> Description:
     return Description("empty file", fmt, 0, 0, {}, ["there is nothing in it: no queries"])
 
 
-def _of_moments(found: trec.Judged) -> Description:
+def _describe_moments(found: trec.Judged) -> Description:
     counts = dict(sorted(Counter(found.level).items()))
     return Description("qrels", "trec", len(set(found.query)), len(found.level), counts, [])
 
 
-def _described_json(
+def _describe_json(
     source: Source, records: Column, time: Time, corpus: Path | str | None
 ) -> Description:
     if not records.values:
         return _empty("json")
     if is_training(records):
         return _training(records)
-    if found := kind_of(records):
+    if found := detect_kind(records):
         if found[1].name == "tvr-ranking" and found[0] == "qrels":
             _check_release(records)
-        return _described(*(found[0], found[1].name), source, time, corpus)
+        return _describe_segments(*(found[0], found[1].name), source, time, corpus)
     if is_corpus(records):
-        videos = len(corpus_of(records))
+        videos = len(parse_corpus(records))
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
-    if document := document_of(records.values[0]):
+    if document := detect_document(records.values[0]):
         number = document.check(Place(source.path), records.values[0])
         return Description(document.kind, "json", 0, number, {}, [])
     raise unknown(source, records=records)
 
 
-def _described(
+def _describe_segments(
     kind: Kind, fmt: str, source: Source, time: Time, corpus: Path | str | None
 ) -> Description:
     remarks: list[str] = []
@@ -154,15 +154,15 @@ def _check_release(records: Column) -> None:
         some = _those_with(moments, name)
         values = some.key(name)
         if kind is str:
-            values.of(str)
+            values.require(str)
         elif kind is float:
             _finite(values)
         else:
-            values.of(int).distinct_ids()
+            values.require(int).distinct_ids()
 
 
 def _those_with(moments: Column, name: str) -> Column:
-    moments.of(dict)
+    moments.require(dict)
     rows = [row for row, moment in enumerate(moments.values) if name in moment]
     return Column([moments.values[row] for row in rows], lambda row: moments.place(rows[row]))
 

@@ -16,16 +16,16 @@ def read_corpus(path: Path) -> dict[int, str]:
     Raises:
         FormatError: the file is malformed, or the indices are not 0, 1, ... each once.
     """
-    return corpus_of(read_records(read_source(path)))
+    return parse_corpus(read_records(read_source(path)))
 
 
-def corpus_of(records: Column) -> dict[int, str]:
+def parse_corpus(records: Column) -> dict[int, str]:
     """Return the name of each video by its index, from the one record of such a file.
 
     Raises:
         FormatError: a duration is none, or the indices are not 0, 1, ... each once.
     """
-    corpus = records.of(dict).values[0] if len(records.values) == 1 else {}
+    corpus = records.require(dict).values[0] if len(records.values) == 1 else {}
     names = list(corpus)
     if not names:
         reason = "no video corpus {video_name: [duration, index]}"
@@ -40,13 +40,13 @@ def corpus_of(records: Column) -> dict[int, str]:
 
 
 def _refuse_gaps(index: Column) -> None:
-    indices = index.of(int).values
+    indices = index.require(int).values
     count = len(indices)
     index.refuse((not 0 <= i < count for i in indices), f"must be an index from 0 to {count - 1}")
     index.distinct_ids()
 
 
-def named(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
+def name_videos(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
     """Return the videos of a column of names, or of indices in a corpus.
 
     Raises:
@@ -54,7 +54,7 @@ def named(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
     """
     if set(map(type, videos.values)) <= {str}:
         return videos.ids()
-    is_index = [type(video) is int for video in videos.of(str, int).values]
+    is_index = [type(video) is int for video in videos.require(str, int).values]
     if corpus is None:
         reason = "the video is an index: say --corpus video_corpus.json for its name"
         raise videos.place(is_index.index(True)).error(reason)

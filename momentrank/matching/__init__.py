@@ -1,4 +1,4 @@
-"""Relevance models: what makes a result relevant (DESIGN.md, section 5).
+"""Relevance models: what makes a result relevant.
 
 All three papers say the same: adapt the relevance of a result, keep the measure. So a model
 turns lists into one `Relevance`, and a measure turns that into a number; neither knows the
@@ -9,34 +9,32 @@ other. One module per model:
 * `overlap`, `bins`, `tolerance`: the three of Aly et al. (2013)
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
 from momentrank.matching import bins, iou, maxiou, overlap, tolerance
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.segments import Bools
 
-Params = Mapping[str, Any]
-Model = tuple[Callable[[Lists, Params], Bools], Callable[[Lists, Params], Relevance]]
+Model = tuple[Callable[[AlignedRun, Params], Bools], Callable[[AlignedRun, Params], Relevance]]
 """Which results are judged, and the relevance of all."""
 
 MODELS: dict[str, Model] = {
-    "iou": (iou.judged, iou.relevance),
-    "maxiou": (maxiou.judged, maxiou.relevance),
-    "overlap": (overlap.judged, overlap.relevance),
-    "bin": (bins.judged, bins.relevance),
-    "tol": (tolerance.judged, tolerance.relevance),
+    "iou": (iou.mask_judged, iou.relevance),
+    "maxiou": (maxiou.mask_judged, maxiou.relevance),
+    "overlap": (overlap.mask_judged, overlap.relevance),
+    "bin": (bins.mask_judged, bins.relevance),
+    "tol": (tolerance.mask_judged, tolerance.relevance),
 }
 
 
-def relevance(lists: Lists, params: Params) -> Relevance:
+def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results by the model `params["match"]` and its parameters.
 
     With `judged_only` the unjudged results are dropped first, and those after them move up
     (condensed lists: Sakai, SIGIR 2007).
     """
-    judged, relevance_of = MODELS[params["match"]]
+    mask_judged, relevance_of = MODELS[params["match"]]
     if params["judged_only"]:
-        lists = lists.take(judged(lists, params))
-    return relevance_of(lists, params)
+        aligned = aligned.select(mask_judged(aligned, params))
+    return relevance_of(aligned, params)

@@ -30,7 +30,7 @@ class Results(NamedTuple):
     start: Floats
     end: Floats
 
-    def take(self, rows: Bools | Ints) -> "Results":
+    def select(self, rows: Bools | Ints) -> "Results":
         """Return some of the results, or all in another order."""
         return Results(
             self.query[rows], self.rank[rows], self.video[rows], self.start[rows], self.end[rows]
@@ -45,32 +45,32 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Lists:
+class AlignedRun:
     """The judged segments of `count` queries and a run's results for them.
 
-    `listed` (count,) tells which queries the run has. Query and video are numbers.
+    `in_run` (count,) tells which queries the run has. Query and video are numbers.
     """
 
     count: int
-    listed: Bools
+    in_run: Bools
     truth: Truth
     results: Results
-    known: dict[Any, Any] = field(default_factory=dict, compare=False)
+    cache: dict[Any, Any] = field(default_factory=dict, compare=False)
     """What relevance models have made of these lists."""
 
-    def take(self, rows: Bools) -> "Lists":
+    def select(self, rows: Bools) -> "AlignedRun":
         """Return the lists with some of their results, which move up."""
-        results = self.results.take(rows)
+        results = self.results.select(rows)
         moved = results._replace(rank=ranks(results.query))
-        return Lists(self.count, self.listed, self.truth, moved)
+        return AlignedRun(self.count, self.in_run, self.truth, moved)
 
     @cached_property
     def pairs(self) -> Pairs:
         """Return the pairs, by result, then in the order of the judged segments."""
         videos = 1 + max(self.truth.video.max(initial=0), self.results.video.max(initial=0))
-        known, wanted = (of.query * videos + of.video for of in (self.truth, self.results))
-        order = np.argsort(known, kind="stable")
-        keys, first, counts = np.unique(known[order], return_index=True, return_counts=True)
+        cache, wanted = (of.query * videos + of.video for of in (self.truth, self.results))
+        order = np.argsort(cache, kind="stable")
+        keys, first, counts = np.unique(cache[order], return_index=True, return_counts=True)
         at = np.searchsorted(keys, wanted)
         at[at == len(keys)] = 0
         found = np.flatnonzero(keys[at] == wanted) if len(keys) else np.empty(0, np.int64)
@@ -111,7 +111,7 @@ def ranks(query: Ints) -> Ints:
     return places
 
 
-def align(qrels: Segments, run: Segments, depth: int | None = None) -> Lists:
+def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRun:
     """Put a run beside qrels; of each list only the first `depth` results where that is given.
 
     Queries that the qrels lack are left out: they can't be scored.
@@ -121,17 +121,17 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> Lists:
     query, rank = numbers[run.query], run.rank
     kept = (query >= 0) & (rank <= (depth or len(rank)))
     videos = Numbers()
-    truth_video = videos.of(qrels.video)
-    video = videos.of(list(compress(run.video, kept.tolist())))
+    truth_video = videos.encode(qrels.video)
+    video = videos.encode(list(compress(run.video, kept.tolist())))
     times = run.start[kept], run.end[kept]
     results = Results(query[kept], rank[kept], video, *times)
     if (np.diff(results.query) < 0).any():
-        results = results.take(np.argsort(results.query, kind="stable"))
-    listed = np.zeros(len(qrels.queries), dtype=bool)
-    listed[numbers[numbers >= 0]] = True
-    return Lists(
+        results = results.select(np.argsort(results.query, kind="stable"))
+    in_run = np.zeros(len(qrels.queries), dtype=bool)
+    in_run[numbers[numbers >= 0]] = True
+    return AlignedRun(
         len(qrels.queries),
-        listed,
+        in_run,
         Truth(qrels.query, truth_video, qrels.start, qrels.end, qrels.value),
         results,
     )

@@ -5,40 +5,45 @@ whose IoU with it reaches the threshold, the one with the highest IoU; of equal 
 the higher level, then the first in the file. Level 0 can be taken, and gives 0.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.segments import Bools, Ints
 
 FREE = -1
 
 
-def judged(lists: Lists, params: Mapping[str, Any]) -> Bools:
+def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
     """Return which results take a judged segment."""
-    matched: Bools = taken(lists, params["iou"], strict=params["strict"]) != FREE
+    matched: Bools = match_greedily(aligned, params["iou"], strict=params["strict"]) != FREE
     return matched
 
 
-def relevance(lists: Lists, params: Mapping[str, Any]) -> Relevance:
+def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the level that each result takes; relevant from the level `rel` on."""
-    truth = taken(lists, params["iou"], strict=params["strict"])
-    gain = np.where(truth == FREE, 0.0, lists.truth.level[truth] if len(lists.truth.level) else 0.0)
+    truth = match_greedily(aligned, params["iou"], strict=params["strict"])
+    gain = np.where(
+        truth == FREE, 0.0, aligned.truth.level[truth] if len(aligned.truth.level) else 0.0
+    )
     relevant = (truth != FREE) & (gain >= params["rel"])
-    total = lists.totals(params["rel"])
-    return Relevance(lists.results.query, lists.results.rank, gain, relevant, truth != FREE, total)
+    total = aligned.totals(params["rel"])
+    return Relevance(
+        aligned.results.query, aligned.results.rank, gain, relevant, truth != FREE, total
+    )
 
 
-def taken(lists: Lists, threshold: float, *, strict: bool) -> Ints:
+def match_greedily(aligned: AlignedRun, threshold: float, *, strict: bool) -> Ints:
     """Return the row of the judged segment that each result takes, or `FREE`; shape (n,)."""
-    reaches = lists.iou > threshold if strict else lists.iou >= threshold
-    result, truth, iou = lists.pairs.result[reaches], lists.pairs.truth[reaches], lists.iou[reaches]
-    order = np.lexsort((truth, -lists.truth.level[truth], -iou, result))
-    match = np.full(len(lists.results.query), FREE)
-    free = bytearray(b"\1") * len(lists.truth.query)
+    reaches = aligned.iou > threshold if strict else aligned.iou >= threshold
+    result, truth, iou = (
+        aligned.pairs.result[reaches],
+        aligned.pairs.truth[reaches],
+        aligned.iou[reaches],
+    )
+    order = np.lexsort((truth, -aligned.truth.level[truth], -iou, result))
+    match = np.full(len(aligned.results.query), FREE)
+    free = bytearray(b"\1") * len(aligned.truth.query)
     last = FREE
     for row, segment in zip(result[order].tolist(), truth[order].tolist(), strict=True):
         if row != last and free[segment]:

@@ -4,7 +4,7 @@ from momentrank.ids import IdError, own_ids
 from momentrank.segments import Segments
 
 
-def with_own_ids(run: Segments, qrels: Segments) -> Segments:
+def restore_own_ids(run: Segments, qrels: Segments) -> Segments:
     """Return a run by the ids of the qrels where it names queries by their numbers.
 
     A model that was trained on a release's JSON knows no other name (`ids.query_number`).
@@ -12,8 +12,8 @@ def with_own_ids(run: Segments, qrels: Segments) -> Segments:
     Raises:
         IdError: the run has a query by its id and by its number too.
     """
-    known = set(qrels.queries)
-    own = own_ids((name for name in run.queries if name not in known), qrels.queries)
+    in_qrels = set(qrels.queries)
+    own = own_ids((name for name in run.queries if name not in in_qrels), qrels.queries)
     if not own:
         return run
     queries = [own.get(name, name) for name in run.queries]

@@ -1,8 +1,12 @@
 """What a relevance model makes of lists, and all that a measure sees of them."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from momentrank.segments import Bools, Floats, Ints
+
+Params = Mapping[str, Any]
+"""What a measure sets: `rel`, `match`, and what the relevance model takes."""
 
 
 class Relevance(NamedTuple):

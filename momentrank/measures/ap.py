@@ -1,11 +1,11 @@
 """Average precision; over segments, Aly et al. (2013), section 2."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import share, total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel
 from momentrank.measures.params import DEPTH
@@ -18,11 +18,13 @@ class AP(ByModel):
     NAME = "AP"
     PARAMS: ClassVar = {"cutoff": DEPTH, **MODEL_PARAMS}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        hits = found.relevant.astype(np.float64)
+        hits = relevance.relevant.astype(np.float64)
         so_far = np.cumsum(hits)
-        before = total(found, hits, lists.count).cumsum() - total(found, hits, lists.count)
-        precision = (so_far - before[found.query]) / found.rank
-        summed = total(found, precision * hits, lists.count, params["cutoff"])
-        return share(summed, found.total.astype(np.float64))
+        before = total(relevance, hits, aligned.count).cumsum() - total(
+            relevance, hits, aligned.count
+        )
+        precision = (so_far - before[relevance.query]) / relevance.rank
+        summed = total(relevance, precision * hits, aligned.count, params["cutoff"])
+        return share(summed, relevance.total.astype(np.float64))

@@ -1,11 +1,11 @@
 """AxIoU: Togashi et al., CVPR 2022."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import COMMON, Measure, table
 from momentrank.measures.params import CUTOFF
 from momentrank.segments import Floats
@@ -18,13 +18,13 @@ class AxIoU(Measure):
     MATCH = "maxiou"
     PARAMS: ClassVar = {"cutoff": CUTOFF, **COMMON}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        means: Floats = best(found, lists.count, params["cutoff"]).mean(axis=1)
+        means: Floats = best(relevance, aligned.count, params["cutoff"]).mean(axis=1)
         return means
 
 
-def best(found: Relevance, count: int, cutoff: int) -> Floats:
+def best(relevance: Relevance, count: int, cutoff: int) -> Floats:
     """Return the best gain among the first k results, shape (count, cutoff)."""
-    highest: Floats = np.maximum.accumulate(table(found, count, cutoff), axis=1)
+    highest: Floats = np.maximum.accumulate(table(relevance, count, cutoff), axis=1)
     return highest

@@ -9,19 +9,20 @@ from ir_measures import CalcResults
 from ir_measures.measures import base as ir_measures
 
 from momentrank.errors import UsageError
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.params import JUDGED_ONLY, REL, Param
+from momentrank.scoring import Evaluator
 from momentrank.segments import Floats
 
 if TYPE_CHECKING:
     from ir_measures.util import Metric
 
-    from momentrank.evaluator import Evaluator, Qrels, Run
+    from momentrank.scoring import Qrels, Run
 
 
 class MeasureError(UsageError):
-    """A measure that is not, or a parameter that it does not have."""
+    """A measure that does not exist, or a parameter that it does not have."""
 
 
 class Measure(ir_measures.Measure):
@@ -47,17 +48,17 @@ class Measure(ir_measures.Measure):
             MeasureError: there is no such parameter, or the value can't be.
         """
         for name, value in params.items():
-            known = self.PARAMS.get(name)
-            if known is None:
-                raise MeasureError(f"{self.NAME} has no parameter {name!r}{self._meant(name)}")
-            if not known.accepts(value):
-                raise MeasureError(f"{self.NAME}: {name} must be {known.allowed}, not {value!r}")
+            param = self.PARAMS.get(name)
+            if param is None:
+                raise MeasureError(f"{self.NAME} has no parameter {name!r}{self._suggest(name)}")
+            if not param.accepts(value):
+                raise MeasureError(f"{self.NAME}: {name} must be {param.allowed}, not {value!r}")
         in_order = [name for name in self.PARAMS if name in params]
         super().__init__(  # type: ignore[no-untyped-call]  # (ir_measures has no types)
             **{name: _plain(params[name]) for name in in_order}
         )
 
-    def _meant(self, name: str) -> str:
+    def _suggest(self, name: str) -> str:
         near = get_close_matches(name, self.PARAMS, n=1)
         there = ", ".join(self.PARAMS) or "none"
         return f"; did you mean {near[0]}?" if near else f", only {there}"
@@ -102,17 +103,15 @@ class Measure(ir_measures.Measure):
         whole = params["judged_only"] or params["match"] == "bin"
         return None if whole else params.get("cutoff")
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query, shape (queries,)."""
         raise NotImplementedError
 
     def evaluator(  # type: ignore[override]  # (ir_measures knows no convention)
         self, qrels: "Qrels", convention: str = "paper"
-    ) -> "Evaluator":
-        """Return what scores runs by this measure; see `momentrank.evaluator`."""
-        from momentrank.evaluator import evaluator  # noqa: PLC0415  (it imports this module)
-
-        return evaluator([self], qrels, convention)
+    ) -> Evaluator:
+        """Return what scores runs by this measure."""
+        return Evaluator([self], qrels, convention)
 
     def iter_calc(
         self, qrels: "Qrels", run: "Run", convention: str = "paper"
@@ -138,21 +137,21 @@ def _plain(value: object) -> object:
 COMMON = {"rel": REL, "judged_only": JUDGED_ONLY}
 
 
-def total(found: Relevance, values: Floats, count: int, cutoff: int | None = None) -> Floats:
+def total(relevance: Relevance, values: Floats, count: int, cutoff: int | None = None) -> Floats:
     """Return the sum of the items' values up to a cutoff, in rank order, for each query."""
-    values = values if cutoff is None else np.where(found.rank <= cutoff, values, 0.0)
-    return np.bincount(found.query, values, count).astype(np.float64, copy=False)
+    values = values if cutoff is None else np.where(relevance.rank <= cutoff, values, 0.0)
+    return np.bincount(relevance.query, values, count).astype(np.float64, copy=False)
 
 
-def table(found: Relevance, count: int, cutoff: int) -> Floats:
+def table(relevance: Relevance, count: int, cutoff: int) -> Floats:
     """Return the gains at each rank, 0 where a list is shorter; shape (count, cutoff)."""
     gains = np.zeros((count, cutoff))
-    rows = found.rank <= cutoff
-    gains[found.query[rows], found.rank[rows] - 1] = found.gain[rows]
+    rows = relevance.rank <= cutoff
+    gains[relevance.query[rows], relevance.rank[rows] - 1] = relevance.gain[rows]
     return gains
 
 
-def share(of: Floats, whole: Floats) -> Floats:
-    """Return `of / whole`, and 0 where the whole is nothing."""
-    result: Floats = np.divide(of, whole, out=np.zeros(len(of)), where=np.asarray(whole) > 0)
+def share(part: Floats, whole: Floats) -> Floats:
+    """Return `part / whole`, and 0 where the whole is nothing."""
+    result: Floats = np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)
     return result

@@ -1,12 +1,12 @@
 """What there is to find, and what was found: sums over queries, as trec_eval has them."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from ir_measures.measures.base import Agg, SumAgg
 
-from momentrank.matching.aligned import Lists, Results, Truth
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun, Results, Truth
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import Measure, total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel
 from momentrank.measures.params import REL, Choice
@@ -28,9 +28,9 @@ class NumQ(Count):
 
     NAME = "NumQ"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return np.ones(lists.count)
+        return np.ones(aligned.count)
 
 
 class NumRet(Count):
@@ -38,9 +38,9 @@ class NumRet(Count):
 
     NAME = "NumRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return np.bincount(lists.results.query, minlength=lists.count).astype(np.float64)
+        return np.bincount(aligned.results.query, minlength=aligned.count).astype(np.float64)
 
 
 class VideosRet(Count):
@@ -48,9 +48,9 @@ class VideosRet(Count):
 
     NAME = "VideosRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _videos(lists, lists.results, np.ones(len(lists.results.query), dtype=bool))
+        return _videos(aligned, aligned.results, np.ones(len(aligned.results.query), dtype=bool))
 
 
 class LengthRet(Count):
@@ -58,9 +58,9 @@ class LengthRet(Count):
 
     NAME = "LengthRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _seconds(lists, lists.results, np.ones(len(lists.results.query), dtype=bool))
+        return _seconds(aligned, aligned.results, np.ones(len(aligned.results.query), dtype=bool))
 
 
 class VideosRel(Count):
@@ -69,9 +69,9 @@ class VideosRel(Count):
     NAME = "VideosRel"
     PARAMS: ClassVar = {"rel": REL}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _videos(lists, lists.truth, lists.relevant(params["rel"]))
+        return _videos(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
 class LengthRel(Count):
@@ -80,9 +80,9 @@ class LengthRel(Count):
     NAME = "LengthRel"
     PARAMS: ClassVar = {"rel": REL}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _seconds(lists, lists.truth, lists.relevant(params["rel"]))
+        return _seconds(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
 class CountByModel(ByModel, Count):
@@ -99,9 +99,9 @@ class NumRel(CountByModel):
 
     NAME = "NumRel"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return found.total.astype(np.float64)
+        return relevance.total.astype(np.float64)
 
 
 class NumRelRet(CountByModel):
@@ -109,16 +109,16 @@ class NumRelRet(CountByModel):
 
     NAME = "NumRelRet"
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return total(found, found.relevant.astype(np.float64), lists.count)
+        return total(relevance, relevance.relevant.astype(np.float64), aligned.count)
 
 
-def _videos(lists: Lists, of: Truth | Results, rows: Bools) -> Floats:
+def _videos(aligned: AlignedRun, of: Truth | Results, rows: Bools) -> Floats:
     pairs = np.unique(np.stack([of.query[rows], of.video[rows]], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], minlength=lists.count).astype(np.float64)
+    return np.bincount(pairs[:, 0], minlength=aligned.count).astype(np.float64)
 
 
-def _seconds(lists: Lists, of: Truth | Results, rows: Bools) -> Floats:
+def _seconds(aligned: AlignedRun, of: Truth | Results, rows: Bools) -> Floats:
     lengths = of.end[rows] - of.start[rows]
-    return np.bincount(of.query[rows], lengths, lists.count).astype(np.float64)
+    return np.bincount(of.query[rows], lengths, aligned.count).astype(np.float64)

@@ -1,12 +1,12 @@
 """DCG (Järvelin and Kekäläinen, 2002), of levels or, as in the AxIoU paper, of IoUs."""
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel
 from momentrank.measures.params import DCG as GAIN
@@ -32,13 +32,15 @@ class DCG(ByModel):
     OWN: ClassVar = {**ByModel.OWN, "iou": ("iou", "strict", "dcg")}
     CONVENTIONS: ClassVar = {"tvr-ranking": {"dcg": "exp-log2", "strict": True}}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        gain = found.gain if params["match"] == "maxiou" else GAINS[params["dcg"]](found.gain)
-        return total(found, discounted(gain, found.rank), lists.count, params["cutoff"])
+        gain = (
+            relevance.gain if params["match"] == "maxiou" else GAINS[params["dcg"]](relevance.gain)
+        )
+        return total(relevance, discount(gain, relevance.rank), aligned.count, params["cutoff"])
 
 
-def discounted(gain: Floats, rank: Ints) -> Floats:
+def discount(gain: Floats, rank: Ints) -> Floats:
     """Return each gain over log2(rank + 1)."""
     result: Floats = gain / np.log2(rank + 1)
     return result

@@ -1,11 +1,11 @@
 """Judged: how much of what is scored people have looked at."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel
 from momentrank.measures.params import CUTOFF
@@ -21,8 +21,10 @@ class Judged(ByModel):
         **{name: param for name, param in MODEL_PARAMS.items() if name != "judged_only"},
     }
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        judged = total(found, found.judged.astype(np.float64), lists.count, params["cutoff"])
+        judged = total(
+            relevance, relevance.judged.astype(np.float64), aligned.count, params["cutoff"]
+        )
         result: Floats = judged / params["cutoff"]
         return result

@@ -1,11 +1,11 @@
 """NCxIoU: equation 4 of the AxIoU paper with other users, its future work."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.axiou import best
 from momentrank.measures.base import COMMON, Measure, MeasureError, table
 from momentrank.measures.params import CUTOFF, Choice, Number
@@ -39,17 +39,17 @@ class NCxIoU(Measure):
             raise MeasureError(f"{self!r}: p belongs to stop='rbp'")
         super().validate_params()
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
         cutoff = params["cutoff"]
-        utility = best(found, lists.count, cutoff)
-        stops = _stops(params, table(found, lists.count, cutoff))
+        utility = best(relevance, aligned.count, cutoff)
+        stops = _stops(params, table(relevance, aligned.count, cutoff))
         stops[:, -1] = 1.0 - stops[:, :-1].sum(axis=1)
         values: Floats = (stops * utility).sum(axis=1)
         return values
 
 
-def _stops(params: dict[str, Any], iou: Floats) -> Floats:
+def _stops(params: Params, iou: Floats) -> Floats:
     """Return the probability of stopping at each rank, shape (queries, K)."""
     if params["stop"] == "uniform":
         return np.full(iou.shape, 1.0 / iou.shape[1])

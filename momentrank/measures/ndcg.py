@@ -1,11 +1,11 @@
 """nDCG at an IoU threshold: TVR-Ranking (Liang et al., 2024), section 4."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import COMMON, Measure, share, total
-from momentrank.measures.dcg import GAINS, discounted
+from momentrank.measures.dcg import GAINS, discount
 from momentrank.measures.params import DCG, DEPTH, IOU, NOT_STRICT
 from momentrank.segments import Floats
 
@@ -23,10 +23,10 @@ class NDCG(Measure):
     }
     CONVENTIONS: ClassVar = {"tvr-ranking": {"dcg": "exp-log2", "strict": True}}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
         gain, cutoff = GAINS[params["dcg"]], params["cutoff"]
-        best = lists.ideal
-        ideals = total(best, discounted(gain(best.gain), best.rank), lists.count, cutoff)
-        values = discounted(gain(found.gain), found.rank)
-        return share(total(found, values, lists.count, cutoff), ideals)
+        best = aligned.ideal
+        ideals = total(best, discount(gain(best.gain), best.rank), aligned.count, cutoff)
+        values = discount(gain(relevance.gain), relevance.rank)
+        return share(total(relevance, values, aligned.count, cutoff), ideals)

@@ -1,11 +1,11 @@
 """Precision; over segments, Aly et al. (2013), section 2."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel
 from momentrank.measures.params import CUTOFF
@@ -18,8 +18,10 @@ class P(ByModel):
     NAME = "P"
     PARAMS: ClassVar = {"cutoff": CUTOFF, **MODEL_PARAMS}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        hits = total(found, found.relevant.astype(np.float64), lists.count, params["cutoff"])
+        hits = total(
+            relevance, relevance.relevant.astype(np.float64), aligned.count, params["cutoff"]
+        )
         result: Floats = hits / params["cutoff"]
         return result

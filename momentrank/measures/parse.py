@@ -25,7 +25,7 @@ def parse_measure(text: str) -> Measure:
         MeasureError: there is no such measure, or a parameter is wrong or missing.
     """
     try:
-        measure = _as_in_papers(text.strip()) or _parsed(text.strip())
+        measure = _as_in_papers(text.strip()) or _parse(text.strip())
         measure.validate_params()
     except MeasureError as exc:
         said = str(exc)
@@ -57,7 +57,7 @@ def _as_in_papers(text: str) -> Measure | None:
     return None
 
 
-def _parsed(text: str) -> Measure:
+def _parse(text: str) -> Measure:
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
@@ -74,10 +74,10 @@ def _parsed(text: str) -> Measure:
         node = node.func
     if not isinstance(node, ast.Name):
         raise MeasureError(f"{text!r} is no measure; they look like nDCG(iou=0.5)@10")
-    return type(_named(node.id, text))(**params, **cutoff)
+    return type(_look_up(node.id, text))(**params, **cutoff)
 
 
-def _named(name: str, text: str) -> Measure:
+def _look_up(name: str, text: str) -> Measure:
     if name in REGISTRY:
         return REGISTRY[name]
     lower = {known.lower(): known for known in REGISTRY}

@@ -1,11 +1,11 @@
 """R@K,theta: video moment retrieval's recall, as the AxIoU paper writes it."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import Lists
-from momentrank.matching.relevance import Relevance
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import COMMON, Measure, total
 from momentrank.measures.params import CUTOFF, IOU, STRICT
 from momentrank.segments import Floats
@@ -18,7 +18,9 @@ class R(Measure):
     MATCH = "maxiou"
     PARAMS: ClassVar = {"cutoff": CUTOFF, "iou": IOU, "strict": STRICT, **COMMON}
 
-    def per_query(self, lists: Lists, found: Relevance, params: dict[str, Any]) -> Floats:
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        hits = total(found, found.relevant.astype(np.float64), lists.count, params["cutoff"])
+        hits = total(
+            relevance, relevance.relevant.astype(np.float64), aligned.count, params["cutoff"]
+        )
         return np.minimum(hits, 1.0)

@@ -59,7 +59,7 @@ def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
 
 def _segments(judged: pd.DataFrame) -> Part:
     columns = [judged[name].tolist() for name in ("query_id", "video_id", "start", "end", "level")]
-    return Part(to_text.qrels_text(segments.judged(*columns)).encode(), len(judged))
+    return Part(to_text.qrels_text(segments.build_qrels(*columns)).encode(), len(judged))
 
 
 def _moments(judged: pd.DataFrame) -> Part:

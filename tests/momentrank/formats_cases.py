@@ -5,7 +5,7 @@ import gzip
 import numpy as np
 from hypothesis import strategies as st
 
-from momentrank.segments import judged, ranked
+from momentrank.segments import build_qrels, build_run
 
 ids = st.text(min_size=1, max_size=6)
 times = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e6, max_value=1e6)
@@ -22,7 +22,7 @@ def qrels(draw, highest=4, one_video=False):
         name = f"of {query}" if one_video else video
         found[query, name, start, end] = draw(st.integers(1 if highest == 1 else 0, highest))
     columns = zip(*found, strict=True)
-    return judged(*map(list, columns), list(found.values()))
+    return build_qrels(*map(list, columns), list(found.values()))
 
 
 @st.composite
@@ -30,7 +30,7 @@ def runs(draw, one_video=False):
     """Draw results."""
     query, video, span, score = map(list, zip(*draw(rows), strict=True))
     video = [f"of {name}" for name in query] if one_video else video
-    return ranked(query, video, [s for s, _ in span], [e for _, e in span], score)
+    return build_run(query, video, [s for s, _ in span], [e for _, e in span], score)
 
 
 def same(one, two):

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 import momentrank
 from momentrank import AP, AxIoU, Judged, NumQ, NumRel, P, UsageError, calc_aggregate, nDCG
-from momentrank.segments import judged, qrels_frame, ranked, run_frame
+from momentrank.matching.aligned import align
+from momentrank.segments import build_qrels, build_run, qrels_frame, run_frame
 
 FIGURE_2 = (
-    judged(["q"] * 4, list("abcd"), [0] * 4, [10] * 4, [2, 4, 2, 0]),
-    ranked(["q"] * 3, list("abc"), [0] * 3, [10] * 3),
+    build_qrels(["q"] * 4, list("abcd"), [0] * 4, [10] * 4, [2, 4, 2, 0]),
+    build_run(["q"] * 3, list("abc"), [0] * 3, [10] * 3),
 )
 
 
@@ -29,8 +30,8 @@ def test_figure_2_of_tvr_ranking():
 
 
 def test_a_missing_query_counts_as_zero_but_not_as_the_released_scorer_counts():
-    qrels = judged(["a", "b"], ["v", "v"], [0, 0], [1, 1], [4, 4])
-    run = ranked(["a"], ["v"], [0], [1])
+    qrels = build_qrels(["a", "b"], ["v", "v"], [0, 0], [1, 1], [4, 4])
+    run = build_run(["a"], ["v"], [0], [1])
     measure = nDCG(iou=0.5) @ 10
     assert calc_aggregate([measure], qrels, run)[measure] == 0.5
     assert calc_aggregate([measure], qrels, run, "tvr-ranking")[measure] == 1.0
@@ -39,8 +40,8 @@ def test_a_missing_query_counts_as_zero_but_not_as_the_released_scorer_counts():
 
 
 def test_an_iou_at_the_threshold_takes_in_the_paper_and_not_in_the_released_scorer():
-    qrels = judged(["q", "q"], ["v", "v"], [0, 5], [10, 7], [4, 0])
-    run = ranked(["q"], ["v"], [0], [5])
+    qrels = build_qrels(["q", "q"], ["v", "v"], [0, 5], [10, 7], [4, 0])
+    run = build_run(["q"], ["v"], [0], [5])
     measure = nDCG(iou=0.5) @ 10
     assert calc_aggregate([measure], qrels, run)[measure] == 1.0
     assert calc_aggregate([measure], qrels, run, "tvr-ranking")[measure] == 0.0
@@ -68,8 +69,8 @@ def threshold_cases():
 def test_the_order_of_operations_is_that_of_the_definition():
     for (ps, pe, gs, ge), mu, expected in threshold_cases():
         measure = nDCG(iou=mu) @ 1
-        scores = calc_aggregate([measure], judged(["q"], ["v"], [gs], [ge], [1]),
-                                ranked(["q"], ["v"], [ps], [pe]))  # fmt: skip
+        scores = calc_aggregate([measure], build_qrels(["q"], ["v"], [gs], [ge], [1]),
+                                build_run(["q"], ["v"], [ps], [pe]))  # fmt: skip
         assert (scores[measure] == 1.0) is expected
 
 
@@ -122,24 +123,24 @@ def test_an_evaluator_reads_qrels_once_and_scores_many_runs():
 
 
 def test_queries_of_only_one_file_are_named():
-    qrels = judged(["a", "b"], ["v", "v"], [0, 0], [1, 1], [1, 1])
-    run = ranked(["b", "c"], ["v", "v"], [0, 0], [1, 1])
-    assert momentrank.evaluator([NumQ], qrels).unmatched(run) == (["a"], ["c"])
+    qrels = build_qrels(["a", "b"], ["v", "v"], [0, 0], [1, 1], [1, 1])
+    run = build_run(["b", "c"], ["v", "v"], [0, 0], [1, 1])
+    assert momentrank.evaluator([NumQ], qrels).find_unmatched(run) == (["a"], ["c"])
 
 
 def test_nothing_retrieved_and_nothing_judged():
-    none = ranked([], [], [], [])
+    none = build_run([], [], [], [])
     scores = calc_aggregate([*MEASURES, Judged(iou=0.5) @ 5], FIGURE_2[0], none)
     assert {m: v for m, v in scores.items() if m != NumRel} == dict.fromkeys(
         [*MEASURES[:-1], Judged(iou=0.5) @ 5], 0.0
     )
-    empty = judged([], [], [], [], [])
+    empty = build_qrels([], [], [], [], [])
     assert set(calc_aggregate(MEASURES, empty, FIGURE_2[1]).values()) == {0.0}
 
 
 def test_ap_by_overlap_passes_1_unless_each_segment_counts_once():
-    qrels = judged(["q"], ["v"], [0], [100], [1])
-    run = ranked(["q"] * 10, ["v"] * 10, list(range(10)), list(range(1, 11)))
+    qrels = build_qrels(["q"], ["v"], [0], [100], [1])
+    run = build_run(["q"] * 10, ["v"] * 10, list(range(10)), list(range(1, 11)))
     loose, once = AP(match="overlap"), AP(match="overlap", once=True)
     scores = calc_aggregate([loose, once], qrels, run)
     assert (scores[loose], scores[once]) == (10.0, 1.0)
@@ -148,10 +149,10 @@ def test_ap_by_overlap_passes_1_unless_each_segment_counts_once():
 @pytest.mark.parametrize(
     ("measure", "convention", "said"),
     [
-        (NumQ, "trec", "there is no convention 'trec', only paper, tvr-ranking, sh-eval"),
-        (nDCG(iou=0.5) @ 10, "sh-eval", "is no measure of sh-eval"),
-        (AP(match="tol", tol=20), "sh-eval", "is no measure of sh-eval"),
-        (AP(match="tol") @ 5, "nowhere", "there is no convention"),
+        (NumQ, "trec", "'trec' is not a convention: use paper, tvr-ranking, sh-eval"),
+        (nDCG(iou=0.5) @ 10, "sh-eval", "is not a measure of sh-eval"),
+        (AP(match="tol", tol=20), "sh-eval", "is not a measure of sh-eval"),
+        (AP(match="tol") @ 5, "nowhere", "'nowhere' is not a convention"),
     ],
 )
 def test_a_convention_that_does_not_have_a_measure_says_so(measure, convention, said):
@@ -163,8 +164,8 @@ def test_the_api_can_be_called_as_it_is_written(tmp_path):
     code = (
         "import momentrank as mr\n"
         "from momentrank import calc, calc_aggregate, evaluator, iter_calc, read_run\n"
-        "from momentrank.segments import judged, ranked\n"
-        "data = judged(['q'], ['v'], [0], [1], [1]), ranked(['q'], ['v'], [0], [1])\n"
+        "from momentrank.segments import build_qrels, build_run\n"
+        "data = build_qrels(['q'], ['v'], [0], [1], [1]), build_run(['q'], ['v'], [0], [1])\n"
         "assert calc_aggregate(['AxIoU@1'], *data) == {mr.AxIoU @ 1: 1.0}\n"
         "for function in (calc, mr.calc, evaluator, iter_calc, mr.iter_calc, read_run):\n"
         "    assert callable(function), function\n"
@@ -185,17 +186,17 @@ def test_whatever_is_public_is_there():
 def test_pairs_are_those_of_query_and_video():
     rng = np.random.default_rng(3)
     columns = [rng.integers(0, 4, 30) for _ in range(4)]
-    qrels = judged([f"q{n}" for n in columns[0]], [f"v{n}" for n in columns[1]],
+    qrels = build_qrels([f"q{n}" for n in columns[0]], [f"v{n}" for n in columns[1]],
                    [0] * 30, [1] * 30, [1] * 30)  # fmt: skip
-    run = ranked([f"q{n}" for n in columns[2]], [f"v{n}" for n in columns[3]], [0] * 30, [1] * 30)
-    from momentrank.matching.aligned import align
-
-    lists = align(qrels, run)
+    run = build_run(
+        [f"q{n}" for n in columns[2]], [f"v{n}" for n in columns[3]], [0] * 30, [1] * 30
+    )
+    aligned = align(qrels, run)
     expected = [
         (r, t)
-        for r in range(len(lists.results.query))
+        for r in range(len(aligned.results.query))
         for t in range(30)
-        if lists.results.query[r] == lists.truth.query[t]
-        and lists.results.video[r] == lists.truth.video[t]
+        if aligned.results.query[r] == aligned.truth.query[t]
+        and aligned.results.video[r] == aligned.truth.video[t]
     ]
-    assert list(zip(*(p.tolist() for p in lists.pairs), strict=True)) == expected
+    assert list(zip(*(p.tolist() for p in aligned.pairs), strict=True)) == expected

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from momentrank import UsageError, nDCG
 from momentrank.cli.page import page
 from momentrank.explanation import explain
-from momentrank.segments import judged, ranked
+from momentrank.segments import build_qrels, build_run
 
-QRELS = judged(
+QRELS = build_qrels(
     ["p", "q", "q", "q"], ["v", "v", "v", "w"], [0, 0, 20, 5], [9, 10, 30, 9], [1, 2, 4, 0]
 )
-RUN = ranked(["q"] * 4 + ["p"], ["v", "w", "v", "v", "v"], [19, 5, 1, 1, 0], [30, 9, 10, 9, 9])
+RUN = build_run(["q"] * 4 + ["p"], ["v", "w", "v", "v", "v"], [19, 5, 1, 1, 0], [30, 9, 10, 9, 9])
 
 
 def test_every_result_is_shown_with_what_it_took():
@@ -34,7 +34,7 @@ def test_the_last_line_is_the_measure(cutoff):
 
 
 def test_a_query_without_results_shows_its_truth():
-    found = explain(QRELS, ranked(["p"], ["v"], [0], [1]), "q", 0.5, 10)
+    found = explain(QRELS, build_run(["p"], ["v"], [0], [1]), "q", 0.5, 10)
     assert found.ranking == []
     assert [known.rank for known in found.truth] == [None] * 3
 
@@ -47,7 +47,7 @@ def test_an_unknown_query_is_a_clear_error():
 @given(st.text(min_size=1))
 def test_a_page_shows_names_as_text(name):
     bad = f"<script>{name}"
-    qrels, run = judged([bad], [bad], [0], [0], [4]), ranked([bad], [bad], [0], [0])
+    qrels, run = build_qrels([bad], [bad], [0], [0], [4]), build_run([bad], [bad], [0], [0])
     made = page(explain(qrels, run, bad, 0.5, 10), {"qrels": bad})
     assert "<script>" not in made
     assert "http" not in made.replace(bad, "")

@@ -5,7 +5,7 @@ import json
 import pytest
 from formats_cases import file_of
 
-from momentrank.formats import Description, FormatError, validate
+from momentrank.formats import Description, FormatError, describe
 
 MOMENT = {"video_name": "v", "timestamp": [0, 1], "duration": 9, "caption": "x", "similarity": 0.5}
 JUDGED = {**MOMENT, "pair_id": 1, "relevance": 3}
@@ -37,20 +37,20 @@ def document(*moments):
 )
 @pytest.mark.parametrize("name", ["file", "file.gz"])
 def test_what_a_file_holds(tmp_path, text, found, name):
-    assert validate(file_of(tmp_path, text, name)) == Description(*found, [])
+    assert describe(file_of(tmp_path, text, name)) == Description(*found, [])
 
 
 def test_remarks(tmp_path):
     run = "q Q0 v 0 1 1 1\nq Q0 v 0 1 1 1\nq Q0 v 5 5 2 1\nq Q0 v -1 5 3 1\n"
     path = file_of(tmp_path, run)
     alike = "1 such lines, which keep the file's order"
-    assert validate(path).remarks == [
+    assert describe(path).remarks == [
         f"{path}, line 2: the rank stands twice in its query ({alike})",
         "segments that stand twice in their query: 1",
         "segments without length: 1",
         "segments that start before 0: 1",
     ]
-    assert validate(file_of(tmp_path, '[{"query_id": 1, "predictions": []}]')).remarks == [
+    assert describe(file_of(tmp_path, '[{"query_id": 1, "predictions": []}]')).remarks == [
         "queries without segments: 1"
     ]
 
@@ -68,17 +68,17 @@ def test_remarks(tmp_path):
 )
 def test_qrels_of_whole_moments_are_checked(tmp_path, text, message):
     with pytest.raises(FormatError) as caught:
-        validate(file_of(tmp_path, text))
+        describe(file_of(tmp_path, text))
     assert message in str(caught.value)
 
 
 def test_times_and_video_indices(tmp_path):
     path = file_of(tmp_path, "q Q0 v 0.00 1.59 1\n")
-    assert validate(path, time="mm.ss").segments == 1
+    assert describe(path, time="mm.ss").segments == 1
     path = file_of(tmp_path, '[{"query_id": 1, "predictions": [[0, 0, 1, 1]]}]')
-    assert validate(path, corpus=file_of(tmp_path, '{"v": [1, 0]}', "corpus")).segments == 1
+    assert describe(path, corpus=file_of(tmp_path, '{"v": [1, 0]}', "corpus")).segments == 1
     with pytest.raises(FormatError, match="--corpus"):
-        validate(path)
+        describe(path)
 
 
 MALFORMED = [
@@ -102,28 +102,28 @@ def test_all_is_checked(tmp_path, moment, changes, message):
     first = {**moment, "pair_id": 2} if "pair_id" in moment else moment
     path = file_of(tmp_path, document(first, {**moment, "timestamp": [3, 4], **changes}))
     with pytest.raises(FormatError) as caught:
-        validate(path)
+        describe(path)
     assert str(caught.value) == f"{path}: [0].relevant_moment[1]{message}"
 
 
 def test_queries_without_moments_before_those_of_a_training_set(tmp_path):
     records = [{"query_id": n, "query": "x", "relevant_moment": [MOMENT] * n} for n in range(3)]
-    found = validate(file_of(tmp_path, json.dumps(records)))
+    found = describe(file_of(tmp_path, json.dumps(records)))
     assert found == Description("training set", "tvr-ranking", 3, 3, {}, [])
 
 
 def test_a_training_set_names_its_queries_once(tmp_path):
     record = {"query_id": 1, "query": "x", "relevant_moment": [MOMENT]}
     with pytest.raises(FormatError, match=r"\[1\]\.query_id: '1' stands twice"):
-        validate(file_of(tmp_path, json.dumps([record, record])))
+        describe(file_of(tmp_path, json.dumps([record, record])))
     with pytest.raises(FormatError, match=r"\[1\]\.query: must be a text, not 3"):
-        validate(file_of(tmp_path, json.dumps([record, {**record, "query_id": 2, "query": 3}])))
+        describe(file_of(tmp_path, json.dumps([record, {**record, "query_id": 2, "query": 3}])))
 
 
 @pytest.mark.parametrize("text", ["prose\n", "{}", "[3]", '{"v": 3}'])
 def test_what_is_no_known_format(tmp_path, text):
     with pytest.raises(FormatError) as caught:
-        validate(file_of(tmp_path, text))
+        describe(file_of(tmp_path, text))
     message = str(caught.value)
     assert "no known format of qrels or a run" in message
     assert "relevant_windows" in message
@@ -131,4 +131,4 @@ def test_what_is_no_known_format(tmp_path, text):
 
 
 def test_no_records(tmp_path):
-    assert validate(file_of(tmp_path, "[]")).remarks == ["there is nothing in it: no queries"]
+    assert describe(file_of(tmp_path, "[]")).remarks == ["there is nothing in it: no queries"]

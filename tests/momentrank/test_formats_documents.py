@@ -6,7 +6,7 @@ import json
 import pytest
 
 from momentrank.cli.main import main
-from momentrank.formats import FormatError, validate
+from momentrank.formats import FormatError, describe
 
 
 def sha256(text):
@@ -38,13 +38,13 @@ def croissant(release, *more):
 
 def refusal(path):
     with pytest.raises(FormatError) as caught:
-        validate(path)
+        describe(path)
     return str(caught.value)
 
 
 def test_a_manifest_is_accepted_while_its_files_are_what_it_says(release):
     path = manifest(release)
-    found = validate(path)
+    found = describe(path)
     assert (found.kind, found.counted, found.remarks) == (
         "manifest",
         "2 files, each as it says",
@@ -72,7 +72,7 @@ def test_a_file_needs_its_hash(release, told):
 
 def test_a_croissant_names_what_lies_beside_it_or_on_the_web(release):
     elsewhere = {"contentUrl": "https://example.org/x.json", "sha256": "0"}
-    assert validate(croissant(release, elsewhere)).counted == "1 files, each as it says"
+    assert describe(croissant(release, elsewhere)).counted == "1 files, each as it says"
     path = croissant(release, {"sha256": "0"})
     assert refusal(path) == f"{path}: distribution[2]: names no file beside this one"
 
@@ -81,7 +81,7 @@ def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):
     path = tmp_path / "levels.json"
     good = {"name": "No", "meaning": "Nothing of it."}
     path.write_text(json.dumps({"guideline": "1", "levels": {"0": good, "1": good}}))
-    assert validate(path).counted == "2 levels"
+    assert describe(path).counted == "2 levels"
     path.write_text(json.dumps({"levels": {"high": good}}))
     assert refusal(path) == f"{path}: levels.high: must be a level: 0, 1, 2, ..."
     path.write_text(json.dumps({"levels": {"0": {"name": "No"}}}))
@@ -95,7 +95,7 @@ def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):
 def test_before_anything_is_judged_files_are_empty_and_that_is_said(tmp_path, name, text, capsys):
     path = tmp_path / name
     path.write_text(text)
-    assert validate(path).kind == "empty file"
+    assert describe(path).kind == "empty file"
     assert main(["validate", str(path)]) == 0
     assert "there is nothing in it: no queries" in capsys.readouterr().out
     assert main(["convert", str(path), str(tmp_path / "out"), "--to", "segments"]) == 2

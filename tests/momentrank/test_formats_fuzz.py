@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from momentrank.errors import MomentRankError
-from momentrank.formats import QRELS_FORMATS, RUN_FORMATS, load_qrels, load_run, validate
+from momentrank.formats import QRELS_FORMATS, RUN_FORMATS, describe, load_qrels, load_run
 
 PAIR = {"video_name": "v", "timestamp": [0, 1], "relevance": 1, "model_scores": [1, 2]}
 SHAPES = [
@@ -54,7 +54,7 @@ def try_all(path, corpus, fmt):
     with contextlib.suppress(MomentRankError):
         load_run(path, corpus=corpus, depth=1)
     with contextlib.suppress(MomentRankError):
-        validate(path, corpus=corpus)
+        describe(path, corpus=corpus)
 
 
 formats = st.sampled_from([None, *QRELS_FORMATS, *RUN_FORMATS])

@@ -7,7 +7,7 @@ import pytest
 from formats_cases import file_of, rows_of
 
 from momentrank.formats import FormatError, load_qrels, load_run, read_qrels, read_run
-from momentrank.formats.source import collector_paused
+from momentrank.formats.source import pause_collector
 
 RELEASE = """\
 [
@@ -379,7 +379,7 @@ def test_frames(tmp_path):
 
 
 def test_the_garbage_collector_is_left_as_it_was(tmp_path):
-    with collector_paused():
+    with pause_collector():
         assert not gc.isenabled()
         load_qrels(file_of(tmp_path, RELEASE))
         assert not gc.isenabled()

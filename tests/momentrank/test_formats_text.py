@@ -108,7 +108,7 @@ def test_a_depth_cuts_what_would_be_read(tmp_path, run, depth, dice):
     dice.shuffle(lines)
     path = file_of(tmp_path, "".join(lines))
     whole = load_run(path)
-    assert same(load_run(path, depth=depth), whole.take(whole.rank <= depth))
+    assert same(load_run(path, depth=depth), whole.select(whole.rank <= depth))
 
 
 def test_a_file_of_many_queries_in_any_order(tmp_path):

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from momentrank.errors import UsageError
 from momentrank.formats import FormatError, load_qrels, load_run, write, write_qrels, write_run
 from momentrank.formats.registry import QRELS, RUNS
-from momentrank.segments import judged, ranked
+from momentrank.segments import build_qrels, build_run
 
-RUN = ranked(["7", "7", "8"], ["v 1", "w", "v 1"], [0, 2, 4], [1.5, 3, 5], [0.25, 0.75, -1])
-JUDGED = judged(["7", "7", "8"], ["v 1", "w", "v 1"], [0, 2, 4], [1.5, 3, 5], [4, 0, 1])
+RUN = build_run(["7", "7", "8"], ["v 1", "w", "v 1"], [0, 2, 4], [1.5, 3, 5], [0.25, 0.75, -1])
+JUDGED = build_qrels(["7", "7", "8"], ["v 1", "w", "v 1"], [0, 2, 4], [1.5, 3, 5], [4, 0, 1])
 names = st.sampled_from(["file", "file.gz"])
 
 
@@ -95,7 +95,7 @@ def test_qrels_in_text(tmp_path):
 
 
 def test_an_id_that_would_be_a_comment(tmp_path):
-    segments = ranked(["#q", "a"], ["#v", "#w"], [0, 0], [1, 1], [1, 1])
+    segments = build_run(["#q", "a"], ["#v", "#w"], [0, 0], [1, 1], [1, 1])
     write_run(tmp_path / "run", segments)
     assert same(load_run(tmp_path / "run"), segments)
 
@@ -115,7 +115,7 @@ def test_an_id_that_would_be_a_comment(tmp_path):
 )
 def test_ids_are_integers_where_all_are(tmp_path, ids, written):
     count = len(ids)
-    segments = ranked(ids, ["v"] * count, [0] * count, [1] * count, [1] * count)
+    segments = build_run(ids, ["v"] * count, [0] * count, [1] * count, [1] * count)
     write_run(tmp_path / "run.json", segments, "tvr-ranking")
     records = json.loads((tmp_path / "run.json").read_text())
     assert [record["query_id"] for record in records] == written
@@ -123,7 +123,7 @@ def test_ids_are_integers_where_all_are(tmp_path, ids, written):
 
 
 def without_first(segments):
-    return segments.take(np.array([False] * 2 + [True]))
+    return segments.select(np.array([False] * 2 + [True]))
 
 
 def test_a_query_without_results_is_kept_or_refused(tmp_path):
@@ -148,7 +148,7 @@ def test_a_query_without_results_is_kept_or_refused(tmp_path):
         (JUDGED._replace(video=["", "v", "v"]), "flat", "an id is empty"),
         (JUDGED._replace(video=["\ud800", "v", "v"]), "segments", "can't be written as UTF-8"),
         (JUDGED._replace(video=["\ud800", "v", "v"]), "flat", "can't be written as UTF-8"),
-        (judged([], [], [], [], []), "flat", "there are no queries to write"),
+        (build_qrels([], [], [], [], []), "flat", "there are no queries to write"),
     ],
 )
 def test_what_a_format_cannot_hold(tmp_path, segments, fmt, message):

@@ -5,30 +5,17 @@ from collections import defaultdict
 
 import oracle
 import pytest
+from scorer import measure_of, scores, segments
 
-from momentrank import calc_aggregate, evaluator
-from momentrank.measures import REGISTRY
-from momentrank.segments import judged, ranked
+from momentrank import calc_aggregate
+from momentrank.segments import build_qrels, build_run
 
-PLAIN = {"NumQ", "NumRet", "VideosRet", "VideosRel", "LengthRet", "LengthRel"}
 NOT_CONDENSED = {"Judged", "NumRelRet"}
 SETTINGS = [
     (name, params, convention)
     for name, params, convention in oracle.SETTINGS
     if not (name in NOT_CONDENSED and params.get("judged_only"))
 ]
-
-
-def measure_of(name, params):
-    kept = {key: value for key, value in params.items() if name not in PLAIN or key != "match"}
-    return type(REGISTRY[name])(**kept)
-
-
-def segments(collection, make, value):
-    rows = [(query, *segment) for query, listed in collection.items() for segment in listed]
-    columns = [[row[at] for row in rows] for at in range(4)]
-    values = [row[4] if value else 0.0 for row in rows]
-    return make(*columns, values, queries=list(collection))
 
 
 def joined(cases):
@@ -38,14 +25,6 @@ def joined(cases):
     }
     run = {f"{n}/{query}": listed for n, c in enumerate(cases) for query, listed in c.run.items()}
     return qrels, run
-
-
-def scores(name, params, convention, qrels, run):
-    measure = measure_of(name, params)
-    found = evaluator([measure], segments(qrels, judged, value=True), convention).iter_calc(
-        segments(run, ranked, value=False)
-    )
-    return {metric.query_id: metric.value for metric in found}
 
 
 def compare(count, seed):
@@ -80,7 +59,10 @@ def test_over_all_queries_as_each_convention_counts(seed):
     name, params, convention = rng.choice(SETTINGS)
     made = oracle.case(seed, integer=convention == "sh-eval")
     measure = measure_of(name, params)
-    qrels, run = segments(made.qrels, judged, value=True), segments(made.run, ranked, value=False)
+    qrels, run = (
+        segments(made.qrels, build_qrels, value=True),
+        segments(made.run, build_run, value=False),
+    )
     ours = calc_aggregate([measure], qrels, run, convention)[measure]
     expected = oracle.mean(name, params, made.qrels, made.run, convention)
     assert ours == pytest.approx(expected, abs=1e-12)

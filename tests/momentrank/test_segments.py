@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank import segments
-from momentrank.segments import SegmentError, iou, judged, ranked
+from momentrank.segments import SegmentError, build_qrels, build_run, iou
 
 ROWS = st.lists(
     st.tuples(st.sampled_from("ab"), st.sampled_from("vw"), st.integers(1, 4), st.integers(0, 3))
@@ -17,7 +17,7 @@ ROWS = st.lists(
 
 @given(ROWS)
 def test_by_rank_and_stable(rows):
-    run = ranked(
+    run = build_run(
         [row[0] for row in rows],
         [row[1] for row in rows],
         [0] * len(rows),
@@ -34,13 +34,15 @@ def test_by_rank_and_stable(rows):
 
 
 def test_by_descending_score_and_stable():
-    run = ranked(["q"] * 4, list("abcd"), [0] * 4, [1] * 4, [0.5, 0.9, 0.5, -1], by_score=True)
+    run = build_run(["q"] * 4, list("abcd"), [0] * 4, [1] * 4, [0.5, 0.9, 0.5, -1], by_score=True)
     assert run.video == ["b", "a", "c", "d"]
     assert run.value.tolist() == [0.9, 0.5, 0.5, -1]
 
 
 def test_judged_segments_keep_their_order_and_empty_queries_stay():
-    qrels = judged(["b", "a", "b"], list("xyz"), [0] * 3, [1] * 3, [1, 2, 3], queries=["n", "b"])
+    qrels = build_qrels(
+        ["b", "a", "b"], list("xyz"), [0] * 3, [1] * 3, [1, 2, 3], queries=["n", "b"]
+    )
     assert qrels.queries == ["n", "b", "a"]
     assert qrels.video == ["x", "z", "y"]
     assert qrels.query.tolist() == [1, 1, 2]
@@ -65,18 +67,18 @@ def test_judged_segments_keep_their_order_and_empty_queries_stay():
 )
 def test_what_cannot_be_a_segment_is_named_by_its_row(columns, row, said):
     with pytest.raises(SegmentError) as caught:
-        judged(["q", "p"], ["v", "v"], *columns)
+        build_qrels(["q", "p"], ["v", "v"], *columns)
     assert (caught.value.row, caught.value.reason) == (row, said)
 
 
 def test_a_rank_is_a_number():
     with pytest.raises(SegmentError, match="row 1: the rank is no number"):
-        ranked(["q", "q"], ["v", "w"], [0, 0], [1, 1], ranks=[1, np.nan])
+        build_run(["q", "q"], ["v", "w"], [0, 0], [1, 1], ranks=[1, np.nan])
 
 
 def test_the_row_is_that_of_the_file_though_lists_are_ordered():
     with pytest.raises(SegmentError) as caught:
-        ranked(["q"] * 3, list("abc"), [0, 9, 0], [1, 1, 1], ranks=[3, 2, 1])
+        build_run(["q"] * 3, list("abc"), [0, 9, 0], [1, 1, 1], ranks=[3, 2, 1])
     assert caught.value.row == 1
 
 
@@ -93,7 +95,7 @@ def test_frames_in_frames_out_and_neither_changed():
         index=[7, 7, 7],
     )
     before = frame.copy(deep=True)
-    run = segments.run_frame(segments.run_of(frame))
+    run = segments.run_frame(segments.run_from_frame(frame))
     pd.testing.assert_frame_equal(frame, before)
     assert run.to_dict("list") == {
         "query_id": ["2", "2", "1"],
@@ -104,7 +106,7 @@ def test_frames_in_frames_out_and_neither_changed():
         "score": [0.3, 0.1, 0.2],
     }
     qrels = frame.assign(level=[0, 4, 1]).drop(columns=["rank", "score"])
-    again = segments.qrels_frame(segments.qrels_of(qrels))
+    again = segments.qrels_frame(segments.qrels_from_frame(qrels))
     assert again["level"].tolist() == [0, 1, 4]
 
 
@@ -113,13 +115,13 @@ def test_a_frame_without_a_column_is_a_clear_error(missing):
     columns = {"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1], "rank": [1]}
     del columns[missing]
     with pytest.raises(SegmentError, match=f"no column '{missing}'"):
-        segments.run_of(pd.DataFrame(columns))
+        segments.run_from_frame(pd.DataFrame(columns))
 
 
 def test_a_run_needs_a_rank_or_a_score():
     frame = pd.DataFrame({"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1]})
     with pytest.raises(SegmentError, match="neither a column 'rank' nor 'score'"):
-        segments.run_of(frame)
+        segments.run_from_frame(frame)
 
 
 TIMES = st.lists(

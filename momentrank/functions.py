@@ -1,0 +1,53 @@
+"""ir_measures' functions, over segments: measures of runs against qrels, by a convention.
+
+Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`; they are never changed.
+Measures are given as values or by name.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from ir_measures import CalcResults
+from ir_measures.util import Metric
+
+from momentrank.measures.base import Measure
+from momentrank.measures.parse import parse_measure
+from momentrank.scoring import Evaluator
+
+if TYPE_CHECKING:
+    from momentrank.scoring import Qrels, Run
+
+
+def evaluator(
+    measures: Iterable[Measure | str], qrels: "Qrels", convention: str = "paper"
+) -> Evaluator:
+    """Return what scores several runs against the same qrels.
+
+    Raises:
+        MeasureError: a name is not a measure's, or a measure lacks a parameter.
+        UsageError: there is no such convention, or it does not have a measure.
+        SegmentError: the qrels are malformed.
+    """
+    parsed = (parse_measure(one) if isinstance(one, str) else one for one in measures)
+    return Evaluator(parsed, qrels, convention)
+
+
+def iter_calc(
+    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
+) -> Iterator[Metric]:
+    """Yield the value of every measure for every query that counts; see `evaluator`."""
+    return evaluator(measures, qrels, convention).iter_calc(run)
+
+
+def calc_aggregate(
+    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
+) -> dict[Measure, float]:
+    """Return each measure over all queries that count; see `evaluator`."""
+    return evaluator(measures, qrels, convention).calc_aggregate(run)
+
+
+def calc(
+    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
+) -> CalcResults:
+    """Return each measure over all queries, and for each query; see `evaluator`."""
+    return evaluator(measures, qrels, convention).calc(run)
