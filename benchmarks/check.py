@@ -61,7 +61,7 @@ def main() -> None:
     params = load()
     finder, encoder = finder_of(params, texts, Cast()), encoder_of(params)
     rules = RulesRewriter.for_corpus(texts, finder.find)
-    table = pairs(texts, rules.rewritten(texts), options.sample)
+    table = pairs(texts, rules.rewrite_texts(texts), options.sample)
     look = partial(check, list(table["caption"]), list(table["description"]), finder, encoder)
     limits = limits_of(params)
     raw = look(Limits(PAPER, limits.max_name_score))

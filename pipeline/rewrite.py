@@ -34,7 +34,7 @@ from pipeline.captions.repair import (
 )
 from pipeline.captions.replacements import extract
 from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewriter
-from pipeline.captions.rules.gender import cast_of
+from pipeline.captions.rules.gender import read_cast
 from pipeline.captions.rules.rewriter import Finder, RulesRewriter
 from pipeline.check import check, encoder_of, finder_of, limits_of
 from pipeline.core import cli, csv_files, tables
@@ -114,8 +114,8 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
         llm.check_ready(distinct_moments(moments))  # before minutes of tagging
     cast = Cast.from_table(people)
     encoder, finder = encoder_of(params), finder_of(params, corpus, cast)
-    rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, cast_of(people), cast)
-    find = rewriter.names if isinstance(rewriter, RulesRewriter) else finder.find
+    rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, read_cast(people), cast)
+    find = rewriter.find_names if isinstance(rewriter, RulesRewriter) else finder.find
     look = partial(check, finder=finder, encoder=encoder, limits=limits, find_described=find)
     done = rewrite(moments, rewriter, look, params.rewrite.rounds)
     return RewriteRun(done, llm.spent.metrics() if llm else {}, find, finder.doubts)
@@ -129,7 +129,7 @@ def list_names(run: RewriteRun, captions: pd.DataFrame, moments: pd.DataFrame) -
 
 
 def list_doubts(run: RewriteRun, captions: pd.DataFrame) -> pd.DataFrame:
-    """Return the captions, as rerun, with what may be a name: `review.DOUBTS`."""
+    """Return the captions, as rewritten, with what may be a name: `review.DOUBTS`."""
     open_ = captions[captions["status"].isin(["passed", "repaired", "failed"])]
     found = run.doubts(list(open_["caption"])) if run.doubts else [[] for _ in open_.index]
     return names_found.list_doubts(list(open_["moment_id"]), found)

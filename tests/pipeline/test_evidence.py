@@ -41,7 +41,7 @@ class Blind:
 
 def rewritten(texts, cast=None):
     finder = NameFinder(Eager(), texts, cast)
-    return RulesRewriter.for_corpus(texts, finder.find, {}, cast).rewritten(texts)
+    return RulesRewriter.for_corpus(texts, finder.find, {}, cast).rewrite_texts(texts)
 
 
 NO_NAMES = """

@@ -8,7 +8,7 @@ from benchmarks.rewrite import serving
 from momentrank.errors import UsageError
 from pipeline import rewrite
 from pipeline.captions import review
-from pipeline.captions.rules.gender import cast_of, from_cast
+from pipeline.captions.rules.gender import normalize_cast, read_cast
 from pipeline.core import csv_files, params, tables
 from pipeline.core.files import FileError
 from pipeline.core.table import TableError
@@ -175,4 +175,5 @@ def test_two_of_one_name_and_of_two_genders_are_of_none():
             "gender": ["male", "female", None, "female", None],
         }
     )
-    assert from_cast(cast_of(table)) == {"lee": "unknown", "ann": "woman", "quill": "unknown"}
+    genders = normalize_cast(read_cast(table))
+    assert genders == {"lee": "unknown", "ann": "woman", "quill": "unknown"}

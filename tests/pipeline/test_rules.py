@@ -157,4 +157,4 @@ CASES = {
 @pytest.mark.usefixtures("unvaried")
 @pytest.mark.parametrize(("text", "caption"), CASES.items(), ids=list(CASES))
 def test_a_name_becomes_what_a_person_would_write(text, caption):
-    assert RulesRewriter(find, GENDERS).rewritten([text])[0] == caption
+    assert RulesRewriter(find, GENDERS).rewrite_texts([text])[0] == caption

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 from pipeline.captions.rules.gender import census
-from pipeline.captions.rules.parts import LONG, parts
-from pipeline.captions.rules.rewriter import RulesRewriter
+from pipeline.captions.rules.rewriter import LONG, RulesRewriter, split_text
 from pipeline.captions.rules.wording import Voice
 from pipeline.names.base import Span
 
@@ -34,7 +33,7 @@ def find_nothing(texts):
 
 
 def captions(rules, *texts, attempt=0):
-    return rules.rewritten(texts, attempt)
+    return rules.rewrite_texts(texts, attempt)
 
 
 def tells(word, caption):
@@ -194,7 +193,7 @@ LONG_TEXT = "Zelda sits while Dr. Dmitri reads to Robin. " * 500
 
 def test_a_long_text_is_cut_after_sentences_and_each_part_keeps_its_names():
     [spans] = finder_of(*NAMES)([LONG_TEXT])
-    cut = list(parts(LONG_TEXT, spans))
+    cut = list(split_text(LONG_TEXT, spans))
     assert "".join(part.text for part in cut) == LONG_TEXT
     assert len(cut) > 20
     assert {part.text[-7:] for part in cut} == {"Robin. "}
@@ -207,7 +206,7 @@ def test_a_long_text_is_cut_after_sentences_and_each_part_keeps_its_names():
 @given(st.text(st.sampled_from("abN. \u2028"), min_size=1, max_size=40), st.integers(0, 60))
 def test_any_long_text_is_cut_at_spaces_alone(text, times):
     text = (text * times)[: 3 * LONG]
-    cut = [part.text for part in parts(text, [])]
+    cut = [part.text for part in split_text(text, [])]
     assert "".join(cut) == text
     assert all(one[-1].isspace() for one in cut[:-1])
     assert all(len(one) <= LONG or len(one.split()) == 1 for one in cut)

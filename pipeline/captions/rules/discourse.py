@@ -1,27 +1,44 @@
-"""Who has been spoken of so far in a text, and what may be said of them next.
+"""Who has been spoken of so far in a text, and what they may be called next.
 
 The first mention of a person is indefinite (a man, another man), a later one a pronoun where
-nobody else can be meant by it, else a definite noun (the man, the other man).
+nobody else can be meant by it, else a definite noun (the man, the other man). Several people
+are counted (two men), a family is one, and where a name can go, nothing stands for it.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pipeline.captions.rules.context import Context
-from pipeline.captions.rules.people import Person
-from pipeline.captions.rules.wording import OPENING, PAIR, SOMEONE, Voice, possessive, with_article
-from pipeline.language.lexicon import GENDER_OF_NOUN, Gender, plural
+from pipeline.captions.rules.context import Context, Removal
+from pipeline.captions.rules.people import Person, PersonNoun
+from pipeline.captions.rules.units import Unit
+from pipeline.captions.rules.wording import (
+    OF_UNKNOWN,
+    OPENING,
+    PAIR,
+    SEVERAL,
+    SOMEONE,
+    Voice,
+    count_phrase,
+    join_phrases,
+    possessive,
+    vague_phrase,
+    with_article,
+)
+from pipeline.language.lexicon import GENDER_OF_NOUN, NUMBERS, Gender, plural
 
-PRONOUNS: dict[Gender, dict[str, str]] = {
+_PRONOUNS: dict[Gender, dict[str, str]] = {
     "man": {"subject": "he", "object": "him", "'s": "his"},
     "woman": {"subject": "she", "object": "her", "'s": "her"},
     "unknown": {"'s": "their"},
 }
+_THEY = {"subject": "they", "object": "them", "'s": "their"}
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth")
+_MANY = 6
+"""From so many people on, they are a group."""
 
 
-class Known(NamedTuple):
+class Referent(NamedTuple):
     """Somebody spoken of at a place in the text, by a noun.
 
     `person` is the number of a person whose name was replaced, `group` the first person of
@@ -45,75 +62,123 @@ class Discourse:
     people: Sequence[Person]
     voice: Voice
     alone: frozenset[int] = frozenset()
-    known: list[Known] = field(default_factory=list)
+    _referents: list[Referent] = field(default_factory=list)
     _singled_out: list[int] = field(default_factory=list)
 
-    def noun(self, number: int) -> str:
-        """Return the noun for a person."""
+    def add_noun(self, noun: PersonNoun) -> bool:
+        """Take note of a noun for somebody; tell whether a name became the same word before."""
+        if any(one.at == noun.start for one in self._referents):
+            return False
+        repeats = any(one.noun == noun.noun and one.person is not None for one in self._referents)
+        self._referents.append(Referent(noun.start, noun.noun, noun.gender))
+        return repeats
+
+    def phrase(self, unit: Unit, context: Context, *, apart: bool) -> str:
+        """Return what stands for a unit, possessive included, and take note of its people.
+
+        `apart`: one of several people is spoken of alone elsewhere in the text.
+        """
+        if context.removal:
+            self._add_removed(unit, context.removal)
+            return context.removal.instead or unit.suffix
+        if unit.mentions[0].family:
+            return f"a family{unit.suffix}"
+        numbers = list(dict.fromkeys(unit.people))
+        if len(numbers) == 1:
+            return self._one(numbers[0], unit.suffix, context)
+        met = [self._referent(number) is not None for number in numbers]
+        if all(met):
+            return self._all_again(numbers, unit.suffix, context)
+        if any(met):
+            unlike = context._replace(case="open")
+            phrase = join_phrases([self._one(number, "", unlike) for number in numbers])
+        else:
+            phrase = self._several(numbers, context.start, apart=apart)
+        return possessive(phrase, unit.suffix)
+
+    def _referent(self, number: int) -> Referent | None:
+        """Return what a person was called before, if they were."""
+        return next((one for one in self._referents if one.person == number), None)
+
+    def _noun(self, number: int) -> str:
         return self.voice.noun(self.people[number])
 
-    def met(self, number: int) -> Known | None:
-        """Return what a person was called before, if they were."""
-        return next((known for known in self.known if known.person == number), None)
+    def _has(self, noun: str) -> bool:
+        return any(one.noun == noun for one in self._referents)
 
-    def has(self, noun: str) -> bool:
-        """Tell whether somebody was called by a noun before."""
-        return any(known.noun == noun for known in self.known)
-
-    def introduce(
-        self, number: int, at: int, noun: str | None = None, group: int | None = None
-    ) -> None:
-        """Take note of a person, under the noun they were called."""
-        if not self.met(number):
-            noun = noun or self.noun(number)
-            told = GENDER_OF_NOUN.get(noun, "unknown")
+    def _add(self, number: int, at: int, noun: str, group: int | None = None) -> None:
+        """Take note of a person, under the noun they were called, unless that was done before."""
+        if not self._referent(number):
             gender = self.people[number].gender
-            self.known.append(
-                Known(at, noun, told if gender == "unknown" else gender, number, group)
-            )
+            if gender == "unknown":
+                gender = GENDER_OF_NOUN.get(noun, "unknown")
+            self._referents.append(Referent(at, noun, gender, number, group))
 
-    def first(self, number: int, at: int) -> str:
-        """Return the phrase for a person not yet spoken of, and take note of them."""
-        noun = self.noun(number)
-        again = self.has(noun)
-        self.introduce(number, at)
-        if again:
+    def _add_removed(self, unit: Unit, removal: Removal) -> None:
+        """The noun beside a name that goes is that person, and no further one."""
+        if removal.noun:
+            self._referents = [one for one in self._referents if one.at != removal.at]
+            for number in unit.people:
+                self._add(number, removal.at, removal.noun)
+
+    # One person
+
+    def _one(self, number: int, suffix: str, context: Context) -> str:
+        noun, referent = self._noun(number), self._referent(number)
+        if context.determiner or context.adjective:
+            described = context.adjective + noun
+            self._add(number, context.start, noun)
+            if not context.determiner:
+                described = f"the {described}" if referent else with_article(described)
+            return described + suffix
+        if referent:
+            return self._again(number, suffix, context)
+        may_be_pronoun = context.opens and not suffix and number in self.alone
+        if may_be_pronoun and self.voice.pick(OPENING) == "pronoun":
+            self._add(number, context.start, noun)
+            return _PRONOUNS[self.people[number].gender]["subject"]
+        return self._first(number, context.start) + suffix
+
+    def _first(self, number: int, at: int) -> str:
+        """Return the phrase for a person not yet spoken of."""
+        noun = self._noun(number)
+        is_repeated = self._has(noun)
+        self._add(number, at, noun)
+        if is_repeated:
             return f"another {noun}"
-        if noun == "person":
-            return self.voice.pick(SOMEONE)
-        return with_article(noun)
+        return self.voice.pick(SOMEONE) if noun == "person" else with_article(noun)
 
-    def opening(self, number: int, at: int) -> str | None:
-        """Return the pronoun that a text begins with, for whom and where it may."""
-        if number not in self.alone or self.voice.pick(OPENING) == "noun":
-            return None
-        self.introduce(number, at)
-        return PRONOUNS[self.people[number].gender]["subject"]
-
-    def again(self, number: int, suffix: str, context: Context) -> str:
+    def _again(self, number: int, suffix: str, context: Context) -> str:
         """Return the phrase for a person spoken of before, possessive included."""
-        pronoun = PRONOUNS[self.people[number].gender].get(suffix or context.case)
-        if pronoun and not self._rivals(number, context):
+        pronoun = _PRONOUNS[self.people[number].gender].get(suffix or context.case)
+        if pronoun and not self._is_ambiguous(number, context):
             return pronoun
-        return possessive(self.definite(number), suffix)
+        return possessive(self._definite(number), suffix)
 
-    def definite(self, number: int) -> str:
+    def _is_ambiguous(self, number: int, context: Context) -> bool:
+        """Tell whether a pronoun for a person could mean somebody else.
+
+        As an object, it can't mean those of its own clause: `as Ann and Bea follow him`.
+        """
+        gender = self.people[number].gender
+        end = context.clause if context.case == "object" else context.start
+        rivals = (one for one in self._referents if one.person != number and one.at < end)
+        return any(
+            "unknown" in (gender, rival.gender) or gender == rival.gender for rival in rivals
+        )
+
+    def _definite(self, number: int) -> str:
         """Return the noun with what sets it apart: the man, the first man, one of the men."""
-        met = self.met(number)
-        noun = met.noun if met else self.noun(number)
-        alike = [known for known in self.known if known.noun == noun]
-        together = [
-            known for known in alike if met and met.group is not None and known.group == met.group
-        ]
+        referent = self._referent(number)
+        noun = referent.noun if referent else self._noun(number)
+        alike = [one for one in self._referents if one.noun == noun]
         if len(alike) <= 1:
             return f"the {noun}"
-        if len(together) == len(alike):
-            return self._one_of(number, noun, len(together))
-        place = next((i for i, known in enumerate(alike) if known.person == number), 0)
-        ordinal = (
-            "other" if len(alike) == PAIR and place else _ORDINALS[min(place, len(_ORDINALS) - 1)]
-        )
-        return f"the {ordinal} {noun}"
+        if referent and all(one.group == referent.group is not None for one in alike):
+            return self._one_of(number, noun, len(alike))
+        place = next((i for i, one in enumerate(alike) if one.person == number), 0)
+        ordinal = _ORDINALS[min(place, len(_ORDINALS) - 1)]
+        return f"the {'other' if len(alike) == PAIR and place else ordinal} {noun}"
 
     def _one_of(self, number: int, noun: str, group: int) -> str:
         if number not in self._singled_out:
@@ -122,14 +187,44 @@ class Discourse:
             return f"one of the {plural(noun)}"
         return f"the other {noun}" if group == PAIR else f"another of the {plural(noun)}"
 
-    def _rivals(self, number: int, context: Context) -> bool:
-        """Tell whether a pronoun for a person could mean somebody else.
+    # Several people
 
-        As an object, it can't mean those of its own clause: `as Ann and Bea follow him`.
-        """
-        gender = self.people[number].gender
-        end = context.clause if context.case == "object" else context.start
-        rivals = (k for k in self.known if k.person != number and k.at < end)
-        return any(
-            "unknown" in (gender, rival.gender) or gender == rival.gender for rival in rivals
-        )
+    def _all_again(self, numbers: list[int], suffix: str, context: Context) -> str:
+        form = suffix or context.case
+        if {one.person for one in self._referents} == set(numbers):
+            return _THEY.get(form) or ("the two of them" if len(numbers) == PAIR else "all of them")
+        groups = {(one.group, one.noun) for one in self._referents if one.person in numbers}
+        if len(groups) == 1 and (group := groups.pop())[0] is not None:
+            return possessive(f"{NUMBERS[len(numbers)]} of the {plural(group[1])}", suffix)
+        return possessive(join_phrases([self._definite(number) for number in numbers]), suffix)
+
+    def _several(self, numbers: list[int], at: int, *, apart: bool) -> str:
+        nouns = [self._noun(number) for number in numbers]
+        kinds = dict.fromkeys(nouns)
+        if len(kinds) == 1:
+            return self._counted(numbers, at, nouns[0])
+        options = OF_UNKNOWN if "person" in kinds else SEVERAL
+        wording = "apart" if apart else self.voice.pick(options)
+        if wording == "apart" and len(numbers) == PAIR:
+            return join_phrases([self._first(number, at) for number in numbers])
+        if wording == "apart" and len(kinds) == PAIR:
+            return self._by_kind(numbers, at, nouns)
+        phrase = self._counted(numbers, at, "person")
+        return vague_phrase(len(numbers)) if wording == "vaguely" else phrase
+
+    def _counted(self, numbers: list[int], at: int, noun: str) -> str:
+        is_repeated = self._has(noun)
+        for number in numbers:
+            self._add(number, at, noun, group=numbers[0])
+        if len(numbers) >= _MANY and noun == "person":
+            return "another group of people" if is_repeated else "a group of people"
+        return count_phrase(len(numbers), noun, other=is_repeated)
+
+    def _by_kind(self, numbers: list[int], at: int, nouns: Sequence[str]) -> str:
+        """Return `two men and a woman`."""
+        phrases = []
+        for kind in dict.fromkeys(nouns):
+            alike = [number for number, noun in zip(numbers, nouns, strict=True) if noun == kind]
+            one = len(alike) == 1
+            phrases.append(self._first(alike[0], at) if one else self._counted(alike, at, kind))
+        return join_phrases(phrases)

@@ -1,37 +1,40 @@
-"""The gender a name suggests: the corpus's cast, then its pronouns, then a census of names."""
+"""The gender a name suggests: the corpus's cast, then its pronouns, then a census of names.
 
-from collections.abc import Mapping
+A surname tells no gender, and a name such as Robin is anybody's. But where a description
+names one person and goes on with `his` or `she`, it tells; over a corpus that adds up.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+from difflib import get_close_matches
 
 import pandas as pd
 
-from pipeline.language.lexicon import TITLES, Gender
+from pipeline.captions.rules.mentions import Mention, find_mentions
+from pipeline.language.lexicon import GENDER_OF_NOUN, TITLES, Gender
+from pipeline.names.base import Span
 from pipeline.names.evidence.cast import is_no_name
 from pipeline.names.evidence.lists import first_names
 
 CLEAR = 0.9
 """The share of bearers from which a first name counts as a man's or a woman's."""
-_NONE: Mapping[str, Gender] = MappingProxyType({})
-
-
-def census(name: str) -> Gender:
-    """Return the gender of a first name, `unknown` where both bear it or nobody does."""
-    return clear_gender(*first_names().get(name.lower(), (0.0, 0.0)))
-
-
-def clear_gender(women: float, men: float, clear: float = CLEAR) -> Gender:
-    """Return the gender that has at least the share `clear` of the weight."""
-    total = women + men
-    if not total:
-        return "unknown"
-    return "woman" if women / total >= clear else "man" if men / total >= clear else "unknown"
-
-
-def name_key(name: str) -> tuple[str, ...]:
-    """Return the words of a name in lower case, without titles: `Dr. Ann Lee` is (ann, lee)."""
-    words = (word.lower().strip(".,'\u2019") for word in name.split())
-    return tuple(word for word in words if word and word not in TITLES)
+CLEAR_PRONOUNS = 0.75
+"""The share of a name's pronouns that has to agree."""
+MIN_PRONOUNS = 3
+"""Pronouns that a name needs to overrule the census; fewer decide where that says nothing."""
+ALIKE = 0.84
+"""How alike (`difflib`) a rare, misspelt name is to the one that is meant."""
+SHORT = 3
+"""Letters up to which any name is nearly another one."""
+_OF_MEN = re.compile(r"\b(?:he|his|himself)\b", re.IGNORECASE)
+# `her` counts only before a noun: as an object it is somebody else.
+_OF_WOMEN = re.compile(
+    r"\b(?:she|herself|her(?=\s+(?!(?:as|and|while|to|in|on|at|with|from|by|for|that|when|then|up|"
+    r"down|out|off|away|back|about|into|over|if|a|an|the|he|she|who|is|was)\b)[a-z]))\b",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -40,24 +43,37 @@ class Genders:
 
     Attributes:
         cast: what the corpus itself says; this is final.
-        learned: what the pronouns beside a name say (`learning`).
+        learned: what the pronouns beside a name say.
         names: every single name of the corpus.
     """
 
-    cast: Mapping[str, Gender] = field(default_factory=lambda: _NONE)
-    learned: Mapping[str, Gender] = field(default_factory=lambda: _NONE)
+    cast: Mapping[str, Gender] = field(default_factory=dict)
+    learned: Mapping[str, Gender] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
 
-    def of(self, names: tuple[str, ...]) -> Gender:
+    def look_up(self, names: tuple[str, ...]) -> Gender:
         """Return the gender of a person by first and last name, or by one of them."""
-        for known in (self.cast, self.learned):
+        for genders in (self.cast, self.learned):
             for name in (" ".join(names), *names):
-                if name in known:
-                    return known[name]
+                if name in genders:
+                    return genders[name]
         return census(names[0]) if names else "unknown"
 
 
-def cast_of(table: pd.DataFrame) -> dict[str, Gender]:
+def census(name: str) -> Gender:
+    """Return the gender of a first name, `unknown` where both bear it or nobody does."""
+    return _majority(*first_names().get(name.lower(), (0.0, 0.0)), CLEAR)
+
+
+def _majority(women: float, men: float, share: float) -> Gender:
+    """Return the gender that has at least this share of the weight."""
+    total = women + men
+    if not total:
+        return "unknown"
+    return "woman" if women / total >= share else "man" if men / total >= share else "unknown"
+
+
+def read_cast(table: pd.DataFrame) -> dict[str, Gender]:
     """Return the genders of the people in the table `CAST` by name, as it is written there."""
     genders: dict[str, Gender] = {"female": "woman", "male": "man"}
     people = table[~is_no_name(table)]
@@ -65,13 +81,74 @@ def cast_of(table: pd.DataFrame) -> dict[str, Gender]:
     return {name: genders.get(gender, "unknown") for name, gender in pairs}
 
 
-def from_cast(cast: Mapping[str, Gender]) -> dict[str, Gender]:
+def normalize_cast(cast: Mapping[str, Gender]) -> dict[str, Gender]:
     """Return a cast list by name in lower case, without titles.
 
     What is left of Mr. Lee and Mrs. Lee is one name, of a man or a woman: `unknown`.
     """
     genders: dict[str, Gender] = {}
     for name, gender in cast.items():
-        if key := " ".join(name_key(name)):
+        words = (word.lower().strip(".,'\u2019") for word in name.split())
+        if key := " ".join(word for word in words if word and word not in TITLES):
             genders[key] = gender if genders.get(key, gender) == gender else "unknown"
     return genders
+
+
+def learn(
+    texts: Sequence[str], spans: Sequence[Sequence[Span]], cast: Mapping[str, Gender]
+) -> Genders:
+    """Return what the corpus tells of its people; `spans` are the names of each text."""
+    names = _single_names(spans)
+    mentions = [find_mentions(*pair, names) for pair in zip(texts, spans, strict=True)]
+    counts = _count_pronouns(texts, mentions)
+    learned = {name: gender for name, by in counts.items() if (gender := _decide(name, by))}
+    rare = {name for of_text in mentions for mention in of_text for name in mention.names}
+    learned |= _match_misspelt(rare - set(learned) - set(cast), {**learned, **cast})
+    return Genders(cast, learned, names | frozenset(cast))
+
+
+def _single_names(spans: Iterable[Sequence[Span]]) -> frozenset[str]:
+    """Return the single names that occur more often than without their final s."""
+    count = Counter(word.lower() for some in spans for span in some for word in span.text.split())
+    return frozenset(
+        name
+        for name, times in count.items()
+        if not (name.endswith("s") and count[name[:-1]] > times)
+    )
+
+
+def _count_pronouns(
+    texts: Sequence[str], mentions: Sequence[Sequence[Mention]]
+) -> dict[str, Counter[str]]:
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for text, of_text in zip(texts, mentions, strict=True):
+        people = {mention.names for mention in of_text}
+        if len(people) != 1 or not (names := of_text[0].names):
+            continue
+        if gender := _gender_of_pronouns(text[of_text[0].end :], of_text[0]):
+            for name in (*names, " ".join(names)):
+                counts[name][gender] += 1
+    return counts
+
+
+def _gender_of_pronouns(right: str, mention: Mention) -> Gender | None:
+    title = TITLES.get(mention.title or "")
+    if title and title.gender != "unknown":
+        return title.gender
+    men, women = bool(_OF_MEN.search(right)), bool(_OF_WOMEN.search(right))
+    gender: Gender = "man" if men else "woman"
+    others = {GENDER_OF_NOUN.get(word) for word in re.findall(r"\w+", right.lower())}
+    return None if men == women or others & {gender, "unknown"} else gender
+
+
+def _decide(name: str, by: Counter[str]) -> Gender | None:
+    gender = _majority(by["woman"], by["man"], CLEAR_PRONOUNS)
+    needed = 1 if census(name) == "unknown" else MIN_PRONOUNS
+    return gender if gender != "unknown" and by.total() >= needed else None
+
+
+def _match_misspelt(rare: Iterable[str], genders: Mapping[str, Gender]) -> dict[str, Gender]:
+    """Return genders for names that nothing tells, by the name that they are nearly."""
+    unclear = (name for name in sorted(rare) if census(name) == "unknown" and len(name) > SHORT)
+    alike = {name: get_close_matches(name, genders, n=1, cutoff=ALIKE) for name in unclear}
+    return {name: genders[names[0]] for name, names in alike.items() if names}

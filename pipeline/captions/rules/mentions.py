@@ -1,14 +1,181 @@
-"""Mentions of people: a name with its title before it and its possessive after it."""
+"""Mentions of people: which characters are a name, with its title and its possessive.
+
+A tagger marks spans; a cast list and the place of a word show further ones. Spans beside each
+other are one name, `Ann` and `Lee`, and a name with what belongs to it is a mention.
+"""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from pipeline.captions.rules.marks import Mark, marks
 from pipeline.language import syntax
-from pipeline.language.lexicon import GENDER_OF_NOUN, PLURAL_TITLES, TITLES
+from pipeline.language.lexicon import (
+    BARE_ADJECTIVES,
+    GENDER_OF_NOUN,
+    PLURAL_TITLES,
+    TITLES,
+    words,
+)
 from pipeline.names.base import Span
+from pipeline.names.evidence.judging import is_name
 from pipeline.names.evidence.lists import first_names
+from pipeline.names.evidence.surroundings import surroundings_of
+
+# Names that no tagger has to mark
+
+_SHORT_TITLES = "|".join(sorted(title.capitalize() for title in words("titles", "announcing")))
+_TITLED = re.compile(rf"(?<!\w)(?:{_SHORT_TITLES})(?:\.\s*|\s+)(?!(?:An?|The)\b)([A-Z\d][\w-]*)")
+_LOWER_FIRST = re.compile(r"\s*([a-z][\w-]*)")
+_LOWER_TITLED = re.compile(
+    rf"(?<![\w-])(?:{'|'.join(sorted(words('titles', 'bare')))})\.? ([a-z]+)\b"
+)
+# Beside another capital (San Francisco), or after `in` and `from`, it may be a place.
+_ALONE = re.compile(
+    r"\b(?!in\b|from\b)[a-z][\w'\u2019-]*[,;]? (?P<name>[A-Z][a-z]+)"
+    r"(?=['\u2019]s|\s+[^A-Z\s]|[.,;!?]|\s*$)"
+)
+
+
+def cast_finder(cast: Collection[str]) -> Callable[[str], list[Span]]:
+    """Return what finds the names of a cast, in lower case, and those plain to see."""
+    either = "|".join(map(re.escape, sorted(cast, key=len, reverse=True)))
+    if not either:
+        return _find_plain
+    # However a cast list spells McKay, only a capital makes a name of a word.
+    pattern = re.compile(rf"(?<![\w-])(?=[A-Z])(?i:{either})(?![\w-])")
+    return lambda text: [*(_span(match) for match in pattern.finditer(text)), *_find_plain(text)]
+
+
+def find_opening(text: str, names: Collection[str]) -> list[Span]:
+    """Return a known name that a text begins with, in lower case, as subject: `rook smiles`."""
+    word = _LOWER_FIRST.match(text)
+    verb = syntax.next_word(text[word.end() :]) if word else ""
+    return [_span(word, 1)] if word and word[1] in names and syntax.is_singular_verb(verb) else []
+
+
+def _find_plain(text: str) -> list[Span]:
+    """Return what stands after an abbreviated title, and usual first names in mid-sentence."""
+    alone = [_span(match, "name") for match in _ALONE.finditer(text)]
+    around = surroundings_of(text, alone)
+    return [
+        *(_span(match, 1) for match in _TITLED.finditer(text)),
+        *(_span(match, 1) for match in _LOWER_TITLED.finditer(text) if _is_name_there(text, match)),
+        *(span for span, one in zip(alone, around, strict=True) if is_name(one)),
+    ]
+
+
+def _is_name_there(text: str, titled: re.Match[str]) -> bool:
+    """Tell a name after a title without any article, as in `while captain rook talks`."""
+    before = syntax.last_word(text[: titled.start()])
+    after = syntax.next_word(text[titled.end() :]) or "and"
+    begins_phrase = before not in syntax.DETERMINERS and not syntax.is_noun(before)
+    return begins_phrase and syntax.is_noun(titled[1]) and syntax.ends_noun_phrase(after)
+
+
+def _span(match: re.Match[str], group: int | str = 0) -> Span:
+    return Span(*match.span(group), match[group], 1.0)
+
+
+# From spans to whole names
+
+
+class Name(NamedTuple):
+    """A name in a text, at characters [start, end), without possessive.
+
+    It is `loose` where only its last words were marked, as `Lagoon` of `Blue Lagoon`.
+    """
+
+    start: int
+    end: int
+    loose: bool = False
+
+
+_BEFORE_NAMES = BARE_ADJECTIVES | TITLES.keys() | PLURAL_TITLES.keys()
+_LETTERS_BEFORE = re.compile(r"\w*$")
+_LETTERS_AFTER = re.compile(r"\w*")
+_LINK = re.compile(r"\s*[,;:&/]\s*(?:(?:and|then)\b\s*)*|\s+(?:and\s+)?|(?<=[a-z]{2})\.(?=[A-Z])")
+_CAPITAL_BEFORE = re.compile(r"(?:(?P<lower>[a-z,;]\s)|^\s*)([A-Z][\w-]*)\s+$")
+_NO_NAME = re.compile(r"^[\W_]+|(?:['\u2019`\u00b4]s|[\W_]+)$", re.IGNORECASE)
+
+
+def _find_names(text: str, spans: Sequence[Span]) -> Iterator[Name]:
+    """Yield the names of a text in order, apart from each other."""
+    joined: list[Name] = []
+    for name in sorted(_single_names(text, [*spans, *_repeats(text, spans)])):
+        if joined and (name.start < joined[-1].end or _are_one_name(text, joined[-1], name)):
+            joined[-1] = Name(joined[-1].start, max(name.end, joined[-1].end))
+        else:
+            joined.append(name)
+    ends = [0, *(name.end for name in joined)]
+    for name, end in zip(joined, ends, strict=False):
+        yield _with_capital_before(text, name, end)
+
+
+def _with_capital_before(text: str, name: Name, free_from: int) -> Name:
+    """Take a word with a capital before a name to it, unless a sentence begins so."""
+    match = _CAPITAL_BEFORE.search(text[: name.start])
+    word = match[2].lower() if match else ""
+    if not match or match.start(2) < free_from or word in _BEFORE_NAMES:
+        return name
+    begins = word in syntax.PHRASE_STARTS or word.endswith(("ing", "ed", "ly"))
+    return name if begins and not match["lower"] else Name(match.start(2), name.end, loose=True)
+
+
+def _repeats(text: str, spans: Iterable[Span]) -> Iterator[Span]:
+    """Yield every place of a marked name, for taggers that see one and miss another."""
+    for name in sorted({span.text.strip() for span in spans}):
+        if name[:1].isupper():
+            yield from map(_span, re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text))
+
+
+def _single_names(text: str, spans: Iterable[Span]) -> Iterator[Name]:
+    """Yield the names in each span, whole words: those that belong together are joined later."""
+    for span in spans:
+        start, end = _snap_to_words(text, max(span.start, 0), min(span.end, len(text)))
+        if start >= end or _is_number(text, start, end):
+            continue
+        for link in [*_LINK.finditer(text, start, end), None]:
+            stop = link.start() if link else end
+            if text[start:stop].strip():
+                yield Name(start, stop)
+            start = link.end() if link else end
+
+
+def _snap_to_words(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return a span from its first to its last whole word; empty if it has no letter."""
+    inner = text[start:end]
+    if not re.search(r"\w", inner):
+        return start, start
+    lead = _NO_NAME.match(inner) if not inner[0].isalnum() else None
+    start += lead.end() if lead else 0
+    start -= _length(_LETTERS_BEFORE.search(text[:start]))
+    end += _length(_LETTERS_AFTER.match(text[end:])) if text[end - 1].isalnum() else 0
+    while (tail := _NO_NAME.search(text[start:end])) and tail.end() == end - start:
+        end = start + tail.start()
+    return start, end
+
+
+def _length(match: re.Match[str] | None) -> int:
+    return len(match[0]) if match else 0
+
+
+def _is_number(text: str, start: int, end: int) -> bool:
+    """Tell the digits of `room 13` from a person whom others call 13."""
+    before = syntax.last_word(text[:start])
+    return text[start:end].isdigit() and syntax.is_noun(before) and before not in TITLES
+
+
+def _are_one_name(text: str, first: Name, second: Name) -> bool:
+    """Tell `hands Ann Lee's coat`, with one person, from `hands Ann Mary's coat`, with two."""
+    name, between = text[first.start : first.end].lower(), text[first.end : second.start]
+    if name in TITLES or len(name) == 1:
+        return bool(re.fullmatch(r"\.?\s*", between))
+    given = text[second.start : second.end].lower() in first_names()
+    two = given and syntax.DITRANSITIVE.search(text[: first.start])
+    return between.isspace() and not two
+
+
+# From names to mentions
 
 
 class Mention(NamedTuple):
@@ -47,19 +214,20 @@ _OF_FAMILY = re.compile(r"\bthe\s+$", re.IGNORECASE)
 
 def find_mentions(text: str, spans: Sequence[Span], names: Collection[str] = ()) -> list[Mention]:
     """Return the mentions of people in a text, in order; `names` are the corpus's own."""
-    found: list[Mention] = []
-    for mark in marks(text, spans):
-        mention = _mention(text, mark, names)
-        taken = found[-1].end if found else 0
-        if mention.end > taken:
-            found.append(mention._replace(start=max(mention.start, taken)))
-    return found
+    mentions: list[Mention] = []
+    for name in _find_names(text, spans):
+        mention = _mention(text, name, names)
+        free_from = mentions[-1].end if mentions else 0
+        if mention.end > free_from:
+            mentions.append(mention._replace(start=max(mention.start, free_from)))
+    return mentions
 
 
-def _mention(text: str, mark: Mark, names: Collection[str]) -> Mention:
-    start, end, title = _with_title(text, mark)
-    words = _WORD.findall(text[start:end].lower())
-    body = tuple(word for word in words if not _is_title(word)) if title else tuple(words)
+def _mention(text: str, name: Name, names: Collection[str]) -> Mention:
+    start, end, title = _with_title(text, name)
+    body = tuple(_WORD.findall(text[start:end].lower()))
+    if title:
+        body = tuple(word for word in body if word not in TITLES and word not in PLURAL_TITLES)
     left, right = text[:start], text[end:]
     if len(body) == 1 and body[0] in GENDER_OF_NOUN and body[0] not in first_names():
         # Mom, the Waiter: a noun with a capital, no name.
@@ -71,22 +239,21 @@ def _mention(text: str, mark: Mark, names: Collection[str]) -> Mention:
         body = (_singular(body[0], names),)
     possessive = None if _CONTRACTION.match(right) else _POSSESSIVE.match(right)
     if possessive is None or _is_quote(left, possessive[0]):
-        return Mention(start, end, body, title, "", family, mark.loose)
-    return Mention(start, end + possessive.end(), body, title, "'s", family, mark.loose)
+        return Mention(start, end, body, title, "", family, name.loose)
+    return Mention(start, end + possessive.end(), body, title, "'s", family, name.loose)
 
 
-def _is_title(word: str) -> bool:
-    return word in TITLES or word in PLURAL_TITLES
-
-
-def _with_title(text: str, mark: Mark) -> tuple[int, int, str | None]:
+def _with_title(text: str, name: Name) -> tuple[int, int, str | None]:
     """Return a name with the titles before it, or at its start; a bare title takes a name."""
-    start, end, _ = mark
-    titles = [found[1].lower()] if (found := _TITLE_WITHIN.match(text, start, end)) else []
-    if found and found.end() == end and (name := _NAME_AFTER.match(text, end)):
-        end = name.end()
-    if found and found.end() == mark.end == end and not _is_noun_there(text, start, found[1]):
-        titles = []
+    start, end, _ = name
+    within = _TITLE_WITHIN.match(text, start, end)
+    titles = [within[1].lower()] if within else []
+    if within and within.end() == end:
+        if after := _NAME_AFTER.match(text, end):
+            end = after.end()
+        # `the Dean` is a title without a name, but Dean is called so.
+        elif within[1].lower() in first_names() and not _DETERMINER.search(text[:start]):
+            titles = []
     while before := _TITLE_BEFORE.search(text[:start]):
         # `the doctor Ann` is no title but a noun: `context` knows what to do.
         if before["the"] and before["title"].islower():
@@ -97,16 +264,11 @@ def _with_title(text: str, mark: Mark) -> tuple[int, int, str | None]:
     return start, end, titles[0] if titles else None
 
 
-def _is_noun_there(text: str, start: int, title: str) -> bool:
-    """Tell `the Dean`, a title without a name, from Dean, who is called so."""
-    return title.lower() not in first_names() or bool(_DETERMINER.search(text[:start]))
-
-
-def _is_family(names: Sequence[str], known: Collection[str]) -> bool:
+def _is_family(body: Sequence[str], names: Collection[str]) -> bool:
     """Tell `the Lees`, a surname in the plural."""
-    if len(names) != 1 or not names[0].endswith("s") or names[0].endswith("ss"):
+    if len(body) != 1 or not body[0].endswith("s") or body[0].endswith("ss"):
         return False
-    return names[0] not in known and names[0] not in first_names()
+    return body[0] not in names and body[0] not in first_names()
 
 
 def _lacks_apostrophe(name: str, left: str, right: str, names: Collection[str]) -> bool:
@@ -121,9 +283,9 @@ def _lacks_apostrophe(name: str, left: str, right: str, names: Collection[str]) 
 
 def _singular(name: str, names: Collection[str]) -> str:
     """Return a name without an s that only a lost apostrophe explains."""
-    known = name in names or name in first_names() or len(name) <= _SHORT
+    is_known = name in names or name in first_names() or len(name) <= _SHORT
     too_long = name.endswith("s") and (name[:-1] in names or name[:-1] in first_names())
-    return name[:-1] if too_long and not known else name
+    return name[:-1] if too_long and not is_known else name
 
 
 def _is_quote(left: str, mark: str) -> bool:

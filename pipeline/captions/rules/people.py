@@ -1,4 +1,4 @@
-"""Who is who in a text: which mentions are one person, and of what gender."""
+"""Who is who in a text: which mentions are one person, of what gender, and who else is there."""
 
 import re
 from collections.abc import Sequence
@@ -6,11 +6,18 @@ from typing import NamedTuple
 
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.mentions import Mention
-from pipeline.language.lexicon import GENDER_OF_NOUN, PLURAL_TITLES, TITLES, Gender, Title
+from pipeline.language.lexicon import (
+    GENDER_OF_NOUN,
+    GENDER_OF_PLURAL,
+    PLURAL_TITLES,
+    TITLES,
+    Gender,
+    Title,
+)
 
 
 class Person(NamedTuple):
-    """A person of a text; `role` is the noun that the title leaves: doctor."""
+    """A person whom a text names; `role` is the noun that the title leaves: doctor."""
 
     names: tuple[str, ...]
     gender: Gender
@@ -28,7 +35,7 @@ _PRONOUNS_OF_TWO: dict[Gender, re.Pattern[str]] = {
 }
 
 
-def identify(mentions: Sequence[Mention]) -> list[int]:
+def number_people(mentions: Sequence[Mention]) -> list[int]:
     """Return the number of the person of each mention, in order of appearance.
 
     Two mentions are one person where the names of one are among the other's: `Ann Lee` and
@@ -56,38 +63,71 @@ def _title(mention: Mention) -> Title:
     return Title(PLURAL_TITLES.get(title) or title or None, GENDER_OF_NOUN.get(title, "unknown"))
 
 
-def persons_of(
+def describe_people(
     text: str, mentions: Sequence[Mention], numbers: Sequence[int], genders: Genders
 ) -> list[Person]:
     """Return the people of a text by number."""
     people = [
-        _person([m for m, n in zip(mentions, numbers, strict=True) if n == number], genders)
+        _describe([m for m, n in zip(mentions, numbers, strict=True) if n == number], genders)
         for number in range(max(numbers, default=-1) + 1)
     ]
-    return _by_pronouns(people, _rest(text, mentions))
+    return _infer_by_pronouns(people, text[mentions[0].end :] if mentions else text)
 
 
-def _person(mentions: Sequence[Mention], genders: Genders) -> Person:
+def _describe(mentions: Sequence[Mention], genders: Genders) -> Person:
     names = max((mention.names for mention in mentions), key=len)
     titles = [_title(mention) for mention in mentions]
-    told: Gender = next((t.gender for t in titles if t.gender != "unknown"), "unknown")
+    by_title = [title.gender for title in titles if title.gender != "unknown"]
     role = next((title.role for title in titles if title.role), None)
-    return Person(names, told if told != "unknown" else genders.of(names), role)
+    return Person(names, by_title[0] if by_title else genders.look_up(names), role)
 
 
-def _rest(text: str, mentions: Sequence[Mention]) -> str:
-    return text[mentions[0].end :] if mentions else text
-
-
-def _by_pronouns(people: Sequence[Person], text: str) -> list[Person]:
+def _infer_by_pronouns(people: list[Person], text: str) -> list[Person]:
     """Give the one person of unknown gender that of the pronouns that fit nobody else."""
     unknown = [number for number, person in enumerate(people) if person.gender == "unknown"]
-    known = {person.gender for person in people}
+    taken = {person.gender for person in people}
     words = _PRONOUNS if len(people) == 1 else _PRONOUNS_OF_TWO
-    fits = [gender for gender in words if gender not in known and words[gender].search(text)]
-    if len(unknown) != 1 or len(fits) != 1:
-        return list(people)
-    return [
-        person._replace(gender=fits[0]) if number == unknown[0] else person
-        for number, person in enumerate(people)
-    ]
+    fits = [gender for gender in words if gender not in taken and words[gender].search(text)]
+    if len(unknown) == len(fits) == 1:
+        people[unknown[0]] = people[unknown[0]]._replace(gender=fits[0])
+    return people
+
+
+# People whom a text names by a noun already
+
+_GENDER_OF_WORD: dict[str, Gender] = {"him": "man", **GENDER_OF_PLURAL, **GENDER_OF_NOUN}
+_WORDS = "|".join(sorted(_GENDER_OF_WORD, key=len, reverse=True))
+_NOUN = re.compile(rf"(?<![\w'\u2019-])(?:{_WORDS})(?![\w-])", re.IGNORECASE)
+_BARE_ARTICLE = re.compile(r"\b(an?|the)\s+$", re.IGNORECASE)
+_DESCRIPTION = re.compile(r"\s+(?:who|with|in|wearing|dressed|from|holding|[a-z]+ing)\b")
+_SECOND_NOUN = re.compile(rf"\s+and\s+(?:{_WORDS})(?![\w-])")
+
+
+class PersonNoun(NamedTuple):
+    """A noun for somebody, at `start`: `a man`, `the nurse`, `two women`.
+
+    `article` is where its bare article is, if any; `apart` is the one that would set it apart
+    from somebody of the same noun.
+    """
+
+    start: int
+    noun: str
+    gender: Gender
+    article: tuple[int, int] | None
+    apart: str
+
+
+def find_nouns(text: str) -> list[PersonNoun]:
+    """Return the nouns for people in a text."""
+    return [_person_noun(text, match) for match in _NOUN.finditer(text)]
+
+
+def _person_noun(text: str, match: re.Match[str]) -> PersonNoun:
+    noun, (start, end) = match[0].lower(), match.span()
+    # `the man and woman` share their article.
+    article = None if _SECOND_NOUN.match(text, end) else _BARE_ARTICLE.search(text[:start])
+    is_definite = article is not None and article[1].lower() == "the"
+    apart = "the other" if is_definite and not _DESCRIPTION.match(text, end) else "another"
+    return PersonNoun(
+        start, noun, _GENDER_OF_WORD[noun], article.span(1) if article else None, apart
+    )

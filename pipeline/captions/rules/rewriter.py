@@ -5,15 +5,26 @@ to see; a text without any stays as it is, letter by letter. A repair looks agai
 itself.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Self
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import NamedTuple, Self
 
 from pipeline.captions.rewriter import Moment, Rewrite
-from pipeline.captions.rules import learning
-from pipeline.captions.rules.gender import Genders, from_cast
-from pipeline.captions.rules.parts import Part, parts
-from pipeline.captions.rules.rewriting import rewrite
-from pipeline.captions.rules.sightings import opening, sighting_of
+from pipeline.captions.rules.context import Context, find_context
+from pipeline.captions.rules.discourse import Discourse
+from pipeline.captions.rules.gender import Genders, learn, normalize_cast
+from pipeline.captions.rules.mentions import cast_finder, find_mentions, find_opening
+from pipeline.captions.rules.people import (
+    Person,
+    PersonNoun,
+    describe_people,
+    find_nouns,
+    number_people,
+)
+from pipeline.captions.rules.units import Unit, group_mentions, share_titles
+from pipeline.captions.rules.wording import Edit, Voice, apply_edits, plural_verb
 from pipeline.core.progress import progress
 from pipeline.language.lexicon import Gender
 from pipeline.names.base import Span
@@ -35,7 +46,7 @@ class RulesRewriter:
     ) -> None:
         self._find, self._cast = find, cast or Cast()
         self._genders = genders or Genders()
-        self._sight = sighting_of(self._genders.cast.keys())
+        self._find_without_tagger = cast_finder(self._genders.cast.keys())
 
     @classmethod
     def for_corpus(
@@ -53,49 +64,131 @@ class RulesRewriter:
             genders: the gender of the people by name, as far as the corpus says.
             cast: what else it says: words that are no names.
         """
-        given = from_cast(genders or {})
-        spans = cls(find, Genders(cast=given), cast).names(texts)
-        read = [part for pair in zip(texts, spans, strict=True) for part in parts(*pair)]
-        learned = learning.learn([part.text for part in read], [p.spans for p in read], given)
+        known = normalize_cast(genders or {})
+        spans = cls(find, Genders(cast=known), cast).find_names(texts)
+        parts = [part for pair in zip(texts, spans, strict=True) for part in split_text(*pair)]
+        learned = learn([part.text for part in parts], [part.spans for part in parts], known)
         return cls(find, learned, cast)
 
-    def rewrite(self, items: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
-        """Yield a draft for every item, in order."""
-        done = self.rewritten([item.description for item in items], attempt)
-        for item, caption in zip(items, done, strict=True):
-            yield Rewrite(item.moment_id, caption)
+    def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
+        """Yield a rewrite of every moment, in order."""
+        captions = self.rewrite_texts([moment.description for moment in moments], attempt)
+        for moment, caption in zip(moments, captions, strict=True):
+            yield Rewrite(moment.moment_id, caption)
 
-    def rewritten(self, texts: Sequence[str], attempt: int = 0) -> list[str]:
+    def rewrite_texts(self, texts: Sequence[str], attempt: int = 0) -> list[str]:
         """Return each text rewritten."""
-        captions = self._pass(texts, self.names(texts), attempt)
-        if not attempt:
-            return captions
-        return self._pass(captions, self.names(captions), attempt)
+        for _ in range(2 if attempt else 1):
+            names = self.find_names(texts)
+            bar = progress("rules", texts, unit="texts")
+            texts = [self._rewrite(*pair, attempt) for pair in zip(bar, names, strict=True)]
+        return list(texts)
 
-    def _pass(
-        self, texts: Sequence[str], names: Sequence[Sequence[Span]], attempt: int
-    ) -> list[str]:
-        bar = progress("rules", texts, unit="texts")
-        pairs = zip(bar, names, strict=True)
-        return [self._whole(parts(text, spans), attempt) for text, spans in pairs]
+    def _rewrite(self, text: str, spans: Sequence[Span], attempt: int) -> str:
+        written = []
+        for part in split_text(text, spans):
+            body = part.text.rstrip()
+            caption = rewrite_text(body, part.spans, self._genders, attempt)
+            written.append(caption + part.text[len(body) :])
+        return "".join(written)
 
-    def _whole(self, read: Iterable[Part], attempt: int) -> str:
-        return "".join(_rewritten(part, self._genders, attempt) for part in read)
-
-    def names(self, texts: Sequence[str]) -> list[list[Span]]:
+    def find_names(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the names of each text: what the finder marks, and what is plain to see."""
-        found = zip(texts, self._find(texts), strict=True)
-        return [
-            sorted(
-                span
-                for span in {*spans, *self._sight(text), *opening(text, self._genders.names)}
-                if not self._cast.is_no_name(keys_of(span.text))
-            )
-            for text, spans in found
-        ]
+        names = []
+        for text, spans in zip(texts, self._find(texts), strict=True):
+            opening = find_opening(text, self._genders.names)
+            every = sorted({*spans, *self._find_without_tagger(text), *opening})
+            names.append([span for span in every if not self._cast.is_no_name(keys_of(span.text))])
+        return names
 
 
-def _rewritten(part: Part, genders: Genders, attempt: int) -> str:
-    """Return a part rewritten, with the space that parts it from the next one."""
-    text = part.text.rstrip()
-    return rewrite(text, part.spans, genders, attempt) + part.text[len(text) :]
+def rewrite_text(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0) -> str:
+    """Return the text without the names at `spans`; a text without names as it is."""
+    mentions = find_mentions(text, spans, genders.names)
+    numbers = number_people(mentions)
+    units = group_mentions(text, mentions, numbers)
+    people = share_titles(describe_people(text, mentions, numbers, genders), units)
+    nouns = [
+        noun for noun in find_nouns(text) if not any(u.start <= noun.start < u.end for u in units)
+    ]
+    discourse = Discourse(people, Voice(text, attempt), _find_alone(people, nouns))
+    edits: list[Edit] = []
+    in_order: list[Unit | PersonNoun] = sorted([*units, *nouns], key=attrgetter("start"))
+    for one in in_order:
+        if isinstance(one, PersonNoun):
+            if discourse.add_noun(one) and one.article:
+                edits.append(Edit(*one.article, one.apart))
+            continue
+        context = find_context(text, one, units)
+        phrase = discourse.phrase(one, context, apart=_is_apart(one, units))
+        edits += [Edit(context.start, context.end, phrase), *_agreement(text, one, context)]
+    return (apply_edits(text, edits).strip() or "Someone") if edits else text
+
+
+def _find_alone(people: Sequence[Person], nouns: Sequence[PersonNoun]) -> frozenset[int]:
+    """Return the people without a title of whose gender a text has nobody else."""
+    genders = Counter([*(p.gender for p in people), *(noun.gender for noun in nouns)])
+    if any(person.gender == "unknown" for person in people):
+        return frozenset()
+    return frozenset(
+        number
+        for number, person in enumerate(people)
+        if person.role is None and genders[person.gender] == 1
+    )
+
+
+def _is_apart(unit: Unit, units: Sequence[Unit]) -> bool:
+    """Tell whether one of several people is spoken of alone elsewhere."""
+    people = set(unit.people)
+    return any(people & set(other.people) and people - set(other.people) for other in units)
+
+
+def _agreement(text: str, unit: Unit, context: Context) -> Iterator[Edit]:
+    several = len(set(unit.people)) > 1 and context.case == "subject" and not unit.suffix
+    if several and (verb := plural_verb(text[unit.end :])):
+        start, end, plural = verb
+        yield Edit(unit.end + start, unit.end + end, plural)
+
+
+# Long texts: what looks back from every name is quadratic, so each part is read for itself.
+
+LONG = 1000
+"""Characters up to which a text is one part. TVR's longest visual description has 458."""
+# Four letters in lower case before it: the full stop of no title and no initial.
+_ENDS = (re.compile(r"(?<=[a-z]{4}[.!?])\s+"), re.compile(r"\s+"))
+
+
+class Part(NamedTuple):
+    """A part of a text, with the names in it; their places are those in the part."""
+
+    text: str
+    spans: list[Span]
+
+
+def split_text(text: str, spans: Sequence[Span]) -> Iterator[Part]:
+    """Yield a text as it is, or, if it is long, by sentences of together at most `LONG`."""
+    start = 0
+    while len(text) - start > LONG:
+        end = _find_end(text, start)
+        yield _cut(text, spans, start, end)
+        start = end
+    yield _cut(text, spans, start, len(text)) if start else Part(text, list(spans))
+
+
+def _find_end(text: str, start: int) -> int:
+    for pattern in _ENDS:
+        if ends := [match.end() for match in pattern.finditer(text, start, start + LONG)]:
+            return ends[-1]
+    space = _ENDS[-1].search(text, start)
+    return space.end() if space else len(text)
+
+
+def _cut(text: str, spans: Sequence[Span], start: int, end: int) -> Part:
+    inside = (
+        (max(span.start, start), min(span.end, end), span.score)
+        for span in spans
+        if span.start < end and span.end > start
+    )
+    return Part(
+        text[start:end], [Span(a - start, b - start, text[a:b], score) for a, b, score in inside]
+    )

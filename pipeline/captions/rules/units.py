@@ -1,7 +1,7 @@
 """Conjoined names: `Ann, Bea and Carl` is one unit of three mentions."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -42,16 +42,13 @@ _AND_MORE = re.compile(
 _SENTENCE = re.compile(r"[.!?]\s+")
 
 
-def join(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[Unit]:
-    """Return the mentions as units, in order."""
-    units: list[Unit] = []
-    for run in _runs(text, mentions, numbers):
-        units += [_unit(part, numbers) for part in _split(text, mentions, run)]
-    return units
-
-
-def _unit(part: Sequence[tuple[int, Mention]], numbers: Sequence[int]) -> Unit:
-    return Unit(tuple(numbers[place] for place, _ in part), tuple(mention for _, mention in part))
+def group_mentions(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[Unit]:
+    """Return the mentions as units, in order; `numbers` are those of their people."""
+    return [
+        Unit(tuple(numbers[i] for i in part), tuple(mentions[i] for i in part))
+        for run in _runs(text, mentions, numbers)
+        for part in _split(text, mentions, run)
+    ]
 
 
 def _runs(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> list[list[int]]:
@@ -62,11 +59,11 @@ def _runs(text: str, mentions: Sequence[Mention], numbers: Sequence[int]) -> lis
     runs: list[list[int]] = [[0]] if mentions else []
     for place, (before, after) in enumerate(pairwise(mentions), 1):
         between = text[before.end : after.start]
-        linked = (
+        is_linked = (
             _COMMA.fullmatch(between) or _AND.fullmatch(between) or _is_slip(text, mentions, place)
         )
-        same = numbers[place - 1] == numbers[place]
-        if linked and not same and not before.suffix and not before.family and not after.family:
+        is_same = numbers[place - 1] == numbers[place]
+        if is_linked and not (is_same or before.suffix or before.family or after.family):
             runs[-1].append(place)
         else:
             runs.append([place])
@@ -86,27 +83,21 @@ def _is_slip(text: str, mentions: Sequence[Mention], place: int) -> bool:
     return between == "." or (between == ". " and (not starts or not syntax.is_verb(verb)))
 
 
-def _split(
-    text: str, mentions: Sequence[Mention], run: list[int]
-) -> list[list[tuple[int, Mention]]]:
-    """Return the parts of a run that belong together."""
-    links = [text[mentions[a].end : mentions[b].start] for a, b in pairwise(run)]
-    cuts = set(range(1, len(run))) - _joints(text, mentions, run, links)
-    parts: list[list[tuple[int, Mention]]] = [[]]
-    for index, place in enumerate(run):
-        if index in cuts:
-            parts.append([])
-        parts[-1].append((place, mentions[place]))
-    return parts
+def _split(text: str, mentions: Sequence[Mention], run: list[int]) -> Iterator[list[int]]:
+    """Yield the parts of a run that belong together."""
+    cuts = sorted(set(range(1, len(run))) - _joints(text, mentions, run))
+    for start, end in pairwise([0, *cuts, len(run)]):
+        yield run[start:end]
 
 
-def _joints(text: str, mentions: Sequence[Mention], run: list[int], links: list[str]) -> set[int]:
+def _joints(text: str, mentions: Sequence[Mention], run: list[int]) -> set[int]:
     """Return the places in a run before which a mention joins the one before it."""
+    links = [text[mentions[a].end : mentions[b].start] for a, b in pairwise(run)]
     left, right = text[: mentions[run[0]].start], text[mentions[run[-1]].end :]
     ands = [index for index, link in enumerate(links, 1) if _AND.fullmatch(link)]
     if not ands:
-        listed = _AND_MORE.match(right) and not _is_clause_start(left)
-        return set(range(1, len(run))) if listed else set()
+        is_list = _AND_MORE.match(right) and not _is_clause_start(left)
+        return set(range(1, len(run))) if is_list else set()
     joints = set(range(1, ands[-1] + 1))
     after = syntax.next_verb_place(right)
     is_object = syntax.case_of(left, links[0]) == "object"
@@ -126,7 +117,7 @@ def _is_clause_start(left: str) -> bool:
     return syntax.next_word(sentence) in syntax.OPENERS and "," not in sentence
 
 
-def with_shared_titles(people: Sequence[Person], units: Sequence[Unit]) -> list[Person]:
+def share_titles(people: Sequence[Person], units: Sequence[Unit]) -> list[Person]:
     """Return the people where a title in the plural is everybody's: `Detectives Lee and Ray`."""
     roles = {
         number: PLURAL_TITLES[unit.mentions[0].title]

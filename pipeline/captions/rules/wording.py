@@ -1,11 +1,16 @@
-"""Which word stands for a person: varied as the paper's Table 3, the same for the same text."""
+"""Words for people, and how they fit into a text: article, number, case, spaces.
 
-from collections.abc import Sequence
+Wordings vary as in the paper's Table 3, and are the same for the same text.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
 from typing import NamedTuple
 
 from pipeline.captions.rules.people import Person
 from pipeline.language.lexicon import NUMBERS, Gender, plural
+from pipeline.language.syntax import NO_VERBS
 
 PAIR = 2
 Options = Sequence[tuple[str, int]]
@@ -19,7 +24,7 @@ _NOUNS: dict[Gender, Options] = {
 SOMEONE: Options = (("someone", 1), ("a person", 1), ("somebody", 0))
 SEVERAL: Options = (("together", 2), ("apart", 1), ("vaguely", 0))
 """Of several people: two people, a man and a woman, or a couple of people."""
-UNTOLD: Options = (("together", 1), ("vaguely", 0))
+OF_UNKNOWN: Options = (("together", 1), ("vaguely", 0))
 """Of several people where not all are known for men or women."""
 OPENING: Options = (("noun", 4), ("pronoun", 1))
 """Of the only man or woman of a text, at its start."""
@@ -49,7 +54,7 @@ class Voice(NamedTuple):
 
 
 def article(word: str) -> str:
-    """Return `a` or `an`, as the sound of the next word wants."""
+    """Return `a` or `an`, by the sound of the next word."""
     word = word.lower()
     vowel = word.startswith(_VOWELS) and not word.startswith(_SPOKEN_AS_CONSONANT)
     return "an" if vowel else "a"
@@ -65,17 +70,166 @@ def possessive(phrase: str, suffix: str) -> str:
     return phrase + (suffix[:1] if phrase.endswith("s") else suffix)
 
 
-def counted(number: int, noun: str, other: bool = False) -> str:
+def count_phrase(number: int, noun: str, *, other: bool = False) -> str:
     """Return `two men`, `two other men`, `12 people`."""
     word = NUMBERS[number] if number < len(NUMBERS) else str(number)
     return f"{word} {'other ' if other else ''}{plural(noun)}"
 
 
-def vaguely(number: int) -> str:
+def vague_phrase(number: int) -> str:
     """Return how many people there are, about."""
     return f"{'a couple of' if number == PAIR else 'a few' if number <= _FEW else 'several'} people"
 
 
-def listed(phrases: Sequence[str]) -> str:
+def join_phrases(phrases: Sequence[str]) -> str:
     """Return `a man`, `a man and a woman`, `a man, a boy and a woman`."""
     return " and ".join((", ".join(phrases[:-1]), phrases[-1])) if len(phrases) > 1 else phrases[0]
+
+
+# The verb after several people: `Ann and Bea walks` becomes `two women walk`
+
+_IRREGULAR = {"is": "are", "was": "were", "has": "have", "does": "do", "isn't": "aren't"}
+_VERB = re.compile(r"(\s+(?:(?:both|then|also|each|just|\w+ly)\s+)?)([a-z']+)\b(?!')")
+_SINGULAR = re.compile(r"[a-z]{2,}(?<!s)s")
+_LIES = 4  # letters: lies, dies and ties lose their s alone, carries becomes carry
+
+
+def plural_verb(right: str) -> tuple[int, int, str] | None:
+    """Return the place and the plural of the singular verb that `right` begins with, if any."""
+    match = _VERB.match(right)
+    if not match:
+        return None
+    verb = match[2]
+    plural_form = _IRREGULAR.get(verb) or _without_s(verb)
+    return (*match.span(2), plural_form) if plural_form != verb else None
+
+
+def _without_s(verb: str) -> str:
+    if verb in NO_VERBS or not _SINGULAR.fullmatch(verb):
+        return verb
+    if verb.endswith("ies") and len(verb) > _LIES:
+        return f"{verb[:-3]}y"
+    return verb[:-2] if verb.endswith(("sses", "shes", "ches", "xes", "zzes", "oes")) else verb[:-1]
+
+
+# Phrases put into a text. What no edit touches stays letter by letter, slips included.
+
+
+class Edit(NamedTuple):
+    """Replace the characters [start, end) of a text."""
+
+    start: int
+    end: int
+    text: str
+
+
+class _Edited(NamedTuple):
+    """A text, and of each of its characters a `1` if an edit wrote it or is beside it."""
+
+    text: str = ""
+    touched: str = ""
+
+
+_ARTICLE_BEFORE = re.compile(r"\b(an?)\s+$", re.IGNORECASE)
+_WORD_AFTER = re.compile(r"\s*([A-Za-z]+)")
+_SENTENCE_START = re.compile(
+    r"(?:^|[.!?]['\"\u201d\u2019)]*\s+|(?:says|yells|[,:])\s+[\"\u201c])[\"\u201c'\u2018(\s]*$"
+)
+_TIDY = (
+    (re.compile(r"\s+"), " "),
+    (re.compile(r"\s+([,;:.!?])(?=\s|[A-Za-z,;:.!?]|$)"), r"\1"),
+    (re.compile(r"([,;])(?=[^\W\d])"), r"\1 "),
+    (re.compile(r"(?<=[a-z]{2})\.(?=[A-Z][a-z]*\b)"), ". "),
+    (re.compile(r",(?:\s*,)+"), ","),
+    (re.compile(r"(?<!\.)\.\s*\.(?!\.)"), "."),
+    (re.compile(r",\s*([.!?])"), r"\1"),
+    (re.compile(r"^[\s,;:]+"), ""),
+)
+# By its letters a word such as hour or x-ray doesn't tell how it sounds: those are left.
+_ARTICLE_LENGTH = 2
+_ARTICLE = re.compile(
+    r"\b([Aa])(?:n (?=[bcdfgjklmnpqrstvwyz][a-z]*[aeiou][a-z]+\b)| (?!an\b)(?=[aeio][a-z]))([a-z]+)"
+)
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """Return the text with the edits made; spaces, articles and case beside them are tidied.
+
+    Of two edits in one place the first is made. A text without edits is returned as it is.
+    """
+    edited, at = _Edited(), 0
+    for edit in sorted(edits):
+        if edit.end > at:
+            edited = _append_original(edited, text[at : max(edit.start, at)], beside=at > 0)
+            edited = _append_phrase(edited, edit.text, text[edit.end :])
+            at = edit.end
+    return _tidy(_append_original(edited, text[at:], beside=True)) if at else text
+
+
+def _append_original(edited: _Edited, text: str, *, beside: bool) -> _Edited:
+    """Add text of the original; its first letter is touched, if it is `beside` an edit."""
+    if edited.text and _SENTENCE_START.search(edited.text) and beside:
+        text = text[:1].upper() + text[1:]  # a name went from the start of a sentence
+    touched = str(int(beside)).ljust(len(text), "0")[: len(text)]
+    return _Edited(edited.text + text, edited.touched + touched)
+
+
+def _append_phrase(edited: _Edited, phrase: str, after: str) -> _Edited:
+    """Add a phrase in place of a name, or, if it is empty, the article that fits what follows."""
+    if phrase:
+        text, same = edited.text, len(edited.text)
+        phrase = _fit_phrase(text, phrase, after)
+    else:
+        text = _fit_article(edited.text, after)
+        same = len(text) - (0 if text == edited.text else _ARTICLE_LENGTH)
+    touched = edited.touched[: max(0, same - 1)].ljust(len(text) + len(phrase), "1")
+    return _Edited(text + phrase, touched)
+
+
+def _fit_phrase(before: str, phrase: str, after: str) -> str:
+    """Return a phrase in sentence case, with a space where a name was close to a word."""
+    if _SENTENCE_START.search(before):
+        phrase = phrase[0].upper() + phrase[1:]
+    lead = " " if before[-1:].isalnum() and phrase[0].isalnum() else ""
+    return lead + phrase + (" " if after[:1].isalnum() else "")
+
+
+def _fit_article(before: str, after: str) -> str:
+    match, word = _ARTICLE_BEFORE.search(before.rstrip() + " "), _WORD_AFTER.match(after)
+    if not match or not word:
+        return before
+    fitting = article(word[1])
+    return before[: match.start()] + (fitting.capitalize() if match[1][0].isupper() else fitting)
+
+
+def _correct_article(match: re.Match[str]) -> str:
+    return f"{match[1]}{article(match[2])[1:]} {match[2]}"
+
+
+def _tidy(edited: _Edited) -> str:
+    """Return the text with single spaces and spaced punctuation, where edits touched it."""
+    before = None
+    while edited != before:  # what one rule leaves, an earlier one may tidy
+        before = edited
+        for pattern, instead in _TIDY:
+            edited = _substitute(pattern, instead, edited)
+    text, touched = _substitute(_ARTICLE, _correct_article, edited)
+    if touched.startswith("1"):
+        text = text.lstrip()
+        text = text[:1].upper() + text[1:]
+    return text.rstrip() if touched.endswith("1") else text
+
+
+def _substitute(
+    pattern: re.Pattern[str], instead: str | Callable[[re.Match[str]], str], edited: _Edited
+) -> _Edited:
+    """Return the text with the matches replaced that an edit touches."""
+    text, touched, at = "", "", 0
+    for match in pattern.finditer(edited.text):
+        start, end = match.span()
+        if "1" in edited.touched[start:end]:
+            new = match.expand(instead) if isinstance(instead, str) else instead(match)
+            text += edited.text[at:start] + new
+            touched += edited.touched[at:start] + "1" * len(new)
+            at = end
+    return _Edited(text + edited.text[at:], touched + edited.touched[at:])
