@@ -145,7 +145,7 @@ def _missing(timeline: Timeline, interval: Interval, needed: float) -> Reason | 
     if not timeline.frames:
         return "unreadable"
     if not timeline.reaches(needed):
-        return "too-short"
+        return "unreadable" if timeline.lost_its_end else "too-short"
     return None if timeline.shows(interval.start, interval.end) else "no-frame"
 
 

@@ -20,11 +20,14 @@ _PATCHED = re.compile(
 )
 # A container that could not find its next packet, or found a broken one; newer versions of ffmpeg
 # call it `in#0`. Similar messages are harmless: a decoder misses references before a seek point.
-_LOST = re.compile(
+_CONTAINER = (
     r"^\[(?:in#\d|(?:mov|matroska|avi|mpegts|mpeg|flv|ogg|asf)[, ])[^]]*\] \[(?:error|fatal)\]"
-    r"(?! File ended prematurely)|corrupt input packet in stream",
-    re.MULTILINE,
+    r"(?! File ended prematurely)"
 )
+# Two threads write the log: while showinfo writes a line, this one loses its prefix.
+_RESYNC = "invalid as first byte of an EBML number"
+_LOST = re.compile(f"{_CONTAINER}|{_RESYNC}|corrupt input packet in stream", re.MULTILINE)
+_LOST_END = re.compile(rf"{_CONTAINER}(?!.*: partial file)|{_RESYNC}", re.MULTILINE)
 
 
 class Frame(NamedTuple):
@@ -49,6 +52,11 @@ class Timeline:
         log, and counts only if frames are missing.
         """
         return bool(_PATCHED.search(self._log) or (_LOST.search(self._log) and self.has_gap()))
+
+    @property
+    def lost_its_end(self) -> bool:
+        """Whether the container could not be read on, though the file does not just break off."""
+        return bool(_LOST_END.search(self._log))
 
     def begins_by(self, start: float) -> bool:
         """Tell whether nothing at or after `start` can be missing."""

@@ -217,6 +217,21 @@ def test_damage_in_the_middle_spoils_its_own_moments_alone(numbered, tmp_path, n
     assert numbers(clip) == shown(0.0, 1.0, ALL)
 
 
+@pytest.mark.parametrize("clip_format", [MP4, GIF])
+def test_damage_after_which_nothing_is_found_does_not_make_a_video_short(
+    numbered, tmp_path, clip_format
+):
+    source = tmp_path / "v.mkv"
+    convert(numbered, source, "-c", "copy")
+    content = source.read_bytes()
+    middle, length = len(content) * 72 // 100, len(content) // 20
+    source.write_bytes(content[:middle] + bytes(length) + content[middle + length :])
+    interval, target = Interval(7.0, 7.9), tmp_path / f"clip.{clip_format.format}"
+    assert cut(source, interval, 7.9, clip_format, target) == "unreadable"
+    source.write_bytes(content[:middle])
+    assert cut(source, interval, 7.9, clip_format, target) == "too-short"
+
+
 def test_an_end_past_the_videos_shows_what_there_is(numbered, tmp_path):
     assert numbers(clip_of(numbered, 7.5, 8.6, MP4, tmp_path, needed=8.0)) == [*range(90, 96)]
 

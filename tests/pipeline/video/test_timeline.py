@@ -65,6 +65,7 @@ def test_a_third_of_a_second_written_with_six_digits_is_meant():
     ("complaint", "counts"),
     [
         ("[in#0/matroska,webm @ 0x1] [error] 0x00 at pos 9 invalid as first byte", True),
+        ("[Parsed_showinfo] type:P 0x00 at pos 9 invalid as first byte of an EBML number", True),
         ("[avi @ 0x1] [error] invalid packet", True),
         ("[in#0/mpegts @ 0x1] [warning] corrupt input packet in stream 0", True),
         ("[in#0/mpegts @ 0x1] [warning] Packet corrupt (stream = 0, dts = 1).", False),
