@@ -18,8 +18,8 @@ import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.corruptions import corrupt
+from pipeline.captions.checks import Limits, check, load_encoder, load_finder, read_limits
 from pipeline.captions.rules.rewriter import RulesRewriter
-from pipeline.check import Limits, check, encoder_of, finder_of, limits_of
 from pipeline.core.params import load
 from pipeline.names.evidence.cast import Cast
 
@@ -59,11 +59,11 @@ def main() -> None:
     lines = options.descriptions.read_text(encoding="utf-8").splitlines()
     texts = list(dict.fromkeys(filter(str.strip, lines)))
     params = load()
-    finder, encoder = finder_of(params, texts, Cast()), encoder_of(params)
+    finder, encoder = load_finder(params, texts, Cast()), load_encoder(params)
     rules = RulesRewriter.for_corpus(texts, finder.find)
     table = pairs(texts, rules.rewrite_texts(texts), options.sample)
     look = partial(check, list(table["caption"]), list(table["description"]), finder, encoder)
-    limits = limits_of(params)
+    limits = read_limits(params)
     raw = look(Limits(PAPER, limits.max_name_score))
     own = look(limits._replace(masked=True, min_detail=limits.min_detail or 0.0))
     scores = {"raw": raw["similarity"], "masked": own["similarity"], "detail": own["detail"]}

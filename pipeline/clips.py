@@ -21,9 +21,9 @@ from typing import NamedTuple
 import pandas as pd
 
 from pipeline.core import cli, files, tables
-from pipeline.core.file_cache import FileCache
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Clips, Params, load
+from pipeline.video.cache import FileCache
 from pipeline.video.cutter import ClipFormat, Reason, cut
 from pipeline.video.files import ANY_SUFFIX, find, missing_remark
 from pipeline.video.plan import Job, has_clip, plan_clips, remove_others, select_moments

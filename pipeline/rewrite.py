@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from pipeline.captions import names_found, review
+from pipeline.captions.checks import check, load_encoder, load_finder, read_limits
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.repair import (
     DIGITS,
@@ -36,7 +37,6 @@ from pipeline.captions.replacements import extract
 from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewriter
 from pipeline.captions.rules.gender import read_cast
 from pipeline.captions.rules.rewriter import Finder, RulesRewriter
-from pipeline.check import check, encoder_of, finder_of, limits_of
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.captions import select_in_use
 from pipeline.core.params import Params, load
@@ -106,14 +106,14 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
     """Rewrite by params.yaml; `people` is the table `CAST`."""
     if params.rewrite.backend == "none":
         return RewriteRun(rewrite(moments, IdentityRewriter(), skip_checks, repairs=0), {})
-    limits, corpus = limits_of(params), list(moments["description"])
+    limits, corpus = read_limits(params), list(moments["description"])
     spoken = detection.of_corpus(corpus, params.ingest.language)
     support.refuse(spoken, support.english_only(params))
     llm = make_llm(params, spoken.name_for_prompt)
     if llm:
         llm.check_ready(distinct_moments(moments))  # before minutes of tagging
     cast = Cast.from_table(people)
-    encoder, finder = encoder_of(params), finder_of(params, corpus, cast)
+    encoder, finder = load_encoder(params), load_finder(params, corpus, cast)
     rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, read_cast(people), cast)
     find = rewriter.find_names if isinstance(rewriter, RulesRewriter) else finder.find
     look = partial(check, finder=finder, encoder=encoder, limits=limits, find_described=find)

@@ -23,13 +23,8 @@ Columns = Mapping[Column, str | None]
 RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
 
 
-LEARNED_MIN_SIMILARITY = 0.85
-"""Of the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
-them rightly (figures in docs/rewriting.md)."""
-
-
 class ParamsError(UsageError):
-    """`params.yaml` says something that can't be meant."""
+    """A key of `params.yaml` is unknown, missing or impossible."""
 
 
 class Sample(Section):
@@ -42,7 +37,7 @@ class Sample(Section):
 
 
 class Ingest(Section):
-    """The corpus, and what of it becomes queries and pool."""
+    """The corpus, and which of its moments become queries and pool."""
 
     corpus: Corpus
     source: Name
@@ -59,9 +54,9 @@ class Ingest(Section):
     @classmethod
     def _videos_is_a_template(cls, videos: str | None) -> str | None:
         if videos is not None and "{video_id}" not in videos:
-            raise ValueError("must hold {video_id}, as in videos/{video_id}.mp4")
+            raise ValueError("must contain {video_id}, as in videos/{video_id}.mp4")
         if videos is not None and "*" in videos.removesuffix("{video_id}.*"):
-            raise ValueError("may hold a * at its end alone, as in videos/{video_id}.*")
+            raise ValueError("may have a * only at its end, as in videos/{video_id}.*")
         return videos
 
 
@@ -81,11 +76,10 @@ class Names(Section):
 
 
 class OpenAI(Section):
-    """The LLM behind `rewrite.backend: openai`, and what it may be asked for, and when.
+    """The LLM behind `rewrite.backend: openai` (address and key come from the environment).
 
-    Address and key come from the environment (OPENAI_BASE_URL, OPENAI_API_KEY). `timeout` is
-    in seconds, prices are in USD per million tokens. `extra` is sent with every request; null
-    takes a parameter out of it.
+    `timeout` is in seconds, prices are in USD per million tokens. `extra` is sent with every
+    request; null removes a parameter.
     """
 
     model: Name
@@ -112,10 +106,9 @@ class OpenAI(Section):
 
 
 class Rewrite(Section):
-    """How descriptions become captions, and what a caption must pass.
+    """How descriptions become captions, and which checks a caption must pass.
 
-    `min_similarity` None: what was learned for the packaged encoder and masked names.
-    `min_detail` None: not measured.
+    None: for `min_similarity` the learned limit, for `min_detail` not measured.
     """
 
     backend: Literal["openai", "rules", "none"]
@@ -129,7 +122,7 @@ class Rewrite(Section):
 
 
 class Split(Section):
-    """How many queries are drawn for people to judge, and at most for training."""
+    """The number of queries for people to judge, and the maximum for training."""
 
     seed: Natural
     val: Natural
@@ -150,7 +143,7 @@ class Embed(Section):
 
 
 class Candidates(Section):
-    """How many moments per query are judged at most, and in batches of how many."""
+    """How many moments per query are judged at most, and the size of a batch."""
 
     batch: Positive
     top: Positive
@@ -165,10 +158,7 @@ class Candidates(Section):
 
 
 class Clips(Section):
-    """What annotators are shown of a moment, and where their browsers get it.
-
-    `padding` in seconds on both sides; `height` in pixels, at most; `workers` 0: every core.
-    """
+    """The clips that annotators see: `padding` in s, `height` in pixels, `workers` 0: all cores."""
 
     format: Literal["mp4", "gif"]
     height: Annotated[int, Field(ge=16)]
@@ -184,10 +174,9 @@ class Pull(Section):
 
 
 class Plan(Section):
-    """When a query's second batch is judged, and how long a judgment may count.
+    """When a query's second batch is judged, and the pause (minutes) a judgment may contain.
 
-    It is where the mean level over the last `last_ranks` of the first is `min_mean` or more.
-    `pause` is in minutes.
+    It is if the mean level over the last `last_ranks` of the first is `min_mean` or more.
     """
 
     last_ranks: Positive
@@ -210,22 +199,21 @@ class Pseudo(Section):
     @classmethod
     def _sizes_differ(cls, top: list[int]) -> list[int]:
         if len(set(top)) != len(top):
-            raise ValueError("holds a size twice")
+            raise ValueError("a size appears twice")
         return top
 
 
 class Consensus(Section):
-    """What becomes of a mean between two levels (`annotation.votes.rule.Rounding`)."""
+    """How a mean between two levels is rounded (`annotation.votes.rule.Rounding`)."""
 
     rounding: Literal["up", "nearest"]
 
 
 class Release(Section):
-    """What the released collection is called, and under which terms it goes out.
+    """The name and terms of the released collection.
 
-    `license` and `language` are identifiers that the Hugging Face hub knows. What is None is
-    asked for when a closed campaign is released; `corpus` only where its format does not say it,
-    and `language` is then detected.
+    `license` and `language` are identifiers of the Hugging Face hub. None must be filled in before
+    a closed campaign is released, but for `language` (detected) and a `corpus` of a known format.
     """
 
     name: Name | None
@@ -256,17 +244,17 @@ class Agreement(Section):
 
 
 class ReferenceRuns(Section):
-    """Runs to compare with: `jitter` is how far a boundary moves, of the moment's length."""
+    """Runs to compare with: `jitter` is the share of its length by which a boundary moves."""
 
     seed: Natural
     jitter: Annotated[float, Field(ge=0, lt=0.5)]
 
 
 class Report(Section):
-    """What the checks of the report's first screen ask for.
+    """The limits of the checks on the report's first screen.
 
     `min_alpha` is of Krippendorff's ordinal alpha; shares are of pairs without consensus, of
-    pairs with the query's own words below level 4, and of moments that take no part.
+    pairs with the query's own words below level 4, and of moments that are not used.
     """
 
     min_alpha: Annotated[float, Field(ge=-1, le=1)]
@@ -297,36 +285,14 @@ class Params(Section):
     reference_runs: ReferenceRuns
     report: Report
 
-    @property
-    def min_similarity(self) -> float:
-        """Return the limit of similarity: `rewrite.min_similarity`, or what was learned.
-
-        Raises:
-            ParamsError: no limit is set, and none was learned for such texts and this encoder.
-        """
-        rewrite = self.rewrite
-        if rewrite.min_similarity is not None:
-            return rewrite.min_similarity
-        if rewrite.similarity == "masked" and self.embed.model == "builtin":
-            return LEARNED_MIN_SIMILARITY
-        raise ParamsError(
-            f"rewrite.min_similarity: give a number; for {self.embed.model} and"
-            f" `similarity: {rewrite.similarity}` none was learned (0.4 for SimCSE and `raw`)"
-        )
-
 
 def load(path: Path = PARAMS) -> Params:
-    """Read and check the parameters.
-
-    Raises:
-        FileError: the file is missing or not YAML.
-        ParamsError: a key is unknown, missing or impossible; one line each, with its path.
-    """
+    """Read and check the parameters; errors as of `read_model`."""
     return read_model(Params, path)
 
 
 def read_model(model: type[Model], path: Path) -> Model:
-    """Read a YAML file as what `model` says it must be.
+    """Read a YAML file into `model`.
 
     Raises:
         FileError: the file is missing or not YAML.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pipeline.campaign.collection import Collection, ReleaseError
 from pipeline.core import tables
+from pipeline.core.captions import min_similarity
 from pipeline.core.params import Params
 from pipeline.language import detection
 
@@ -119,7 +120,7 @@ def _captions(params: Params) -> str:
     return (
         f"{writer}, from the corpus's descriptions, so that no character is named. Each was"
         f" checked: a similarity to its description{masked} of at least"
-        f" {params.min_similarity:g},{details} and no person's name found with a score above"
+        f" {min_similarity(params):g},{details} and no person's name found with a score above"
         f" {own.max_name_score:g}. What failed was written again up to {own.rounds} times; then"
         " a person corrected it, or it was left out."
     )

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping
 from functools import cache, partial
 from pathlib import Path
 
-from pipeline.core.file_cache import FileCache
 from pipeline.core.parallel import map_in_threads
+from pipeline.video.cache import FileCache
 from pipeline.video.ffmpeg import VideoError, seconds_of
 
 ANY_SUFFIX = ".*"

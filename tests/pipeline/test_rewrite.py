@@ -42,8 +42,8 @@ def project(tmp_path, repository, monkeypatch):
     def loaded(*_):
         pytest.fail("nothing is loaded before what is written by hand is checked")
 
-    monkeypatch.setattr(rewrite, "finder_of", loaded)
-    monkeypatch.setattr(rewrite, "encoder_of", loaded)
+    monkeypatch.setattr(rewrite, "load_finder", loaded)
+    monkeypatch.setattr(rewrite, "load_encoder", loaded)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     return tmp_path
@@ -145,8 +145,8 @@ class Nobody:
 
 
 def test_the_cast_of_the_corpus_is_found_and_tells_genders(project, monkeypatch):
-    monkeypatch.setattr(rewrite, "finder_of", Nobody)
-    monkeypatch.setattr(rewrite, "encoder_of", Nobody)
+    monkeypatch.setattr(rewrite, "load_finder", Nobody)
+    monkeypatch.setattr(rewrite, "load_encoder", Nobody)
     tables.CAST.path.write_text("name,gender\nDr. Okonkwo,female\nMary,\n")
     rewrite.main()
     first, second = tables.CAPTIONS.read()["caption"]
@@ -155,8 +155,8 @@ def test_the_cast_of_the_corpus_is_found_and_tells_genders(project, monkeypatch)
 
 
 def test_what_may_be_a_name_stays_and_is_listed_and_names_are_counted(project, monkeypatch):
-    monkeypatch.setattr(rewrite, "finder_of", Nobody)
-    monkeypatch.setattr(rewrite, "encoder_of", Nobody)
+    monkeypatch.setattr(rewrite, "load_finder", Nobody)
+    monkeypatch.setattr(rewrite, "load_encoder", Nobody)
     tables.CAST.path.write_text("name,gender\nOkonkwo,female\nMary,no name\n")
     rewrite.main()
     assert tables.CAPTIONS.read()["caption"][1] == MOMENTS["description"][1]

@@ -6,7 +6,7 @@ import os
 import pytest
 
 from pipeline.core import files
-from pipeline.core.file_cache import FileCache
+from pipeline.video.cache import FileCache
 
 
 def sha(content):

@@ -1,0 +1,142 @@
+"""The checks of a caption: that it tells what was described, and names no one.
+
+Two of TVR-Ranking (Liang et al., 2024, section 3.1): the similarity of description and caption is
+at least `rewrite.min_similarity`, and no person's name is found in the caption with a score above
+`rewrite.max_name_score`. And one more: of the words of the description that tell what happens,
+the caption keeps at least the share `rewrite.min_detail`.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pipeline.captions import details
+from pipeline.core.captions import min_similarity
+from pipeline.core.params import Params
+from pipeline.names.base import NameTagger, Span
+from pipeline.names.evidence.cast import Cast
+from pipeline.names.finder import NameFinder
+from pipeline.retrieval import similarity
+
+if TYPE_CHECKING:
+    from pipeline.retrieval.encoder import Encoder
+
+BLOCK = 8192
+
+FindNames = Callable[[Sequence[str]], list[list[Span]]]
+
+
+class Limits(NamedTuple):
+    """The limits of the checks: two scores at least, a name's score at most.
+
+    With `masked`, similarity is compared without the people. `min_detail` None: not measured.
+    """
+
+    min_similarity: float
+    max_name_score: float
+    min_detail: float | None = None
+    masked: bool = False
+
+
+def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
+    captions: Sequence[str],
+    descriptions: Sequence[str] | None,
+    finder: NameTagger,
+    encoder: "Encoder | None",
+    limits: Limits,
+    *,
+    find_described: FindNames | None = None,
+) -> pd.DataFrame:
+    """Return the checks of each caption, a row each; a distinct text is read once.
+
+    `find_described` finds the names of descriptions, if a rewriter knows more than `finder`.
+    Columns: `names` str (all that were found, `; ` between them), `name_score` f64 (of the
+    surest, 0 if there is none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64
+    (the share of the description's details that the caption keeps), each null where it is not
+    measured, with `similarity_ok` and `detail_ok` boolean (null likewise).
+    """
+    named = finder.find(captions)
+    scores = [max((span.score for span in spans), default=0.0) for spans in named]
+    checks = pd.DataFrame(
+        {
+            "names": ["; ".join(span.text for span in spans) for spans in named],
+            "name_score": np.asarray(scores, dtype=np.float64),
+        }
+    )
+    checks["names_ok"] = checks["name_score"] <= limits.max_name_score
+    described = (find_described or finder.find)(descriptions or [])
+    texts = _Texts(captions, named, descriptions or [], described)
+    alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
+    if texts.descriptions and encoder is not None:
+        alike[:] = similarities(*texts.compared(masked=limits.masked), encoder)
+    if texts.descriptions and limits.min_detail is not None:
+        detail[:] = details.shares_kept(texts.descriptions, captions, texts.described)
+    checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
+    return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
+
+
+class _Texts(NamedTuple):
+    """Captions and descriptions, each with the names found in them."""
+
+    captions: Sequence[str]
+    named: Sequence[Sequence[Span]]
+    descriptions: Sequence[str]
+    described: Sequence[Sequence[Span]]
+
+    def compared(self, *, masked: bool) -> tuple[Sequence[str], Sequence[str]]:
+        """Return what the encoder compares: both as they are, or both without their people."""
+        if not masked:
+            return self.captions, self.descriptions
+        return (
+            list(map(details.mask_people, self.captions, self.named)),
+            [
+                details.mask_people(*pair)
+                for pair in zip(self.descriptions, self.described, strict=True)
+            ],
+        )
+
+
+def similarities(
+    captions: Sequence[str], descriptions: Sequence[str], encoder: "Encoder"
+) -> npt.NDArray[np.float64]:
+    """Return the similarity of each caption and its description, 6 decimals, shape (n,)."""
+    numbers, texts = pd.factorize(np.array([*captions, *descriptions], dtype=object))
+    vectors = encoder.encode(list(texts))
+    pairs = numbers.reshape(2, -1)
+    blocks = np.array_split(pairs, max(1, -(-pairs.shape[1] // BLOCK)), axis=1)
+    micro = [
+        similarity.micro_similarities(vectors[one], vectors[other][:, None])[:, 0]
+        for one, other in blocks
+    ]
+    alike: npt.NDArray[np.float64] = np.concatenate(micro) / similarity.MICRO
+    return alike
+
+
+def load_finder(
+    params: Params, corpus: Sequence[str], cast: Cast, *, of_captions: bool = False
+) -> NameFinder:
+    """Load what finds names in a corpus, or, with `of_captions`, in captions alone."""
+    from pipeline.names import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
+
+    path = flair_tagger.locate(params.names.model, params.names.revision)
+    return NameFinder(flair_tagger.load(path), corpus, cast, of_captions=of_captions)
+
+
+def load_encoder(params: Params) -> "Encoder":
+    """Load the encoder that compares description and caption (`embed.model`)."""
+    from pipeline.retrieval import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
+
+    return encoder.load(encoder.locate(params.embed.model, params.embed.revision), params.embed)
+
+
+def read_limits(params: Params) -> Limits:
+    """Return the limits that `rewrite` sets.
+
+    Raises:
+        ParamsError: see `pipeline.core.captions.min_similarity`.
+    """
+    rewrite, masked = params.rewrite, params.rewrite.similarity == "masked"
+    return Limits(min_similarity(params), rewrite.max_name_score, rewrite.min_detail, masked)
