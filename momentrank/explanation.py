@@ -11,7 +11,7 @@ from momentrank.measures import nDCG
 from momentrank.segments import Segments
 
 DASH = "\u2013"
-"""What is shown where there is nothing."""
+"""Shown where there is no value."""
 
 
 class RankedResult(NamedTuple):

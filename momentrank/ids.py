@@ -1,4 +1,4 @@
-"""Ids as formats write them.
+"""Ids and keys as files write them.
 
 A video's name may hold any character. In qrels and runs it is percent-encoded, so that
 one id is one field, whatever it holds. In JSON ids may be integers, and in the JSON of TVR-Ranking
@@ -7,7 +7,9 @@ a query's id must be one: its training code makes a tensor of it.
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 from urllib.parse import quote, unquote
 
 from momentrank.errors import MomentRankError
@@ -89,3 +91,25 @@ def as_integers(ids: Iterable[str]) -> list[int] | list[str]:
     """
     texts = list(ids)
     return list(map(int, texts)) if all(map(_INTEGER.fullmatch, texts)) else texts
+
+
+def is_utf8(text: str) -> bool:
+    """Tell whether `text` can be written as UTF-8 (no lone surrogates)."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the fields of a JSON object, as `object_pairs_hook`.
+
+    Raises:
+        ValueError: a key appears twice, which would hide a value.
+    """
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the key {twice!r} appears twice in one object")
+    return fields

@@ -32,7 +32,7 @@ MOST_LEVEL = 1000
 
 
 class SegmentError(MomentRankError):
-    """Segments that can't be: no times, times that run backwards, no levels."""
+    """Malformed segments: a time, level, rank or score that is not valid."""
 
     def __init__(self, row: int, reason: str) -> None:
         """Say what is wrong with the row of that number, from 0."""
@@ -105,7 +105,7 @@ def build_qrels(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     `queries` names queries in their order, of which some may have no segment.
 
     Raises:
-        SegmentError: a time is no number or runs backwards, or a level is not 0, 1, 2, ...
+        SegmentError: a time is not a number, an end is before its start, or a level is not valid.
     """
     segments, order = _group(query_ids, video_ids, starts, ends, levels, queries=queries)
     levels = segments.value
@@ -131,17 +131,17 @@ def build_run(  # noqa: PLR0913  (the five columns of a table, and what orders i
     score if `by_score` (equal scores as they come), else as they come.
 
     Raises:
-        SegmentError: a time, rank or score is no number, or a time runs backwards.
+        SegmentError: a time, rank or score is not a number, or an end is before its start.
     """
     values = np.zeros(len(starts)) if scores is None else scores
     keys = None
     if ranks is not None:
         keys = _numbers(ranks, "rank")
-        _refuse(~np.isfinite(keys), np.arange(len(keys)), "the rank is no number")
+        _refuse(~np.isfinite(keys), np.arange(len(keys)), "the rank must be a number")
     elif by_score:
         keys = -_numbers(values, "score")
     segments, order = _group(query_ids, video_ids, starts, ends, values, keys, queries=queries)
-    _refuse(~np.isfinite(segments.value), order, "the score is no number")
+    _refuse(~np.isfinite(segments.value), order, "the score must be a number")
     return segments
 
 
@@ -158,7 +158,7 @@ def _group(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     """Return segments with a query's together, ordered by `keys`; and the row of each."""
     lengths = {len(query_ids), len(video_ids), len(starts), len(ends), len(values)}
     if len(lengths) > 1:
-        raise SegmentError(min(lengths), "the columns are not equally long")
+        raise SegmentError(min(lengths), "the columns differ in length")
     index = Numbers(queries)
     query = index.encode(query_ids)
     start, end, value = _numbers(starts, "start"), _numbers(ends, "end"), _numbers(values, "value")
@@ -172,7 +172,7 @@ def _group(  # noqa: PLR0913, PLR0917  (the five columns of a table)
         video = [video[row] for row in order.tolist()]
     start, end = start[order], end[order]
     _refuse(~np.isfinite(start) | ~np.isfinite(end), order, "start and end must be numbers")
-    _refuse(end < start, order, "the end lies before the start")
+    _refuse(end < start, order, "the end is before the start")
     _refuse((end > LATEST) | (start < -LATEST), order, f"a time must be below {LATEST:g} seconds")
     return Segments(list(index), query[order], video, start, end, value[order]), order
 
@@ -190,7 +190,7 @@ def _numbers(column: Column, name: str) -> Floats:
         return np.asarray(column, dtype=np.float64)
     except OverflowError:
         row = next(row for row, value in enumerate(column) if abs(value) > MOST)
-        raise SegmentError(row, f"the {name} must be a number, not one so large") from None
+        raise SegmentError(row, f"the {name} is too large") from None
 
 
 def _refuse(wrong: Bools, order: Ints, reason: str) -> None:
@@ -203,7 +203,7 @@ def qrels_from_frame(frame: "pd.DataFrame") -> Segments:
     """Return the judged segments of a frame `query_id, video_id, start, end, level`.
 
     Raises:
-        SegmentError: a column is missing, or a value can't be.
+        SegmentError: a column is missing, or a value is malformed.
     """
     return build_qrels(*_columns(frame, ["query_id", "video_id", "start", "end", "level"]))
 
@@ -212,7 +212,7 @@ def run_from_frame(frame: "pd.DataFrame") -> Segments:
     """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`.
 
     Raises:
-        SegmentError: a column is missing, or a value can't be.
+        SegmentError: a column is missing, or a value is malformed.
     """
     query, video, start, end = _columns(frame, ["query_id", "video_id", "start", "end"])
     if "rank" not in frame and "score" not in frame:

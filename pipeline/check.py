@@ -20,7 +20,7 @@ from pathlib import Path
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from momentrank.texts import is_utf8
+from momentrank.ids import is_utf8
 from pipeline.captions import checks
 from pipeline.core import cli, csv_files
 from pipeline.core.params import Params, load

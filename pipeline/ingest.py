@@ -17,8 +17,8 @@ import numpy as np
 import pandas as pd
 
 from momentrank.errors import MomentRankError
+from momentrank.ids import is_utf8
 from momentrank.segments import LATEST
-from momentrank.texts import is_utf8
 from pipeline import corpora
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.parallel import cores

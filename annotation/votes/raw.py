@@ -15,8 +15,7 @@ import pandas as pd
 
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import NO_LEVEL, Ints
-from momentrank.ids import as_integers
-from momentrank.texts import is_utf8
+from momentrank.ids import as_integers, is_utf8
 from pipeline.core import csv_files, files
 from pipeline.core.files import FileError
 

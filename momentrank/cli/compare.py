@@ -25,7 +25,7 @@ COLUMNS = ("run", "mean", "difference", "interval", "p", "p (Holm)", "effect", "
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the verb takes."""
+    """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="+", metavar="RUN_A RUN_B ... MEASURE",
                         help="the others are compared with RUN_A")  # fmt: skip

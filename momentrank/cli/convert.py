@@ -1,6 +1,6 @@
 """Write qrels or a run in another format.
 
-What kind of file it is, is found by its content. A name that ends in .gz is compressed.
+The kind of file is detected from its content. An output name ending in .gz is compressed.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from momentrank.errors import UsageError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the verb takes."""
+    """Add the arguments of the subcommand."""
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("out", type=Path, metavar="OUT")
     known = list(dict.fromkeys([*formats.QRELS_WRITTEN, *formats.RUNS_WRITTEN]))
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read, and write."""
     if options.out.exists() and options.out.samefile(options.file):
-        raise UsageError(f"{options.out}: a file is not written over itself")
+        raise UsageError(f"{options.out}: the output must be another file")
     kind = formats.describe(
         options.file, time=inputs.read_time_option(options), corpus=options.corpus
     ).kind

@@ -39,7 +39,7 @@ class Scored(NamedTuple):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the verb takes."""
+    """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="*", metavar="RUN ... MEASURE",
                         help="runs, and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     measures = parse_measures(named.measures) or defaults(options.convention)
     groups = _groups(options.group, named.runs)
     if not named.runs and not groups:
-        raise UsageError("no run is named: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
+        raise UsageError("no run is given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
     if not options.no_judged:
         measures = add_judged(measures)
     source = inputs.provenance(options.qrels, options.convention)
@@ -102,7 +102,7 @@ def _groups(texts: Sequence[str], runs: Sequence[Path]) -> Groups:
         if not name or not all(paths) or len(set(paths)) < len(paths):
             raise UsageError(f"--group {text}: write NAME=a.run,b.run, each run once")
         if name in taken:
-            raise UsageError(f"--group {text}: there is another {name!r} already")
+            raise UsageError(f"--group {text}: the name {name!r} is taken")
         taken.add(name)
         groups[name] = [Path(path) for path in paths]
     return groups
@@ -139,7 +139,7 @@ def _print_json(scored: dict[Path, Scored], groups: Groups, source: dict[str, st
     content: dict[str, Any] = {"momentrank": source}
     for path, values in scored.items():
         if str(path) in content:
-            raise UsageError(f"{path}: write ./{path}: the name is taken in the JSON")
+            raise UsageError(f"{path}: write ./{path}: that name is taken in the JSON")
         content[str(path)] = _named(values.total)
         if values.queries:
             queries = {query: _named(scores) for query, scores in values.queries.items()}

@@ -18,7 +18,7 @@ from momentrank.matching.own_ids import restore_own_ids
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the verb takes."""
+    """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("run_file", type=Path, metavar="RUN")
     parser.add_argument("query", metavar="QUERY", help="the query's id")

@@ -80,7 +80,7 @@ def split_names(arguments: Sequence[str]) -> Named:
     runs = [Path(name) for name, yes in zip(arguments, is_run, strict=True) if yes]
     twice = {str(path) for path in runs if runs.count(path) > 1}
     if twice:
-        raise UsageError(f"{min(twice)} is named twice")
+        raise UsageError(f"{min(twice)} is given twice")
     return Named(runs, [name for name, yes in zip(arguments, is_run, strict=True) if not yes])
 
 
@@ -127,7 +127,7 @@ def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> S
 
 
 def warn(text: str) -> None:
-    """Say something that is no result."""
+    """Write a remark to standard error."""
     sys.stderr.write(f"momentrank: {text}\n")
 
 
@@ -138,7 +138,7 @@ def provenance(qrels: Path, convention: str) -> dict[str, str]:
         UsageError: the qrels can't be read twice, to be scored and to be named.
     """
     if qrels.exists() and not qrels.is_file():
-        raise UsageError(f"{qrels}: qrels must be a file, so that its SHA-256 can be told")
+        raise UsageError(f"{qrels}: qrels must be a file, so that its SHA-256 can be reported")
     sha256 = hashlib.sha256(qrels.read_bytes()).hexdigest() if qrels.exists() else ""
     return {
         "momentrank": __version__,

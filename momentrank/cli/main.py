@@ -2,7 +2,7 @@
 
     momentrank evaluate test.qrels my.run 'nDCG(iou=0.5)@10' 'AxIoU@10'
 
-Files are known by their content, and may be gzipped. Exit codes: 0, 1 (the data are wrong),
+A file's format is detected from its content; files may be gzipped. Exit codes: 0, 1 (bad data),
 2 (the command is), 130 (stopped).
 """
 

@@ -1,9 +1,9 @@
 """Check files: qrels, runs, training sets, video corpora; of every known format.
 
-A release's manifest.json, train_manifest.json and croissant.json are held against the files
+A release's manifest.json, train_manifest.json and croissant.json are checked against the files
 beside them, by SHA-256.
 
-The first thing that is wrong is told with its line or place, and the exit code is 1.
+The first error is reported with its line or place, and the exit code is 1.
 """
 
 import argparse
@@ -16,7 +16,7 @@ from momentrank.errors import MomentRankError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the verb takes."""
+    """Add the arguments of the subcommand."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     inputs.add_times(parser)
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.formats.source import Place, abbreviate
+from momentrank.ids import is_utf8
 from momentrank.segments import Floats
-from momentrank.texts import is_utf8
 
 _NAMES = {list: "a list", dict: "an object", str: "a text", int: "an integer", float: "a number"}
 
@@ -25,7 +25,7 @@ class Column(NamedTuple):
     def require(self, *kinds: type) -> "Column":
         """Return itself, if every value is of one of these types, or none is named.
 
-        A boolean is no integer here.
+        A boolean is not an integer here.
 
         Raises:
             FormatError: one is not; with its place, as in every method here.
@@ -86,7 +86,7 @@ class Column(NamedTuple):
             raise self.place(row).error("must be a number below 1e308") from exc
 
     def refuse_all_but_numbers(self) -> None:
-        """Name the first value that is no number."""
+        """Name the first value that is not a number."""
         if not set(map(type, self.values)) <= {int, float}:
             wrong = (type(value) not in {int, float} for value in self.values)
             self.refuse(wrong, "must be a number")
@@ -104,7 +104,7 @@ class Column(NamedTuple):
         return texts
 
     def distinct_ids(self) -> list[str]:
-        """Return the values as ids, none of which stands twice."""
+        """Return the values as ids, each distinct."""
         texts = self.ids()
         if len(set(texts)) != len(texts):
             seen: dict[str, int] = {}
@@ -112,7 +112,7 @@ class Column(NamedTuple):
                 if seen.setdefault(text, row) != row:
                     first = self.place(seen[text])
                     where = f"line {first.line}" if first.line else first.trail
-                    raise self.place(row).error(f"{text!r} stands twice (first: {where})")
+                    raise self.place(row).error(f"{text!r} appears twice (first: {where})")
         return texts
 
 

@@ -46,16 +46,16 @@ def _check_croissant(place: Place, record: Mapping[str, Any]) -> int:
 
 
 def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
-    """Hold every file against its SHA-256; return how many there were."""
+    """Check the SHA-256 of every file; return how many there are."""
     number = 0
     for place, name, entry in files:
         number += 1
         if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
             raise place.error("must be an object with sha256, the file's hash as text")
         if not isinstance(name, str) or _leads_out(name):
-            raise place.error("names no file beside this one")
+            raise place.error("must name a file beside this one")
         if (found := _sha256(place, place.path.parent / name)) != entry["sha256"]:
-            raise place.error(f"is another file than that which lies here (SHA-256 {found})")
+            raise place.error(f"differs from the file in this folder (SHA-256 {found})")
     return number
 
 

@@ -82,7 +82,7 @@ def ids(lines: Lines, layout: str, name: str) -> list[str]:
     decoded = {field: _decode(field) for field in encoded}
     if None in decoded.values():
         row = next(row for row, field in enumerate(fields) if decoded.get(field, "") is None)
-        reason = f"the {name} {fields[row]!r} is no percent-encoded UTF-8 (a % itself is %25)"
+        reason = f"the {name} {fields[row]!r} is not percent-encoded UTF-8 (a % itself is %25)"
         raise lines.place(row).error(reason)
     return [decoded.get(field) or field for field in fields]
 

@@ -80,7 +80,7 @@ def _video_names(records: Column) -> dict[int, str]:
     if not records.values:
         return {}
     if len(records.values) > 1:  # each may number the videos in its own way
-        raise records.place(1).error("a second object, where the format has one")
+        raise records.place(1).error("a second object; the format has one")
     names = list(records.values[0])
     indices = list(records.values[0].values())
     column = Column(indices, lambda row: records.place(0).key(names[row])).require(int)

@@ -5,7 +5,7 @@ from typing import Any
 
 from momentrank.formats.column import Column
 from momentrank.formats.source import FormatError, Place, Source
-from momentrank.texts import without_repeats
+from momentrank.ids import without_repeats
 
 _EXTRA = "Extra data"  # what Python's parser says of a second value
 
@@ -14,7 +14,7 @@ def read_records(source: Source) -> Column:
     """Return the records of a file: an array's values, or each line's, or the one object.
 
     Raises:
-        FormatError: not JSON (with line and column), or ids that are keys stand twice.
+        FormatError: not JSON (with line and column), or ids that are keys appear twice.
     """
     try:
         value = _parse(source.text)
@@ -31,7 +31,7 @@ def read_records(source: Source) -> Column:
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401  (the format decides)
-    """Parse a text; in an array of records nobody looks for keys that stand twice.
+    """Parse a text; in an array of records keys may appear twice.
 
     Where ids are keys they are looked for: there they would hide a query or a video.
     """

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
-from momentrank.formats.detect import choose_format, is_json, is_text, unknown
 from momentrank.formats.json_text import read_records
 from momentrank.formats.registry import (
     QRELS,
@@ -16,6 +15,10 @@ from momentrank.formats.registry import (
     RUNS,
     JsonFormat,
     check_format,
+    choose_format,
+    is_json,
+    is_text,
+    unknown,
 )
 from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
@@ -42,7 +45,7 @@ def load_qrels(
         path: the file, compressed by gzip or not.
         fmt: one of `QRELS_FORMATS`; found by the content if not given.
         time: how a text file writes times; "mm.ss" is MediaEval's minutes.seconds.
-        warn: is told, in one line each, what is no error but may not be meant.
+        warn: called with one line for each remark: not an error, but worth a look.
 
     Raises:
         FormatError: the file is malformed; with its line or the path inside its JSON.
@@ -118,7 +121,7 @@ def run_table(
 def _with_queries(source: Source, table: Table) -> Table:
     """Refuse a file without queries: whatever made it, nothing can be scored."""
     if not table.query and not table.queries:
-        raise Place(source.path).error("the file holds no queries")
+        raise Place(source.path).error("the file contains no queries")
     return table
 
 
@@ -127,7 +130,7 @@ def tell_repeated_ranks(table: Table, warn: Warn) -> None:
     if table.repeated:
         count, first = table.repeated
         alike = f"{count} such lines, which keep the file's order"
-        warn(str(first.error(f"the rank stands twice in its query ({alike})")))
+        warn(str(first.error(f"the rank appears twice in its query ({alike})")))
 
 
 def _by_name(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:
@@ -139,7 +142,7 @@ def _check_time(source: Source, fmt: str | None, time: Time) -> None:
         raise UsageError(f"{time!r} is not a valid time, must be one of {', '.join(TIMES)}")
     if time != "seconds" and not is_text(source, fmt) and is_json(source):
         raise UsageError(
-            f"{source.path}: {time} is a time of text files; JSON has seconds: add --time seconds"
+            f"{source.path}: --time {time} is for text files; JSON has seconds: use --time seconds"
         )
 
 

@@ -27,7 +27,7 @@ MOST_TIMES = 200
 
 
 class FormatError(MomentRankError):
-    """A file that can't be read as what it should be, or content that a format can't hold."""
+    """A malformed file, or content that a format can't express."""
 
 
 class Place(NamedTuple):
@@ -103,7 +103,7 @@ def _gunzip(path: Path, raw: bytes) -> bytes:
             if len(found) > most:
                 raise FormatError(
                     f"{path}: the gzip file becomes more than {MOST_TIMES} times its size;"
-                    " if it is meant, gunzip it first"
+                    " if that is intended, gunzip it first"
                 )
     return bytes(found)
 

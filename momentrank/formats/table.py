@@ -38,7 +38,7 @@ class Table(NamedTuple):
         """Return the table as judged segments.
 
         Raises:
-            FormatError: a time or level can't be.
+            FormatError: a time or a level is malformed.
         """
         return self._with_all_queries(self._check(build_qrels))
 
@@ -46,7 +46,7 @@ class Table(NamedTuple):
         """Return the table as results, in the order of their ranks or of the file.
 
         Raises:
-            FormatError: a time, rank or score can't be.
+            FormatError: a time, rank or score is malformed.
         """
         return self._with_all_queries(self._check(build_run, ranks=self.ranks))
 
@@ -84,4 +84,4 @@ class Table(NamedTuple):
         inside = f"line {place.line}" if place.line else ""
         where = ", ".join(filter(None, [inside, place.trail]))
         found = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
-        return str(self.place(row).error(f"the same segment twice: {found}; both count"))
+        return str(self.place(row).error(f"the same segment appears twice: {found}; both count"))

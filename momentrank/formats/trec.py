@@ -12,7 +12,7 @@ import numpy as np
 from momentrank.formats import text
 from momentrank.formats.fields import floats, ids
 from momentrank.formats.source import Source
-from momentrank.formats.to_text import fields
+from momentrank.formats.text import fields
 from momentrank.segments import MOST_LEVEL
 
 LAYOUT = "query_id 0 moment_id level"
@@ -37,7 +37,7 @@ def read_qrels(source: Source) -> Judged:
     """Read lines `query_id 0 moment_id level`.
 
     Raises:
-        FormatError: a line is malformed, or a moment stands twice in its query.
+        FormatError: a line is malformed, or a moment appears twice in its query.
     """
     lines = text.read_lines(source)
     levels = floats(lines, LAYOUT, "level")
@@ -50,7 +50,7 @@ def read_qrels(source: Source) -> Judged:
     if len(set(pairs)) < len(pairs):
         twice = Counter(pairs).most_common(1)[0][0]
         row = len(pairs) - 1 - pairs[::-1].index(twice)
-        raise lines.place(row).error(f"the moment {twice[1]!r} stands twice in its query")
+        raise lines.place(row).error(f"the moment {twice[1]!r} appears twice in its query")
     return Judged(query, moment, levels.astype(int).tolist())
 
 
@@ -58,7 +58,7 @@ def qrels_text(queries: Sequence[str], moments: Sequence[str], levels: Sequence[
     """Return judged moments as lines.
 
     Raises:
-        FormatError: an id can't be a field.
+        FormatError: an id can't be written as a field.
     """
     query, moment = fields(queries), fields(moments)
     rows = zip(queries, moments, levels, strict=True)

@@ -9,7 +9,11 @@ import numpy as np
 
 from momentrank.formats import text, trec
 from momentrank.formats.column import Column
-from momentrank.formats.detect import (
+from momentrank.formats.documents import detect_document
+from momentrank.formats.json_text import read_records
+from momentrank.formats.read import qrels_table, run_table, tell_repeated_ranks
+from momentrank.formats.registry import (
+    SEGMENTS,
     Kind,
     detect_kind,
     is_corpus,
@@ -18,10 +22,6 @@ from momentrank.formats.detect import (
     is_training,
     unknown,
 )
-from momentrank.formats.documents import detect_document
-from momentrank.formats.json_text import read_records
-from momentrank.formats.read import qrels_table, run_table, tell_repeated_ranks
-from momentrank.formats.registry import SEGMENTS
 from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import Time
@@ -61,7 +61,7 @@ def describe(
 ) -> Description:
     """Check a file of any kind and format, and say what it holds.
 
-    A release's own documents name files: those are held against their SHA-256.
+    A release's own documents name files: those are checked by their SHA-256.
 
     Raises:
         FormatError: the file is malformed, or of no known format.
@@ -129,10 +129,10 @@ def _describe_segments(
 
 
 def _oddities(table: Table, segments: Segments) -> Iterable[str]:
-    """Yield what is no error, but may not be meant."""
+    """Yield remarks: not errors, but worth a look."""
     keys = zip(table.query, table.video, table.start.tolist(), table.end.tolist(), strict=True)
     if twice := len(table.query) - len(set(keys)):
-        yield f"segments that stand twice in their query: {twice}"
+        yield f"segments that appear twice in their query: {twice}"
     if empty := len(segments.queries) - len(np.unique(segments.query)):
         yield f"queries without segments: {empty}"
     if instants := int((segments.start == segments.end).sum()):

@@ -23,7 +23,7 @@ def parse_corpus(records: Column) -> dict[int, str]:
     """Return the name of each video by its index, from the one record of such a file.
 
     Raises:
-        FormatError: a duration is none, or the indices are not 0, 1, ... each once.
+        FormatError: a duration is not in seconds, or the indices are not 0, 1, ..., each once.
     """
     corpus = records.require(dict).values[0] if len(records.values) == 1 else {}
     names = list(corpus)
@@ -34,7 +34,7 @@ def parse_corpus(records: Column) -> dict[int, str]:
     Column(names, column.place).ids()
     duration, index = column.parts("duration index")
     lengths = duration.numbers()
-    duration.refuse((~np.isfinite(lengths) | (lengths < 0)).tolist(), "must be seconds")
+    duration.refuse((~np.isfinite(lengths) | (lengths < 0)).tolist(), "must be a number of seconds")
     _refuse_gaps(index)
     return dict(zip(index.values, names, strict=True))
 

@@ -1,16 +1,21 @@
 """Write qrels and runs, whole or not at all; what is read back is what was written."""
 
 import gzip
+import json
 import os
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.formats import to_json, to_text
+from momentrank.formats import text
 from momentrank.formats.registry import SEGMENTS, check_format
 from momentrank.formats.source import FormatError
+from momentrank.ids import as_integers
 from momentrank.segments import Segments
 
 TAG = "momentrank"
@@ -24,7 +29,7 @@ def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> No
         UsageError: qrels are not written in that format.
     """
     check_format(fmt, tuple(_QRELS))
-    to_text.refuse_empty_ids(segments)
+    text.refuse_empty_ids(segments)
     _write(Path(path), _QRELS[fmt](segments))
 
 
@@ -38,7 +43,7 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
     check_format(fmt, tuple(_RUNS))
     if tag.split() != [tag]:
         raise UsageError(f"the tag {tag!r} must be one word")
-    to_text.refuse_empty_ids(segments)
+    text.refuse_empty_ids(segments)
     _write(Path(path), _RUNS[fmt](segments, tag))
 
 
@@ -76,14 +81,88 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
+def _lists(segments: Segments) -> list[list[text.Row]]:
+    rows = text.list_rows(segments)
+    ends = np.cumsum(np.bincount(segments.query, minlength=len(segments.queries))).tolist()
+    return [rows[first:last] for first, last in zip([0, *ends], ends, strict=False)]
+
+
+def _array(records: list[dict[str, Any]]) -> str:
+    return "[\n" + ",\n".join(map(_json, records)) + "\n]\n"
+
+
+def _lines(records: list[dict[str, Any]]) -> str:
+    return "".join(f"{_json(record)}\n" for record in records)
+
+
+def _json(record: dict[str, Any]) -> str:
+    return json.dumps(record, ensure_ascii=False, allow_nan=False)
+
+
+def tvr_ranking_run(segments: Segments, _: str) -> str:
+    """Return an array of `{query_id, predictions: [[video, start, end, score], ...]}`."""
+    ids = as_integers(segments.queries)
+    return _array(
+        [
+            {"query_id": name, "predictions": [row[1:] for row in rows]}
+            for name, rows in zip(ids, _lists(segments), strict=True)
+        ]
+    )
+
+
+def flat_qrels(segments: Segments) -> str:
+    """Return a line `{query_id, video_name, timestamp, relevance}` for each segment.
+
+    Raises:
+        FormatError: a query has no segments.
+    """
+    text.refuse_empty_queries(segments)
+    ids = as_integers(segments.queries)
+    names = ("query_id", "video_name", "timestamp", "relevance")
+    return _lines(
+        [
+            dict(zip(names, (ids[query], video, [start, end], int(level)), strict=True))
+            for query, video, start, end, level in text.list_rows(segments)
+        ]
+    )
+
+
+def _qvhighlights(segments: Segments, key: str, width: int) -> str:
+    """Return a line for each query.
+
+    Raises:
+        FormatError: a query has no segments, or they are not of one video.
+    """
+    text.refuse_empty_queries(segments)
+    records = []
+    for name, rows in zip(as_integers(segments.queries), _lists(segments), strict=True):
+        video = rows[0][1]
+        if any(row[1] != video for row in rows):
+            raise FormatError(f"qvhighlights has one video a query, and {str(name)!r} has more")
+        records.append({"qid": name, "vid": video, key: [row[2 : 2 + width] for row in rows]})
+    return _lines(records)
+
+
+def qvhighlights_qrels(segments: Segments) -> str:
+    """Return lines `{qid, vid, relevant_windows}`; a level that is not 1 is refused."""
+    if (segments.value != 1).any():
+        raise FormatError("qvhighlights has level 1 only; try flat or segments")
+    return _qvhighlights(segments, "relevant_windows", 2)
+
+
+def qvhighlights_run(segments: Segments, _: str) -> str:
+    """Return lines `{qid, vid, pred_relevant_windows}`."""
+    return _qvhighlights(segments, "pred_relevant_windows", 3)
+
+
 _QRELS: dict[str, Callable[[Segments], str]] = {
-    SEGMENTS: to_text.qrels_text,
-    "flat": to_json.flat_qrels,
-    "qvhighlights": to_json.qvhighlights_qrels,
+    SEGMENTS: text.qrels_text,
+    "flat": flat_qrels,
+    "qvhighlights": qvhighlights_qrels,
 }
 _RUNS: dict[str, Callable[[Segments, str], str]] = {
-    SEGMENTS: to_text.run_text,
-    "tvr-ranking": to_json.tvr_ranking_run,
-    "qvhighlights": to_json.qvhighlights_run,
+    SEGMENTS: text.run_text,
+    "tvr-ranking": tvr_ranking_run,
+    "qvhighlights": qvhighlights_run,
 }
 QRELS_WRITTEN, RUNS_WRITTEN = tuple(_QRELS), tuple(_RUNS)

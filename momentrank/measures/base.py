@@ -45,7 +45,7 @@ class Measure(ir_measures.Measure):
         """Set parameters.
 
         Raises:
-            MeasureError: there is no such parameter, or the value can't be.
+            MeasureError: there is no such parameter, or the value is not allowed.
         """
         for name, value in params.items():
             param = self.PARAMS.get(name)

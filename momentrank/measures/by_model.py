@@ -38,7 +38,7 @@ class ByModel(Measure):
         """Check that nothing is missing, nor another model's.
 
         Raises:
-            MeasureError: so it is.
+            MeasureError: a parameter is missing, or has no effect.
         """
         match = self.settings("")["match"]
         for model, names in self.OWN.items():

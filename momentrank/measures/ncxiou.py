@@ -33,7 +33,7 @@ class NCxIoU(Measure):
         """Check that nothing is missing, nor set in vain.
 
         Raises:
-            MeasureError: so it is.
+            MeasureError: a parameter is missing, or has no effect.
         """
         if "p" in self.params and self.params.get("stop") != "rbp":
             raise MeasureError(f"{self!r}: p belongs to stop='rbp'")

@@ -61,7 +61,7 @@ def _parse(text: str) -> Measure:
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
-        raise MeasureError(f"{text!r} is no measure; they look like nDCG(iou=0.5)@10") from exc
+        raise MeasureError(f"{text!r} is not a measure; one looks like nDCG(iou=0.5)@10") from exc
     cutoff = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         cutoff = {"cutoff": _value(node.right, text)}
@@ -70,10 +70,10 @@ def _parse(text: str) -> Measure:
     if isinstance(node, ast.Call) and not node.args:
         params = {str(word.arg): _value(word.value, text) for word in node.keywords}
         if len(params) < len(node.keywords):
-            raise MeasureError(f"{text!r}: a parameter stands twice")
+            raise MeasureError(f"{text!r}: a parameter appears twice")
         node = node.func
     if not isinstance(node, ast.Name):
-        raise MeasureError(f"{text!r} is no measure; they look like nDCG(iou=0.5)@10")
+        raise MeasureError(f"{text!r} is not a measure; one looks like nDCG(iou=0.5)@10")
     return type(_look_up(node.id, text))(**params, **cutoff)
 
 
@@ -90,4 +90,4 @@ def _value(node: ast.expr, text: str) -> object:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, MemoryError, RecursionError) as exc:
-        raise MeasureError(f"{text!r}: {ast.unparse(node)} is no value") from exc
+        raise MeasureError(f"{text!r}: {ast.unparse(node)} is not a value") from exc

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import pandas as pd
 
-from momentrank.texts import is_utf8
+from momentrank.ids import is_utf8
 from pipeline.core.files import MAX_LINE_BYTES, FileError, decode_lines, unfinished
 
 DELIMITERS = ",;\t|"

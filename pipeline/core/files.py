@@ -16,7 +16,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from momentrank.errors import MomentRankError
-from momentrank.texts import is_utf8, without_repeats
+from momentrank.ids import is_utf8, without_repeats
 
 DAG = Path("dvc.yaml")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")

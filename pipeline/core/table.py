@@ -13,7 +13,7 @@ import pyarrow
 from pandera.errors import SchemaErrors
 
 from momentrank.errors import MomentRankError
-from momentrank.texts import is_utf8
+from momentrank.ids import is_utf8
 from pipeline.core import csv_files, files
 
 SHOWN_PROBLEMS = 5

@@ -4,7 +4,7 @@ import reprlib
 
 import pandas as pd
 
-from momentrank.texts import is_utf8
+from momentrank.ids import is_utf8
 
 MAX_SHOWN = 200
 """Characters of a cell that are shown; it says how many more there are."""

@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from momentrank import segments
-from momentrank.formats import to_text, trec
+from momentrank.formats import text, trec
 from momentrank.ids import json_names, query_numbers
 from pipeline.campaign.collection import SPLITS, Collection
 from pipeline.distribution.files import Part, Parts, csv_rows, json_list, json_object
@@ -59,7 +59,7 @@ def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
 
 def _segments(judged: pd.DataFrame) -> Part:
     columns = [judged[name].tolist() for name in ("query_id", "video_id", "start", "end", "level")]
-    return Part(to_text.qrels_text(segments.build_qrels(*columns)).encode(), len(judged))
+    return Part(text.qrels_text(segments.build_qrels(*columns)).encode(), len(judged))
 
 
 def _moments(judged: pd.DataFrame) -> Part:
@@ -69,7 +69,7 @@ def _moments(judged: pd.DataFrame) -> Part:
 
 def _queries(queries: pd.DataFrame) -> Part:
     """Return `query_id, query, split, number` a line; ids as in the qrels, a query in one line."""
-    ids = to_text.fields(queries["query_id"].tolist())
+    ids = text.fields(queries["query_id"].tolist())
     numbers = query_numbers(queries["query_id"])
     rows = zip(queries["query_id"], queries["query"], queries["split"], strict=True)
     lines = [

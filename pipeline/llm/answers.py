@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from momentrank.texts import without_repeats
+from momentrank.ids import without_repeats
 from pipeline.core.text import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome

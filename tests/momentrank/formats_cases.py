@@ -16,7 +16,7 @@ rows = st.lists(st.tuples(ids, ids, spans, scores), min_size=1, max_size=12)
 
 @st.composite
 def qrels(draw, highest=4, one_video=False):
-    """Draw judged segments, none of which stands twice."""
+    """Draw judged segments, none of which appears twice."""
     found = {}
     for query, video, (start, end), _ in draw(rows):
         name = f"of {query}" if one_video else video

@@ -125,17 +125,17 @@ def test_all_wrong_measures_are_told_at_once(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["test.qrels"], 2, "no run is named"),
+        (["test.qrels"], 2, "no run is given"),
         (["test.qrels", "c.run"], 1, "c.run"),
         (["none.qrels", "a.run"], 1, "none.qrels"),
-        (["test.qrels", "a.run", "a.run"], 2, "a.run is named twice"),
+        (["test.qrels", "a.run", "a.run"], 2, "a.run is given twice"),
         (["test.qrels", "a.run", "--group", "x"], 2, "--group x: write NAME=a.run,b.run"),
         (["test.qrels", "--group", "x=a.run,a.run"], 2, "each run once"),
-        (["test.qrels", "a.run", "--group", "a.run=a.run"], 2, "another 'a.run' already"),
+        (["test.qrels", "a.run", "--group", "a.run=a.run"], 2, "the name 'a.run' is taken"),
         (["test.qrels", "runs/a@b.run"], 1, "runs/a@b.run"),
         (["test.qrels", "myrun"], 2, "there is no measure 'myrun'"),
         (["/dev/null", "a.run"], 2, "qrels must be a file"),
-        (["test.qrels", "a.run", "nDCG(iou={[]:1})@10"], 2, "is no value"),
+        (["test.qrels", "a.run", "nDCG(iou={[]:1})@10"], 2, "is not a value"),
         (["test.qrels", "a.run", "AxIoU@1000000000"], 2, "cutoff must be 1, 2, 3, ... 10000"),
         (["a.run", "test.qrels"], 1, "a.run"),
         (
@@ -193,7 +193,7 @@ def test_a_convention_that_is_overruled_is_another_measure(files, capsys):
 def test_one_segment_with_two_levels_is_told_and_both_count(files, capsys):
     (files / "two.qrels").write_text("q1 Q0 v1 0 10 1\nq1 Q0 v1 0 10 3\n")
     out = told(capsys, "evaluate", "two.qrels", "a.run", "NumRel")
-    assert "line 2: the same segment twice: level 3, but level 1 in line 1" in out.err
+    assert "line 2: the same segment appears twice: level 3, but level 1 in line 1" in out.err
     assert rows(out.out)[-1] == ("NumRel", "all", "2")
 
 
@@ -291,7 +291,8 @@ def test_convert_changes_no_score(files, capsys):
     line = next(line for line in out.splitlines() if line.startswith(MEASURE))
     assert line.split()[1::2] == ["0.4751"] * 3
     assert (
-        "over itself" in told(capsys, "convert", "a.run", "a.run", "--to", "segments", code=2).err
+        "must be another file"
+        in told(capsys, "convert", "a.run", "a.run", "--to", "segments", code=2).err
     )
 
 

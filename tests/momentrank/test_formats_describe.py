@@ -45,8 +45,8 @@ def test_remarks(tmp_path):
     path = file_of(tmp_path, run)
     alike = "1 such lines, which keep the file's order"
     assert describe(path).remarks == [
-        f"{path}, line 2: the rank stands twice in its query ({alike})",
-        "segments that stand twice in their query: 1",
+        f"{path}, line 2: the rank appears twice in its query ({alike})",
+        "segments that appear twice in their query: 1",
         "segments without length: 1",
         "segments that start before 0: 1",
     ]
@@ -58,12 +58,12 @@ def test_remarks(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("q 0 m 1\nq 0 m 2\n", "line 2: the moment 'm' stands twice in its query"),
+        ("q 0 m 1\nq 0 m 2\n", "line 2: the moment 'm' appears twice in its query"),
         ("q 0 m 1\n\nq 0 n 1.5\n", "line 3: the level must be 0, 1, 2, ... 1000"),
         ("q 0 m 1\nq 0 n -1\n", "line 2: the level must be 0, 1, 2, ... 1000"),
         ("q 0 m x\n", "line 1: the level must be a number, not 'x'"),
         ("q 0 m 1\nq 0 m\n", "line 2: 3 columns, where the first line has 4"),
-        ("q 0 m%ff 1\n", "line 1: the moment_id 'm%ff' is no percent-encoded UTF-8"),
+        ("q 0 m%ff 1\n", "line 1: the moment_id 'm%ff' is not percent-encoded UTF-8"),
     ],
 )
 def test_qrels_of_whole_moments_are_checked(tmp_path, text, message):
@@ -85,13 +85,13 @@ MALFORMED = [
     (JUDGED, {"similarity": "high"}, ".similarity: must be a number, not 'high'"),
     (JUDGED, {"duration": float("nan")}, ".duration: must be a number, not nan"),
     (JUDGED, {"caption": None}, ".caption: must be a text, not None"),
-    (JUDGED, {"pair_id": 2}, ".pair_id: '2' stands twice (first: [0].relevant_moment[0].pair_id)"),
+    (JUDGED, {"pair_id": 2}, ".pair_id: '2' appears twice (first: [0].relevant_moment[0].pair_id)"),
     (JUDGED, {"pair_id": "2"}, ".pair_id: must be an integer, not '2'"),
-    (JUDGED, {"timestamp": [1, 0]}, ": the end lies before the start"),
+    (JUDGED, {"timestamp": [1, 0]}, ": the end is before the start"),
     (MOMENT, {"similarity": float("inf")}, ".similarity: must be a number, not inf"),
     (MOMENT, {"duration": True}, ".duration: must be a number, not True"),
     (MOMENT, {"caption": 3}, ".caption: must be a text, not 3"),
-    (MOMENT, {"timestamp": [1, 0]}, ": the end lies before the start"),
+    (MOMENT, {"timestamp": [1, 0]}, ": the end is before the start"),
     (MOMENT, {"timestamp": [1, "2"]}, ".timestamp[1]: must be a number, not '2'"),
     (MOMENT, {"video_name": 3}, ".video_name: must be a text, not 3"),
 ]
@@ -114,7 +114,7 @@ def test_queries_without_moments_before_those_of_a_training_set(tmp_path):
 
 def test_a_training_set_names_its_queries_once(tmp_path):
     record = {"query_id": 1, "query": "x", "relevant_moment": [MOMENT]}
-    with pytest.raises(FormatError, match=r"\[1\]\.query_id: '1' stands twice"):
+    with pytest.raises(FormatError, match=r"\[1\]\.query_id: '1' appears twice"):
         describe(file_of(tmp_path, json.dumps([record, record])))
     with pytest.raises(FormatError, match=r"\[1\]\.query: must be a text, not 3"):
         describe(file_of(tmp_path, json.dumps([record, {**record, "query_id": 2, "query": 3}])))

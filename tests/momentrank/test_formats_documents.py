@@ -51,7 +51,7 @@ def test_a_manifest_is_accepted_while_its_files_are_what_it_says(release):
         [],
     )
     (release / "val.json").write_text("[] \n")
-    said = f'{path}: files["val.json"]: is another file than that which lies here (SHA-256 '
+    said = f'{path}: files["val.json"]: differs from the file in this folder (SHA-256 '
     assert refusal(path) == f"{said}{sha256('[] ' + chr(10))})"
     (release / "val.json").unlink()
     assert (
@@ -61,7 +61,9 @@ def test_a_manifest_is_accepted_while_its_files_are_what_it_says(release):
 
 @pytest.mark.parametrize("name", ["../val.json", "/etc/passwd", "a/../../b", "a\\b", "a\0b"])
 def test_a_name_that_leads_elsewhere_is_not_opened(release, name):
-    assert "names no file beside this one" in refusal(manifest(release, **{name: {"sha256": "x"}}))
+    assert "must name a file beside this one" in refusal(
+        manifest(release, **{name: {"sha256": "x"}})
+    )
 
 
 @pytest.mark.parametrize("told", [None, "x", {}, {"sha256": 3}])
@@ -74,7 +76,7 @@ def test_a_croissant_names_what_lies_beside_it_or_on_the_web(release):
     elsewhere = {"contentUrl": "https://example.org/x.json", "sha256": "0"}
     assert describe(croissant(release, elsewhere)).counted == "1 files, each as it says"
     path = croissant(release, {"sha256": "0"})
-    assert refusal(path) == f"{path}: distribution[2]: names no file beside this one"
+    assert refusal(path) == f"{path}: distribution[2]: must name a file beside this one"
 
 
 def test_levels_are_numbers_with_a_name_and_a_meaning(tmp_path):

@@ -80,7 +80,7 @@ lines = st.lists(fields, max_size=10).map(" ".join)
 
 @given(st.lists(lines, max_size=4).map("\n".join), formats)
 @example("[", None)
-@pytest.mark.filterwarnings("ignore:.*the rank stands twice")
+@pytest.mark.filterwarnings("ignore:.*the rank appears twice")
 def test_any_text(tmp_path, text, fmt):
     try_all(file_of(tmp_path, text), None, fmt)
 

@@ -162,14 +162,14 @@ def test_videos_by_index(tmp_path):
 @pytest.mark.parametrize(
     ("corpus", "message"),
     [
-        ('{"v": [9, 0], "w": [9, 0]}', "w\\[1\\]: '0' stands twice"),
+        ('{"v": [9, 0], "w": [9, 0]}', "w\\[1\\]: '0' appears twice"),
         ('{"v": [9, 0], "w": [9, 2]}', "w\\[1\\]: must be an index from 0 to 1, not 2"),
         ('{"v": [9, 0], "w": [9]}', r"w: must be \[duration, index\], not \[9\]"),
         ('{"v": [9, 0], "w": ["9", 1]}', "w\\[0\\]: must be a number, not '9'"),
-        ('{"v": [9, 0], "w": [-9, 1]}', "w\\[0\\]: must be seconds, not -9"),
+        ('{"v": [9, 0], "w": [-9, 1]}', "w\\[0\\]: must be a number of seconds, not -9"),
         ('{"v": [9, 0], "w": [9, 1.0]}', "w\\[1\\]: must be an integer, not 1.0"),
         ('{"v": [9, 0], "w w": 7}', '\\["w w"\\]: must be a list, not 7'),
-        ('{"v": [9, 0], "v": [9, 1]}', "the key 'v' stands twice in one object"),
+        ('{"v": [9, 0], "v": [9, 1]}', "the key 'v' appears twice in one object"),
         ("[]", "no video corpus"),
         ("{}", "no video corpus"),
     ],
@@ -193,7 +193,7 @@ def qrels_with(**changes):
 
 
 BAD_MOMENTS = [
-    ({"timestamp": [2, 1]}, ": the end lies before the start"),
+    ({"timestamp": [2, 1]}, ": the end is before the start"),
     ({"timestamp": [float("nan"), 1]}, ": start and end must be numbers"),
     ({"timestamp": [0, float("inf")]}, ": start and end must be numbers"),
     ({"timestamp": ["0", 1]}, ".timestamp[0]: must be a number, not '0'"),
@@ -233,7 +233,7 @@ BAD_RECORDS = [
     ({"query_id": True}, "].query_id: must be an integer or a text, not True"),
     ({"query_id": None}, "].query_id: must be an integer or a text, not None"),
     ({"query_id": ""}, "].query_id: an id must be a text, not ''"),
-    ({"query_id": "0"}, "].query_id: '0' stands twice (first: [0].query_id)"),
+    ({"query_id": "0"}, "].query_id: '0' appears twice (first: [0].query_id)"),
     ({"relevant_moment": {}}, "].relevant_moment: must be a list, not {}"),
     ({"relevant_moment": [3]}, "].relevant_moment[0]: must be an object, not 3"),
 ]
@@ -258,33 +258,38 @@ def test_a_record_that_is_none(tmp_path):
 
 
 BAD_RUNS = [
-    (PREDICTIONS, "4, 5, -1", "5, 4, -1", ": [2].predictions[0]: the end lies before the start"),
-    (PREDICTIONS, "5, -1", "5, NaN", ": [2].predictions[0]: the score is no number"),
+    (PREDICTIONS, "4, 5, -1", "5, 4, -1", ": [2].predictions[0]: the end is before the start"),
+    (PREDICTIONS, "5, -1", "5, NaN", ": [2].predictions[0]: the score must be a number"),
     (PREDICTIONS, "5, -1", '5, "1"', ": [2].predictions[0][3]: must be a number, not '1'"),
     (PREDICTIONS, "5, -1", "5", ": [2].predictions[0]: must be [video, start, end, score], not"),
     (PREDICTIONS, '["v", 4', "[null, 4", ": [2].predictions[0][0]: must be a text or an integer"),
     (PREDICTIONS, '["v", 4', "[true, 4", ": [2].predictions[0][0]: must be a text or an integer"),
-    (PREDICTIONS, "9", "7", ": [2].query_id: '7' stands twice (first: [0].query_id)"),
+    (PREDICTIONS, "9", "7", ": [2].query_id: '7' appears twice (first: [0].query_id)"),
     (PREDICTIONS, '"query_id": 8, ', "", ": [1]: the key 'query_id' is missing"),
     (SCORES, "[-1]", "[]", ': ["9"][0].model_scores: must hold a score, not []'),
     (SCORES, "[-1]", '"-1"', ": [\"9\"][0].model_scores: must be a number, not '-1'"),
     (SCORES, "[-1]", "[null]", ': ["9"][0].model_scores: must be a number, not None'),
-    (SCORES, "[4, 5]", "[5, 4]", ': ["9"][0]: the end lies before the start'),
-    (SCORES, '"9"', '"7"', ": the key '7' stands twice in one object"),
+    (SCORES, "[4, 5]", "[5, 4]", ': ["9"][0]: the end is before the start'),
+    (SCORES, '"9"', '"7"', ": the key '7' appears twice in one object"),
     (VCMR, "[11, 4, 5", "[5, 4, 5", ": VCMR[2].predictions[0][0]: must be an index of the video"),
-    (VCMR, '"w": 4', '"w": 11', ": video2idx.w: '11' stands twice (first: video2idx.v)"),
+    (VCMR, '"w": 4', '"w": 11', ": video2idx.w: '11' appears twice (first: video2idx.v)"),
     (VCMR, '"w": 4', '"w": "4"', ": video2idx.w: must be an integer, not '4'"),
     (VCMR, '"VCMR"', '"VCM"', ": the key 'VCMR' is missing"),
     (VCMR, '"video2idx"', '"video2id"', ": the key 'video2idx' is missing"),
-    (VCMR, '"desc_id": 9', '"desc_id": 7', ": VCMR[2].desc_id: '7' stands twice"),
+    (VCMR, '"desc_id": 9', '"desc_id": 7', ": VCMR[2].desc_id: '7' appears twice"),
     (
         SPOTS,
         "[4, 5, -1]",
         "[4, 5]",
         ", line 3: pred_relevant_windows[0]: must be [start, end, score]",
     ),
-    (SPOTS, '"qid": 9', '"qid": 7', ", line 3: qid: '7' stands twice (first: line 1)"),
-    (SPOTS, '"qid": 9', '"qid": 9, "qid": 9', ", line 3: the key 'qid' stands twice in one object"),
+    (SPOTS, '"qid": 9', '"qid": 7', ", line 3: qid: '7' appears twice (first: line 1)"),
+    (
+        SPOTS,
+        '"qid": 9',
+        '"qid": 9, "qid": 9',
+        ", line 3: the key 'qid' appears twice in one object",
+    ),
     (SPOTS, '9, "vid": "v", ', "9, ", ", line 3: the key 'vid' is missing"),
 ]
 
@@ -339,8 +344,8 @@ TRAINING = TRAINING.replace(', "relevance": 4', "").replace(', "relevance": 0', 
         (load_qrels, SPOTS, r"a run \(qvhighlights\), not qrels"),
         (load_qrels, TRAINING, r"a training set \(its moments have no relevance\), not qrels"),
         (load_qrels, CORPUS, "a video corpus, not qrels"),
-        (load_qrels, "[]", "the file holds no queries"),
-        (load_run, "[]", "the file holds no queries"),
+        (load_qrels, "[]", "the file contains no queries"),
+        (load_run, "[]", "the file contains no queries"),
         (load_qrels, "{}", "no known format of qrels; the formats are:\n  segments query_id Q0"),
         (load_run, "[3]", "no known format of a run; the formats are:\n  segments query_id Q0"),
         (load_run, '{"a": 3}', "no known format of a run"),
@@ -356,7 +361,7 @@ def test_what_a_file_is_instead(tmp_path, load, text, message):
     [("[]", "tvr-ranking"), ("{}", "scores"), ('{"video2idx": {}, "VCMR": []}', "vcmr")],
 )
 def test_a_run_without_queries(tmp_path, text, fmt):
-    with pytest.raises(FormatError, match="file: the file holds no queries"):
+    with pytest.raises(FormatError, match="file: the file contains no queries"):
         load_run(file_of(tmp_path, text), fmt=fmt)
 
 

@@ -77,7 +77,7 @@ q1 Q0 d 0 1 2 9
     assert found.queries == ["q2", "q1"]
     assert found.video == ["a", "b", "a", "b", "c", "d"]
     [message] = told
-    assert f"{tmp_path}/file, line 5: the rank stands twice" in message
+    assert f"{tmp_path}/file, line 5: the rank appears twice" in message
     assert "2 such lines" in message
 
 
@@ -86,7 +86,7 @@ def test_no_remark_where_ranks_differ(tmp_path):
 
 
 def test_by_default_the_remark_is_a_warning(tmp_path):
-    with pytest.warns(UserWarning, match="the rank stands twice"):
+    with pytest.warns(UserWarning, match="the rank appears twice"):
         load_run(file_of(tmp_path, "q Q0 v 0 1 1 1\nq Q0 v 0 2 1 1\n"))
 
 
@@ -161,7 +161,9 @@ def test_one_segment_may_stand_twice_and_two_levels_of_it_are_told(tmp_path):
     two = file_of(tmp_path, "q Q0 v 0 1 1\nq Q0 w 0 1 2\nq Q0 v 0.0 1 2\n")
     assert load_qrels(two, warn=said.append).value.tolist() == [1, 2, 2]
     [told] = said
-    assert "line 3: the same segment twice: level 2, but level 1 in line 1; both count" in told
+    assert (
+        "line 3: the same segment appears twice: level 2, but level 1 in line 1; both count" in told
+    )
 
 
 BAD_QRELS = [
@@ -173,12 +175,12 @@ BAD_QRELS = [
     ("q Q0 v nan 1 1", "line 3: the start must be a number, not 'nan'"),
     ("q Q0 v 0 inf 1", "line 3: the end must be a number, not 'inf'"),
     ("q Q0 v 0 1e999 1", "line 3: the end must be a number, not '1e999'"),
-    ("q Q0 v 2 1 1", "line 3: the end lies before the start"),
+    ("q Q0 v 2 1 1", "line 3: the end is before the start"),
     ("q Q0 v 0 1 -1", "line 3: the level must be 0, 1, 2"),
     ("q Q0 v 0 1 0.5", "line 3: the level must be 0, 1, 2"),
     ("q Q0 v 0 1 high", "line 3: the level must be a number, not 'high'"),
-    ("q Q0 v%ff 0 1 1", "line 3: the video_id 'v%ff' is no percent-encoded UTF-8"),
-    ("100% Q0 v 0 1 1", "line 3: the query_id '100%' is no percent-encoded UTF-8"),
+    ("q Q0 v%ff 0 1 1", "line 3: the video_id 'v%ff' is not percent-encoded UTF-8"),
+    ("100% Q0 v 0 1 1", "line 3: the query_id '100%' is not percent-encoded UTF-8"),
     (b"q Q0 \xff 0 1 1", r"line 3: not UTF-8 \(byte 0xff\)"),
     (b"q Q0 \xed\xa0\x80 0 1 1", r"line 3: not UTF-8"),
 ]
@@ -198,7 +200,7 @@ BAD_RUNS = [
     ("q Q0 v 0 1 nan 1 t", "the rank must be a number, not 'nan'"),
     ("q Q0 v 0 1 1 inf t", "the score must be a number, not 'inf'"),
     ("q Q0 v 0 1 1 - t", "the score must be a number, not '-'"),
-    ("q Q0 v 1 0 1 1 t", "the end lies before the start"),
+    ("q Q0 v 1 0 1 1 t", "the end is before the start"),
     ("q Q0 v 0 1 1 1", "7 columns, where the first line has 8"),
 ]
 

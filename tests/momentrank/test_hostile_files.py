@@ -123,7 +123,7 @@ def test_nested_json_is_one_line_in_every_verb(tmp_path, capsys, monkeypatch, ve
 @pytest.mark.parametrize("times", ["0 1e308", "-1e308 1e308", "1e16 1e17", "-1e16 0"])
 @pytest.mark.parametrize(("load", "rest"), [(load_qrels, "1"), (load_run, "1 0.5 t")])
 def test_a_time_in_which_lengths_are_lost_is_refused(tmp_path, load, rest, times):
-    # Two equal segments of 1e308 s had an IoU of 0, as the sum of their lengths is no number.
+    # Two equal segments of 1e308 s had an IoU of 0, as the sum of their lengths must be a number.
     path = file_of(tmp_path, f"q Q0 v 0 1 {rest}\nq Q0 v {times} {rest.replace('1', '2', 1)}\n")
     with pytest.raises(FormatError, match=r"line 2: a time must be below 1e\+15 seconds$"):
         load(path)
@@ -151,5 +151,5 @@ def test_two_objects_that_number_the_videos_each_in_its_way_are_refused(tmp_path
     )
     path = tmp_path / "a.json"
     path.write_text(joined.replace("{}", one, 1).replace("{}", other, 1))
-    with pytest.raises(FormatError, match="a second object, where the format has one"):
+    with pytest.raises(FormatError, match="a second object; the format has one"):
         load_run(path)

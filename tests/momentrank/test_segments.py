@@ -51,7 +51,7 @@ def test_judged_segments_keep_their_order_and_empty_queries_stay():
 @pytest.mark.parametrize(
     ("columns", "row", "said"),
     [
-        (([5, 0], [1, 1], [0, 0]), 0, "the end lies before the start"),
+        (([5, 0], [1, 1], [0, 0]), 0, "the end is before the start"),
         (([0, np.nan], [1, 1], [0, 0]), 1, "start and end must be numbers"),
         (([0, 0], [1, np.inf], [0, 0]), 1, "start and end must be numbers"),
         (([0, "1"], [1, 1], [0, 0]), 1, "the start must be a number, not '1'"),
@@ -60,8 +60,8 @@ def test_judged_segments_keep_their_order_and_empty_queries_stay():
         (([0, 0], [1, 1], [0, -1]), 1, "the level must be 0, 1, 2, ... 1000"),
         (([0, 0], [1, 1], [0.5, 0]), 0, "the level must be 0, 1, 2, ... 1000"),
         (([0, 0], [1, 1], [0, 1001]), 1, "the level must be 0, 1, 2, ... 1000"),
-        (([0, 10**400], [1, 1], [0, 0]), 1, "the start must be a number, not one so large"),
-        (([0, 0], [1, 1], [0]), 1, "the columns are not equally long"),
+        (([0, 10**400], [1, 1], [0, 0]), 1, "the start is too large"),
+        (([0, 0], [1, 1], [0]), 1, "the columns differ in length"),
         (([0, 0], [1, 1], [0, np.nan]), 1, "the level must be 0, 1, 2, ... 1000"),
     ],
 )
@@ -72,7 +72,7 @@ def test_what_cannot_be_a_segment_is_named_by_its_row(columns, row, said):
 
 
 def test_a_rank_is_a_number():
-    with pytest.raises(SegmentError, match="row 1: the rank is no number"):
+    with pytest.raises(SegmentError, match="row 1: the rank must be a number"):
         build_run(["q", "q"], ["v", "w"], [0, 0], [1, 1], ranks=[1, np.nan])
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from momentrank.texts import is_utf8
+from momentrank.ids import is_utf8
 from pipeline.core import csv_files, files
 from pipeline.core.files import FileError
 
@@ -269,7 +269,7 @@ def test_json_is_read_with_a_byte_order_mark(write):
         (b"", r"line 1, column 1: Expecting value$"),
         (b"[" * 100_000, r"nested too deep"),
         (b"[" + b"9" * 5000 + b"]", r"Exceeds the limit"),
-        (b'{"v": 1, "w": 2, "v": 3}', r"the key 'v' stands twice in one object$"),
+        (b'{"v": 1, "w": 2, "v": 3}', r"the key 'v' appears twice in one object$"),
     ],
     ids=["value", "empty", "deep", "digits", "twice"],
 )

@@ -267,7 +267,7 @@ def test_activitynet_entries_that_are_none_are_rejected(tmp_path):
     ("content", "message"),
     [
         ('["v_QOlSCBRmfWY"]', r"train\.json: an object of videos is expected, by their names; "),
-        ('{"v_a": {}, "v_a": {}}', r"train\.json: the key 'v_a' stands twice in one object$"),
+        ('{"v_a": {}, "v_a": {}}', r"train\.json: the key 'v_a' appears twice in one object$"),
         ('{"v_a":\n {"duration": }}', r"train\.json, line 2, column 15: Expecting value$"),
     ],
 )
