@@ -41,7 +41,7 @@ def pool_of(texts: int) -> Pool:
     """Return a pool of one moment for each text."""
     numbers = np.arange(texts)
     moments = pd.DataFrame({"moment_id": numbers, "video_id": "v", "start": numbers, "end": 1})
-    return Pool.of(moments, numbers, TOP)
+    return Pool.build(moments, numbers, TOP)
 
 
 def product(vectors: Vectors, queries: Ints) -> None:

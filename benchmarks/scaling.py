@@ -103,7 +103,7 @@ def embed() -> None:
     store = embeddings.Store(embeddings.FOLDER, "random")
     for first in range(0, len(ids), BLOCK):
         some = ids[first : first + BLOCK]
-        store.keep(some, random_units(len(some), DIMENSIONS))
+        store.add_chunk(some, random_units(len(some), DIMENSIONS))
     store.finish(ids)
 
 

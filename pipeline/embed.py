@@ -37,12 +37,12 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
     if not texts:
         raise embeddings.EmbeddingsError("there is nothing to embed: no caption takes part")
     ids, unique = embeddings.distinct(texts)
-    missing = np.flatnonzero(~np.isin(ids, store.known()))
+    missing = np.flatnonzero(~np.isin(ids, store.encoded_ids()))
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
     with progress("embed", total=len(order), unit="texts") as bar:
         for first in range(0, len(order), chunk):
             rows = order[first : first + chunk]
-            store.keep(ids[rows], model.encode([unique[row] for row in rows]))
+            store.add_chunk(ids[rows], model.encode([unique[row] for row in rows]))
             bar.update(len(rows))
     store.finish(ids)
     return len(order)

@@ -23,7 +23,7 @@ def ranked(
         PoolError: there is no moment.
         EmbeddingsError: a text or caption has not been embedded.
     """
-    pool = Pool.of(moments, embedded.rows(moments["caption"]), len(moments))
+    pool = Pool.build(moments, embedded.rows(moments["caption"]), len(moments))
     found = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, query_block=1)
     ids = moments["moment_id"].to_numpy()
     bar = progress("audit", found, total=len(queries), unit="queries")

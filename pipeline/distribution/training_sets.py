@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 
 from momentrank.ids import json_names, query_numbers
 from pipeline.core import files, tables
-from pipeline.retrieval.ranking import Neighbours, joined
+from pipeline.retrieval.ranking import Neighbours, concatenate
 
 GROUP = 1000
 Suffix = Literal["json", "parquet"]
@@ -114,11 +114,11 @@ def grouped(found: Iterable[Neighbours], size: int = GROUP) -> Iterator[Neighbou
     """Yield the rows of `size` queries at a time, however they come; the last group has fewer."""
     held, end = None, size
     for block in found:
-        held = block if held is None else joined([held, block])
+        held = block if held is None else concatenate([held, block])
         while held.query[-1] >= end:
             is_whole = held.query < end
-            yield held.taken(is_whole)
-            held, end = held.taken(~is_whole), end + size
+            yield held.select(is_whole)
+            held, end = held.select(~is_whole), end + size
     if held is not None:
         yield held
 

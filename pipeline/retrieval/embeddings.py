@@ -1,4 +1,4 @@
-"""Where embeddings lie: one memory-mapped array, addressed by what the texts say.
+"""Embeddings on disk: one memory-mapped array, addressed by the hash of a text.
 
 `datasets/work/embeddings/` holds `index.json`, which names one array of vectors and one
 of text ids (sorted), and while an encoding runs `partial/`, one file per finished chunk.
@@ -24,13 +24,13 @@ from pipeline.retrieval.similarity import Ints, Vectors
 FOLDER = tables.WORK / "embeddings"
 ID_LENGTH = 32
 COPIED = 65_536
-"""How many rows are copied at a time: an array may be larger than memory."""
+"""Rows copied at a time: an array may be larger than memory."""
 
 Ids = npt.NDArray[np.bytes_]
 
 
 class EmbeddingsError(MomentRankError):
-    """Embeddings that are missing, or lack a text that is asked for."""
+    """Embeddings are missing, damaged, or lack a text."""
 
 
 def text_ids(texts: Iterable[str]) -> Ids:
@@ -81,24 +81,24 @@ class Embeddings:
 
 @dataclass(frozen=True)
 class Store:
-    """The folder while it is being filled by the encoder `fingerprint` names."""
+    """The folder while the encoder named by `fingerprint` fills it."""
 
     folder: Path
     fingerprint: str
 
-    def known(self) -> Ids:
+    def encoded_ids(self) -> Ids:
         """Return the sorted ids that need no encoding: finished or in chunks."""
         parts = [ids for ids, _ in self._parts()]
         return np.unique(np.concatenate(parts)) if parts else text_ids([])
 
-    def keep(self, ids: Ids, vectors: Vectors) -> None:
-        """Put one encoded chunk on the disk."""
+    def add_chunk(self, ids: Ids, vectors: Vectors) -> None:
+        """Write one encoded chunk to disk."""
         name = hashlib.sha256(ids.tobytes()).hexdigest()[:16]
         with files.unfinished(self._partial / f"{name}.npz", "wb") as stream:
             np.savez(stream, ids=ids, vectors=vectors)
 
     def finish(self, ids: Ids) -> None:
-        """Bring the array to exactly `ids` (sorted): what is no longer wanted is left out."""
+        """Assemble the array of exactly `ids` (sorted); other texts are dropped."""
         name = hashlib.sha256(self.fingerprint.encode() + ids.tobytes()).hexdigest()[:16]
         index = {
             "fingerprint": self.fingerprint,
@@ -132,19 +132,17 @@ class Store:
                 yield part
 
     def _assemble(self, path: Path, ids: Ids) -> None:
-        temporary = path.with_suffix(".tmp")
         array: Vectors | None = None
-        for known, vectors in self._parts():
-            if array is None:
-                shape = (len(ids), vectors.shape[1])
-                array = _mapped(temporary, shape)
-            rows, wanted = _places(ids, known)
-            for first in range(0, len(known), COPIED):
-                some = slice(first, first + COPIED)
-                array[rows[some][wanted[some]]] = vectors[some][wanted[some]]
-        if isinstance(array, np.memmap):
-            array.flush()
-        temporary.replace(path)
+        with files.unfinished(path, "wb") as stream:
+            for known, vectors in self._parts():
+                if array is None:
+                    array = _allocate(Path(stream.name), (len(ids), vectors.shape[1]))
+                rows, wanted = _places(ids, known)
+                for first in range(0, len(known), COPIED):
+                    some = slice(first, first + COPIED)
+                    array[rows[some][wanted[some]]] = vectors[some][wanted[some]]
+            if isinstance(array, np.memmap):
+                array.flush()
 
     def _clear(self, kept: set[str]) -> None:
         for path in self.folder.iterdir():
@@ -154,29 +152,25 @@ class Store:
                 path.unlink()
 
 
-def _mapped(path: Path, shape: tuple[int, int]) -> Vectors:
-    """Open a new array on the disk, its room taken at once.
+def _allocate(path: Path, shape: tuple[int, int]) -> Vectors:
+    """Map a new array whose disk space is allocated at once.
 
-    Else a disk that is full later would kill the process that writes, without a word.
+    Otherwise a disk that fills up later would kill the writing process without a message.
 
     Raises:
-        EmbeddingsError: the disk has not that much, or takes nothing.
+        OSError: the disk is full or not writable.
     """
-    try:
-        array: Vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]  # (numpy has no type for it)
-            path, "w+", np.float32, shape
-        )
-        if hasattr(os, "posix_fallocate"):
-            with path.open("r+b") as stream:
-                os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
-    except OSError as exc:
-        said = (exc.strerror or str(exc)).lower()
-        raise EmbeddingsError(f"{path}: can't be written ({said})") from exc
+    array: Vectors = np.lib.format.open_memmap(  # type: ignore[no-untyped-call]  # (numpy has no type for it)
+        path, "w+", np.float32, shape
+    )
+    if hasattr(os, "posix_fallocate"):
+        with path.open("r+b") as stream:
+            os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
     return array
 
 
 def _places(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:
-    """Return where each id would stand among sorted `ids`, and whether it stands there."""
+    """Return where each id belongs in sorted `ids`, and whether it is there."""
     rows = np.searchsorted(ids, wanted)
     known = rows < len(ids)
     known[known] = ids[rows[known]] == wanted[known]

@@ -1,7 +1,7 @@
-"""From similar texts to ranked moments: ties by id, and a place only once.
+"""Ranking: from similar texts to moments, ties broken by id, each place once.
 
-DESIGN.md, section 3: order by (-similarity, moment_id); moments with the same video, start
-and end are one candidate, the best caption's.
+The order is (-similarity, moment_id); moments with the same video, start and end are one
+candidate, the best caption's.
 """
 
 from collections.abc import Sequence
@@ -17,19 +17,15 @@ from pipeline.retrieval.similarity import MICRO, Ints
 
 Flags = npt.NDArray[np.bool_]
 
-QUERY_BITS, MICRO_BITS, MOMENT_BITS = 14, 21, 28
-MOST_QUERIES = 1 << QUERY_BITS
-MOST_MOMENTS = 1 << MOMENT_BITS
-
 
 class PoolError(MomentRankError):
-    """There is nothing to search."""
+    """The pool is empty."""
 
 
 class Neighbours(NamedTuple):
     """Rows of (query, moment, rank, similarity), by query and then by rank from 1.
 
-    `query` and `moment` are positions in what was asked; a query has fewer rows than k
+    `query` and `moment` are positions in the input; a query has fewer rows than k
     only where the pool has fewer moments.
     """
 
@@ -38,20 +34,15 @@ class Neighbours(NamedTuple):
     rank: Ints
     similarity: npt.NDArray[np.float64]
 
-    def taken(self, rows: Ints | Flags) -> "Neighbours":
+    def select(self, rows: Ints | Flags) -> "Neighbours":
         """Return some of the rows, in the order asked for."""
         query, moment, rank, similarity = self
         return Neighbours(query[rows], moment[rows], rank[rows], similarity[rows])
 
 
-def joined(parts: Sequence[Neighbours]) -> Neighbours:
+def concatenate(parts: Sequence[Neighbours]) -> Neighbours:
     """Return the rows of all parts, one after the other."""
-    return Neighbours(
-        query=np.concatenate([part.query for part in parts]),
-        moment=np.concatenate([part.moment for part in parts]),
-        rank=np.concatenate([part.rank for part in parts]),
-        similarity=np.concatenate([part.similarity for part in parts]),
-    )
+    return Neighbours(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -60,9 +51,8 @@ class Pool:
 
     `texts` are the rows of the embeddings in use, (t,). `moments[starts[i]:starts[i + 1]]`
     are the moments of text i in the order of their ids: what ties are broken by. `places`
-    tells moments of the same video, start and end apart from others, by position; `distinct`
-    is how many places there are. It is made to find the `k` nearest: a text that thousands
-    share holds no more than k moments.
+    numbers the distinct (video, start, end), by position; `distinct` is how many there are. The
+    pool serves to find the `k` nearest: a text that thousands share has at most k moments here.
     """
 
     texts: Ints
@@ -73,7 +63,7 @@ class Pool:
     k: int
 
     @classmethod
-    def of(cls, moments: pd.DataFrame, rows: Ints, k: int) -> "Pool":
+    def build(cls, moments: pd.DataFrame, rows: Ints, k: int) -> "Pool":
         """Arrange `moments` (`moment_id, video_id, start, end`), text rows beside them.
 
         They must be sorted by moment_id. Of one text only the first k places can ever be
@@ -81,12 +71,9 @@ class Pool:
 
         Raises:
             PoolError: there is no moment.
-            ValueError: there are more moments than one sort can tell apart.
         """
         if moments.empty:
-            raise PoolError("the pool is empty: no caption of ingest.pool_modalities takes part")
-        if len(moments) > MOST_MOMENTS:
-            raise ValueError(f"a pool holds at most {MOST_MOMENTS} moments")
+            raise PoolError("the pool is empty: no caption of ingest.pool_modalities is in use")
         place = places(moments)
         table = pd.DataFrame({"text": rows, "place": place}).drop_duplicates()
         table = table[table.groupby("text").cumcount() < k]
@@ -117,22 +104,13 @@ def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:
     query = np.repeat(np.arange(len(texts)), counts.sum(axis=1))
     micro = np.repeat(similarity, counts.ravel())
     moment = pool.moments[_ranges(pool.starts[texts].ravel(), counts.ravel())]
-    query, micro, moment = _ordered(query, micro, moment)
+    order = np.lexsort((moment, -micro, query))
+    query, micro, moment = query[order], micro[order], moment[order]
     first = _first_of(query * pool.distinct + pool.places[moment])
     query, micro, moment = query[first], micro[first], moment[first]
     rank = np.arange(len(query)) - np.searchsorted(query, query) + 1
     best = rank <= pool.k
     return Neighbours(query[best], moment[best], rank[best], micro[best] / MICRO)
-
-
-def _ordered(query: Ints, micro: Ints, moment: Ints) -> tuple[Ints, Ints, Ints]:
-    """Sort by query, then descending similarity, then moment.
-
-    Packed into one number each, which sorts six times faster than by three keys.
-    """
-    packed = np.sort(query << MICRO_BITS + MOMENT_BITS | (MICRO - micro) << MOMENT_BITS | moment)
-    less = packed >> MOMENT_BITS & (1 << MICRO_BITS) - 1
-    return packed >> MICRO_BITS + MOMENT_BITS, MICRO - less, packed & MOST_MOMENTS - 1
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:

@@ -1,23 +1,27 @@
 """The k moments most similar to a query: exact over the whole pool, whatever its size.
 
-DESIGN.md, section 3, "Candidates". A float32 product over the pool finds a shortlist, a
+A float32 product over the pool finds a shortlist, a
 rescoring without rounding (`pipeline.retrieval.similarity`) orders it, and a bound on the product's
-error proves that nothing outside the shortlist could belong inside; where it can't, the
-shortlist grows. So the answer is the same for every block size and number of threads.
+error proves that nothing outside the shortlist belongs in the answer; where it can't, the
+shortlist grows. So the answer is the same for every block size and number of threads
+(docs/exactness.md).
 """
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
+from types import ModuleType
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from threadpoolctl import threadpool_info
 
 from pipeline.core.parallel import cores
-from pipeline.retrieval.blas import import_faiss
 from pipeline.retrieval.embeddings import Embeddings
-from pipeline.retrieval.ranking import MOST_QUERIES, Flags, Neighbours, Pool, best_places, joined
+from pipeline.retrieval.ranking import Flags, Neighbours, Pool, best_places, concatenate
 from pipeline.retrieval.similarity import (
     MICRO,
     OFF_BY,
@@ -32,22 +36,30 @@ POOL_BLOCK = 131_072
 SCAN_BLOCK = 8192
 LONGEST_SHORTLIST = 4096
 SHORTLISTED = QUERY_BLOCK * 64
-"""How many pairs of query and text are in hand at a time, however long the shortlists are."""
+"""Pairs of query and text held at a time, however long the shortlists are."""
 RESCORED = 4096
-"""How many of them a thread rescores at a time."""
+"""Pairs that a thread rescores at a time."""
 THREADS = min(8, cores())
+_CORETYPES = {
+    "Haswell": "Haswell",
+    "Zen": "Zen",
+    "SkylakeX": "SkylakeX",
+    "Cooperlake": "SkylakeX",
+    "SapphireRapids": "SkylakeX",
+}
+"""numpy's name of an architecture: the best kernel of the older OpenBLAS for it."""
 
 
 def search(
     texts: pd.Series, moments: pd.DataFrame, embedded: Embeddings, k: int
 ) -> Iterator[Neighbours]:
-    """Yield the k nearest of `moments` (as `pool.described` gives them) for each text.
+    """Yield the k nearest of `moments` (as `captions.join_captions` returns them) for each text.
 
     Raises:
         PoolError: there is no moment.
         EmbeddingsError: a text or caption has not been embedded.
     """
-    pool = Pool.of(moments, embedded.rows(moments["caption"]), k)
+    pool = Pool.build(moments, embedded.rows(moments["caption"]), k)
     return nearest(embedded.vectors, embedded.rows(texts), pool)
 
 
@@ -64,16 +76,11 @@ def nearest(
     them. Memory is bounded by the block sizes and a few integers per moment of the pool.
     Order is by descending similarity, rounded to 6 decimals, then by moment_id; moments with
     the same video, start and end are one, the best caption's.
-
-    Raises:
-        ValueError: `query_block` is more than one sort tells apart.
     """
-    if query_block > MOST_QUERIES:
-        raise ValueError(f"query_block must be at most {MOST_QUERIES}")
-    search = _Search(vectors, pool, pool_block)
+    engine = _Search(vectors, pool, pool_block)
     for first in range(0, len(queries), query_block):
-        found = search.block(queries[first : first + query_block])
-        yield found._replace(query=found.query + first)
+        answer = engine.block(queries[first : first + query_block])
+        yield answer._replace(query=answer.query + first)
 
 
 @dataclass(frozen=True)
@@ -84,18 +91,19 @@ class _Search:
 
     def block(self, queries: Ints) -> Neighbours:
         """Search with ever longer shortlists until each query's answer is proven."""
-        found: list[Neighbours] = []
+        answers: list[Neighbours] = []
         unproven: Ints = np.arange(len(queries))
         size = self._first_size()
         while len(unproven) and size <= LONGEST_SHORTLIST:
             left: list[Ints] = []
             for some in _slices(unproven, SHORTLISTED // size):
                 answer, proven = self._attempt(queries[some], min(size, len(self.pool.texts)))
-                found.append(_of(answer.taken(proven[answer.query]), some))
+                answers.append(_renumber(answer.select(proven[answer.query]), some))
                 left.append(some[~proven])
             unproven, size = np.concatenate(left), size * 4
-        found += [_of(self._scan(queries[one]), one) for one in _slices(unproven, 1)]
-        return _joined(found)
+        answers += [_renumber(self._scan(queries[one]), one) for one in _slices(unproven, 1)]
+        rows = concatenate(answers)
+        return rows.select(np.argsort(rows.query, kind="stable"))
 
     def _first_size(self) -> int:
         """Return how many texts will do where the best places have as many as most have."""
@@ -157,18 +165,40 @@ def _slices(rows: Ints, length: int) -> Iterator[Ints]:
         yield rows[first : first + length]
 
 
-def _of(answer: Neighbours, queries: Ints) -> Neighbours:
+def _renumber(answer: Neighbours, queries: Ints) -> Neighbours:
     return answer._replace(query=queries[answer.query])
 
 
-def _joined(found: list[Neighbours]) -> Neighbours:
-    rows = joined(found)
-    return rows.taken(np.argsort(rows.query, kind="stable"))
-
-
 def _take(vectors: Vectors, rows: Ints) -> Vectors:
-    """Return rows of the array, as a view where they stand side by side."""
+    """Return rows of the array, as a view if they are contiguous."""
     first, last = int(rows[0]), int(rows[-1])
     if last - first + 1 == len(rows) and np.array_equal(rows, np.arange(first, last + 1)):
         return np.ascontiguousarray(vectors[first : last + 1])
     return vectors[rows]
+
+
+def import_faiss() -> ModuleType:
+    """Import faiss with the matrix kernels of this processor; a setting of the user wins.
+
+    The OpenBLAS in faiss's wheels dates from 2021 and takes a newer Intel processor for one of
+    2004: products run four times slower (measured: 3.7 against 0.9 times numpy's own). numpy's
+    OpenBLAS is up to date, so the architecture that it detects is passed on.
+    """
+    with _coretype():
+        import faiss  # noqa: PLC0415  (after the environment is set)
+
+    return faiss
+
+
+@contextmanager
+def _coretype() -> Iterator[None]:
+    names = sorted(filter(None, (library.get("architecture") for library in threadpool_info())))
+    coretype = next((_CORETYPES[name] for name in names if name in _CORETYPES), None)
+    if coretype is None or "OPENBLAS_CORETYPE" in os.environ:
+        yield
+        return
+    os.environ["OPENBLAS_CORETYPE"] = coretype
+    try:
+        yield
+    finally:
+        del os.environ["OPENBLAS_CORETYPE"]

@@ -221,7 +221,7 @@ def folder(tmp_path, monkeypatch, repository):
     store = embeddings.Store(embeddings.FOLDER, "random")
     keys, distinct = embeddings.distinct(texts)
     vectors = unit_on_grid(np.random.default_rng(1).standard_normal((len(distinct), 8)))
-    store.keep(keys, vectors)
+    store.add_chunk(keys, vectors)
     store.finish(keys)
     described = captions[["moment_id", "caption"]].merge(moments)
     opened = embeddings.Embeddings.open()

@@ -48,7 +48,7 @@ def test_a_chunk_of_embeddings_is_not_unpickled_but_made_again(tmp_path, trap):
     folder = tmp_path / "partial" / "fingerprint"
     folder.mkdir(parents=True)
     np.savez(folder / "a.npz", ids=np.array([trap], dtype=object), vectors=np.ones((1, 2)))
-    assert Store(tmp_path, "fingerprint").known().tolist() == []
+    assert Store(tmp_path, "fingerprint").encoded_ids().tolist() == []
     assert list(folder.iterdir()) == []
 
 
@@ -56,7 +56,7 @@ def test_a_chunk_of_embeddings_is_not_unpickled_but_made_again(tmp_path, trap):
 def test_finished_embeddings_are_not_unpickled(tmp_path, trap, name):
     store = Store(tmp_path, "fingerprint")
     ids, _ = embeddings.distinct(["a", "b"])
-    store.keep(ids, np.ones((2, 4), dtype=np.float32))
+    store.add_chunk(ids, np.ones((2, 4), dtype=np.float32))
     store.finish(ids)
     [path] = tmp_path.glob(f"{name}-*.npy")
     np.save(path, np.array([trap, trap], dtype=object), allow_pickle=True)

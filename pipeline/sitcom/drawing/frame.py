@@ -1,11 +1,14 @@
-"""A frame: a tableau painted from back to front, and the strip below it."""
+"""A frame: the tableau of a time, painted from back to front, and the strip below it."""
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
+from pipeline.sitcom.drawing import acts_alone, acts_moving, acts_together
 from pipeline.sitcom.drawing.brush import OVERSAMPLE, STAGE_HEIGHT, Brush, rgb
 from pipeline.sitcom.drawing.effects import paint_effect
 from pipeline.sitcom.drawing.furniture import (
@@ -18,9 +21,8 @@ from pipeline.sitcom.drawing.furniture import (
 from pipeline.sitcom.drawing.people import paint_body, paint_near_arm, paint_shadow
 from pipeline.sitcom.drawing.places import paint_place
 from pipeline.sitcom.drawing.pose import Pose
-from pipeline.sitcom.drawing.stage import tableau_at
 from pipeline.sitcom.drawing.strip import paint_strip
-from pipeline.sitcom.drawing.tableau import Tableau
+from pipeline.sitcom.drawing.tableau import Now, Tableau, find_places, still
 from pipeline.sitcom.drawing.things import paint_cup, paint_laid, paint_pot
 from pipeline.sitcom.screenplay import Screenplay
 from pipeline.sitcom.staging.world import WIDTH, Take
@@ -29,6 +31,27 @@ BEHIND = 0.75
 """Deeper than this one is behind the wall, and seen through the doorway only."""
 
 Frame = NDArray[np.uint8]
+Act = Callable[[Now, Tableau], Tableau]
+ACTS: dict[str, Act] = {
+    "enter": acts_moving.enter,
+    "leave": acts_moving.leave,
+    "sit_down": acts_moving.sit_down,
+    "stand_up": acts_moving.stand_up,
+    "dance": acts_moving.dance,
+    "pour": acts_alone.pour,
+    "drink": acts_alone.drink,
+    "put_down": acts_alone.put_down,
+    "pick_up": acts_alone.pick_up,
+    "read": acts_alone.read,
+    "open": acts_alone.open_,
+    "close": acts_alone.close,
+    "phone": acts_alone.phone,
+    "wave": acts_alone.wave,
+    "hug": acts_together.hug,
+    "shake_hands": acts_together.shake_hands,
+    "hand_over": acts_together.hand_over,
+    "argue": acts_together.argue,
+}
 
 
 def frame_size(height: int) -> tuple[int, int]:
@@ -115,3 +138,15 @@ def _table(brush: Brush, tableau: Tableau) -> None:
         pot = tableau.pot
         paint_cup(brush, pot.drink, pot.cup, pot.level)
         paint_pot(brush, pot.drink, pot.at, 1, pot.tilt)
+
+
+def tableau_at(script: Screenplay, take: Take, number: int) -> Tableau:
+    """Return what frame `number` of a video shows."""
+    step = take.steps[bisect_right(take.steps, number, key=lambda step: step.last)]
+    done, length = number - step.first, step.last - step.first
+    place = script.places[take.place]
+    now = Now(step, place, script, number / take.fps, done / take.fps, length / take.fps)
+    if step.cue is None:
+        return find_places(now)
+    tableau = ACTS[step.cue.action](now, still(now, step.before))
+    return replace(tableau, actors=step.cue.who)

@@ -11,16 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
-from pipeline.retrieval import search as neighbours
-from pipeline.retrieval.blas import import_faiss
+from pipeline.retrieval import search as module
 from pipeline.retrieval.embeddings import Embeddings, text_ids
-from pipeline.retrieval.ranking import MOST_QUERIES, Pool, PoolError
-from pipeline.retrieval.search import nearest, search
+from pipeline.retrieval.ranking import Pool, PoolError
+from pipeline.retrieval.search import import_faiss, nearest, search
 from pipeline.retrieval.similarity import GRID, unit_on_grid
 
 
 def by_definition(vectors, queries, moments, rows, k):
-    """Return (query, moment position, rank, similarity): DESIGN.md, section 3, word for word."""
+    """Return (query, moment position, rank, similarity): docs/exactness.md, word for word."""
     integers = [[int(x) for x in np.rint(row.astype(np.float64) / GRID)] for row in vectors]
     result = []
     for number, query in enumerate(queries):
@@ -39,7 +38,7 @@ def by_definition(vectors, queries, moments, rows, k):
 
 
 def found(vectors, queries, moments, rows, k, **blocks):
-    pool = Pool.of(moments, np.asarray(rows, dtype=np.int64), k)
+    pool = Pool.build(moments, np.asarray(rows, dtype=np.int64), k)
     parts = list(nearest(vectors, np.asarray(queries, dtype=np.int64), pool, **blocks))
     return [
         (int(q), int(m), int(r), float(s))
@@ -85,7 +84,7 @@ def test_equals_the_definition_for_every_block_size_and_thread_count(
     world, k, pool_block, query_block, threads, longest
 ):
     import_faiss().omp_set_num_threads(threads)
-    with threadpool_limits(threads), patch.object(neighbours, "LONGEST_SHORTLIST", longest):
+    with threadpool_limits(threads), patch.object(module, "LONGEST_SHORTLIST", longest):
         result = found(*world, k, pool_block=pool_block, query_block=query_block)
     assert result == by_definition(*world, k)
 
@@ -131,13 +130,6 @@ def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
     assert peak(8000) < peak(500) + 120e6
 
 
-def test_more_queries_than_one_sort_tells_apart_are_refused():
-    vectors = unit_on_grid(np.eye(2))
-    moments = pd.DataFrame({"moment_id": ["a"], "video_id": ["v"], "start": [0.0], "end": [1.0]})
-    with pytest.raises(ValueError, match="query_block must be at most 16384"):
-        found(vectors, [0], moments, [0], 1, query_block=MOST_QUERIES + 1)
-
-
 def test_the_own_moment_is_a_candidate_of_similarity_one():
     vectors = unit_on_grid(np.random.default_rng(0).standard_normal((30, 384)))
     moments = pd.DataFrame({"moment_id": [f"{i:02}" for i in range(30)], "video_id": "v"})
@@ -173,7 +165,7 @@ def test_a_text_that_thousands_share_costs_no_more_than_k():
     count = 5000
     moments = pd.DataFrame({"moment_id": [f"{i:05}" for i in range(count)], "video_id": "v"})
     moments = moments.assign(start=np.arange(count) * 1.0, end=np.arange(count) + 1.0)
-    pool = Pool.of(moments, np.zeros(count, dtype=np.int64), 40)
+    pool = Pool.build(moments, np.zeros(count, dtype=np.int64), 40)
     assert pool.moments.tolist() == list(range(40))
 
 

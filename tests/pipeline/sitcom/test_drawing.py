@@ -16,12 +16,11 @@ from PIL import Image
 from pipeline.sitcom.drawing.acts_alone import ARRIVED
 from pipeline.sitcom.drawing.brush import rgb
 from pipeline.sitcom.drawing.decor import DECOR
-from pipeline.sitcom.drawing.frame import Painter, frame_size
+from pipeline.sitcom.drawing.frame import ACTS, Painter, frame_size, tableau_at
 from pipeline.sitcom.drawing.furniture import FIXTURES, SEATS
 from pipeline.sitcom.drawing.people import bend
 from pipeline.sitcom.drawing.places import PATTERNS
 from pipeline.sitcom.drawing.pose import ARM, GROUND, Pose
-from pipeline.sitcom.drawing.stage import ACTS, tableau_at
 from pipeline.sitcom.drawing.strip import paint_strip
 from pipeline.sitcom.drawing.things import DRINKS, OPEN, STANDS, THINGS
 from pipeline.sitcom.screenplay import (
