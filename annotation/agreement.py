@@ -24,8 +24,14 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 
 from annotation.reliability import figures, kappa
-from annotation.reliability.annotators import people
-from annotation.reliability.scores import Scores, campaign_scores, couples, in_order, of_two_people
+from annotation.reliability.annotators import measure_annotators
+from annotation.reliability.scores import (
+    Scores,
+    between_people,
+    campaign_scores,
+    couples,
+    sort_scores,
+)
 from annotation.reliability.text import text
 from annotation.votes import raw
 from annotation.votes.rule import decide
@@ -52,7 +58,7 @@ PAUSE = 5.0
 """Minutes that a judgment counts for at most, as `plan.pause`."""
 
 
-class Found(NamedTuple):
+class AgreementTables(NamedTuple):
     """Agreement in figures, and the tables for plots and for the lead by file name."""
 
     figures: dict[str, Any]
@@ -60,23 +66,23 @@ class Found(NamedTuple):
     lead: dict[str, pd.DataFrame]
 
 
-def agreement(
+def measure(
     scores: Scores, level: pd.Series, similarity: pd.Series | None, params: Agreement
-) -> Found:
+) -> AgreementTables:
     """Return agreement of scores on pairs, whose final `level` and `similarity` are given.
 
     Both have a row for each pair; a pair without a final level has none there. No figure
     depends on the order of rows; the annotators' numbers matter to one thing alone, which of
     the scores of one pair that came at the very same time were its first two.
     """
-    persons = people(scores, params)
-    by_two = kappa.by_annotators(of_two_people(couples(scores)))
+    annotators = measure_annotators(scores, params)
+    by_two = kappa.by_annotators(between_people(couples(scores)))
     named = {name: scores.annotators[by_two[name]] for name in ("annotator", "other")}
     levels, span = figures.final_levels(level), figures.min_max(scores)
-    return Found(
+    return AgreementTables(
         {
             **figures.agreement(scores, params),
-            "flagged": persons.flagged,
+            "flagged": annotators.flagged,
             "similarity_1": None
             if similarity is None
             else figures.alike_below_top(similarity, level),
@@ -85,31 +91,31 @@ def agreement(
         },
         plots={"min_max.csv": span, "final_levels.csv": levels},
         lead={
-            "annotators.csv": persons.table,
+            "annotators.csv": annotators.table,
             "annotator_pairs.csv": by_two.assign(**named).round(6),
         },
     )
 
 
-def of_campaign(
+def measure_campaign(
     judgments: pd.DataFrame,
     ledger: pd.DataFrame,
     consensus: pd.DataFrame,
     params: Agreement,
     pause: float = PAUSE,
-) -> Found:
+) -> AgreementTables:
     """Return agreement of the votes that count, over the pairs of the consensus."""
     shown = newest(ledger)
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
     scores = campaign_scores(timed, shown, consensus)
     similarity = consensus[PAIR].merge(shown[[*PAIR, "similarity"]], how="left")["similarity"]
-    return agreement(scores, consensus["level"], similarity, params)
+    return measure(scores, consensus["level"], similarity, params)
 
 
-def of_raw(judgments: raw.Raw, params: Agreement = USUAL) -> Found:
+def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTables:
     """Return agreement of raw judgments; final levels are the paper's rule's."""
-    verdicts = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
-    level = pd.Series(verdicts.level, dtype="Int64").mask(verdicts.level == NO_LEVEL)
+    consensus = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
+    level = pd.Series(consensus.level, dtype="Int64").mask(consensus.level == NO_LEVEL)
     judged = judgments.level != NO_LEVEL
     scores = Scores(
         judgments.pair,
@@ -122,7 +128,7 @@ def of_raw(judgments: raw.Raw, params: Agreement = USUAL) -> Found:
         if judgments.seconds is None
         else active_seconds(pd.Series(judgments.seconds), PAUSE).to_numpy(),
     )
-    return agreement(in_order(scores.of(judged)), level, None, params)
+    return measure(sort_scores(scores.select(judged)), level, None, params)
 
 
 def main() -> None:
@@ -130,19 +136,19 @@ def main() -> None:
     params = load()
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
     pause = params.plan.pause
-    found = of_campaign(judgments, tables.PAIRS.read(), consensus, params.agreement, pause)
-    _write(PLOTS, found.plots)
-    _write(LEAD, found.lead)
-    cli.write_metrics("agreement", found.figures)
+    result = measure_campaign(judgments, tables.PAIRS.read(), consensus, params.agreement, pause)
+    _write(PLOTS, result.plots)
+    _write(LEAD, result.lead)
+    cli.write_metrics("agreement", result.figures)
     shown, waiting = len(consensus), int((consensus["outcome"] == "waiting").sum())
-    judged, flagged = found.figures["pairs"], found.figures["flagged"]
+    judged, flagged = result.figures["pairs"], result.figures["flagged"]
     cli.log(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
     if flagged:
         cli.log(f"agreement: {flagged} annotators are worth a look: {LEAD / 'annotators.csv'}")
 
 
-def _write(folder: Path, found: dict[str, pd.DataFrame]) -> None:
-    for name, table in found.items():
+def _write(folder: Path, tables: dict[str, pd.DataFrame]) -> None:
+    for name, table in tables.items():
         csv_files.write_csv(folder / name, table)
 
 
@@ -157,11 +163,11 @@ def command(options: argparse.Namespace) -> None:
         if options.json or options.repeated or options.lead:
             raise UsageError("these options need --raw FILE; without it this is the stage")
         return main()
-    found = of_raw(raw.read(options.raw, options.repeated or "both"))
+    result = measure_raw(raw.read(options.raw, options.repeated or "both"))
     if options.lead:
-        _write(options.lead, found.lead)
-    shown = json.dumps(found.figures, indent=2, allow_nan=False) + "\n"
-    sys.stdout.write(shown if options.json else text(found.figures))
+        _write(options.lead, result.lead)
+    shown = json.dumps(result.figures, indent=2, allow_nan=False) + "\n"
+    sys.stdout.write(shown if options.json else text(result.figures))
     return None
 
 

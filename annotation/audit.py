@@ -37,14 +37,13 @@ SEED = 2024
 
 def main(options: argparse.Namespace) -> None:
     """Do what is asked."""
-    {"plan": plan, "report": tell, "top-up": top_up}[options.do](options)
+    {"plan": plan, "report": print_report, "top-up": top_up}[options.do](options)
 
 
 def plan(options: argparse.Namespace) -> None:
     """Draw the audit, and say what it costs."""
-    refuse_begun(options.replace)
-    found = _pool(load())
-    drawn = draw.draw(*found, draw.Sizes(options.seed, options.queries))
+    refuse_existing(options.replace)
+    drawn = draw.draw(*_pool(load()), draw.Sizes(options.seed, options.queries))
     cost = draw.cost(drawn.table, tables.CANDIDATES.read())
     tables.AUDIT.write(drawn.table)
     design.write(drawn.design)
@@ -58,7 +57,7 @@ def plan(options: argparse.Namespace) -> None:
     )
 
 
-def refuse_begun(replace: bool) -> None:
+def refuse_existing(replace: bool) -> None:
     """Stop where an audit stands already.
 
     Raises:
@@ -80,34 +79,44 @@ def _pool(params: Params) -> topup.Pool:
     return topup.Pool(judged.reset_index(drop=True), moments, Embeddings.open())
 
 
-def tell(options: argparse.Namespace) -> None:
+def print_report(options: argparse.Namespace) -> None:
     """Print the report, and write its tables where that is asked for."""
-    drawn, params = design.read(), load().candidates
-    found = report(tables.AUDIT.read(), tables.CONSENSUS.read(), drawn, [params.batch, params.top])
+    drawn_design, params = design.read(), load().candidates
+    result = report(
+        tables.AUDIT.read(), tables.CONSENSUS.read(), drawn_design, [params.batch, params.top]
+    )
     if options.out:
         for name in ("by_similarity", "by_rank", "beyond"):
-            csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(found, name))
-    text = json.dumps(as_json(found, drawn), indent=2) if options.json else as_text(found, drawn)
+            csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(result, name))
+    text = (
+        json.dumps(as_json(result, drawn_design), indent=2)
+        if options.json
+        else as_text(result, drawn_design)
+    )
     sys.stdout.write(f"{text}\n")
 
 
 def top_up(options: argparse.Namespace) -> None:
     """Append what the runs found, and say of each what became of its results."""
     asked = {"corpus": options.corpus, "depth": options.depth, "warn": cli.log}
-    runs = {name: formats.read_run(path, **asked) for name, path in named(options.runs).items()}
+    runs = {
+        name: formats.read_run(path, **asked) for name, path in runs_by_name(options.runs).items()
+    }
     path = tables.TOPUP.path
-    before = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
+    earlier = tables.TOPUP.read() if path.exists() else tables.TOPUP.empty()
     audit = tables.AUDIT.read() if tables.AUDIT.path.exists() else tables.AUDIT.empty()
     judged = tables.CONSENSUS.read()
-    known = topup.taken(tables.CANDIDATES.read(), audit, before, judged)
-    found = topup.top_up(runs, _pool(load()), known, depth=options.depth, min_iou=options.iou)
-    if len(found.table):
-        tables.TOPUP.write(pd.concat([before, found.table], ignore_index=True))
-    cli.log(str(found.counts.to_string(index=False)))
-    cli.log(f"{len(found.table):,} pairs are new in {path}: {2 * len(found.table):,} judgments")
+    judged_pairs = topup.judged_or_wanted(tables.CANDIDATES.read(), audit, earlier, judged)
+    result = topup.top_up(
+        runs, _pool(load()), judged_pairs, depth=options.depth, min_iou=options.iou
+    )
+    if len(result.table):
+        tables.TOPUP.write(pd.concat([earlier, result.table], ignore_index=True))
+    cli.log(str(result.counts.to_string(index=False)))
+    cli.log(f"{len(result.table):,} pairs are new in {path}: {2 * len(result.table):,} judgments")
 
 
-def named(paths: Sequence[Path]) -> dict[str, Path]:
+def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
     """Return runs by name: that of the file, up to its first dot.
 
     Raises:
@@ -124,7 +133,7 @@ def named(paths: Sequence[Path]) -> dict[str, Path]:
     return runs
 
 
-def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
+def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line, or the words that are given."""
     parser = cli.parser("Reads params.yaml and datasets/ in the current folder.")
     verbs = parser.add_subparsers(dest="do", required=True, metavar="plan | report | top-up")
@@ -147,4 +156,4 @@ def parsed(words: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 if __name__ == "__main__":
-    cli.run_command(partial(main, parsed()))
+    cli.run_command(partial(main, parse_arguments()))

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import Any
 
 from annotation.assignment.inputs import PlanInputs
-from annotation.assignment.progress import ended
+from annotation.assignment.progress import closed_state
 from annotation.label_studio import guideline, keys, roster
-from annotation.label_studio.connection import alone, connect
-from annotation.plan import campaign_of, plan, pulled
+from annotation.label_studio.connection import connect, hold_lock
+from annotation.plan import plan, read_answers, read_inputs
 from annotation.pooling import design
 from annotation.pull import pull
-from annotation.push import push, with_showing
-from annotation.simulation.answers import rehearsal_people
+from annotation.push import describe_pairs, push
+from annotation.simulation.answers import create_people
 from pipeline.campaign.campaign import FILE, CampaignError, Opened, current, write
 from pipeline.campaign.next_step import Situation, next_steps, waits
 from pipeline.core import cli, files, git, tables
@@ -49,22 +49,22 @@ DECIDED = (
 """What people made and decided, beside who they are and which campaign it was."""
 
 
-def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
+def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
     """Freeze the queries, make the secret that signs tasks, and write the campaign's file.
 
     Raises:
         CampaignError: there is a campaign in this checkout already, or its people are too few.
         GuidelineError: the guideline is wrong.
     """
-    known = current()
-    if known is not None:
+    existing = current()
+    if existing is not None:
         raise CampaignError(
-            f"{FILE}: this checkout is for the campaign {known.name!r}"
-            f" ({'closed' if known.closed else 'open'}); another one gets a checkout of its own:"
+            f"{FILE}: this checkout is for the campaign {existing.name!r}"
+            f" ({'closed' if existing.closed else 'open'}); another one gets a checkout of its own:"
             " make campaign DIR=path"
         )
     queries = tables.QUERIES.read()
-    listed = rehearsal_people(people) if people else None
+    people_and_accounts = create_people(people) if people else None
     campaign = Opened(
         id=str(uuid.uuid4()),
         name=name,
@@ -73,15 +73,15 @@ def start(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
         opened_at=_now(),
         closed_at=None,
     )
-    if listed is not None:
-        roster.write(*listed)
-    keys.new_secret()
+    if people_and_accounts is not None:
+        roster.write(*people_and_accounts)
+    keys.ensure_secret()
     tables.FROZEN_QUERIES.write(queries[queries["split"].isin(["val", "test"])])
     write(campaign)  # last: whatever fails before it, `open` can be run again
     return campaign
 
 
-def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
+def close_campaign(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
     """Take back what is open, and write that the campaign is closed; return where it ended.
 
     What people did until their tasks were closed still counts, and may make pairs wait again.
@@ -97,24 +97,24 @@ def end(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, 
             " is none any more: close --offline"
         )
     if connection is not None:
-        with alone("close"):
+        with hold_lock("close"):
             pull(connection)
-            _state(_campaign(params), give_up=give_up)
-            push(connection, with_showing(tables.ASSIGNMENTS.empty(), params), params)
+            _state(_plan_inputs(params), give_up=give_up)
+            push(connection, describe_pairs(tables.ASSIGNMENTS.empty(), params), params)
             pull(connection)
-    last = _campaign(params)
-    pairs = _state(last, give_up=give_up)["pairs"]
-    left = {
+    inputs = _plan_inputs(params)
+    pairs = _state(inputs, give_up=give_up)["pairs"]
+    closing = {
         "closed_at": _now(),
         "given_up": pairs["waiting"] + pairs["without_clip"],
         "settings": settings.made(params),
     }
-    write(campaign.model_copy(update=left))
-    return ended(last, tables.PAIRS.read())
+    write(campaign.model_copy(update=closing))
+    return closed_state(inputs, tables.PAIRS.read())
 
 
-def _campaign(params: Params) -> PlanInputs:
-    return campaign_of(roster.people(), params, pulled())
+def _plan_inputs(params: Params) -> PlanInputs:
+    return read_inputs(roster.read_people(), params, read_answers())
 
 
 def _state(campaign: PlanInputs, *, give_up: bool) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def freeze(dag: Path = cli.DAG) -> None:
         stream.write(text)
 
 
-def frozen(dag: Path = cli.DAG) -> bool:
+def is_frozen(dag: Path = cli.DAG) -> bool:
     """Return whether `freeze` was here: a closing that was stopped before can be finished."""
     stages = files.read_yaml(dag)["stages"]
     return all(stages[name].get("frozen", False) for name in FROZEN)
@@ -156,21 +156,23 @@ def frozen(dag: Path = cli.DAG) -> bool:
 
 def main(options: argparse.Namespace) -> None:
     """Do what is asked."""
-    {"open": open_, "close": close}[options.do](options)
+    {"open": run_open, "close": run_close}[options.do](options)
 
 
-def open_(options: argparse.Namespace) -> None:
+def run_open(options: argparse.Namespace) -> None:
     """Open a campaign, commit it, and say what comes next."""
-    made = start(options.name, rehearsal=options.rehearsal, people=options.people)
-    git.commit([FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {made.name}")
+    campaign = open_campaign(options.name, rehearsal=options.rehearsal, people=options.people)
+    git.commit(
+        [FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {campaign.name}"
+    )
     cli.log(
-        f"the campaign {made.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
+        f"the campaign {campaign.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
         f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
         " dvc repro"
     )
 
 
-def close(options: argparse.Namespace) -> None:
+def run_close(options: argparse.Namespace) -> None:
     """Close the campaign, or finish a closing that was stopped; commit what people made.
 
     Raises:
@@ -179,19 +181,21 @@ def close(options: argparse.Namespace) -> None:
     campaign = current()
     if campaign is None:
         raise CampaignError(f"{FILE}: no campaign is open here")
-    if campaign.closed and frozen():
+    if campaign.closed and is_frozen():
         raise CampaignError(f"{FILE}: {campaign.name!r} is closed")
-    told = "closed"
+    message = "closed"
     if not campaign.closed:
-        told += _told(end(campaign, give_up=options.give_up, offline=options.offline))
+        message += _outcome_text(
+            close_campaign(campaign, give_up=options.give_up, offline=options.offline)
+        )
     freeze()
-    lists = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
-    git.commit([*lists, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
+    paths = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
+    git.commit([*paths, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
     [step] = next_steps(Situation(current(), state={}))
-    cli.log(f"{told}; next: {step.command}")
+    cli.log(f"{message}; next: {step.command}")
 
 
-def _told(state: dict[str, Any]) -> str:
+def _outcome_text(state: dict[str, Any]) -> str:
     pairs = state["pairs"]
     return (
         f": {pairs['two']} pairs agreed by two, {pairs['four']} by four,"

@@ -26,15 +26,15 @@ import pandas as pd
 from annotation.reliability.figures import summarize
 from annotation.reliability.scores import campaign_scores
 from annotation.votes import raw, raw_consensus
-from annotation.votes.rule import LEVELS, Rounding, Verdicts, decide
-from annotation.votes.votes import NO_LEVEL, VOTING, fresh, last_shown, votes
+from annotation.votes.rule import LEVELS, Rounding, decide
+from annotation.votes.votes import NO_LEVEL, VOTING, drop_stale, last_shown, select_votes
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import current
 from pipeline.campaign.pairs import ALL_VOTES, PAIR, SHOWN, newest
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
-__all__ = ["LEVELS", "Verdicts", "consensus", "decide", "figures"]
+__all__ = ["LEVELS", "consensus", "decide", "figures"]
 
 OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
 
@@ -53,14 +53,14 @@ def consensus(
     """
     shown = last_shown(ledger)
     pairs = shown[PAIR].sort_values(PAIR, ignore_index=True)
-    found = votes(fresh(judgments, shown), pairs)
-    verdicts = decide(found.pair, found.level, len(pairs), closed=closed, rounding=rounding)
-    undecided = verdicts.level == NO_LEVEL
+    counted = select_votes(drop_stale(judgments, shown), pairs)
+    decided = decide(counted.pair, counted.level, len(pairs), closed=closed, rounding=rounding)
+    undecided = decided.level == NO_LEVEL
     rows = pairs.assign(
-        level=pd.array(np.where(undecided, 0, verdicts.level), "Int64"),
-        mean=verdicts.mean,
-        scores=pd.Series(verdicts.lists(), dtype=object),
-        outcome=verdicts.outcome,
+        level=pd.array(np.where(undecided, 0, decided.level), "Int64"),
+        mean=decided.mean,
+        scores=pd.Series(decided.lists(), dtype=object),
+        outcome=decided.outcome,
     )
     rows.loc[undecided, "level"] = pd.NA
     return tables.CONSENSUS.check(rows)
@@ -72,9 +72,9 @@ def counted_votes(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame
     Sorted by pair_id and annotator; a vote without a level has a reason instead.
     """
     pairs = newest(ledger)
-    usable = fresh(judgments, pairs[SHOWN])
-    found = votes(usable, pairs)
-    rows = usable.iloc[found.row].assign(pair_id=pairs["pair_id"].to_numpy()[found.pair])
+    usable = drop_stale(judgments, pairs[SHOWN])
+    counted = select_votes(usable, pairs)
+    rows = usable.iloc[counted.row].assign(pair_id=pairs["pair_id"].to_numpy()[counted.pair])
     key = list(tables.COUNTED_VOTES.key)
     return tables.COUNTED_VOTES.check(
         rows[tables.COUNTED_VOTES.columns].sort_values(key, ignore_index=True)
@@ -88,8 +88,8 @@ def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) 
     their pair was decided, or were replaced by the same person's newer one.
     """
     voting = judgments[judgments["kind"].isin(VOTING)]
-    usable = fresh(judgments, last_shown(ledger))
-    counted = votes(usable, table[PAIR])
+    usable = drop_stale(judgments, last_shown(ledger))
+    counted = select_votes(usable, table[PAIR])
     outcome, scores = table["outcome"], table["scores"].map(len)
     short = (outcome == "discarded") & (scores != ALL_VOTES)
     return {
@@ -119,14 +119,14 @@ def main() -> None:
     tables.CONSENSUS.write(table)
     tables.COUNTED_VOTES.write(counted_votes(judgments, ledger))
     scores = campaign_scores(judgments, newest(ledger), table)
-    found = {
+    metrics = {
         "closed": closed,
         **figures(judgments, ledger, table),
         "agreement": summarize(scores),
     }
-    cli.write_metrics("consensus", found)
-    waiting = f"{found['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
-    cli.log(f"consensus: {found['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
+    cli.write_metrics("consensus", metrics)
+    waiting = f"{metrics['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
+    cli.log(f"consensus: {metrics['with_level']:,} of {len(table):,} pairs have a level; {waiting}")
 
 
 def command(options: argparse.Namespace) -> None:
@@ -143,8 +143,8 @@ def command(options: argparse.Namespace) -> None:
         return main()
     if "rounding" in asked and asked.get("method", "paper") != "paper":
         raise UsageError(f"--rounding is the paper's method's; {asked['method']} rounds nothing")
-    found = raw_consensus.run(raw_consensus.Options(**asked))
-    sys.stdout.write(f"{json.dumps(found, indent=2)}\n" if as_json else raw_consensus.text(found))
+    result = raw_consensus.run(raw_consensus.Options(**asked))
+    sys.stdout.write(f"{json.dumps(result, indent=2)}\n" if as_json else raw_consensus.text(result))
     return None
 
 

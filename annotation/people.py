@@ -30,9 +30,9 @@ def listing(connection: Connection) -> Iterator[str]:
         account = connection.roster.accounts.get(who.number)
         email = account.email if account else f"no account in {PRIVATE}"
         joined = account is not None and account.email.lower() in users
-        standing = "signed up" if joined else "not signed up"
+        membership = "signed up" if joined else "not signed up"
         active = "active" if who.active else "inactive"
-        yield f"{who.number:>3}  {who.role:10}  {active:8}  {standing:13}  {email}"
+        yield f"{who.number:>3}  {who.role:10}  {active:8}  {membership:13}  {email}"
 
 
 def invitations(connection: Connection) -> Iterator[str]:
@@ -42,7 +42,10 @@ def invitations(connection: Connection) -> Iterator[str]:
         CampaignError: somebody's account is not known.
     """
     url, link = connection.studio.url, connection.studio.invite_path()
-    users, own = connection.studio.users(), projects.ours(connection.studio, connection.campaign)
+    users, own = (
+        connection.studio.users(),
+        projects.find_projects(connection.studio, connection.campaign),
+    )
     for who in _judging(connection):
         account = connection.roster.accounts.get(who.number)
         if account is None:
@@ -54,17 +57,17 @@ def invitations(connection: Connection) -> Iterator[str]:
             yield f"  Sign up, with this address: {url}{link}"
         project = own.get(who.number)
         yield (
-            f"  Judge here: {projects.page(connection.studio, project)}"
+            f"  Judge here: {projects.page_url(connection.studio, project)}"
             if project
             else "  (no pairs yet: `dvc repro` makes the page on which they judge)"
         )
 
 
 def _judging(connection: Connection) -> list[Annotator]:
-    found = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
-    if not found:
+    judges = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
+    if not judges:
         raise CampaignError(f"{PUBLIC}: lists nobody who is active and judges")
-    return found
+    return judges
 
 
 def main(options: argparse.Namespace) -> None:

@@ -22,7 +22,7 @@ import pandas as pd
 
 from annotation.assignment import allocation
 from annotation.assignment import progress as state
-from annotation.assignment.extension import extension, of_judged_queries
+from annotation.assignment.extension import decisions_by_judged_query, find_extension
 from annotation.assignment.inputs import (
     PEOPLE_NEEDED,
     Annotator,
@@ -32,11 +32,11 @@ from annotation.assignment.inputs import (
     Rule,
     judges,
 )
-from annotation.assignment.pace import progress
-from annotation.assignment.pairs import Standing, standing
+from annotation.assignment.pace import measure_progress
+from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.label_studio import roster, settings
-from annotation.tasks.shown import showing, to_judge
-from annotation.votes.votes import Ints, fresh
+from annotation.tasks.shown import join_shown, read_pairs_to_judge
+from annotation.votes.votes import Ints, drop_stale
 from pipeline.campaign.campaign import running
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.campaign.pairs import PAIR, SHOWN
@@ -60,54 +60,54 @@ def plan(campaign: PlanInputs) -> Plan:
     Raises:
         PlanError: a decision to extend names a query that is not there.
     """
-    known = standing(campaign)
-    decisions = of_judged_queries(campaign.extend, known.same)
-    further = extension(known, decisions, campaign.rule)
-    by_rule = (known.pairs["batch"] == 1) | known.pairs["query_id"].isin(further.extended)
-    wanted = by_rule | known.pairs["extra"]
-    missing = np.where(wanted, known.missing, 0)
-    given = _ask(known, missing, judges(campaign.annotators), campaign.done)
-    unfilled = missing - _per_pair(known, given)
+    states = find_pair_states(campaign)
+    decisions = decisions_by_judged_query(campaign.extend, states.same)
+    further = find_extension(states, decisions, campaign.rule)
+    by_rule = (states.pairs["batch"] == 1) | states.pairs["query_id"].isin(further.extended)
+    wanted = by_rule | states.pairs["extra"]
+    missing = np.where(wanted, states.missing, 0)
+    assigned = _assign_people(states, missing, judges(campaign.annotators), campaign.done)
+    unfilled = missing - _per_pair(states, assigned)
     return Plan(
-        _assignments(known, given),
+        _assignment_table(states, assigned),
         {
-            "pairs": state.pair_counts(known, wanted.to_numpy(), unfilled),
-            "queries": state.query_counts(known, further, campaign.candidates),
-            "annotators": state.people_counts(campaign.annotators, given, campaign.done),
-            "outlook": state.outlook(known, wanted.to_numpy(), further),
+            "pairs": state.pair_counts(states, wanted.to_numpy(), unfilled),
+            "queries": state.query_counts(states, further, campaign.candidates),
+            "annotators": state.people_counts(campaign.annotators, assigned, campaign.done),
+            "outlook": state.outlook(states, wanted.to_numpy(), further),
         },
     )
 
 
-def _ask(
-    known: Standing, missing: Ints, asked: Mapping[int, Role], done: Mapping[int, int]
+def _assign_people(
+    states: PairStates, missing: Ints, asked: Mapping[int, Role], done: Mapping[int, int]
 ) -> pd.DataFrame:
     """Return who should have which pair open, as `pair, annotator, kind`."""
-    stay = allocation.kept(known.given, known.seen, missing, asked)
-    gaps = _gaps(known, missing - _per_pair(known, stay))
-    held = pd.concat([known.seen, stay])
-    held = held.assign(group=known.pairs["group"].to_numpy()[held["pair"]])
-    near = held[held["group"].isin([gap.group for gap in gaps])]
-    allocator = allocation.Allocator(asked, Counter(stay["annotator"].tolist()), done)
-    added = allocator.fill(gaps, near).astype(stay.dtypes.to_dict())
-    return pd.concat([stay, added], ignore_index=True)
+    kept = allocation.keep_open_tasks(states.open_tasks, states.answered, missing, asked)
+    slots = _open_slots(states, missing - _per_pair(states, kept))
+    involved = pd.concat([states.answered, kept])
+    involved = involved.assign(group=states.pairs["group"].to_numpy()[involved["pair"]])
+    near = involved[involved["group"].isin([slot.group for slot in slots])]
+    allocator = allocation.Allocator(asked, Counter(kept["annotator"].tolist()), done)
+    added = allocator.fill(slots, near).astype(kept.dtypes.to_dict())
+    return pd.concat([kept, added], ignore_index=True)
 
 
-def _gaps(known: Standing, empty: Ints) -> list[allocation.Gap]:
+def _open_slots(states: PairStates, empty: Ints) -> list[allocation.OpenSlot]:
     [pair] = empty.nonzero()
-    kind = np.where(known.escalated, "escalated", "first")[pair]
-    group = known.pairs["group"].to_numpy()[pair]
+    kind = np.where(states.escalated, "escalated", "first")[pair]
+    group = states.pairs["group"].to_numpy()[pair]
     columns = (column.tolist() for column in (group, kind, pair, empty[pair]))
-    return [allocation.Gap(*gap) for gap in zip(*columns, strict=True)]
+    return [allocation.OpenSlot(*slot) for slot in zip(*columns, strict=True)]
 
 
-def _per_pair(known: Standing, given: pd.DataFrame) -> Ints:
-    return np.bincount(given["pair"], minlength=len(known.pairs))
+def _per_pair(states: PairStates, assigned: pd.DataFrame) -> Ints:
+    return np.bincount(assigned["pair"], minlength=len(states.pairs))
 
 
-def _assignments(known: Standing, given: pd.DataFrame) -> pd.DataFrame:
-    pairs = known.pairs[PAIR].iloc[given["pair"]].reset_index(drop=True)
-    rows = pairs.assign(annotator=given["annotator"], kind=given["kind"])
+def _assignment_table(states: PairStates, assigned: pd.DataFrame) -> pd.DataFrame:
+    pairs = states.pairs[PAIR].iloc[assigned["pair"]].reset_index(drop=True)
+    rows = pairs.assign(annotator=assigned["annotator"], kind=assigned["kind"])
     key = tables.ASSIGNMENTS.columns
     return tables.ASSIGNMENTS.check(rows[key].sort_values(key, ignore_index=True))
 
@@ -120,24 +120,24 @@ class Answers(NamedTuple):
     rejected: pd.DataFrame
 
 
-def pulled() -> Answers:
+def read_answers() -> Answers:
     """Return what was pulled last."""
     return Answers(
         tables.JUDGMENTS.read(), tables.OPEN_TASKS.read(), tables.REJECTED_JUDGMENTS.read()
     )
 
 
-def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answers) -> PlanInputs:
+def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answers) -> PlanInputs:
     """Return the campaign as the tables of this checkout and people's answers say.
 
     Raises:
         MomentRankError: a table is missing or wrong.
     """
-    candidates, extra = to_judge(params.candidates.batch)
+    candidates, extra = read_pairs_to_judge(params.candidates.batch)
     queries = tables.QUERIES.read()
     judged = queries[queries["query_id"].isin(candidates["query_id"])]
     clips = tables.CLIPS.read()
-    shown = showing(candidates, extra, judged, clips)[SHOWN]
+    shown = join_shown(candidates, extra, judged, clips)[SHOWN]
     rejected = answers.rejected
     person = [*PAIR, "annotator"]
     waits = pd.MultiIndex.from_frame(answers.open_tasks[person])  # another task of the same pair
@@ -164,7 +164,7 @@ def campaign_of(annotators: Sequence[Annotator], params: Params, answers: Answer
     )
 
 
-def refuse_too_few(annotators: Sequence[Annotator]) -> None:
+def refuse_too_few_people(annotators: Sequence[Annotator]) -> None:
     """Stop where a pair that two people disagree on could not go to two others.
 
     Raises:
@@ -185,34 +185,36 @@ def main() -> None:
     Raises:
         PlanError: pairs wait, and fewer than four people may judge.
     """
-    found, params = running(), load()
-    if found is None:
+    campaign, params = running(), load()
+    if campaign is None:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
         files.write_json(tables.STATE, {"campaign": None})
         cli.log("plan: no campaign is open, so nobody is asked")
         return
-    answers, known = pulled(), roster.roster()
-    campaign = campaign_of(known.annotators, params, answers)
-    made = plan(campaign)
-    if made.state["pairs"]["waiting"]:
-        refuse_too_few(campaign.annotators)
-    stale = len(campaign.judgments) - len(fresh(campaign.judgments, campaign.shown))
-    told = {
-        "campaign": found.name,
-        **progress(campaign, made.state, answers.rejected, params.plan.pause, datetime.now(UTC)),
-        "without_account": without_account(known),
+    answers, people = read_answers(), roster.read_roster()
+    inputs = read_inputs(people.annotators, params, answers)
+    planned = plan(inputs)
+    if planned.state["pairs"]["waiting"]:
+        refuse_too_few_people(inputs.annotators)
+    stale = len(inputs.judgments) - len(drop_stale(inputs.judgments, inputs.shown))
+    figures = {
+        "campaign": campaign.name,
+        **measure_progress(
+            inputs, planned.state, answers.rejected, params.plan.pause, datetime.now(UTC)
+        ),
+        "without_account": people_without_account(people),
         "stale_judgments": stale,
     }
-    tables.ASSIGNMENTS.write(made.assignments)
-    files.write_json(tables.STATE, told)
+    tables.ASSIGNMENTS.write(planned.assignments)
+    files.write_json(tables.STATE, figures)
     # `push` follows in the same `dvc repro`, and gives out what is wanted.
-    steps = next_steps(Situation(found, told, server=settings.endpoint() is not None))
-    cli.log(state.remark(told, len(made.assignments), steps))
+    steps = next_steps(Situation(campaign, figures, server=settings.endpoint() is not None))
+    cli.log(state.summarize(figures, len(planned.assignments), steps))
 
 
-def without_account(known: roster.Roster) -> list[int]:
+def people_without_account(people: roster.Roster) -> list[int]:
     """Return the people who may be asked, and whose account nobody has written down."""
-    return sorted(judges(known.annotators).keys() - known.accounts.keys())
+    return sorted(judges(people.annotators).keys() - people.accounts.keys())
 
 
 if __name__ == "__main__":

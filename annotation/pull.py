@@ -22,10 +22,10 @@ import pandas as pd
 
 from annotation.answers import reader
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
-from annotation.answers.judgments import Row, Sorted, Trust, everybody, sort_out
+from annotation.answers.judgments import Row, SortedAnswers, Trust, sort_answers, trust_all
 from annotation.answers.reader import owners
 from annotation.label_studio import projects
-from annotation.label_studio.connection import Connection, alone, connect
+from annotation.label_studio.connection import Connection, connect, hold_lock
 from pipeline.campaign.campaign import CampaignError, running
 from pipeline.core import cli, files, tables
 from pipeline.core.progress import progress
@@ -36,7 +36,9 @@ FEW_LOST, LOST_SHARE = 2, 0.001
 """Who deletes an answer or two did so by accident: that many, or that share of all, are told."""
 
 
-def fetch(connection: Connection, *, anew: bool = False, trust: Trust | None = None) -> Sorted:
+def fetch(
+    connection: Connection, *, anew: bool = False, trust: Trust | None = None
+) -> SortedAnswers:
     """Return the rows of all projects of the campaign.
 
     Of imported answers those count which `trust` says; by default those which counted before.
@@ -45,64 +47,68 @@ def fetch(connection: Connection, *, anew: bool = False, trust: Trust | None = N
         StudioError: the server can't be reached or fails.
         CampaignError: it is another campaign's, or nobody knows whose a project is.
     """
-    found = Sorted([], [], [], [])
-    own = projects.ours(connection.studio, connection.campaign)
+    rows = SortedAnswers([], [], [], [])
+    own = projects.find_projects(connection.studio, connection.campaign)
     before = tables.JUDGMENT_HISTORY.read()
-    people, trusts, known = owners(connection, own), trust or _trusted(before), first_pairs(before)
+    people, trusts, known_pairs = (
+        owners(connection, own),
+        trust or _trusted_before(before),
+        first_pairs(before),
+    )
     for owner in progress("pull", people, total=len(people), unit="projects"):
         tasks = reader.read(connection.studio, own[owner.annotator], anew=anew)
-        project = sort_out(tasks.values(), owner, connection.signer, trusts, known)
-        found.judgments.extend(project.judgments)
-        found.rejected.extend(project.rejected)
-        found.open_tasks.extend(project.open_tasks)
-        found.surplus.extend(project.surplus)
-    return found
+        project = sort_answers(tasks.values(), owner, connection.signer, trusts, known_pairs)
+        rows.judgments.extend(project.judgments)
+        rows.rejected.extend(project.rejected)
+        rows.open_tasks.extend(project.open_tasks)
+        rows.surplus.extend(project.surplus)
+    return rows
 
 
-def _trusted(before: pd.DataFrame) -> Trust:
+def _trusted_before(before: pd.DataFrame) -> Trust:
     return set(before.loc[before["state"] == "trusted", "origin"]).__contains__
 
 
-def merged(found: Sorted) -> History:
+def merge_history(rows: SortedAnswers) -> History:
     """Bring the rows together with what was known; nothing is written."""
-    return combine(tables.JUDGMENT_HISTORY.read(), found)
+    return combine(tables.JUDGMENT_HISTORY.read(), rows)
 
 
-def combine(before: pd.DataFrame, found: Sorted) -> History:
+def combine(before: pd.DataFrame, rows: SortedAnswers) -> History:
     """Bring rows together with the versions that were known before."""
-    now = pd.DataFrame(found.judgments, columns=tables.JUDGMENT_HISTORY.columns)
-    answers = [row for row in found.rejected if row["reason"] != "draft"]
+    now = pd.DataFrame(rows.judgments, columns=tables.JUDGMENT_HISTORY.columns)
+    answers = [row for row in rows.rejected if row["reason"] != "draft"]
     refused = pd.DataFrame(answers, columns=REFUSED)
     times = pd.to_datetime(refused["updated_at"], format="ISO8601", utc=True)
     return history(before, tables.JUDGMENT_HISTORY.check(now), refused.assign(updated_at=times))
 
 
-def refuse_loss(known: History) -> None:
+def refuse_loss(merged: History) -> None:
     """Stop where many judgments went away from the server since the last time.
 
     Raises:
         CampaignError: more did than somebody deletes by accident.
     """
-    if len(known.vanished) > max(FEW_LOST, LOST_SHARE * len(known.judgments)):
+    if len(merged.vanished) > max(FEW_LOST, LOST_SHARE * len(merged.judgments)):
         raise CampaignError(
-            f"{loss(known)}; nothing was written, and {tables.JUDGMENTS.path} still has them."
+            f"{loss(merged)}; nothing was written, and {tables.JUDGMENTS.path} still has them."
             " Restore the server; or, if that can't be:"
             " python -m annotation.pull --accept-loss (they go on counting), then dvc repro"
         )
 
 
-def loss(known: History) -> str:
+def loss(merged: History) -> str:
     """Say how many judgments went away, and whose they were."""
-    some = Counter(f"annotator {number}" for number in known.vanished["annotator"])
+    some = Counter(f"annotator {number}" for number in merged.vanished["annotator"])
     whose = ", ".join(f"{count} by {who}" for who, count in sorted(some.items()))
-    return f"{len(known.vanished)} judgments went away from the server ({whose})"
+    return f"{len(merged.vanished)} judgments went away from the server ({whose})"
 
 
-def other_tables(found: Sorted) -> tuple[pd.DataFrame, pd.DataFrame]:
+def other_tables(rows: SortedAnswers) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the tables of open tasks and of answers that are no judgments."""
     return (
-        _table(tables.OPEN_TASKS, found.open_tasks),
-        _table(tables.REJECTED_JUDGMENTS, found.rejected),
+        _table(tables.OPEN_TASKS, rows.open_tasks),
+        _table(tables.REJECTED_JUDGMENTS, rows.rejected),
     )
 
 
@@ -111,38 +117,38 @@ def _table(table: Table, rows: Sequence[Row]) -> pd.DataFrame:
     return frame.sort_values(table.columns, ignore_index=True)
 
 
-def _keep() -> None:
+def _ensure_tables() -> None:
     """Leave the tables as they are; make those that were never there."""
     for table in KEPT:
         if not table.path.is_file():
             table.write(table.empty())
 
 
-def figures(found: Sorted, known: History) -> dict[str, object]:
+def figures(rows: SortedAnswers, merged: History) -> dict[str, object]:
     """Return the metrics."""
     return {
-        "judgments": len(known.judgments),
-        "open_tasks": len(found.open_tasks),
-        "surplus_tasks": len(found.surplus),
-        "versions": {state: int((known.versions["state"] == state).sum()) for state in STATES},
-        "rejected": dict(sorted(Counter(row["reason"] for row in found.rejected).items())),
+        "judgments": len(merged.judgments),
+        "open_tasks": len(rows.open_tasks),
+        "surplus_tasks": len(rows.surplus),
+        "versions": {state: int((merged.versions["state"] == state).sum()) for state in STATES},
+        "rejected": dict(sorted(Counter(row["reason"] for row in rows.rejected).items())),
     }
 
 
-def remarks(found: Sorted, known: History) -> list[str]:
+def remarks(rows: SortedAnswers, merged: History) -> list[str]:
     """Return what the lead should know besides the numbers, a line each."""
-    imported = sum(row["reason"] == "imported" for row in found.rejected)
-    tampered = int((known.versions["state"] == "tampered").sum())
-    told = {
-        f"{len(found.surplus)} tasks are there more than once; `dvc repro push` closes the surplus":
-            found.surplus,
+    imported = sum(row["reason"] == "imported" for row in rows.rejected)
+    tampered = int((merged.versions["state"] == "tampered").sum())
+    texts = {
+        f"{len(rows.surplus)} tasks are there more than once; `dvc repro push` closes the surplus":
+            rows.surplus,
         f"{imported} answers were imported, and bear any name; if you imported them:"
         " python -m annotation.pull --trust-imported": imported,
         f"{tampered} judgments, or their tasks, were changed by somebody else; what their"
         " annotators said goes on counting": tampered,
-        f"{loss(known)}; they go on counting": len(known.vanished),
+        f"{loss(merged)}; they go on counting": len(merged.vanished),
     }  # fmt: skip
-    return [text for text, true in told.items() if true]
+    return [text for text, true in texts.items() if true]
 
 
 def pull(
@@ -158,35 +164,35 @@ def pull(
         StudioError: the server can't be reached or fails; nothing is written.
         CampaignError: it is another campaign's, or many judgments went away from it.
     """
-    found = fetch(connection, anew=anew, trust=trust)
-    known = merged(found)
+    rows = fetch(connection, anew=anew, trust=trust)
+    merged = merge_history(rows)
     if not accept_loss:
-        refuse_loss(known)
-    open_tasks, rejected = other_tables(found)
-    tables.JUDGMENT_HISTORY.write(known.versions)
-    tables.JUDGMENTS.write(known.judgments)
+        refuse_loss(merged)
+    open_tasks, rejected = other_tables(rows)
+    tables.JUDGMENT_HISTORY.write(merged.versions)
+    tables.JUDGMENTS.write(merged.judgments)
     tables.OPEN_TASKS.write(open_tasks)
     tables.REJECTED_JUDGMENTS.write(rejected)
-    cli.write_metrics("pull", figures(found, known))
+    cli.write_metrics("pull", figures(rows, merged))
     cli.log(
-        f"pull: {len(known.judgments)} judgments, {len(found.open_tasks)} tasks open,"
-        f" {len(found.rejected)} answers refused"
-        + (f" (see {tables.REJECTED_JUDGMENTS.path})" if found.rejected else "")
+        f"pull: {len(merged.judgments)} judgments, {len(rows.open_tasks)} tasks open,"
+        f" {len(rows.rejected)} answers refused"
+        + (f" (see {tables.REJECTED_JUDGMENTS.path})" if rows.rejected else "")
     )
-    for remark in remarks(found, known):
+    for remark in remarks(rows, merged):
         cli.log(f"pull: {remark}")
 
 
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
-    _keep()
+    _ensure_tables()
     files.write_json(tables.TODAY, {"date": f"{datetime.now(UTC):%Y-%m-%d}" if running() else None})
     connection = connect("pull")
     if connection is None:
         cli.write_metrics("pull", {"judgments": len(tables.JUDGMENTS.read())})
         return
-    with alone("pull"):
-        trust = everybody if options.trust_imported else None
+    with hold_lock("pull"):
+        trust = trust_all if options.trust_imported else None
         pull(connection, accept_loss=options.accept_loss, anew=options.anew, trust=trust)
 
 

@@ -17,13 +17,13 @@ from typing import Any
 import pandas as pd
 
 from annotation.label_studio import guideline, projects
-from annotation.label_studio.connection import Connection, alone, connect
+from annotation.label_studio.connection import Connection, connect, hold_lock
 from annotation.label_studio.guideline import Guideline
 from annotation.tasks import lock, tasks, unfinished
 from annotation.tasks import projects as desks
-from annotation.tasks.pairs import appended, returned
-from annotation.tasks.projects import Desk
-from annotation.tasks.shown import details, showing, to_judge
+from annotation.tasks.pairs import append_pairs, find_restored
+from annotation.tasks.projects import ProjectDiff
+from annotation.tasks.shown import join_details, join_shown, read_pairs_to_judge
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR
 from pipeline.core import cli, files, tables
@@ -45,67 +45,73 @@ def push(
             checkout pushes.
     """
     guide, studio = _guideline(connection), connection.studio
-    unfinished.settle()
-    projects.ours(studio, connection.campaign, beside_others=beside_others)  # the right server?
+    unfinished.wait_for_pending()
+    projects.find_projects(
+        studio, connection.campaign, beside_others=beside_others
+    )  # the right server?
     with lock.hold(studio, connection.campaign.id) as turn:
-        there = projects.ours(studio, connection.campaign, beside_others=beside_others)
-        keys = tasks.keys_of(pairs, guide.version)
-        for annotator in sorted(keys.keys() | there.keys()):
-            found = there.get(annotator)
+        projects_by_annotator = projects.find_projects(
+            studio, connection.campaign, beside_others=beside_others
+        )
+        keys = tasks.keys_by_annotator(pairs, guide.version)
+        for annotator in sorted(keys.keys() | projects_by_annotator.keys()):
+            project = projects_by_annotator.get(annotator)
             turn.renew()
-            there[annotator] = desks.prepared(connection, guide, annotator, found, params.clips.url)
-        laid_out = []
-        for annotator, project in sorted(there.items()):
+            projects_by_annotator[annotator] = desks.ensure_project(
+                connection, guide, annotator, project, params.clips.url
+            )
+        diffs = []
+        for annotator, project in sorted(projects_by_annotator.items()):
             turn.renew()
             wanted = keys.get(annotator, [])
-            laid_out.append(desks.laid_out(connection, annotator, project, wanted))
-        _append_to_ledger(pairs, params)  # before anybody can answer
-        for desk in laid_out:
-            desks.close_and_reopen(connection, desk, turn.renew)
-        shown = tasks.Shown(pairs, params.clips.url, params.push.batch)
-        tasks.add(connection, laid_out, shown, turn.renew)
-    return _figures(laid_out)
+            diffs.append(desks.diff_tasks(connection, annotator, project, wanted))
+        _record_shown(pairs, params)  # before anybody can answer
+        for diff in diffs:
+            desks.close_and_reopen(connection, diff, turn.renew)
+        shown = tasks.TaskData(pairs, params.clips.url, params.push.batch)
+        tasks.add(connection, diffs, shown, turn.renew)
+    return _figures(diffs)
 
 
-def _append_to_ledger(pairs: pd.DataFrame, params: Params) -> None:
-    known = tables.PAIRS.read()
-    shown = pd.concat([pairs, _shown_again(known, params)], ignore_index=True)
-    tables.PAIRS.write(appended(known, shown))
+def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
+    ledger = tables.PAIRS.read()
+    shown = pd.concat([pairs, _restored_pairs(ledger, params)], ignore_index=True)
+    tables.PAIRS.write(append_pairs(ledger, shown))
 
 
 def _guideline(connection: Connection) -> Guideline:
-    found, wanted = guideline.current(), connection.campaign.guideline
-    if found.version != wanted:
+    guide, expected = guideline.current(), connection.campaign.guideline
+    if guide.version != expected:
         raise CampaignError(
-            f"{guideline.FILE}: is version {found.version}, but the campaign was opened with"
-            f" {wanted}, and answers under two guidelines don't mix; `git restore"
+            f"{guideline.FILE}: is version {guide.version}, but the campaign was opened with"
+            f" {expected}, and answers under two guidelines don't mix; `git restore"
             f" {guideline.FILE}`, or close this campaign and open another"
         )
-    return found
+    return guide
 
 
-def _figures(desks: Sequence[Desk]) -> dict[str, Any]:
+def _figures(diffs: Sequence[ProjectDiff]) -> dict[str, Any]:
     return {
-        "projects": len(desks),
-        "added": sum(len(desk.changes.add) for desk in desks),
-        "closed": sum(len(desk.changes.close) for desk in desks),
-        "reopened": sum(len(desk.changes.reopen) for desk in desks),
+        "projects": len(diffs),
+        "added": sum(len(diff.changes.add) for diff in diffs),
+        "closed": sum(len(diff.changes.close) for diff in diffs),
+        "reopened": sum(len(diff.changes.reopen) for diff in diffs),
     }
 
 
-def _shown_again(known: pd.DataFrame, params: Params) -> pd.DataFrame:
+def _restored_pairs(ledger: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Return what is shown of the pairs that are again as they once were."""
-    changed = known.loc[known.duplicated(PAIR), PAIR].drop_duplicates()
+    changed = ledger.loc[ledger.duplicated(PAIR), PAIR].drop_duplicates()
     if changed.empty:
         return changed
-    return returned(known, with_showing(changed, params))
+    return find_restored(ledger, describe_pairs(changed, params))
 
 
-def with_showing(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:
+def describe_pairs(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Return assignments with what is shown of each."""
-    judged = to_judge(params.candidates.batch)
-    pairs = showing(*judged, tables.QUERIES.read(), tables.CLIPS.read())
-    return details(assignments.merge(pairs, on=["query_id", "moment_id"], validate="m:1"))
+    judged = read_pairs_to_judge(params.candidates.batch)
+    pairs = join_shown(*judged, tables.QUERIES.read(), tables.CLIPS.read())
+    return join_details(assignments.merge(pairs, on=["query_id", "moment_id"], validate="m:1"))
 
 
 def main(options: argparse.Namespace) -> None:
@@ -114,18 +120,18 @@ def main(options: argparse.Namespace) -> None:
     connection = connect("push")
     if connection is None:
         tables.PAIRS.write(tables.PAIRS.read())
-        return _receive({"server": None})
-    pairs = with_showing(tables.ASSIGNMENTS.read(), params)
-    with alone("push"):
+        return _write_receipt({"server": None})
+    pairs = describe_pairs(tables.ASSIGNMENTS.read(), params)
+    with hold_lock("push"):
         figures = push(connection, pairs, params, beside_others=options.beside_others)
     cli.log(
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
         f" {figures['reopened']} given out again, in {figures['projects']} projects"
     )
-    return _receive({"server": connection.studio.url, **figures})
+    return _write_receipt({"server": connection.studio.url, **figures})
 
 
-def _receive(figures: Mapping[str, Any]) -> None:
+def _write_receipt(figures: Mapping[str, Any]) -> None:
     files.write_json(RECEIPT, figures)
 
 

@@ -22,12 +22,12 @@ from typing import Any
 import pandas as pd
 
 from annotation import server
-from annotation.campaign import frozen
+from annotation.campaign import is_frozen
 from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import DATA
-from annotation.push import with_showing
+from annotation.push import describe_pairs
 from annotation.simulate import truth
 from annotation.simulation import commands, detect
 from annotation.simulation.practice import practice
@@ -56,25 +56,25 @@ def rehearse(name: str, people: int) -> None:
         CampaignError: the campaign of this folder is no rehearsal.
         RecoverError: DVC is at work here, as of another rehearsal.
     """
-    known = current()
-    if known is not None and not known.rehearsal:
-        raise CampaignError(f"{FILE}: {known.name!r} is a real campaign, and no rehearsal")
+    campaign = current()
+    if campaign is not None and not campaign.rehearsal:
+        raise CampaignError(f"{FILE}: {campaign.name!r} is a real campaign, and no rehearsal")
     recover()
-    if known is None:
+    if campaign is None:
         _step("the corpus", "dvc", "repro", "ingest")
     with subprocess.Popen(commands.command("annotation.server", "start")) as starting:  # noqa: S603  (ours)
-        if known is None:
+        if campaign is None:
             _step("queries, candidates, clips; Label Studio beside it", "dvc", "repro", "clips")
         if starting.wait():
             raise RehearsalError("Label Studio did not start; mend what it says above")
-    if known is None:
+    if campaign is None:
         _step(
             "open a rehearsal", "annotation.campaign", "open", "--rehearsal",
             "--people", str(people), "--name", name,
         )  # fmt: skip
     if running() is not None:
         _judge_all()
-    if running() is not None or not frozen():
+    if running() is not None or not is_frozen():
         _step("close the campaign", "annotation.campaign", "close", "--give-up")
     _step("release, reference runs, report", "dvc", "repro")
     git.commit([Path("dvc.lock")], "Release the rehearsal")
@@ -115,20 +115,20 @@ def outcome() -> str:
     alpha = metrics["agreement"]["groups"]["all"]["alpha"]["ordinal"]["alpha"]
     queries = tables.FROZEN_QUERIES.read()
     val, test = ((queries["split"] == split).sum() for split in ("val", "test"))
-    told = {
+    rows = {
         "queries": f"{len(queries)} ({val} validation, {test} test)",
-        "pairs": f"{sum(outcomes.values()):,}: {_listed(outcomes)}",
+        "pairs": f"{sum(outcomes.values()):,}: {_list_outcomes(outcomes)}",
         "judgments": f"{len(tables.JUDGMENTS.read()):,} (simulated)",
         "agreement": f"{100 * metrics['agreement']['within_1']:.1f} % within 1,"
         f" ordinal alpha {alpha:.3f}",
     }
     runs = metrics["reference_runs"]["test"]["runs"]
-    told |= {f"{MEASURE} {name}": f"{scores[MEASURE]:.3f}" for name, scores in runs.items()}
-    width = max(map(len, told))
-    return "\n".join(f"  {name:{width}}  {value}" for name, value in told.items())
+    rows |= {f"{MEASURE} {name}": f"{scores[MEASURE]:.3f}" for name, scores in runs.items()}
+    width = max(map(len, rows))
+    return "\n".join(f"  {name:{width}}  {value}" for name, value in rows.items())
 
 
-def _listed(outcomes: dict[str, int]) -> str:
+def _list_outcomes(outcomes: dict[str, int]) -> str:
     words = {"two": "agreed by two", "four": "by four"}
     return ", ".join(
         f"{number:,} {words.get(key, key)}" for key, number in outcomes.items() if number
@@ -140,10 +140,10 @@ def _metrics(name: str) -> Any:  # noqa: ANN401  (figures of several kinds)
 
 
 def _endpoint() -> Endpoint:
-    found = settings.endpoint()
-    if found is None:
+    endpoint = settings.endpoint()
+    if endpoint is None:
         raise CampaignError("no Label Studio is configured; `make label-studio` starts one")
-    return found
+    return endpoint
 
 
 def practice_address() -> str:
@@ -154,7 +154,7 @@ def practice_address() -> str:
     """
     params = load()
     first = tables.CANDIDATES.read().query("rank <= @params.candidates.batch")
-    shown = with_showing(first[PAIR], params)
+    shown = describe_pairs(first[PAIR], params)
     return practice(LabelStudio(_endpoint()), shown, params.clips.url)
 
 
@@ -170,25 +170,25 @@ def clear() -> None:
     try:
         judged = _judged_by_people()
     except MomentRankError as exc:
-        told = f"nobody can tell whether people have judged here: {exc}"
-        raise RehearsalError(f"{told}\n{_by_hand()}") from exc
+        message = f"nobody can tell whether people have judged here: {exc}"
+        raise RehearsalError(f"{message}\n{_delete_yourself()}") from exc
     if judged:
-        raise CampaignError(f"people have judged here: {judged} judgments. {_by_hand()}")
+        raise CampaignError(f"people have judged here: {judged} judgments. {_delete_yourself()}")
     server.stop()
 
 
 def _judged_by_people() -> int:
-    campaign, known = current(), None
+    campaign, simulated = current(), None
     if campaign is not None and campaign.rehearsal:
-        known = detect.Simulated(keys.signer(campaign.id), truth())
-    there = 0
+        simulated = detect.Simulated(keys.signer(campaign.id), truth())
+    on_server = 0
     if DATA.exists():
         server.start(None)
-        there = detect.on_the_server(LabelStudio(_endpoint()), known)
-    return max(there, detect.pulled(tables.JUDGMENTS.read(), known))
+        on_server = detect.count_on_server(LabelStudio(_endpoint()), simulated)
+    return max(on_server, detect.count_pulled(tables.JUDGMENTS.read(), simulated))
 
 
-def _by_hand() -> str:
+def _delete_yourself() -> str:
     return (
         f"Nothing is taken away. If it is to go: cd {Path.cwd()}, python -m annotation.server stop,"
         " and delete the folder yourself"

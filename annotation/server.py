@@ -32,12 +32,12 @@ from annotation.local_server import backup, ports
 from annotation.local_server.launch import (
     PortTakenError,
     TokenError,
-    answer,
     launch,
-    wait_until_it_answers,
+    wait_until_ready,
+    whoami_status,
 )
 from annotation.local_server.layout import DATABASE, HOME, LOCK, MEDIA, PROGRAM, ServerError
-from annotation.local_server.process import Running, end, find, running
+from annotation.local_server.process import Running, find, find_running, terminate
 from pipeline.core import cli
 
 USUAL_PORT = 8080
@@ -57,23 +57,23 @@ def start(port: int | None) -> Running:
             is taken, or it did not come up; its log says why.
     """
     HOME.mkdir(mode=0o700, exist_ok=True)
-    with _alone():  # two starts at once are one
+    with _lock_server():  # two starts at once are one
         process, before = find(), _local_port()
-        _refuse_another_in_the_environment(running())
-        found = wait_until_it_answers(process) if process else _started(port)
-        _refuse_another_in_the_environment(found)
-        settings.write({settings.URL: found.url, settings.ROOT: str(MEDIA.absolute())})
-    if process and port and found.port != port:
+        _refuse_another_in_the_environment(find_running())
+        server = wait_until_ready(process) if process else _start_new(port)
+        _refuse_another_in_the_environment(server)
+        settings.write({settings.URL: server.url, settings.ROOT: str(MEDIA.absolute())})
+    if process and port and server.port != port:
         raise ServerError(
-            f"Label Studio runs at {found.url}; to move it to another port stop it first:"
+            f"Label Studio runs at {server.url}; to move it to another port stop it first:"
             " python -m annotation.server stop"
         )
-    if port is None and before is not None and before != found.port:
-        cli.log(_moved(before, found))
-    return found
+    if port is None and before is not None and before != server.port:
+        cli.log(_describe_move(before, server))
+    return server
 
 
-def _alone() -> FileLock:
+def _lock_server() -> FileLock:
     """Hold the lock of this folder's server; say so where another start has it."""
     lock = FileLock(LOCK)
     try:
@@ -85,51 +85,51 @@ def _alone() -> FileLock:
     return lock
 
 
-def _started(port: int | None) -> Running:
+def _start_new(port: int | None) -> Running:
     _refuse_to_leave_another()
     if not PROGRAM.is_file():
         raise ServerError("Label Studio is not installed here; type: make label-studio")
-    if port and not ports.becomes_free(port):
-        raise _taken(port)
+    if port and not ports.wait_until_free(port):
+        raise _port_taken_error(port)
     credentials = _credentials()
     for attempt in range(ATTEMPTS):
-        process = launch(port or _choice(port, attempt), credentials)
+        process = launch(port or _choose_port(port, attempt), credentials)
         try:
-            found = wait_until_it_answers(process)
+            server = wait_until_ready(process)
         except PortTakenError:
             if port:
-                raise _taken(port) from None
+                raise _port_taken_error(port) from None
             continue
         except TokenError:
-            end(process)
+            terminate(process)
             raise
-        if port and found.port != port:
-            end(process)
-            raise _taken(port)
-        return found
+        if port and server.port != port:
+            terminate(process)
+            raise _port_taken_error(port)
+        return server
     raise ServerError(f"{ATTEMPTS} ports were taken just as Label Studio wanted to listen there")
 
 
-def _choice(port: int | None, attempt: int) -> int:
+def _choose_port(port: int | None, attempt: int) -> int:
     """Return the port to try: the same once more where somebody had it for a moment only."""
     if port == 0:
         return ports.first_free(0)
-    kept = _local_port() or USUAL_PORT
-    if attempt == 0 and ports.becomes_free(kept):
-        return kept
-    return ports.first_free(kept + max(0, attempt - 1))
+    former = _local_port() or USUAL_PORT
+    if attempt == 0 and ports.wait_until_free(former):
+        return former
+    return ports.first_free(former + max(0, attempt - 1))
 
 
-def _taken(port: int) -> ServerError:
+def _port_taken_error(port: int) -> ServerError:
     return ServerError(
-        f"--port {port}: taken by {ports.holder(port)}; name another one, or leave --port out"
+        f"--port {port}: taken by {ports.describe_holder(port)}; use another one, or omit --port"
     )
 
 
-def _moved(before: int, found: Running) -> str:
+def _describe_move(before: int, server: Running) -> str:
     old = f"http://{ports.LOCALHOST}:{before}"
     return (
-        f"WARNING: Label Studio was at {old} until now, and is at {found.url} from now on: port"
+        f"WARNING: Label Studio was at {old} until now, and is at {server.url} from now on: port"
         f" {before} {_state(before)}.\n"
         f"  Links that people have still lead to {old}, which is not this server. To go back:"
         f" stop the other program, then\n"
@@ -141,7 +141,7 @@ def _moved(before: int, found: Running) -> str:
 def _state(port: int) -> str:
     if ports.is_free(port):
         return "was taken as it started, and is free again"
-    return f"is taken ({ports.holder(port)})"
+    return f"is taken ({ports.describe_holder(port)})"
 
 
 def _configured() -> SplitResult:
@@ -159,8 +159,8 @@ def _refuse_to_leave_another() -> None:
     configured = _configured().hostname
     here = configured in {None, *HERE}
     url, token = (settings.value(name) or "" for name in (settings.URL, settings.TOKEN))
-    known = {HTTPStatus.OK, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
-    if here and (not url or DATABASE.exists() or answer(url, token) not in known):
+    statuses = {HTTPStatus.OK, HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}
+    if here and (not url or DATABASE.exists() or whoami_status(url, token) not in statuses):
         return
     raise ServerError(
         f"{settings.URL} is of another server ({url if here else configured}), whose campaign this"
@@ -168,12 +168,12 @@ def _refuse_to_leave_another() -> None:
     )
 
 
-def _refuse_another_in_the_environment(found: Running | None) -> None:
+def _refuse_another_in_the_environment(server: Running | None) -> None:
     """Stop where all that asks for the server of this folder would be sent to another one."""
-    own = settings.read() if found is None else {**settings.read(), settings.URL: found.url}
+    own = settings.read() if server is None else {**settings.read(), settings.URL: server.url}
     for name in (settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD):
-        given = os.environ.get(name)
-        if given and given.rstrip("/") != own.get(name):
+        value = os.environ.get(name)
+        if value and value.rstrip("/") != own.get(name):
             raise ServerError(
                 f"{name} is set in the environment, is not that of the server of this folder, and"
                 f" would win over it: unset {name}, then again"
@@ -189,17 +189,17 @@ def stop() -> bool:
     process = find()
     if process is None:
         return False
-    end(process)
+    terminate(process)
     return True
 
 
 def _credentials() -> dict[str, str]:
     """Return the first user's name, password and token: those of .env, else new random ones."""
-    known = settings.read()
+    existing = settings.read()
     values = {
-        settings.USERNAME: known.get(settings.USERNAME, "lead@example.org"),
-        settings.PASSWORD: known.get(settings.PASSWORD) or secrets.token_urlsafe(12),
-        settings.TOKEN: known.get(settings.TOKEN) or secrets.token_hex(20),
+        settings.USERNAME: existing.get(settings.USERNAME, "lead@example.org"),
+        settings.PASSWORD: existing.get(settings.PASSWORD) or secrets.token_urlsafe(12),
+        settings.TOKEN: existing.get(settings.TOKEN) or secrets.token_hex(20),
     }
     settings.write(values)
     return values
@@ -208,8 +208,8 @@ def _credentials() -> dict[str, str]:
 def main(options: argparse.Namespace) -> None:
     """Do what is asked, and say where the server is."""
     if options.do == "start":
-        found = start(options.port)
-        cli.log(f"Label Studio runs at {found.url}; user and password are in {settings.ENV}")
+        server = start(options.port)
+        cli.log(f"Label Studio runs at {server.url}; user and password are in {settings.ENV}")
     elif options.do == "stop":
         cli.log("stopped" if stop() else "it did not run")
     elif options.do == "backup":
@@ -221,8 +221,8 @@ def main(options: argparse.Namespace) -> None:
 
 
 def _status() -> None:
-    if found := running():
-        cli.log(f"Label Studio runs at {found.url} (process {found.pid})")
+    if server := find_running():
+        cli.log(f"Label Studio runs at {server.url} (process {server.pid})")
     elif process := find():
         cli.log(f"Label Studio is starting (process {process.pid})")
     else:

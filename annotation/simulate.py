@@ -23,7 +23,7 @@ from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Project
 from annotation.label_studio.roster import Account
 from annotation.simulation.accounts import Visitor
-from annotation.simulation.answers import SEED, Said, Truth, said
+from annotation.simulation.answers import SEED, SimulatedAnswer, Truth, answer_pair
 from pipeline import sample
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, files
@@ -80,19 +80,19 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
     """
     refuse_real(connection)
     people = _people(connection)
-    own = projects.ours(connection.studio, connection.campaign)
+    own = projects.find_projects(connection.studio, connection.campaign)
     judging = {number: people[number] for number in sorted(own.keys() & people.keys())}
     work = [
         Work(number, task, key)
         for number in judging
         for task, key in _open(connection, own[number], share)
     ]
-    with _logged_in(connection.studio, judging) as visitors, ThreadPoolExecutor(TOGETHER) as pool:
+    with _log_in(connection.studio, judging) as visitors, ThreadPoolExecutor(TOGETHER) as pool:
 
         def answer(one: Work) -> None:
             pair = (one.key.query_id, one.key.moment_id)
-            found = said(level(*pair), seed, one.annotator, *pair)
-            visitors[one.annotator].answer(one.task, _submitted(found), found.seconds)
+            answered = answer_pair(level(*pair), seed, one.annotator, *pair)
+            visitors[one.annotator].answer(one.task, _submission(answered), answered.seconds)
 
         done = pool.map(answer, work)
         list(progress("judge", done, total=len(work), unit="pairs"))
@@ -100,7 +100,7 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
 
 
 @contextmanager
-def _logged_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
+def _log_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
     """Yield who is logged in, by number."""
     with ExitStack() as stack:
         invite = studio.invite_path()
@@ -110,7 +110,7 @@ def _logged_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[d
         }
 
 
-def _submitted(answer: Said) -> list[dict[str, Any]]:
+def _submission(answer: SimulatedAnswer) -> list[dict[str, Any]]:
     return page.result_of(answer.level, "broken-clip" if answer.level is None else None)
 
 
@@ -130,9 +130,9 @@ def refuse_real(connection: Connection) -> None:
 
 def _people(connection: Connection) -> dict[int, Account]:
     """Return the accounts of those who are active and simulated: their password is known."""
-    known = connection.roster.accounts
+    accounts = connection.roster.accounts
     active = [who.number for who in connection.roster.annotators if who.active]
-    return {number: known[number] for number in active if _password(known.get(number))}
+    return {number: accounts[number] for number in active if _password(accounts.get(number))}
 
 
 def _password(account: Account | None) -> bool:
@@ -142,8 +142,8 @@ def _password(account: Account | None) -> bool:
 def _open(connection: Connection, project: Project, share: float) -> list[tuple[int, Key]]:
     tasks = connection.studio.tasks(project)
     keys = [(task.id, connection.signer.read(task.pair)) for task in tasks if task.waits]
-    found = [(task, key) for task, key in keys if key is not None]
-    return found[: round(share * len(found))]
+    open_tasks = [(task, key) for task, key in keys if key is not None]
+    return open_tasks[: round(share * len(open_tasks))]
 
 
 def main(options: argparse.Namespace) -> None:

@@ -25,15 +25,15 @@ import pandas as pd
 
 from annotation import pull
 from annotation.assignment.inputs import PlanInputs
-from annotation.assignment.pace import progress
-from annotation.assignment.pairs import Standing, standing
-from annotation.assignment.progress import ended
+from annotation.assignment.pace import measure_progress
+from annotation.assignment.pairs import PairStates, find_pair_states
+from annotation.assignment.progress import closed_state
 from annotation.assignment.status_text import text
-from annotation.campaign import frozen
+from annotation.campaign import is_frozen
 from annotation.label_studio import roster, settings
-from annotation.label_studio.connection import alone, connect
-from annotation.plan import Answers, campaign_of, plan, pulled, without_account
-from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL
+from annotation.label_studio.connection import connect, hold_lock
+from annotation.plan import Answers, people_without_account, plan, read_answers, read_inputs
+from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
 from pipeline.campaign.campaign import FILE, CampaignError, Opened, current
 from pipeline.campaign.next_step import Situation, Step, is_released, next_steps, waits
 from pipeline.core import cli, tables
@@ -45,24 +45,24 @@ WATCH_SECONDS = 60
 
 def status(campaign: PlanInputs, state: Mapping[str, Any]) -> dict[str, Any]:
     """Return where a campaign stands, in figures: its state, and what people's levels say."""
-    known, queries = standing(campaign), state["queries"]
+    states, queries = find_pair_states(campaign), state["queries"]
     return {
         "wanted": sum(who["open"] for who in state["annotators"].values()),
         "waits": bool(waits(state)),
         **state,
-        "agreement": agreement(known),
-        "extended": {query: levels(known, query) for query in queries["extended"]},
+        "agreement": agreement(states),
+        "extended": {query: levels(states, query) for query in queries["extended"]},
         "for_the_lead": queries["for_the_lead"],
     }
 
 
-def agreement(known: Standing) -> dict[str, float | int | None]:
+def agreement(states: PairStates) -> dict[str, float | int | None]:
     """Return how often a pair's first two levels are equal, or 1 apart at most."""
-    scores = known.verdicts.lists()
+    scores = states.consensus.lists()
     apart = pd.Series([max(one) - min(one) for one in scores if len(one) == FIRST_VOTES])
-    escalated = int(known.escalated.sum())
-    both = len(apart) + int((known.verdicts.scores > FIRST_VOTES).sum())
-    near = int((apart <= NEAR).sum())
+    escalated = int(states.escalated.sum())
+    both = len(apart) + int((states.consensus.scores > FIRST_VOTES).sum())
+    near = int((apart <= MAX_DIFFERENCE).sum())
     return {
         "pairs_with_two": both,
         "exact": round(int((apart == 0).sum()) / both, 4) if both else None,
@@ -71,65 +71,67 @@ def agreement(known: Standing) -> dict[str, float | int | None]:
     }
 
 
-def levels(known: Standing, query: str) -> list[int | None]:
+def levels(states: PairStates, query: str) -> list[int | None]:
     """Return the levels of a query's first batch in the order of ranks; None: it has none."""
-    own = known.pairs.assign(level=known.verdicts.level)
+    own = states.pairs.assign(level=states.consensus.level)
     own = own[(own["query_id"] == query) & (own["batch"] == 1)].sort_values("rank")
     return [None if level == NO_LEVEL else level for level in own["level"].tolist()]
 
 
-def now() -> tuple[str, dict[str, Any]]:
+def read_status() -> tuple[str, dict[str, Any]]:
     """Return the campaign's name and figures, as the server has it; else as it was pulled last.
 
     Raises:
         CampaignError: no campaign was opened here, or nothing to judge was made yet.
     """
-    campaign, made = current(), tables.QUERIES.path.is_file()
+    campaign, has_queries = current(), tables.QUERIES.path.is_file()
     if campaign is None or not (campaign.closed or tables.CANDIDATES.path.is_file()):
-        known = "no campaign is open here" if campaign is None else "there are no candidates yet"
-        [step] = next_steps(Situation(campaign, {}, candidates=made and campaign is None))
-        raise CampaignError(f"{FILE}: {known}; next: {step.text}")
-    figures = _closed(campaign) if campaign.closed else _running(campaign)
+        problem = "no campaign is open here" if campaign is None else "there are no candidates yet"
+        [step] = next_steps(Situation(campaign, {}, candidates=has_queries and campaign is None))
+        raise CampaignError(f"{FILE}: {problem}; next: {step.text}")
+    figures = _closed_status(campaign) if campaign.closed else _open_status(campaign)
     return campaign.name, figures
 
 
-def _closed(found: Opened) -> dict[str, Any]:
-    answers, params = pulled(), load()
-    campaign = campaign_of(roster.people(), params, answers)
-    state = ended(campaign, tables.PAIRS.read())
-    measured = progress(campaign, state, answers.rejected, params.plan.pause, datetime.now(UTC))
-    situation = Situation(found, {}, frozen=frozen(), released=is_released(found))
+def _closed_status(opened: Opened) -> dict[str, Any]:
+    answers, params = read_answers(), load()
+    campaign = read_inputs(roster.read_people(), params, answers)
+    state = closed_state(campaign, tables.PAIRS.read())
+    measured = measure_progress(
+        campaign, state, answers.rejected, params.plan.pause, datetime.now(UTC)
+    )
+    situation = Situation(opened, {}, frozen=is_frozen(), released=is_released(opened))
     return _with_steps(status(campaign, measured), next_steps(situation))
 
 
-def _running(found: Opened) -> dict[str, Any]:
-    connection, answers, params = connect("status"), pulled(), load()
+def _open_status(opened: Opened) -> dict[str, Any]:
+    connection, answers, params = connect("status"), read_answers(), load()
     if connection is not None:
-        with alone("status"):
+        with hold_lock("status"):
             fetched = pull.fetch(connection)
-        answers = Answers(pull.merged(fetched).judgments, *pull.other_tables(fetched))
-    people = roster.roster()
-    campaign = campaign_of(people.annotators, params, answers)
+        answers = Answers(pull.merge_history(fetched).judgments, *pull.other_tables(fetched))
+    people = roster.read_roster()
+    campaign = read_inputs(people.annotators, params, answers)
     planned = plan(campaign)
-    measured = progress(
+    measured = measure_progress(
         campaign, planned.state, answers.rejected, params.plan.pause, datetime.now(UTC)
     )
-    measured |= {"without_account": without_account(people)}
+    measured |= {"without_account": people_without_account(people)}
     situation = Situation(
-        found,
+        opened,
         measured,
         server=settings.endpoint() is not None,
         shown=not tables.PAIRS.read().empty,
-        unsent=unsent(planned.assignments, campaign.open_tasks),
+        unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )
     return _with_steps(status(campaign, measured), next_steps(situation))
 
 
-def unsent(wanted: pd.DataFrame, there: pd.DataFrame) -> int:
+def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:
     """Return how many of the judgments that a plan wants are not open in Label Studio."""
     key = tables.ASSIGNMENTS.columns
-    known = pd.MultiIndex.from_frame(there[key])
-    return int((~pd.MultiIndex.from_frame(wanted[key]).isin(known)).sum())
+    open_keys = pd.MultiIndex.from_frame(open_tasks[key])
+    return int((~pd.MultiIndex.from_frame(wanted[key]).isin(open_keys)).sum())
 
 
 def _with_steps(figures: dict[str, Any], steps: list[Step]) -> dict[str, Any]:
@@ -139,7 +141,7 @@ def _with_steps(figures: dict[str, Any], steps: list[Step]) -> dict[str, Any]:
 def main(options: argparse.Namespace) -> None:
     """Print where the campaign stands, once or again and again."""
     while True:
-        name, figures = now()
+        name, figures = read_status()
         shown = f"{json.dumps(figures, indent=2)}\n" if options.json else text(name, figures)
         sys.stdout.write(shown)
         sys.stdout.flush()

@@ -22,7 +22,7 @@ from annotation import agreement
 from annotation.reliability.text import text
 from annotation.votes import raw, raw_consensus
 from annotation.votes.rule import decide
-from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL
+from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
 from pipeline.campaign.pairs import ALL_VOTES
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ def drawn(pairs: int) -> pd.DataFrame:
     random = np.random.default_rng(0)
     truth = random.integers(0, 5, pairs)
     given = np.clip(truth[:, None] + random.normal(0, 0.9, (pairs, ALL_VOTES)).round(), 0, 4)
-    apart = abs(given[:, 0] - given[:, 1]) > NEAR
+    apart = abs(given[:, 0] - given[:, 1]) > MAX_DIFFERENCE
     people = random.permuted(np.tile(np.arange(PEOPLE), (pairs, 1)), axis=1)[:, :ALL_VOTES]
     number = np.where(apart, ALL_VOTES, FIRST_VOTES)
     kept = np.arange(ALL_VOTES) < number[:, None]
@@ -52,7 +52,7 @@ def by_definition(levels: pd.Series) -> int:
     middle: list[int] = sorted(levels.tolist())
     if len(middle) == ALL_VOTES:
         middle = middle[1:-1]
-    if len(middle) == FIRST_VOTES and middle[1] - middle[0] <= NEAR:
+    if len(middle) == FIRST_VOTES and middle[1] - middle[0] <= MAX_DIFFERENCE:
         return ceil((middle[0] + middle[1]) / FIRST_VOTES)
     return NO_LEVEL
 
@@ -83,7 +83,9 @@ def measure(source: Path, out: Path, repeat: int) -> None:
         raise SystemExit("the rule and its definition differ")
     options = raw_consensus.Options(source, out)
     _, found = best("consensus, file to file", lambda: raw_consensus.run(options), repeat)
-    _, agreed = best("agreement, from a file", lambda: agreement.of_raw(raw.read(source)), repeat)
+    _, agreed = best(
+        "agreement, from a file", lambda: agreement.measure_raw(raw.read(source)), repeat
+    )
     print(raw_consensus.text(found), text(agreed.figures), sep="\n")
 
 

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from annotation import server
 from annotation.label_studio import settings
-from annotation.local_server.launch import answer
+from annotation.local_server.launch import whoami_status
 from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.local_server.ports import LOCALHOST
 
@@ -53,7 +53,7 @@ def started() -> tuple[bool, int]:
     found = settings.endpoint()
     if found is None:
         return False, 0
-    return answer(*found) == HTTPStatus.OK, urlsplit(found.url).port or 0
+    return whoami_status(*found) == HTTPStatus.OK, urlsplit(found.url).port or 0
 
 
 def main() -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from annotation import pull, server
-from annotation.answers.judgments import everybody
+from annotation.answers.judgments import trust_all
 from annotation.assignment.inputs import Annotator
 from annotation.label_studio import guideline, page, projects, settings
 from annotation.label_studio.client import LabelStudio
@@ -23,7 +23,7 @@ from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.push import push
 from annotation.simulation.accounts import Visitor
-from annotation.tasks.tasks import Shown, keys_of
+from annotation.tasks.tasks import TaskData, keys_by_annotator
 from pipeline.campaign.campaign import CampaignError, Opened
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -124,8 +124,11 @@ def judged(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     """Return a campaign in which people have answered as many tasks."""
     campaign, pairs = connection(lead), pairs_of(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
-    own, shown = projects.ours(lead, campaign.campaign), Shown(pairs, params.clips.url, BARE_BATCH)
-    for number, keys in keys_of(pairs, campaign.campaign.guideline).items():
+    own, shown = (
+        projects.find_projects(lead, campaign.campaign),
+        TaskData(pairs, params.clips.url, BARE_BATCH),
+    )
+    for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
         account = campaign.roster.accounts[number]
         Visitor(lead.url, lead.invite_path(), account).close()
         user = lead.users()[account.email]
@@ -154,7 +157,7 @@ def _answered(project: int, data: Sequence[Mapping[str, str]], user: int) -> Non
 def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
     """Return the seconds of reading all pages of tasks with all their fields, and no more."""
     endpoint = _endpoint()
-    own = projects.ours(lead, campaign.campaign)
+    own = projects.find_projects(lead, campaign.campaign)
     start = time.perf_counter()
     with httpx.Client(headers={"Authorization": f"Token {endpoint.token}"}, timeout=600) as http:
         for project in own.values():
@@ -173,7 +176,7 @@ def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
 def whole_pull(campaign: Connection, tasks: int, *, anew: bool) -> float:
     """Return the seconds of a pull, tables and all; refuse one that refused the answers."""
     start = time.perf_counter()
-    pull.pull(campaign, anew=anew, trust=everybody)  # they were imported, for speed
+    pull.pull(campaign, anew=anew, trust=trust_all)  # they were imported, for speed
     seconds = time.perf_counter() - start
     judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
     if judgments != answers:

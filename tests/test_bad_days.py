@@ -20,9 +20,9 @@ from project import Project
 from annotation.answers import reader
 from annotation.assignment.inputs import Annotator, PlanError
 from annotation.label_studio import connection
-from annotation.label_studio.connection import alone
-from annotation.label_studio.records import Answered
-from annotation.plan import refuse_too_few
+from annotation.label_studio.connection import hold_lock
+from annotation.label_studio.records import AnsweredTask
+from annotation.plan import refuse_too_few_people
 from annotation.tasks import unfinished
 from pipeline import ingest, split
 from pipeline.campaign.campaign import CampaignError
@@ -107,10 +107,10 @@ def test_a_second_push_says_that_it_waits_and_then_has_the_lock(
     done = []
 
     def other():
-        with alone("push"):
+        with hold_lock("push"):
             done.append("second")
 
-    with alone("pull"):
+    with hold_lock("pull"):
         thread = threading.Thread(target=other)
         thread.start()
         said = ""
@@ -132,7 +132,7 @@ def test_a_push_that_waits_too_long_gives_up_and_says_whom_to_look_for(tmp_path,
     with (
         FileLock(connection.LOCK),
         pytest.raises(CampaignError, match=r"another pull or push has held it for 0\.1 s"),
-        alone("push"),
+        hold_lock("push"),
     ):
         pytest.fail("two hold the lock")
     assert "another pull or push has held it for 900 s" in page
@@ -151,7 +151,7 @@ def test_a_push_that_died_is_given_its_time_whatever_the_clock_says(tmp_path, mo
     unfinished.FILE.write_text("{}")
     then = time.time() - hours * 3600
     os.utime(unfinished.FILE, (then, then))
-    unfinished.settle()
+    unfinished.wait_for_pending()
     assert slept == [unfinished.SETTLE_SECONDS]
     assert not unfinished.FILE.exists()
 
@@ -171,7 +171,7 @@ def test_a_clock_that_was_set_back_makes_dvc_neither_run_nor_skip_wrongly(projec
 
 def answered(number, second, *levels):
     said = [{"id": number, "result": level} for level in levels]
-    return Answered(number, "key", False, START + timedelta(seconds=second), said, [])
+    return AnsweredTask(number, "key", False, START + timedelta(seconds=second), said, [])
 
 
 class Studio:
@@ -237,7 +237,7 @@ def test_one_query_is_enough_and_more_than_there_are_is_refused(page):
 def test_fewer_than_four_people_are_refused(page, number):
     people = [Annotator(who, "annotator", True) for who in range(1, number + 1)]
     with pytest.raises(PlanError) as refused:
-        refuse_too_few(people)
+        refuse_too_few_people(people)
     said = str(refused.value).replace(f"{number} active", "N active")
     assert said.partition(" (")[0] in page
 

@@ -88,8 +88,8 @@ def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
     public, private = map(textwrap.dedent, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
     (tmp_path / "public.yaml").write_text(public)
     (tmp_path / "private.yaml").write_text(private)
-    people = roster.people(tmp_path / "public.yaml")
-    assert {who.number for who in people} == set(roster.accounts(tmp_path / "private.yaml"))
+    people = roster.read_people(tmp_path / "public.yaml")
+    assert {who.number for who in people} == set(roster.read_accounts(tmp_path / "private.yaml"))
     assert len(judges(people)) == 4
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.answers.judgments import Known, Pair
+from annotation.answers.judgments import FirstPairs, Pair
 from pipeline.core import tables
 
 VERSION = ["origin", "updated_at"]
@@ -30,30 +30,30 @@ class History(NamedTuple):
     vanished: pd.DataFrame
 
 
-def history(before: pd.DataFrame, found: pd.DataFrame, refused: pd.DataFrame) -> History:
+def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) -> History:
     """Bring what was known together with what is on the server now.
 
     `before` is the table of versions; `found` is one too, and holds the judgments that are on the
     server now. `refused` has `REFUSED` of every answer that was rejected.
     """
-    seen = pd.MultiIndex.from_frame(found[VERSION])
-    older = before[~pd.MultiIndex.from_frame(before[VERSION]).isin(seen)]
-    newest = found.groupby("origin")["updated_at"].max().reindex(older["origin"])
+    on_server = pd.MultiIndex.from_frame(current[VERSION])
+    older = before[~pd.MultiIndex.from_frame(before[VERSION]).isin(on_server)]
+    newest = current.groupby("origin")["updated_at"].max().reindex(older["origin"])
     valid = older["updated_at"] <= newest.set_axis(older.index)
     now = refused.set_index("origin").reindex(older["origin"]).set_axis(older.index)
-    there = now["takes_back"].notna() & ~valid
+    refused_now = now["takes_back"].notna() & ~valid
     same = (now["takes_back"] == "version") & (now["updated_at"] == older["updated_at"])
-    taken_back = there & ((now["takes_back"] == "all") | same)
-    tampered = there & ~taken_back & older["state"].isin(["stands", "lost"])
-    vanished = older["state"].isin(["stands", "tampered"]) & ~valid & ~there
+    taken_back = refused_now & ((now["takes_back"] == "all") | same)
+    tampered = refused_now & ~taken_back & older["state"].isin(["stands", "lost"])
+    vanished = older["state"].isin(["stands", "tampered"]) & ~valid & ~refused_now
     state = older["state"].mask(valid, "replaced").mask(taken_back, "rejected")
     older = older.assign(state=state.mask(tampered, "tampered").mask(vanished, "lost"))
-    versions = pd.concat([older, found]).sort_values([*KEY, *VERSION], ignore_index=True)
+    versions = pd.concat([older, current]).sort_values([*KEY, *VERSION], ignore_index=True)
     checked = tables.JUDGMENT_HISTORY.check(versions)
     return History(checked, _judgments(checked), older[vanished])
 
 
-def first_pairs(versions: pd.DataFrame) -> Known:
+def first_pairs(versions: pd.DataFrame) -> FirstPairs:
     """Return which pair each answer was to when it was first pulled, by its origin."""
     first = versions.sort_values("updated_at").drop_duplicates("origin")
     pairs = first[SHOWN].itertuples(index=False, name=None)

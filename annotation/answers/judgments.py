@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.page import read_answer
-from annotation.label_studio.records import Answered
+from annotation.label_studio.records import AnsweredTask
 
 Row = dict[str, Any]
 LONGEST_SECONDS = 1e9
@@ -23,7 +23,7 @@ SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-
 """Reasons that are somebody else's doing: what its annotator said before goes on counting."""
 
 
-class Sorted(NamedTuple):
+class SortedAnswers(NamedTuple):
     """Rows of judgments, of what was refused, and of tasks that wait for an answer.
 
     `surplus` are tasks that wait though another of the same key is open or answered.
@@ -59,94 +59,106 @@ class Pair(NamedTuple):
     clip_sha: str
 
     @classmethod
-    def of(cls, key: Key) -> "Pair":
+    def from_key(cls, key: Key) -> "Pair":
         """Return the pair of a key."""
         return cls(key.query_id, key.moment_id, key.annotator, key.query_sha, key.clip_sha)
 
 
-Known = Mapping[str, Pair]
+FirstPairs = Mapping[str, Pair]
 """The pairs of answers by their origin, as they were when they were first pulled."""
 Trust = Callable[[str], bool]
 """Whether an imported answer counts, by its origin."""
 
 
-def nobody(_origin: str) -> bool:
+def trust_none(_origin: str) -> bool:
     """Trust no imported answer."""
     return False
 
 
-def everybody(_origin: str) -> bool:
+def trust_all(_origin: str) -> bool:
     """Trust every imported answer."""
     return True
 
 
-def sort_out(
-    tasks: Iterable[Answered],
+def sort_answers(
+    tasks: Iterable[AnsweredTask],
     owner: Owner,
     signer: Signer,
-    trust: Trust = nobody,
-    known: Known = MappingProxyType({}),
-) -> Sorted:
+    trust: Trust = trust_none,
+    first_pairs: FirstPairs = MappingProxyType({}),
+) -> SortedAnswers:
     """Return what one project's tasks come to.
 
     An answer that was `known` of another pair was given to what its task showed then.
     """
-    found = Sorted([], [], [], [])
-    places: dict[object, list[Answered]] = defaultdict(list)
+    rows = SortedAnswers([], [], [], [])
+    places: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
         key = signer.read(task.pair)
         own = key if key is not None and key.annotator == owner.annotator else None
         shown = own is not None and signer.shows(task)
         for answer in task.answers:
-            origin = Origin(own, shown and not _is_moved(answer, own, known))
-            _sort_answer(found, answer, owner, origin, trust)
-        found.rejected.extend(
-            _refused(draft, owner, own, "draft") for draft in task.drafts if not draft["annotation"]
+            origin = Origin(own, shown and not _is_of_another_pair(answer, own, first_pairs))
+            _sort_answer(rows, answer, owner, origin, trust)
+        rows.rejected.extend(
+            _refusal(draft, owner, own, "draft") for draft in task.drafts if not draft["annotation"]
         )
         if own is not None and shown:
             places[own.place].append(task)
     for twins in places.values():
-        _sort_place(found, sorted(twins, key=lambda task: task.id), owner, signer, known)
-    return found
+        _sort_place(rows, sorted(twins, key=lambda task: task.id), owner, signer, first_pairs)
+    return rows
 
 
-def is_owners(answer: Mapping[str, Any], owner: Owner, key: Key | None, known: Known) -> bool:
+def is_owners(
+    answer: Mapping[str, Any], owner: Owner, key: Key | None, first_pairs: FirstPairs
+) -> bool:
     """Tell whether an answer is the annotator's own, unchanged, and to the pair of this key."""
-    return _foreign(answer, owner, nobody) is None and not _is_moved(answer, key, known)
+    return _foreign_reason(answer, owner, trust_none) is None and not _is_of_another_pair(
+        answer, key, first_pairs
+    )
 
 
-def _is_moved(answer: Mapping[str, Any], key: Key | None, known: Known) -> bool:
+def _is_of_another_pair(
+    answer: Mapping[str, Any], key: Key | None, first_pairs: FirstPairs
+) -> bool:
     """Tell whether an answer was to another pair: it, or what its task shows, was exchanged."""
-    return key is not None and known.get(_origin(answer), Pair.of(key)) != Pair.of(key)
+    return key is not None and first_pairs.get(
+        _origin(answer), Pair.from_key(key)
+    ) != Pair.from_key(key)
 
 
 def _sort_place(
-    found: Sorted, twins: Sequence[Answered], owner: Owner, signer: Signer, known: Known
+    rows: SortedAnswers,
+    twins: Sequence[AnsweredTask],
+    owner: Owner,
+    signer: Signer,
+    first_pairs: FirstPairs,
 ) -> None:
     """Note which of the tasks with one key waits: the oldest, unless its annotator answered one."""
     waiting = [task for task in twins if not task.answers and not task.closed]
     answered = any(
-        is_owners(answer, owner, signer.read(task.pair), known)
+        is_owners(answer, owner, signer.read(task.pair), first_pairs)
         for task in twins
         for answer in task.answers
     )
-    kept = [] if answered else waiting[:1]
-    found.open_tasks.extend(_pair(key) for task in kept if (key := signer.read(task.pair)))
-    found.surplus.extend(task.id for task in waiting[len(kept) :])
+    open_tasks = [] if answered else waiting[:1]
+    rows.open_tasks.extend(_pair(key) for task in open_tasks if (key := signer.read(task.pair)))
+    rows.surplus.extend(task.id for task in waiting[len(open_tasks) :])
 
 
 def _sort_answer(
-    found: Sorted, answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
+    rows: SortedAnswers, answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
 ) -> None:
     key, reason = origin.key, _fault(answer, owner, origin, trust)
-    said = None if reason else read_answer(answer["result"])
-    if key is None or said is None or said.problem:
-        fault = reason or (said.problem if said else None) or "bad-key"
-        found.rejected.append(_refused(answer, owner, key, fault))
+    content = None if reason else read_answer(answer["result"])
+    if key is None or content is None or content.problem:
+        fault = reason or (content.problem if content else None) or "bad-key"
+        rows.rejected.append(_refusal(answer, owner, key, fault))
     else:
         judged = {
-            "level": said.level,
-            "reason": said.reason,
+            "level": content.level,
+            "reason": content.reason,
             "submitted_at": answer["created_at"],
             "updated_at": answer["updated_at"],
             "seconds": _seconds(answer["lead_time"]),
@@ -154,21 +166,21 @@ def _sort_answer(
             "guideline": key.guideline,
             "state": "trusted" if _account(answer["updated_by"]) is None else "stands",
         }
-        found.judgments.append(_pair(key) | judged)
+        rows.judgments.append(_pair(key) | judged)
 
 
 def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust) -> str | None:
     """Return why an answer can't be a judgment, whatever it says."""
     if origin.key is None:
         return "bad-key"
-    if foreign := _foreign(answer, owner, trust):
+    if foreign := _foreign_reason(answer, owner, trust):
         return foreign
     if not origin.shown:
         return "not-what-was-shown"
     return "skipped" if answer["was_cancelled"] else None
 
 
-def _foreign(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> str | None:
+def _foreign_reason(answer: Mapping[str, Any], owner: Owner, trust: Trust) -> str | None:
     """Return why an answer is not the project's annotator's own.
 
     Who submits an answer is also who updated it last; an imported one bears whatever name its
@@ -204,7 +216,7 @@ def _pair(key: Key) -> Row:
     return row
 
 
-def _refused(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: str) -> Row:
+def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: str) -> Row:
     """Return a row of what was refused, and besides it what the history asks for."""
     return {
         "query_id": key.query_id if key else None,

@@ -14,7 +14,7 @@ import orjson
 from annotation.answers.judgments import Owner
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
-from annotation.label_studio.records import Answered, Project
+from annotation.label_studio.records import AnsweredTask, Project
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
@@ -24,7 +24,7 @@ OVERLAP = timedelta(minutes=1)
 """What was written long before it could be read is read all the same."""
 TRIES = 3
 
-Tasks = Mapping[int, Answered]
+Tasks = Mapping[int, AnsweredTask]
 
 
 def read(studio: LabelStudio, project: Project, *, anew: bool = False) -> Tasks:
@@ -33,36 +33,36 @@ def read(studio: LabelStudio, project: Project, *, anew: bool = False) -> Tasks:
     Raises:
         StudioError: the server can't be reached or fails; nothing is remembered then.
     """
-    known = {} if anew else _remembered(project)
-    for _ in range(TRIES if known else 0):
-        known = {**known, **_by_number(studio.answers(project, _since(known)))}
-        if _adds_up(known, studio.project(project.id)):
+    tasks = {} if anew else _load(project)
+    for _ in range(TRIES if tasks else 0):
+        tasks = {**tasks, **_by_number(studio.answers(project, _since(tasks)))}
+        if _is_complete(tasks, studio.project(project.id)):
             break
     else:
-        known = _by_number(studio.answers(project, None))
-    _remember(project, known)
-    return known
+        tasks = _by_number(studio.answers(project, None))
+    _save(project, tasks)
+    return tasks
 
 
-def _by_number(tasks: Iterable[Answered]) -> dict[int, Answered]:
+def _by_number(tasks: Iterable[AnsweredTask]) -> dict[int, AnsweredTask]:
     return {task.id: task for task in tasks}
 
 
-def _since(known: Tasks) -> datetime:
-    return max(task.updated_at for task in known.values()) - OVERLAP
+def _since(tasks: Tasks) -> datetime:
+    return max(task.updated_at for task in tasks.values()) - OVERLAP
 
 
-def _adds_up(known: Tasks, project: Project) -> bool:
-    answers = sum(len(task.answers) for task in known.values())
-    return (len(known), answers) == (project.tasks, project.answers)
+def _is_complete(tasks: Tasks, project: Project) -> bool:
+    answers = sum(len(task.answers) for task in tasks.values())
+    return (len(tasks), answers) == (project.tasks, project.answers)
 
 
 def _file(project: Project) -> Path:
     return CACHE / f"{project.id}.json"
 
 
-def _remember(project: Project, known: Tasks) -> None:
-    entry = {"made": project.created_at, "tasks": [list(task) for task in known.values()]}
+def _save(project: Project, tasks: Tasks) -> None:
+    entry = {"made": project.created_at, "tasks": [list(task) for task in tasks.values()]}
     try:
         content = orjson.dumps(entry)
     except orjson.JSONEncodeError:  # an answer holds what no page of ours sends: half a character
@@ -71,7 +71,7 @@ def _remember(project: Project, known: Tasks) -> None:
         stream.write(content)
 
 
-def _remembered(project: Project) -> dict[int, Answered]:
+def _load(project: Project) -> dict[int, AnsweredTask]:
     """Return what is known of this very project; nothing after a server was wiped."""
     try:
         entry = orjson.loads(_file(project).read_bytes())
@@ -88,9 +88,11 @@ def _task(
     closed: bool,
     at: str,
     *rest: Any,  # noqa: ANN401  (JSON)
-) -> Answered:
+) -> AnsweredTask:
     answers, drafts, query, clip = rest
-    return Answered(number, pair, closed, datetime.fromisoformat(at), answers, drafts, query, clip)
+    return AnsweredTask(
+        number, pair, closed, datetime.fromisoformat(at), answers, drafts, query, clip
+    )
 
 
 def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:

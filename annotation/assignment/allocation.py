@@ -13,7 +13,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from annotation.assignment.inputs import Role
-from annotation.assignment.pairs import SEAT
+from annotation.assignment.pairs import ASSIGNMENT
 from annotation.votes.votes import Ints
 from pipeline.core import rng
 
@@ -21,21 +21,23 @@ PERSON = ["pair", "annotator"]
 ROLE_OF: Mapping[str, Role] = {"first": "annotator", "escalated": "escalation"}
 
 
-class Gap(NamedTuple):
+class OpenSlot(NamedTuple):
     """A pair that is short of people: its batch, what kind of votes, and how many."""
 
     group: int
     kind: str
     pair: int
-    seats: int
+    number: int
 
 
-def kept(
-    given: pd.DataFrame, seen: pd.DataFrame, missing: Ints, asked: Mapping[int, Role]
+def keep_open_tasks(
+    open_tasks: pd.DataFrame, answered: pd.DataFrame, missing: Ints, asked: Mapping[int, Role]
 ) -> pd.DataFrame:
     """Return the open tasks that stay: of people who may be asked, and no more than are needed."""
-    judged = pd.MultiIndex.from_frame(given[PERSON]).isin(pd.MultiIndex.from_frame(seen[PERSON]))
-    usable = given[given["annotator"].isin(list(asked)) & ~judged]
+    judged = pd.MultiIndex.from_frame(open_tasks[PERSON]).isin(
+        pd.MultiIndex.from_frame(answered[PERSON])
+    )
+    usable = open_tasks[open_tasks["annotator"].isin(list(asked)) & ~judged]
     order = usable.sort_values(["pair", "kind", "annotator"], ascending=[True, False, True])
     order = order.drop_duplicates(PERSON)
     return order[order.groupby("pair").cumcount() < missing[order["pair"]]]
@@ -52,22 +54,22 @@ class Allocator:
         self._open = Counter(waiting)
         self._done = Counter(done)
 
-    def fill(self, gaps: Sequence[Gap], held: pd.DataFrame) -> pd.DataFrame:
+    def fill(self, slots: Sequence[OpenSlot], involved: pd.DataFrame) -> pd.DataFrame:
         """Return a person for each empty seat, as `pair, annotator, kind`.
 
         `held` says who has seen a pair or is about to, as `pair, group, annotator, kind`.
         Where nobody is left to ask, a seat stays empty.
         """
-        busy, engaged = _busy(held), _engaged(held)
-        seats: list[tuple[int, int, str]] = []
-        for (group, kind), members in groupby(sorted(gaps), itemgetter(0, 1)):
+        busy, engaged = _people_of_pairs(involved), _people_of_groups(involved)
+        rows: list[tuple[int, int, str]] = []
+        for (group, kind), members in groupby(sorted(slots), itemgetter(0, 1)):
             people = self._in_order(group, kind, engaged[group, kind])
-            for gap in members:
-                free = (person for person in people if person not in busy[gap.pair])
-                takers = list(islice(free, gap.seats))
+            for slot in members:
+                free = (person for person in people if person not in busy[slot.pair])
+                takers = list(islice(free, slot.number))
                 self._open.update(takers)
-                seats += [(gap.pair, person, kind) for person in takers]
-        return pd.DataFrame(seats, columns=SEAT)
+                rows += [(slot.pair, person, kind) for person in takers]
+        return pd.DataFrame(rows, columns=ASSIGNMENT)
 
     def _in_order(self, group: int, kind: str, engaged: Mapping[int, int]) -> list[int]:
         """Return whom to ask first in a group: its own people, then the least loaded.
@@ -84,17 +86,17 @@ class Allocator:
         return sorted(self._asked, key=preference)
 
 
-def _busy(held: pd.DataFrame) -> dict[int, set[int]]:
-    busy: dict[int, set[int]] = defaultdict(set)
-    for pair, person in zip(held["pair"].tolist(), held["annotator"].tolist(), strict=True):
-        busy[pair].add(person)
-    return busy
+def _people_of_pairs(involved: pd.DataFrame) -> dict[int, set[int]]:
+    people: dict[int, set[int]] = defaultdict(set)
+    for pair, person in zip(involved["pair"].tolist(), involved["annotator"].tolist(), strict=True):
+        people[pair].add(person)
+    return people
 
 
-def _engaged(held: pd.DataFrame) -> dict[tuple[int, str], Counter[int]]:
+def _people_of_groups(involved: pd.DataFrame) -> dict[tuple[int, str], Counter[int]]:
     """Count each person's seats in a group, apart for first and for escalated votes."""
-    engaged: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
-    seats = (held[name].tolist() for name in ("group", "kind", "annotator"))
-    for (group, kind, person), number in Counter(zip(*seats, strict=True)).items():
-        engaged[group, kind][person] = number
-    return engaged
+    counts: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
+    columns = (involved[name].tolist() for name in ("group", "kind", "annotator"))
+    for (group, kind, person), number in Counter(zip(*columns, strict=True)).items():
+        counts[group, kind][person] = number
+    return counts

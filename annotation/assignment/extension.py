@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from annotation.assignment.inputs import PlanError, Rule
-from annotation.assignment.pairs import Standing
+from annotation.assignment.pairs import PairStates
 from annotation.votes.votes import NO_LEVEL
 from pipeline.core import tables
 
@@ -26,35 +26,35 @@ class Extension(NamedTuple):
     decided: Set[str] = frozenset()
 
 
-def extension(known: Standing, decisions: Mapping[str, bool], rule: Rule) -> Extension:
+def find_extension(states: PairStates, decisions: Mapping[str, bool], rule: Rule) -> Extension:
     """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
 
     The rule waits until no pair of batch 1 does. A second batch that was begun is gone on with,
     whatever later answers make of the mean, unless the lead says no: what was asked of it for
     the audit or a top-up does not begin it.
     """
-    queries = _by_query(known, rule)
-    yes, no = (_named(queries, decisions, answer) for answer in (True, False))
-    told = yes | no | queries["begun"]
+    queries = _by_query(states, rule)
+    yes, no = (_mark_decided(queries, decisions, answer) for answer in (True, False))
+    certain = yes | no | queries["begun"]
     by_rule = ~queries["waits"] & queries["high"]
-    extended = queries["more"] & ~no & (told | by_rule)
-    unsure = queries["more"] & ~told & ~queries["waits"] & ~queries["levels"]
-    undecided = unsure | (queries["more"] & ~told & queries["waits"])
+    extended = queries["more"] & ~no & (certain | by_rule)
+    unsure = queries["more"] & ~certain & ~queries["waits"] & ~queries["levels"]
+    undecided = unsure | (queries["more"] & ~certain & queries["waits"])
     settled = queries["more"] & ~undecided
     return Extension(_ids(extended), _ids(unsure), _ids(undecided), _ids(settled))
 
 
-def _by_query(known: Standing, rule: Rule) -> pd.DataFrame:
+def _by_query(states: PairStates, rule: Rule) -> pd.DataFrame:
     """Return what the rule asks about each query, as columns of bool."""
-    pairs, level = known.pairs, known.verdicts.level
+    pairs, level = states.pairs, states.consensus.level
     first, second = pairs["batch"] == 1, pairs["batch"] == SECOND
     ranks = pairs["rank"].between(rule.batch - rule.last_ranks + 1, rule.batch)
     last = first & ranks & (level != NO_LEVEL)
-    begun = pairs.index.isin(known.seen["pair"]) | pairs.index.isin(known.given["pair"])
+    begun = pairs.index.isin(states.answered["pair"]) | pairs.index.isin(states.open_tasks["pair"])
     queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
         candidates=first | second,
         more=second,
-        waits=first & known.waiting,
+        waits=first & states.waiting,
         begun=second & ~pairs["extra"] & begun,
         levels=last,
         surplus=(level - rule.min_mean) * last,
@@ -66,7 +66,7 @@ def _by_query(known: Standing, rule: Rule) -> pd.DataFrame:
     )
 
 
-def _named(queries: pd.DataFrame, decisions: Mapping[str, bool], answer: bool) -> pd.Series:
+def _mark_decided(queries: pd.DataFrame, decisions: Mapping[str, bool], answer: bool) -> pd.Series:
     chosen = [query for query, decision in decisions.items() if decision == answer]
     return pd.Series(queries.index.isin(chosen), index=queries.index)
 
@@ -75,7 +75,9 @@ def _ids(marks: pd.Series) -> set[str]:
     return set(marks.index[marks])
 
 
-def of_judged_queries(decisions: Mapping[str, bool], same: Mapping[str, str]) -> dict[str, bool]:
+def decisions_by_judged_query(
+    decisions: Mapping[str, bool], same: Mapping[str, str]
+) -> dict[str, bool]:
     """Return the decisions by the query that is judged; of equal queries the smallest id's.
 
     `same` names that query for every query of the campaign.

@@ -18,7 +18,7 @@ DAYS = 7
 DAY = timedelta(days=1)
 
 
-def progress(
+def measure_progress(
     campaign: PlanInputs,
     state: Mapping[str, Any],
     rejected: pd.DataFrame,
@@ -34,16 +34,16 @@ def progress(
     judgments = campaign.judgments
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
     refused = Counter(rejected["annotator"].tolist())
-    found = people(timed, state["annotators"], refused)
+    annotators = people_figures(timed, state["annotators"], refused)
     recent = pace(judgments, now)
     return {
         **state,
         "as_of": _instant(now),
         "judgments": len(judgments),
-        "annotators": found,
+        "annotators": annotators,
         "refused": dict(Counter(rejected["reason"].tolist()).most_common()),
-        "not_begun": _not_begun(found),
-        "not_seen": _not_seen(found, now),
+        "not_begun": _not_begun(annotators),
+        "not_seen": _not_seen(annotators, now),
         "pace": recent,
         "forecast": forecast(state, _median(timed["seconds"]), recent["judgments_per_day"], now)
         if "outlook" in state
@@ -51,7 +51,7 @@ def progress(
     }
 
 
-def people(
+def people_figures(
     timed: pd.DataFrame, state: Mapping[str, Mapping[str, Any]], refused: Mapping[int, int]
 ) -> dict[str, dict[str, Any]]:
     """Return each annotator's hours done and left, judgments in an hour, and last judgment.
@@ -61,11 +61,11 @@ def people(
     by = timed.groupby("annotator")
     total, medians = by["seconds"].sum().to_dict(), by["seconds"].median().dropna().to_dict()
     last, usual = by["submitted_at"].max().to_dict(), _median(timed["seconds"])
-    found = {}
+    figures = {}
     for number, who in state.items():
         own = medians.get(int(number))
         typical = own or usual
-        found[number] = {
+        figures[number] = {
             **who,
             "hours": round(total.get(int(number), 0.0) / HOUR, 2),
             "per_hour": round(HOUR / own) if own else None,
@@ -73,7 +73,7 @@ def people(
             "last_judged": _instant(last[int(number)]) if int(number) in last else None,
             "refused": refused.get(int(number), 0),
         }
-    return found
+    return figures
 
 
 def pace(judgments: pd.DataFrame, now: datetime) -> dict[str, Any]:
@@ -104,23 +104,23 @@ def pace(judgments: pd.DataFrame, now: datetime) -> dict[str, Any]:
     }
 
 
-def _not_begun(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return [number for number, who in found.items() if who["open"] and not who["done"]]
+def _not_begun(annotators: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    return [number for number, who in annotators.items() if who["open"] and not who["done"]]
 
 
-def _not_seen(found: Mapping[str, Mapping[str, Any]], now: datetime) -> dict[str, int]:
+def _not_seen(annotators: Mapping[str, Mapping[str, Any]], now: datetime) -> dict[str, int]:
     """Return who has tasks open and judged nothing for a week, with the days since."""
     away = {
         number: (now - datetime.fromisoformat(who["last_judged"])) // DAY
-        for number, who in found.items()
+        for number, who in annotators.items()
         if who["open"] and who["last_judged"]
     }
     return {number: days for number, days in away.items() if days >= DAYS}
 
 
 def _median(seconds: pd.Series) -> float | None:
-    known = seconds.dropna()
-    return float(known.median()) if len(known) else None
+    present = seconds.dropna()
+    return float(present.median()) if len(present) else None
 
 
 def _instant(when: datetime) -> str:
@@ -169,21 +169,21 @@ def further_judgments(outlook: Mapping[str, int]) -> Bounds:
     """
     undecided = outlook["undecided"]
     size = outlook["second_pairs"] / undecided if undecided else 0.0
-    extended = _of_those_to_come(undecided, outlook["extended"], outlook["decided"])
+    extended = _predict_count(undecided, outlook["extended"], outlook["decided"])
 
     def added(queries: float, bound: int) -> float:
         second = round(queries * size)
         counts = (outlook["first"] + second, outlook["disputed"], outlook["compared"])
-        disputed = _of_those_to_come(*counts)[bound]
+        disputed = _predict_count(*counts)[bound]
         return FIRST_VOTES * second + (ALL_VOTES - FIRST_VOTES) * disputed
 
     return Bounds(added(extended.low, 0), added(extended.high, 1))
 
 
-def _of_those_to_come(number: int, part: int, whole: int) -> Bounds:
+def _predict_count(number: int, part: int, whole: int) -> Bounds:
     """Return how many of `number` will be as `part` of `whole` were."""
-    found = stats.betabinom(number, part + 0.5, whole - part + 0.5)
-    return Bounds(*(float(found.ppf(share)) for share in (TAIL, 1 - TAIL)))
+    distribution = stats.betabinom(number, part + 0.5, whole - part + 0.5)
+    return Bounds(*(float(distribution.ppf(share)) for share in (TAIL, 1 - TAIL)))
 
 
 def _date(number: float, per_day: float, now: datetime) -> str | None:

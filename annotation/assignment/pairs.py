@@ -8,15 +8,15 @@ import pandas as pd
 
 from annotation.assignment.inputs import PlanInputs
 from annotation.votes import votes
-from annotation.votes.rule import Verdicts, decide
+from annotation.votes.rule import Consensus, decide
 from annotation.votes.votes import FIRST_VOTES, VOTING, Bools, Ints
 from pipeline.campaign.pairs import ALL_VOTES, PAIR
 from pipeline.core import captions, tables
 
-SEAT = ["pair", "annotator", "kind"]
+ASSIGNMENT = ["pair", "annotator", "kind"]
 
 
-class Standing(NamedTuple):
+class PairStates(NamedTuple):
     """The pairs of distinct queries in order, and what is known of each, row by row.
 
     `same` names for every query the one that is judged for it. `group` in `pairs` numbers the
@@ -29,20 +29,20 @@ class Standing(NamedTuple):
     pairs: pd.DataFrame
     same: dict[str, str]
     clip: Bools
-    verdicts: Verdicts
-    seen: pd.DataFrame
-    given: pd.DataFrame
+    consensus: Consensus
+    answered: pd.DataFrame
+    open_tasks: pd.DataFrame
 
     @property
     def waiting(self) -> Bools:
         """Tell the pairs that people can and should still judge."""
-        waiting: Bools = self.clip & (self.verdicts.outcome == "waiting")
+        waiting: Bools = self.clip & (self.consensus.outcome == "waiting")
         return waiting
 
     @property
     def missing(self) -> Ints:
         """Return how many votes each pair that waits lacks, if all to come have a level."""
-        scores = self.verdicts.scores
+        scores = self.consensus.scores
         whole = np.where(scores >= FIRST_VOTES, ALL_VOTES, FIRST_VOTES)
         lacking: Ints = np.where(self.waiting, whole - scores, 0)
         return lacking
@@ -50,38 +50,38 @@ class Standing(NamedTuple):
     @property
     def escalated(self) -> Bools:
         """Tell the pairs whose first two levels lie apart."""
-        apart: Bools = (self.verdicts.scores >= FIRST_VOTES) & (self.verdicts.outcome != "two")
+        apart: Bools = (self.consensus.scores >= FIRST_VOTES) & (self.consensus.outcome != "two")
         return apart
 
 
-def canonical(queries: pd.DataFrame) -> dict[str, str]:
+def judged_queries(queries: pd.DataFrame) -> dict[str, str]:
     """Return for each of `query_id, query` the smallest query_id of equal text."""
     ordered = queries.sort_values("query_id")
     smallest = ordered.groupby(captions.text_key(ordered["query"]))["query_id"].transform("first")
     return dict(zip(ordered["query_id"], smallest, strict=True))
 
 
-def standing(campaign: PlanInputs, *, closed: bool = False) -> Standing:
+def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairStates:
     """Return where each pair stands; once the campaign is `closed`, what waits is discarded."""
-    same = canonical(campaign.queries)
+    same = judged_queries(campaign.queries)
     pairs = _pairs(campaign.candidates, campaign.extra, same)
-    fresh = votes.fresh(campaign.judgments, campaign.shown)
-    counting = votes.votes(_one_query(fresh, same), pairs)
-    given = campaign.open_tasks[campaign.open_tasks["kind"].isin(VOTING)]
+    fresh = votes.drop_stale(campaign.judgments, campaign.shown)
+    counting = votes.select_votes(_one_query(fresh, same), pairs)
+    open_tasks = campaign.open_tasks[campaign.open_tasks["kind"].isin(VOTING)]
     rounding = campaign.rule.rounding
-    return Standing(
+    return PairStates(
         pairs,
         same,
         clip=pairs["moment_id"].isin(list(campaign.clips)).to_numpy(),
-        verdicts=decide(
+        consensus=decide(
             counting.pair, counting.level, len(pairs), closed=closed, rounding=rounding
         ),
-        seen=_seats(_one_query(_answered(campaign), same), pairs),
-        given=_seats(_one_query(given, same), pairs),
+        answered=_assignments(_one_query(_answers(campaign), same), pairs),
+        open_tasks=_assignments(_one_query(open_tasks, same), pairs),
     )
 
 
-def _answered(campaign: PlanInputs) -> pd.DataFrame:
+def _answers(campaign: PlanInputs) -> pd.DataFrame:
     columns = tables.ASSIGNMENTS.columns
     both = [campaign.judgments[columns], campaign.spent[columns]]
     return pd.concat(both).drop_duplicates([*PAIR, "annotator"])
@@ -93,7 +93,7 @@ def _pairs(candidates: pd.DataFrame, extra: pd.DataFrame, same: Mapping[str, str
     pairs = wanted[judged].sort_values(["query_id", "batch", "moment_id"], ignore_index=True)
     return pairs.assign(
         group=pairs.groupby(["query_id", "batch"]).ngroup(),
-        extra=votes.rows_of(pairs, extra) >= 0,
+        extra=votes.pair_rows(pairs, extra) >= 0,
     )
 
 
@@ -102,6 +102,6 @@ def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(query_id=one.where(one.notna(), frame["query_id"]))
 
 
-def _seats(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    seats = frame.assign(pair=votes.rows_of(frame[PAIR], pairs))[SEAT]
-    return seats[seats["pair"] >= 0]
+def _assignments(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+    rows = frame.assign(pair=votes.pair_rows(frame[PAIR], pairs))[ASSIGNMENT]
+    return rows[rows["pair"] >= 0]

@@ -9,53 +9,55 @@ import pandas as pd
 
 from annotation.assignment.extension import SECOND, Extension
 from annotation.assignment.inputs import Annotator, PlanInputs
-from annotation.assignment.pairs import Standing, standing
-from annotation.votes.votes import FIRST_VOTES, Bools, Ints, last_shown, rows_of
+from annotation.assignment.pairs import PairStates, find_pair_states
+from annotation.votes.votes import FIRST_VOTES, Bools, Ints, last_shown, pair_rows
 from pipeline.campaign.next_step import Step, lines
 
 DECIDED = ("two", "four", "discarded", "unjudgeable")
 
 
-def ended(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
+def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
     """Return where a closed campaign stands: what was shown and waits is discarded.
 
     The pairs are those of the ledger, as in the consensus: what was never shown is not counted.
     """
     shown = last_shown(ledger)
-    known = standing(replace(campaign, shown=shown), closed=True)
-    counted = rows_of(known.pairs, shown) >= 0
-    second = counted & (known.pairs["batch"] == SECOND) & ~known.pairs["extra"]
-    extension = Extension(set(known.pairs.loc[second, "query_id"]), set())
-    nobody = known.given.iloc[:0]
+    states = find_pair_states(replace(campaign, shown=shown), closed=True)
+    counted = pair_rows(states.pairs, shown) >= 0
+    second = counted & (states.pairs["batch"] == SECOND) & ~states.pairs["extra"]
+    extension = Extension(set(states.pairs.loc[second, "query_id"]), set())
+    nobody = states.open_tasks.iloc[:0]
     return {
-        "pairs": pair_counts(known, counted, known.missing),
-        "queries": query_counts(known, extension, campaign.candidates),
+        "pairs": pair_counts(states, counted, states.missing),
+        "queries": query_counts(states, extension, campaign.candidates),
         "annotators": people_counts(campaign.annotators, nobody, campaign.done),
     }
 
 
-def pair_counts(known: Standing, wanted: Bools, unfilled: Ints) -> dict[str, int]:
+def pair_counts(states: PairStates, wanted: Bools, unfilled: Ints) -> dict[str, int]:
     """Count the wanted pairs: where each stands, and what keeps it from going on.
 
     What waits for a clip is not in `waiting`. `nobody_left` counts the pairs of `waiting` that
     every active person has seen: they wait for new people.
     """
-    outcome = known.verdicts.outcome[wanted]
+    outcome = states.consensus.outcome[wanted]
     counts = Counter(outcome.tolist())
-    waiting = int(known.waiting[wanted].sum())
+    waiting = int(states.waiting[wanted].sum())
     return {
         "all": len(outcome),
         "without_clip": counts["waiting"] - waiting,
         "waiting": waiting,
         **{name: counts[name] for name in DECIDED},
-        "escalated": int(known.escalated[wanted].sum()),
+        "escalated": int(states.escalated[wanted].sum()),
         "nobody_left": int((unfilled > 0).sum()),
     }
 
 
-def query_counts(known: Standing, extension: Extension, candidates: pd.DataFrame) -> dict[str, Any]:
+def query_counts(
+    states: PairStates, extension: Extension, candidates: pd.DataFrame
+) -> dict[str, Any]:
     """Count the queries, and name those that are extended or wait for the lead."""
-    judged = known.pairs["query_id"].nunique()
+    judged = states.pairs["query_id"].nunique()
     return {
         "all": judged,
         "left_out_as_equal": candidates["query_id"].nunique() - judged,
@@ -70,10 +72,10 @@ def people_counts(
     """Return what each person has open and done, by number; also of people who left the list."""
     waiting = Counter(assignments["annotator"].tolist())
     named = {who.number: {"role": who.role, "active": who.active} for who in annotators}
-    gone = {"role": None, "active": False}
+    left = {"role": None, "active": False}
     return {
         str(number): {
-            **named.get(number, gone),
+            **named.get(number, left),
             "open": waiting[number],
             "done": done.get(number, 0),
         }
@@ -81,19 +83,19 @@ def people_counts(
     }
 
 
-def outlook(known: Standing, wanted: Bools, further: Extension) -> dict[str, int]:
+def outlook(states: PairStates, wanted: Bools, further: Extension) -> dict[str, int]:
     """Count what tells how many judgments are still to come (`forecast.forecast`).
 
     `first` pairs lack one of their first two levels; of `compared` ones, which have both,
     `disputed` went to four people. `second_pairs` are the pairs of the second batches of the
     `undecided` queries; of the `decided` ones `extended` got theirs.
     """
-    scores, undecided = known.verdicts.scores, known.pairs["query_id"].isin(further.undecided)
-    second = undecided & (known.pairs["batch"] == SECOND) & ~known.pairs["extra"] & known.clip
+    scores, undecided = states.consensus.scores, states.pairs["query_id"].isin(further.undecided)
+    second = undecided & (states.pairs["batch"] == SECOND) & ~states.pairs["extra"] & states.clip
     return {
-        "first": int((known.waiting & wanted & (scores < FIRST_VOTES)).sum()),
+        "first": int((states.waiting & wanted & (scores < FIRST_VOTES)).sum()),
         "compared": int((scores >= FIRST_VOTES).sum()),
-        "disputed": int(known.escalated.sum()),
+        "disputed": int(states.escalated.sum()),
         "second_pairs": int(second.sum()),
         "undecided": len(further.undecided),
         "decided": len(further.decided),
@@ -101,9 +103,9 @@ def outlook(known: Standing, wanted: Bools, further: Extension) -> dict[str, int
     }
 
 
-def remark(figures: Mapping[str, Any], wanted: int, steps: Sequence[Step]) -> str:
+def summarize(figures: Mapping[str, Any], wanted: int, steps: Sequence[Step]) -> str:
     """Return in a few lines where the campaign stands, and what is to be done."""
     pairs = figures["pairs"]
     decided = sum(pairs[name] for name in DECIDED)
-    told = f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted"
-    return "\n".join([told, *lines(steps)])
+    line = f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted"
+    return "\n".join([line, *lines(steps)])

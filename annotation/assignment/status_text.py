@@ -15,7 +15,7 @@ def text(name: str, figures: Figures) -> str:
     """Return the figures of `annotation.status` as a page of text."""
     steps = [Step(**step) for step in figures["next"]]
     parts = [
-        [f"{name}: {figures['wanted']} judgments wanted; {_so_far(figures)}", *lines(steps)],
+        [f"{name}: {figures['wanted']} judgments wanted; {_totals(figures)}", *lines(steps)],
         list(_people(figures)),
         list(_pace(figures)),
         list(_refused(figures["refused"])),
@@ -26,7 +26,7 @@ def text(name: str, figures: Figures) -> str:
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _so_far(figures: Figures) -> str:
+def _totals(figures: Figures) -> str:
     """Return how far judging is; judgments of which no two make a pair are said to be there."""
     pairs, judgments = figures["pairs"], figures["judgments"]
     decided = sum(pairs[name] for name in DECIDED)
@@ -39,8 +39,8 @@ def _people(figures: Figures) -> Iterator[str]:
     yield f"{_row('annotator', *PERSON)}  last judged"
     for number, who in figures["annotators"].items():
         role = who["role"] or "left"
-        told = ("done", "open", "hours", "per_hour", "hours_left", "refused")
-        cells = (who[name] for name in told)
+        names = ("done", "open", "hours", "per_hour", "hours_left", "refused")
+        cells = (who[name] for name in names)
         row = _row(number, role if who["active"] else f"({role})", *cells)
         yield f"{row}  {_when(who['last_judged'])}"
     if figures["not_begun"]:
@@ -69,16 +69,16 @@ def _pace(figures: Figures) -> Iterator[str]:
     )
     for day in pace["by_day"] if pace["people"] else []:
         yield f"  {day['date']}  {day['judgments']:>7,} judgments  {day['people']:>4} people"
-    yield _to_come("open now", forecast["open"], forecast, "open")
+    yield _forecast_line("open now", forecast["open"], forecast, "open")
     for name, word in (("low", "to come, at least"), ("high", "to come, at most")):
-        yield _to_come(word, forecast["to_come"][name], forecast, name)
+        yield _forecast_line(word, forecast["to_come"][name], forecast, name)
 
 
-def _to_come(what: str, number: int, forecast: Figures, name: str) -> str:
+def _forecast_line(what: str, number: int, forecast: Figures, name: str) -> str:
     hours, date = forecast["hours"][name], forecast["dates"][name]
-    told = "" if hours is None else f", {hours:g} hours"
+    hours_text = "" if hours is None else f", {hours:g} hours"
     end = f", done on {date}" if date else ", and nobody judges"
-    return f"  {what:18}{number:>7,} judgments{told}{end}"
+    return f"  {what:18}{number:>7,} judgments{hours_text}{end}"
 
 
 def _refused(refused: Mapping[str, int]) -> Iterator[str]:

@@ -14,8 +14,8 @@ from label_studio_sdk import LabelStudio as Sdk
 from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
 
-from annotation.label_studio.errors import StudioError, told
-from annotation.label_studio.records import BARE, FULL, Answered, Project, Task
+from annotation.label_studio.errors import StudioError, translate_errors
+from annotation.label_studio.records import BARE, FULL, AnsweredTask, Project, Task
 from annotation.label_studio.settings import Endpoint
 
 PAGE = 1000
@@ -34,32 +34,34 @@ class LabelStudio:
     def __init__(self, endpoint: Endpoint, page: int = PAGE) -> None:
         """Take the server's address and a token of either kind, and how much to ask for at once."""
         self.url, self._page = endpoint.url, page
-        with told(self.url):
+        with translate_errors(self.url):
             self._sdk: Any = Sdk(  # type: ignore[no-untyped-call]
                 base_url=endpoint.url, api_key=endpoint.token
             )
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see."""
-        for found in self._pages(self._sdk.projects.list, "count", page_size=PAGE):
-            yield Project.of(found)
+        for item in self._pages(self._sdk.projects.list, "count", page_size=PAGE):
+            yield Project.parse(item)
 
     def project(self, number: int) -> Project:
         """Return one project as it is now."""
-        with told(self.url):
-            return Project.of(self._sdk.projects.get(number, request_options=SOMETIMES))
+        with translate_errors(self.url):
+            return Project.parse(self._sdk.projects.get(number, request_options=SOMETIMES))
 
     def create(self, settings: Mapping[str, Any]) -> Project:
         """Make a project."""
-        with told(self.url):
-            return Project.of(self._sdk.projects.create(**settings, request_options=ONCE))
+        with translate_errors(self.url):
+            return Project.parse(self._sdk.projects.create(**settings, request_options=ONCE))
 
     def delete_empty(self, project: Project) -> bool:
         """Delete a project without tasks, and tell whether it is gone; one that has some stays."""
-        with told(self.url):
+        with translate_errors(self.url):
             try:
-                found = Project.of(self._sdk.projects.get(project.id, request_options=SOMETIMES))
-                if found.tasks or found.answers:
+                current = Project.parse(
+                    self._sdk.projects.get(project.id, request_options=SOMETIMES)
+                )
+                if current.tasks or current.answers:
                     return False
                 self._sdk.projects.delete(project.id, request_options=ONCE)
             except ApiError as exc:
@@ -69,53 +71,53 @@ class LabelStudio:
 
     def change(self, project: Project, settings: Mapping[str, Any]) -> None:
         """Change a project's settings."""
-        with told(self.url):
+        with translate_errors(self.url):
             self._sdk.projects.update(project.id, **settings, request_options=ONCE)
 
     def serve_local(self, project: Project, folder: str) -> None:
         """Let the people of a project see the files under `folder`, as the server knows it."""
-        with told(self.url):
+        with translate_errors(self.url):
             self._serve(self._sdk.import_storage.local, project, {"path": folder})
 
     def serve_s3(self, project: Project, bucket: str, prefix: str) -> None:
         """Let the server sign the addresses of a bucket's files, with its own credentials."""
         place = {"bucket": bucket, "prefix": prefix}
-        with told(self.url):
+        with translate_errors(self.url):
             self._serve(self._sdk.import_storage.s3, project, place, presign=True)
 
     def tasks(self, project: Project) -> Iterator[Task]:
         """Yield every task, without its answers."""
         for task in self._tasks(project, fields="task_only", include=",".join(BARE)):
-            yield Task.of(task)
+            yield Task.parse(task)
 
-    def answers(self, project: Project, since: datetime | None) -> Iterator[Answered]:
+    def answers(self, project: Project, since: datetime | None) -> Iterator[AnsweredTask]:
         """Yield the tasks with a draft or changed after `since` (None: all), with their answers."""
         changed = {} if since is None else {"query": _changed_after(since)}
         for task in self._tasks(project, fields="all", include=",".join(sorted(FULL)), **changed):
-            yield Answered.of(task)
+            yield AnsweredTask.parse(task)
 
     def add(self, project: Project, data: Sequence[Mapping[str, Any]]) -> list[int]:
         """Add tasks, all or none; return their numbers in the same order."""
-        with told(self.url):
-            done = self._sdk.projects.import_tasks(
+        with translate_errors(self.url):
+            response = self._sdk.projects.import_tasks(
                 project.id,
                 request=[{"data": dict(one)} for one in data],
                 return_task_ids=True,
                 request_options=ONCE,
             )
-        numbers = list(done.task_ids or [])
+        numbers = list(response.task_ids or [])
         if len(numbers) != len(data):
             raise StudioError(f"{self.url}: took {len(numbers)} of {len(data)} tasks; push again")
         return numbers
 
     def set_closed(self, task: int, closed: bool) -> None:
         """Take a task out of the stream, or give it out again; it can still be answered."""
-        with told(self.url):
+        with translate_errors(self.url):
             self._sdk.tasks.update(str(task), is_labeled=closed, request_options=ONCE)
 
     def answer(self, task: int, result: Sequence[Mapping[str, Any]], seconds: float) -> None:
         """Answer a task as the token's owner."""
-        with told(self.url):
+        with translate_errors(self.url):
             self._sdk.annotations.create(
                 task, result=list(result), lead_time=seconds, request_options=ONCE
             )
@@ -128,24 +130,24 @@ class LabelStudio:
         Raises:
             StudioError: two accounts have one address.
         """
-        with told(self.url):
-            found = self._sdk.users.list(request_options=SOMETIMES)
+        with translate_errors(self.url):
+            users = self._sdk.users.list(request_options=SOMETIMES)
             accounts = sorted(
-                (int(user.id), str(user.email).lower()) for user in found if user.email
+                (int(user.id), str(user.email).lower()) for user in users if user.email
             )
-        known: dict[str, int] = {}
+        numbers: dict[str, int] = {}
         for number, email in accounts:
-            if known.setdefault(email, number) != number:
+            if numbers.setdefault(email, number) != number:
                 raise StudioError(
-                    f"{self.url}: accounts {known[email]} and {number} have one address (but for"
+                    f"{self.url}: accounts {numbers[email]} and {number} have one address (but for"
                     " upper and lower case), so that nobody can tell whose answers are whose;"
                     " delete the one that was not made by its owner (docs/campaign.md)"
                 )
-        return known
+        return numbers
 
     def invite_path(self) -> str:
         """Return the path with which somebody can sign up."""
-        with told(self.url):
+        with translate_errors(self.url):
             return str(
                 self._sdk.organizations.invites.get_invite_link(
                     request_options=SOMETIMES
@@ -159,8 +161,8 @@ class LabelStudio:
         place: Mapping[str, str],
         **how: bool,
     ) -> None:
-        known = storages.list(project=project.id, request_options=SOMETIMES)
-        if place not in [{name: getattr(one, name) or "" for name in place} for one in known]:
+        existing = storages.list(project=project.id, request_options=SOMETIMES)
+        if place not in [{name: getattr(one, name) or "" for name in place} for one in existing]:
             settings = {"title": "clips", "use_blob_urls": True, **place, **how}
             storages.create(project=project.id, **settings, request_options=ONCE)
 
@@ -174,7 +176,7 @@ class LabelStudio:
         number, seen, total = 0, 0, 1
         while seen < total:
             number += 1
-            with told(self.url):
+            with translate_errors(self.url):
                 page = ask(page=number, request_options=SOMETIMES, **wanted)
                 items, total = list(page.items or []), int(getattr(page.response, size))
             if not items and seen < total:

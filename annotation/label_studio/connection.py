@@ -10,7 +10,7 @@ from filelock import FileLock, Timeout
 from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
-from annotation.label_studio.roster import Roster, roster
+from annotation.label_studio.roster import Roster, read_roster
 from pipeline.campaign.campaign import CampaignError, Opened, running
 from pipeline.core import cli
 from pipeline.core.params import load
@@ -34,8 +34,8 @@ def connect(name: str) -> Connection | None:
     Raises:
         MomentRankError: the campaign's files are wrong, or its secret is not here.
     """
-    found = running()
-    if found is None:
+    campaign = running()
+    if campaign is None:
         cli.log(f"{name}: no campaign is open, so nobody is asked")
         return None
     endpoint = settings.endpoint()
@@ -47,12 +47,12 @@ def connect(name: str) -> Connection | None:
         )
         return None
     return Connection(
-        found, LabelStudio(endpoint, load().pull.page), keys.signer(found.id), roster()
+        campaign, LabelStudio(endpoint, load().pull.page), keys.signer(campaign.id), read_roster()
     )
 
 
 @contextmanager
-def alone(name: str) -> Iterator[None]:
+def hold_lock(name: str) -> Iterator[None]:
     """Hold the lock of this checkout's campaign; wait for whoever holds it.
 
     A pull or push whose parent was killed lives on, and must not meet the next one.

@@ -17,7 +17,7 @@ class StudioError(MomentRankError):
 
 
 @contextmanager
-def told(url: str) -> Iterator[None]:
+def translate_errors(url: str) -> Iterator[None]:
     """Turn the failures of the SDK and of the network into a StudioError."""
     try:
         yield
@@ -33,7 +33,7 @@ def told(url: str) -> Iterator[None]:
     except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
         raise StudioError(f"{url}: the connection broke off; try again") from exc
     except (AttributeError, TypeError) as exc:  # the SDK checks nothing that it is sent
-        raise StudioError(_strange(url)) from exc
+        raise StudioError(_not_label_studio(url)) from exc
 
 
 def _refusal(url: str, exc: ApiError) -> str:
@@ -42,11 +42,11 @@ def _refusal(url: str, exc: ApiError) -> str:
     if exc.status_code == HTTPStatus.NOT_FOUND:
         return f"{url}: what was asked for is not there (404); is it a Label Studio?"
     if exc.status_code is not None and httpx.codes.is_success(exc.status_code):
-        return _strange(url)
+        return _not_label_studio(url)
     detail = exc.body.get("detail", "") if isinstance(exc.body, Mapping) else ""
     invalid = exc.body.get("validation_errors", "") if isinstance(exc.body, Mapping) else ""
     return f"{url}: answered {exc.status_code} {detail} {invalid}".rstrip() + "; try again"
 
 
-def _strange(url: str) -> str:
+def _not_label_studio(url: str) -> str:
     return f"{url}: what it sent is no answer of a Label Studio; mend {URL}, or try again"

@@ -46,12 +46,12 @@ def read(text: str) -> Guideline:
     head, body = parts(text)
     if body.count(_LEVELS_HERE) != 1:
         raise GuidelineError(f"{NAME}: {_LEVELS_HERE} must stand in it once, on its own")
-    body = body.replace(_LEVELS_HERE, _listed(head.levels))
+    body = body.replace(_LEVELS_HERE, _list_levels(head.levels))
     html = MarkdownIt("commonmark", {"html": False}).render(body)
     return Guideline(head.version, head.levels, head.reasons, html)
 
 
-def _listed(levels: Mapping[LevelNumber, Level]) -> str:
+def _list_levels(levels: Mapping[LevelNumber, Level]) -> str:
     """Return the levels as a list in Markdown, the best first."""
     return "\n".join(
         f"* **{number} {level.name}**: {level.meaning}"

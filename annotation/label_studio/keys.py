@@ -47,7 +47,7 @@ class Key(NamedTuple):
         return (*self[:3], purpose, self.query_sha, self.clip_sha)
 
 
-class Shown(Protocol):
+class ShownTask(Protocol):
     """The data of a task as it is on the server: its key, the query, and the clip's HTML."""
 
     @property
@@ -63,7 +63,7 @@ class Shown(Protocol):
         """The HTML around the clip."""
 
 
-class Signed(NamedTuple):
+class SignedKey(NamedTuple):
     """A key that was made in this campaign, and the hash of all that its task shows, if known."""
 
     key: Key
@@ -96,7 +96,7 @@ class Signer:
         signed = self._open(text)
         return signed and signed.key
 
-    def shows(self, task: Shown) -> bool:
+    def shows(self, task: ShownTask) -> bool:
         """Tell whether a task shows what its key says."""
         signed, query, clip = self._open(task.pair), task.query, task.clip
         if signed is None or not isinstance(query, str) or not isinstance(clip, str):
@@ -105,16 +105,16 @@ class Signer:
         whole = signed.shown in {"", page.digest(query, clip)}
         return whole and shown == (signed.key.query_sha, signed.key.clip_sha)
 
-    def read_shown(self, task: Shown) -> Key | None:
+    def read_shown(self, task: ShownTask) -> Key | None:
         """Return the key of a task that shows what its key says, else None."""
         return self.read(task.pair) if self.shows(task) else None
 
-    def _open(self, text: object) -> Signed | None:
+    def _open(self, text: object) -> SignedKey | None:
         if not isinstance(text, str):
             return None
         return self._open_token(text) if "." in text else self._decrypt(text)
 
-    def _decrypt(self, text: str) -> Signed | None:
+    def _decrypt(self, text: str) -> SignedKey | None:
         try:
             sealed = base64.b64decode(text, altchars="-_", validate=True)
             kind_at = Key._fields.index("kind")
@@ -122,25 +122,25 @@ class Signer:
         except (InvalidTag, ValueError):
             return None
         values[kind_at] = tables.KINDS[int(values[kind_at])]
-        return Signed(Key(*values), shown)
+        return SignedKey(Key(*values), shown)
 
-    def _open_token(self, text: str) -> Signed | None:
+    def _open_token(self, text: str) -> SignedKey | None:
         """Read a key of a campaign that was opened before keys were encrypted."""
         try:
             claims: dict[str, Any] = jwt.decode(text, self._secret, [ALGORITHM])
         except (jwt.InvalidTokenError, ValueError, RecursionError):
             return None
         ours = claims.pop("campaign", None) == self._campaign
-        return Signed(Key(**claims), "") if ours and claims.keys() == set(Key._fields) else None
+        return SignedKey(Key(**claims), "") if ours and claims.keys() == set(Key._fields) else None
 
 
-def new_secret() -> str:
+def ensure_secret() -> str:
     """Return the secret of `.env`; write a new random one if there is none."""
-    known = settings.value(SECRET)
-    if known is None:
-        known = secrets.token_hex(32)
-        settings.write({SECRET: known})
-    return known
+    secret = settings.value(SECRET)
+    if secret is None:
+        secret = secrets.token_hex(32)
+        settings.write({SECRET: secret})
+    return secret
 
 
 def signer(campaign: str) -> Signer:

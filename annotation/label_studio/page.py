@@ -157,8 +157,8 @@ def _answer(level: str | None, reason: str | None) -> Answer:
     if level == CANT_JUDGE:
         if reason is None:
             return Answer(problem="no-reason")
-        found = next((name for name in get_args(ReasonName) if name == reason), None)
-        return Answer(reason=found) if found else Answer(problem="bad-reason")
+        name_or_none = next((name for name in get_args(ReasonName) if name == reason), None)
+        return Answer(reason=name_or_none) if name_or_none else Answer(problem="bad-reason")
     if reason is not None:
         return Answer(problem="reason-alone" if level is None else "both")
     number = next((number for number in get_args(LevelNumber) if str(number) == level), None)

@@ -31,12 +31,14 @@ def title(name: str, annotator: int) -> str:
     return name[: TITLE_LENGTH - len(end)] + end
 
 
-def page(studio: LabelStudio, project: Project) -> str:
+def page_url(studio: LabelStudio, project: Project) -> str:
     """Return the address at which its annotator judges, one task after the other."""
     return f"{studio.url}/projects/{project.id}/data?labeling=1"
 
 
-def ours(studio: LabelStudio, opened: Opened, *, beside_others: bool = False) -> dict[int, Project]:
+def find_projects(
+    studio: LabelStudio, opened: Opened, *, beside_others: bool = False
+) -> dict[int, Project]:
     """Return the campaign's projects by annotator.
 
     Raises:
@@ -44,7 +46,7 @@ def ours(studio: LabelStudio, opened: Opened, *, beside_others: bool = False) ->
         CampaignError: it holds other campaigns and nothing of this one, or two projects of one
             annotator.
     """
-    marked = [(found.groups(), project) for project, found in _marked(studio.projects())]
+    marked = [(match.groups(), project) for project, match in _match_marks(studio.projects())]
     own = [
         (int(number), project) for (campaign, number), project in marked if campaign == opened.id
     ]
@@ -65,6 +67,6 @@ def ours(studio: LabelStudio, opened: Opened, *, beside_others: bool = False) ->
     return dict(reversed(own))
 
 
-def _marked(projects: Iterable[Project]) -> list[tuple[Project, re.Match[str]]]:
-    found = ((project, MARK.match(project.description)) for project in projects)
-    return [(project, match) for project, match in found if match]
+def _match_marks(projects: Iterable[Project]) -> list[tuple[Project, re.Match[str]]]:
+    pairs = ((project, MARK.match(project.description)) for project in projects)
+    return [(project, match) for project, match in pairs if match]

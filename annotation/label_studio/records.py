@@ -25,17 +25,17 @@ class Project(NamedTuple):
     answers: int
 
     @classmethod
-    def of(cls, found: Any) -> "Project":  # noqa: ANN401  (the SDK has several types for it)
+    def parse(cls, item: Any) -> "Project":  # noqa: ANN401  (the SDK has several types for it)
         """Return the SDK's project as ours."""
         return cls(
-            found.id,
-            found.title or "",
-            found.description or "",
-            found.label_config or "",
-            found.expert_instruction or "",
-            str(found.created_at),
-            found.task_number or 0,
-            (found.total_annotations_number or 0) + (found.skipped_annotations_number or 0),
+            item.id,
+            item.title or "",
+            item.description or "",
+            item.label_config or "",
+            item.expert_instruction or "",
+            str(item.created_at),
+            item.task_number or 0,
+            (item.total_annotations_number or 0) + (item.skipped_annotations_number or 0),
         )
 
 
@@ -54,11 +54,11 @@ class Task(NamedTuple):
     clip: object = None
 
     @classmethod
-    def of(cls, found: Any) -> "Task":  # noqa: ANN401  (as above)
+    def parse(cls, item: Any) -> "Task":  # noqa: ANN401  (as above)
         """Return the SDK's task, asked for with `BARE`, as ours."""
-        answers = (found.total_annotations or 0) + (found.cancelled_annotations or 0)
-        pair, *shown = _data(found)
-        return cls(found.id, pair, bool(found.is_labeled), answers, *shown)
+        answers = (item.total_annotations or 0) + (item.cancelled_annotations or 0)
+        pair, *shown = _data(item)
+        return cls(item.id, pair, bool(item.is_labeled), answers, *shown)
 
     @property
     def waits(self) -> bool:
@@ -66,7 +66,7 @@ class Task(NamedTuple):
         return not self.closed and not self.answers
 
 
-class Answered(NamedTuple):
+class AnsweredTask(NamedTuple):
     """A task with what people have made of it, as Label Studio's API gives it.
 
     `answers` are its annotations, `drafts` what was not submitted: the token's owner's alone,
@@ -83,25 +83,25 @@ class Answered(NamedTuple):
     clip: object = None
 
     @classmethod
-    def of(cls, found: Any) -> "Answered":  # noqa: ANN401  (as above)
+    def parse(cls, item: Any) -> "AnsweredTask":  # noqa: ANN401  (as above)
         """Return the SDK's task, asked for with `FULL`, as ours."""
-        pair, *shown = _data(found)
+        pair, *shown = _data(item)
         return cls(
-            found.id,
+            item.id,
             pair,
-            bool(found.is_labeled),
-            found.updated_at.astimezone(UTC),
-            [{name: one.get(name) for name in OF_ANSWER} for one in found.annotations],
+            bool(item.is_labeled),
+            item.updated_at.astimezone(UTC),
+            [{name: answer.get(name) for name in OF_ANSWER} for answer in item.annotations],
             [
-                {name: one.get(name) for name in OF_DRAFT}
-                for one in map(_fields, found.drafts or ())
+                {name: answer.get(name) for name in OF_DRAFT}
+                for answer in map(_fields, item.drafts or ())
             ],
             *shown,
         )
 
 
-def _data(found: Any) -> list[object]:  # noqa: ANN401  (as above)
-    return [found.data.get(name) for name in ("pair", "query", "clip_html")]
+def _data(item: Any) -> list[object]:  # noqa: ANN401  (as above)
+    return [item.data.get(name) for name in ("pair", "query", "clip_html")]
 
 
 def _fields(draft: Any) -> Mapping[str, Any]:  # noqa: ANN401  (as above)

@@ -55,18 +55,18 @@ class Roster(NamedTuple):
     accounts: Mapping[int, Account]
 
 
-def people(path: Path = PUBLIC) -> list[Annotator]:
+def read_people(path: Path = PUBLIC) -> list[Annotator]:
     """Return the annotators by number.
 
     Raises:
         FileError: the file is missing or not YAML (a number twice is not).
         ParamsError: a key is unknown, missing or impossible.
     """
-    found = read_model(People, path).annotators
-    return [Annotator(number, who.role, who.active) for number, who in sorted(found.items())]
+    listed = read_model(People, path).annotators
+    return [Annotator(number, who.role, who.active) for number, who in sorted(listed.items())]
 
 
-def accounts(path: Path = PRIVATE) -> dict[int, Account]:
+def read_accounts(path: Path = PRIVATE) -> dict[int, Account]:
     """Return the accounts by annotator; nothing if the file is missing.
 
     Raises:
@@ -75,28 +75,28 @@ def accounts(path: Path = PRIVATE) -> dict[int, Account]:
     if not path.is_file():
         return {}
     cli.keep_private(path)
-    found = read_model(Accounts, path).accounts
+    listed = read_model(Accounts, path).accounts
     by_email: dict[str, int] = {}
-    for number, account in found.items():
+    for number, account in listed.items():
         other = by_email.setdefault(account.email.lower(), number)
         if other != number:
             raise CampaignError(f"{path}: annotators {other} and {number} have the same account")
-    return found
+    return listed
 
 
-def roster() -> Roster:
+def read_roster() -> Roster:
     """Return who takes part, with their accounts.
 
     Raises:
         MomentRankError: one of the two files is wrong.
     """
-    return Roster(people(), accounts())
+    return Roster(read_people(), read_accounts())
 
 
-def write(annotators: Mapping[int, Person], known: Mapping[int, Account]) -> None:
+def write(annotators: Mapping[int, Person], accounts: Mapping[int, Account]) -> None:
     """Write both files anew, the private one readable by its owner alone."""
     public = People(annotators=dict(annotators)).model_dump()
-    private = Accounts(accounts=dict(known)).model_dump(exclude_none=True)
+    private = Accounts(accounts=dict(accounts)).model_dump(exclude_none=True)
     files.write_yaml(
         PUBLIC, public, "Who takes part: a number, a role (annotator, escalation, lead)."
     )

@@ -26,7 +26,7 @@ PLAIN = re.compile(r"[\w./:@%+=,-]*")
 """What needs no quotes in `.env`."""
 
 
-class EnvError(MomentRankError):
+class SettingsError(MomentRankError):
     """A setting that can't be meant."""
 
 
@@ -46,20 +46,20 @@ def read(path: Path = ENV) -> dict[str, str]:
     if not path.is_file():
         return {}
     cli.keep_private(path)
-    found = dotenv_values(path, interpolate=False)
-    return {name: text for name, text in found.items() if text is not None}
+    values = dotenv_values(path, interpolate=False)
+    return {name: text for name, text in values.items() if text is not None}
 
 
 def write(values: Mapping[str, str], path: Path = ENV) -> None:
     """Put values into `.env`; what else stands there stays, and nobody else can read it."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     kept = [line for line in lines if line.partition("=")[0].strip() not in values]
-    text = "\n".join([*kept, *(f"{name}={_quoted(text)}" for name, text in values.items())]) + "\n"
+    text = "\n".join([*kept, *(f"{name}={_quote(text)}" for name, text in values.items())]) + "\n"
     with files.unfinished(path, private=True) as stream:
         stream.write(text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     if PLAIN.fullmatch(text):
         return text
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
@@ -82,7 +82,9 @@ def split_address(url: str) -> SplitResult:
             return parts
     except ValueError:  # of a host in brackets, or a port
         pass
-    raise EnvError(f"{URL}: is no address, such as http://127.0.0.1:8080 or https://example.org")
+    raise SettingsError(
+        f"{URL}: is no address, such as http://127.0.0.1:8080 or https://example.org"
+    )
 
 
 def endpoint(path: Path = ENV) -> Endpoint | None:
@@ -96,7 +98,7 @@ def endpoint(path: Path = ENV) -> Endpoint | None:
         return None
     parts = split_address(url)
     if parts.username is not None:
-        raise EnvError(f"{URL}: leave name and password out of it; {TOKEN} opens the server")
+        raise SettingsError(f"{URL}: leave name and password out of it; {TOKEN} opens the server")
     if not TOKEN_TEXT.fullmatch(token):
-        raise EnvError(f"{TOKEN}: holds characters that no token has; copy it once more")
+        raise SettingsError(f"{TOKEN}: holds characters that no token has; copy it once more")
     return Endpoint(url.rstrip("/"), token)

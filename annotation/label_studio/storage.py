@@ -7,7 +7,7 @@ from pipeline.campaign.campaign import CampaignError
 from pipeline.video import store
 
 
-def place(setting: str) -> str:
+def location(setting: str) -> str:
     """Return where clips are: a folder as the server sees it, a bucket, or an address.
 
     Raises:
@@ -25,7 +25,7 @@ def place(setting: str) -> str:
     return f"{root.rstrip('/')}/clips"
 
 
-def serve(studio: LabelStudio, project: Project, clips: str) -> None:
+def attach(studio: LabelStudio, project: Project, clips: str) -> None:
     """Add the storage that a project needs for its clips; those of a web server need none.
 
     Raises:

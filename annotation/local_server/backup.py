@@ -72,8 +72,8 @@ def _answers(database: sqlite3.Connection, name: Path) -> int:
 
 def _others() -> Iterator[Path]:
     """Yield Label Studio's other files (its key, uploads), and this folder's settings."""
-    found = sorted(path for path in DATA.rglob("*") if path.is_file())
-    yield from (path for path in found if path.name not in PARTS_OF_A_DATABASE)
+    paths = sorted(path for path in DATA.rglob("*") if path.is_file())
+    yield from (path for path in paths if path.name not in PARTS_OF_A_DATABASE)
     yield from (path for path in SETTINGS if path.is_file())
 
 
@@ -87,7 +87,7 @@ def restore(path: Path) -> str:
         raise ServerError("the server runs: python -m annotation.server stop, then again")
     try:
         with zipfile.ZipFile(path) as archive, TemporaryDirectory(dir=_home()) as folder:
-            names = [_checked(path, name) for name in archive.namelist()]
+            names = [_check_name(path, name) for name in archive.namelist()]
             archive.extractall(folder, names)
             new = Path(folder)
             if not (new / DATABASE).is_file():
@@ -95,12 +95,12 @@ def restore(path: Path) -> str:
             with closing(sqlite3.connect(new / DATABASE)) as copy:
                 answers = _answers(copy, path)
             aside = _move_aside()
-            _put(new, names)
+            _put_in_place(new, names)
     except (OSError, zipfile.BadZipFile, zipfile.LargeZipFile, sqlite3.Error) as exc:
         raise ServerError(f"{path}: is no backup that can be read ({exc})") from exc
-    kept = f"; what was here is in {aside}" if aside else ""
+    remark = f"; what was here is in {aside}" if aside else ""
     return (
-        f"{path}: {answers:,} answers are back{kept}. Next: python -m annotation.server start,"
+        f"{path}: {answers:,} answers are back{remark}. Next: python -m annotation.server start,"
         " dvc repro"
     )
 
@@ -110,27 +110,27 @@ def _home() -> Path:
     return HOME
 
 
-def _checked(path: Path, name: str) -> str:
+def _check_name(path: Path, name: str) -> str:
     """Return a name that a backup may hold: nothing outside of the folders that we write."""
     parts = PurePosixPath(name)
-    known = parts in {PurePosixPath(one) for one in SETTINGS} or parts.is_relative_to(DATA)
-    if not known or ".." in parts.parts or parts.is_absolute():
+    is_known = parts in {PurePosixPath(one) for one in SETTINGS} or parts.is_relative_to(DATA)
+    if not is_known or ".." in parts.parts or parts.is_absolute():
         raise ServerError(f"{path}: holds {name!r}, so it is no backup of ours")
     return name
 
 
 def _move_aside() -> Path | None:
-    there = [one for one in (DATA, *SETTINGS) if one.exists()]
-    if not there:
+    present = [one for one in (DATA, *SETTINGS) if one.exists()]
+    if not present:
         return None
     aside = HOME / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    for one in there:
+    for one in present:
         (aside / one).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.move(one, aside / one)
     return aside
 
 
-def _put(new: Path, names: list[str]) -> None:
+def _put_in_place(new: Path, names: list[str]) -> None:
     for name in names:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         (new / name).chmod(0o600)

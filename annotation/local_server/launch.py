@@ -61,11 +61,11 @@ def launch(port: int, credentials: Mapping[str, str]) -> psutil.Process:
     for folder in (DATA, MEDIA, MADE):
         folder.mkdir(parents=True, exist_ok=True)
     if not DATABASE.exists() and os.access(EMPTY.parent, os.W_OK):
-        _begin_with_an_empty_one()
+        _copy_empty_database()
     if not CLIPS.is_symlink():
         CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
     settings = {
-        **_own(DATA.resolve()),
+        **_folder_settings(DATA.resolve()),
         env.USERNAME: credentials[env.USERNAME],
         env.PASSWORD: credentials[env.PASSWORD],
         "LABEL_STUDIO_USER_TOKEN": credentials[env.TOKEN],
@@ -124,7 +124,7 @@ def _no_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _own(data: Path) -> dict[str, str]:
+def _folder_settings(data: Path) -> dict[str, str]:
     """Return the settings with which Label Studio keeps to a folder, and to itself."""
     return {
         **QUIET,
@@ -134,7 +134,7 @@ def _own(data: Path) -> dict[str, str]:
     }
 
 
-def _begin_with_an_empty_one() -> None:
+def _copy_empty_database() -> None:
     """Put a database without anybody in its place, which is made once for all servers here.
 
     Label Studio would take half a minute for its tables each time.
@@ -145,7 +145,7 @@ def _begin_with_an_empty_one() -> None:
                 data = Path(folder).absolute()
                 subprocess.run(  # noqa: S603  (our own command line)
                     [str(PROGRAM.absolute()), "version", WHERE, str(data)],
-                    env={**os.environ, **_own(data)},
+                    env={**os.environ, **_folder_settings(data)},
                     capture_output=True,
                     check=False,  # what it could not make, the server makes, and says what is wrong
                 )
@@ -156,7 +156,7 @@ def _begin_with_an_empty_one() -> None:
             stream.write(EMPTY.read_bytes())
 
 
-def wait_until_it_answers(process: psutil.Process) -> Running:
+def wait_until_ready(process: psutil.Process) -> Running:
     """Return the server once it accepts our token, with the port that it took.
 
     Raises:
@@ -167,16 +167,16 @@ def wait_until_it_answers(process: psutil.Process) -> Running:
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         if not is_alive(process):
-            raise _reason_of_its_end()
+            raise _exit_error()
         port = port_of(process)
         if port is not None:
-            found = Running(process, port)
-            status = answer(found.url, env.read().get(env.TOKEN, ""))
+            server = Running(process, port)
+            status = whoami_status(server.url, env.read().get(env.TOKEN, ""))
             if status == HTTPStatus.OK:
-                return found
+                return server
             if status == HTTPStatus.UNAUTHORIZED:
                 raise TokenError(
-                    f"{found.url} does not know the token in {env.ENV}: its database in {DATA}"
+                    f"{server.url} does not know the token in {env.ENV}: its database in {DATA}"
                     " is of another one, or somebody has switched these tokens off (Organization,"
                     " Access Token Settings); correct the one or the other, and start again"
                 )
@@ -184,7 +184,7 @@ def wait_until_it_answers(process: psutil.Process) -> Running:
     raise ServerError(f"Label Studio did not answer in {START_SECONDS:g} s; {LOG} may say why")
 
 
-def _reason_of_its_end() -> ServerError:
+def _exit_error() -> ServerError:
     deadline = time.monotonic() + LOG_SECONDS
     while time.monotonic() < deadline:  # the log is written by a process of its own
         if TAKEN in _end_of_log():
@@ -200,7 +200,7 @@ def _end_of_log() -> str:
         return ""
 
 
-def answer(url: str, token: str) -> int | None:
+def whoami_status(url: str, token: str) -> int | None:
     """Return the HTTP status of asking who we are, or None if nobody answers."""
     headers = {"Authorization": f"Token {token}"}
     try:

@@ -33,7 +33,7 @@ def is_free(port: int) -> bool:
     return True
 
 
-def becomes_free(port: int) -> bool:
+def wait_until_free(port: int) -> bool:
     """Tell whether a port is free, or is within `GRACE` seconds.
 
     A server that was killed holds its port until its last thread is gone.
@@ -58,10 +58,14 @@ def _any() -> int:
         return int(listener.getsockname()[1])
 
 
-def holder(port: int) -> str:
+def describe_holder(port: int) -> str:
     """Say who listens on a port, as far as this user may know."""
     with suppress(psutil.Error, OSError):
-        for found in psutil.net_connections("tcp"):
-            if found.status == psutil.CONN_LISTEN and found.laddr.port == port and found.pid:
-                return f"{psutil.Process(found.pid).name()}, process {found.pid}"
+        for connection in psutil.net_connections("tcp"):
+            if (
+                connection.status == psutil.CONN_LISTEN
+                and connection.laddr.port == port
+                and connection.pid
+            ):
+                return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
     return "another program"

@@ -55,7 +55,7 @@ def find() -> psutil.Process | None:
     return None
 
 
-def running() -> Running | None:
+def find_running() -> Running | None:
     """Return this folder's server, if it listens."""
     process = find()
     port = port_of(process) if process else None
@@ -65,21 +65,21 @@ def running() -> Running | None:
 def port_of(process: psutil.Process) -> int | None:
     """Return the port on which a process listens, or None if it does not (yet)."""
     with suppress(psutil.Error):
-        found = process.net_connections("tcp4")
-        ports = (one.laddr.port for one in found if one.status == psutil.CONN_LISTEN)
+        connections = process.net_connections("tcp4")
+        ports = (one.laddr.port for one in connections if one.status == psutil.CONN_LISTEN)
         return min(ports, default=None)
     return None
 
 
-def end(process: psutil.Process) -> None:
+def terminate(process: psutil.Process) -> None:
     """Stop a process, and wait until it is gone.
 
     Raises:
         ServerError: it would not stop.
     """
-    for stop in (process.terminate, process.kill):
+    for signal in (process.terminate, process.kill):
         with suppress(psutil.NoSuchProcess):
-            stop()
+            signal()
         psutil.wait_procs([process], timeout=STOP_SECONDS)
         if not is_alive(process):
             return

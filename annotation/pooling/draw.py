@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.pooling.design import AuditError, Design
-from annotation.pooling.ranked import ranked
+from annotation.pooling.ranked import rank_pool
 from pipeline.core import rng, tables
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.similarity import Ints
@@ -29,14 +29,16 @@ class Sizes(NamedTuple):
     random: int = RANDOM
 
 
-class Drawn(NamedTuple):
+class AuditDraw(NamedTuple):
     """The pairs (`tables.AUDIT`), sorted by query and rank, and how they were drawn."""
 
     table: pd.DataFrame
     design: Design
 
 
-def draw(queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings, sizes: Sizes) -> Drawn:
+def draw(
+    queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings, sizes: Sizes
+) -> AuditDraw:
     """Draw an audit of `queries` (`query_id, query`) among described `moments`.
 
     Ranks are those over the whole pool, the query's own moment included, as the candidates'.
@@ -50,11 +52,11 @@ def draw(queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings, siz
             f"an audit needs {LEAST_QUERIES} queries or more, and {len(queries)} are judged:"
             f" --queries can't be {sizes.queries}"
         )
-    order = in_drawn_order(sizes.seed, queries["query_id"])
-    drawn = queries.iloc[order[: sizes.queries]].sort_values("query_id")
+    order = draw_order(sizes.seed, queries["query_id"])
+    chosen = queries.iloc[order[: sizes.queries]].sort_values("query_id")
     parts, pool = [], 0
-    for query_id, ranking in ranked(drawn, moments, embedded):
-        parts.append(_of_one(query_id, ranking, sizes))
+    for query_id, ranking in rank_pool(chosen, moments, embedded):
+        parts.append(_draw_query(query_id, ranking, sizes))
         pool = len(ranking)
     table = tables.AUDIT.check(pd.concat(parts, ignore_index=True))
     design = Design(
@@ -65,18 +67,18 @@ def draw(queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings, siz
         top=sizes.top,
         random=sizes.random,
     )
-    return Drawn(table, design)
+    return AuditDraw(table, design)
 
 
-def _of_one(query_id: str, ranking: pd.DataFrame, sizes: Sizes) -> pd.DataFrame:
+def _draw_query(query_id: str, ranking: pd.DataFrame, sizes: Sizes) -> pd.DataFrame:
     top, rest = ranking[: sizes.top], ranking[sizes.top :]
-    order = in_drawn_order(sizes.seed, rest["moment_id"], within=query_id)
+    order = draw_order(sizes.seed, rest["moment_id"], within=query_id)
     others = rest.iloc[np.sort(order[: sizes.random])]
     rows = pd.concat([top.assign(origin="top"), others.assign(origin="random")])
     return rows.assign(query_id=query_id)[tables.AUDIT.columns]
 
 
-def in_drawn_order(seed: int, ids: Iterable[str], within: str = "") -> Ints:
+def draw_order(seed: int, ids: Iterable[str], within: str = "") -> Ints:
     """Return the positions of ids in the order in which a seed draws them, shape (n,)."""
     draws = [rng.draw(f"{seed}\n{within}\n{one}") for one in ids]
     return np.argsort(np.array(draws, dtype="S64")).astype(np.int64)

@@ -10,7 +10,7 @@ from pipeline.retrieval.ranking import Pool
 from pipeline.retrieval.search import nearest
 
 
-def ranked(
+def rank_pool(
     queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each query's id and the pool's `moment_id, rank, similarity, place`, best first.
@@ -24,9 +24,13 @@ def ranked(
         EmbeddingsError: a text or caption has not been embedded.
     """
     pool = Pool.build(moments, embedded.rows(moments["caption"]), len(moments))
-    found = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, query_block=1)
+    rankings = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, query_block=1)
     ids = moments["moment_id"].to_numpy()
-    bar = progress("audit", found, total=len(queries), unit="queries")
-    for query_id, one in zip(queries["query_id"].tolist(), bar, strict=True):
-        columns = {"moment_id": ids[one.moment], "rank": one.rank, "similarity": one.similarity}
-        yield query_id, pd.DataFrame({**columns, "place": pool.places[one.moment]})
+    bar = progress("audit", rankings, total=len(queries), unit="queries")
+    for query_id, ranking in zip(queries["query_id"].tolist(), bar, strict=True):
+        columns = {
+            "moment_id": ids[ranking.moment],
+            "rank": ranking.rank,
+            "similarity": ranking.similarity,
+        }
+        yield query_id, pd.DataFrame({**columns, "place": pool.places[ranking.moment]})

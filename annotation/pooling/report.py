@@ -46,8 +46,8 @@ def report(
     pairs["waiting"] = pairs["outcome"].isna() | (pairs["outcome"] == "waiting")
     waiting = pairs.loc[pairs["waiting"], "query_id"].unique()
     done = pairs[~pairs["query_id"].isin(waiting)]
-    edges = edges_of(depths, design)
-    usable = in_strata(done, edges)
+    edges = stratum_edges(depths, design)
+    usable = assign_strata(done, edges)
     levels = pairs.dropna(subset="level")
     return Report(
         by_similarity(levels),
@@ -64,7 +64,7 @@ def report(
     )
 
 
-def edges_of(depths: Sequence[int], design: Design) -> list[int]:
+def stratum_edges(depths: Sequence[int], design: Design) -> list[int]:
     """Return where strata begin and end: stratum i holds the ranks edges[i] + 1 to edges[i + 1]."""
     top = min(design.top, design.pool)
     return sorted({0, *(depth for depth in depths if depth < top), top, design.pool})
@@ -100,7 +100,7 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
     ].reset_index(drop=True)
 
 
-def in_strata(done: pd.DataFrame, edges: Sequence[int]) -> pd.DataFrame:
+def assign_strata(done: pd.DataFrame, edges: Sequence[int]) -> pd.DataFrame:
     """Return the pairs of the queries that have a level in each stratum, with the stratum."""
     inside = done.assign(stratum=np.searchsorted(edges, done["rank"], side="left") - 1)
     levels = inside.groupby(["query_id", "stratum"])["level"].count()
@@ -124,18 +124,18 @@ def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.Da
     rows = []
     if usable["query_id"].nunique() >= LEAST_QUERIES:
         for least in LEVELS:
-            found = counts(usable, edges, least)
+            counted = counts(usable, edges, least)
             for strata, rank in enumerate(edges[1:], start=1):
                 if rank < min(design.top, design.pool):
-                    estimate = beyond(found, strata, design.queries)
-                    rows.append({"level": least, "rank": rank, **_row(estimate, found)})
+                    estimate = beyond(counted, strata, design.queries)
+                    rows.append({"level": least, "rank": rank, **_row(estimate, counted)})
     names = ["per_query", "share"]
     columns = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
     return pd.DataFrame(rows, columns=["level", "rank", *columns, "finds", "unseen_at_most"])
 
 
-def _row(estimate: Beyond, found: Counts) -> dict[str, Any]:
-    size, judged = found.size[:, -1], found.judged[:, -1]
+def _row(estimate: Beyond, counted: Counts) -> dict[str, Any]:
+    size, judged = counted.size[:, -1], counted.judged[:, -1]
     unseen = None
     if estimate.finds == 0 and (judged < size).any():
         unseen = round(most_unseen(size, judged) / len(size), DECIMALS)
@@ -152,33 +152,33 @@ def _cells(name: str, interval: Interval) -> dict[str, float]:
     return {f"{name}{end}": round(float(bound), DECIMALS) for end, bound in ends}
 
 
-def as_json(found: Report, drawn: Design) -> dict[str, Any]:
+def as_json(result: Report, design: Design) -> dict[str, Any]:
     """Return the report as JSON has it: what is not known is null."""
-    frames = {name: getattr(found, name) for name in ("by_similarity", "by_rank", "beyond")}
+    frames = {name: getattr(result, name) for name in ("by_similarity", "by_rank", "beyond")}
     return {
-        "complete": found.progress["decided"] == found.progress["pairs"],
-        "design": drawn.model_dump(),
-        "progress": found.progress,
+        "complete": result.progress["decided"] == result.progress["pairs"],
+        "design": design.model_dump(),
+        "progress": result.progress,
         **{name: json.loads(frame.to_json(orient="records")) for name, frame in frames.items()},
     }
 
 
-def as_text(found: Report, drawn: Design) -> str:
+def as_text(result: Report, design: Design) -> str:
     """Return the report as people read it."""
     parts = [
-        _progress_text(found.progress, drawn),
-        f"Levels by similarity\n\n{_columns(found.by_similarity)}",
-        f"Levels by rank\n\n{_columns(found.by_rank)}",
-        f"Relevant moments beyond a rank\n\n{_beyond_text(found, drawn)}",
+        _progress_text(result.progress, design),
+        f"Levels by similarity\n\n{_columns(result.by_similarity)}",
+        f"Levels by rank\n\n{_columns(result.by_rank)}",
+        f"Relevant moments beyond a rank\n\n{_beyond_text(result, design)}",
     ]
     return "\n\n".join(parts)
 
 
-def _progress_text(progress: dict[str, int], drawn: Design) -> str:
+def _progress_text(progress: dict[str, int], design: Design) -> str:
     pairs, decided = progress["pairs"], progress["decided"]
     state = "complete" if pairs == decided else "INCOMPLETE"
     return (
-        f"Audit of {drawn.drawn} of {drawn.queries} queries, {state}: {decided:,} of {pairs:,}"
+        f"Audit of {design.drawn} of {design.queries} queries, {state}: {decided:,} of {pairs:,}"
         f" pairs are decided ({progress['without_level']:,} of them without a level), all of"
         f" {progress['queries_done']} queries."
     )
@@ -190,10 +190,10 @@ def _columns(frame: pd.DataFrame) -> str:
     return str(frame.to_string(index=False, float_format=lambda value: f"{value:.2f}"))
 
 
-def _beyond_text(found: Report, drawn: Design) -> str:
-    if found.beyond.empty:
+def _beyond_text(result: Report, design: Design) -> str:
+    if result.beyond.empty:
         return "not before two queries are judged in full"
-    frame = found.beyond
+    frame = result.beyond
     shown = pd.DataFrame(
         {
             "level": [f">= {level}" for level in frame["level"]],
@@ -203,18 +203,18 @@ def _beyond_text(found: Report, drawn: Design) -> str:
             "finds": frame["finds"],
         }
     )
-    used = found.progress["queries_used"]
+    used = result.progress["queries_used"]
     notes = [
         shown.to_string(index=False),
         (
             f"\nEstimated from {used} queries, with 95 % intervals. `finds` counts the relevant"
-            f" ones among the random moments beyond rank {drawn.top}: below five an interval is"
+            f" ones among the random moments beyond rank {design.top}: below five an interval is"
             " wide and its lower bound tells little."
         ),
     ]
     none = frame[frame["unseen_at_most"].notna()].drop_duplicates("level")
     notes += [
-        f"Level >= {level}: no random moment was relevant. Beyond rank {drawn.top} the audited"
+        f"Level >= {level}: no random moment was relevant. Beyond rank {design.top} the audited"
         f" queries have at most {most:.1f} on average (exact one-sided 95 % bound)."
         for level, most in zip(none["level"], none["unseen_at_most"], strict=True)
     ]

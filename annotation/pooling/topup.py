@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.pooling.ranked import ranked
+from annotation.pooling.ranked import rank_pool
 from momentrank.segments import iou
 from pipeline.campaign.pairs import PAIR
 from pipeline.core import tables
@@ -55,26 +55,26 @@ def top_up(
     results = pd.concat(named, ignore_index=True)
     results["known_query"] = results["query_id"].isin(pool.queries["query_id"])
     results["place"] = np.where(
-        results["known_query"], matched(results, pool.moments, min_iou), NOWHERE
+        results["known_query"], match_results(results, pool.moments, min_iou), NOWHERE
     )
     place = places(pool.moments)
-    there = known.merge(pool.moments.assign(place=place)[["moment_id", "place"]], on="moment_id")
+    judged = known.merge(pool.moments.assign(place=place)[["moment_id", "place"]], on="moment_id")
     spot = ["query_id", "place"]
     results["judged"] = pd.MultiIndex.from_frame(results[spot]).isin(
-        pd.MultiIndex.from_frame(there[spot])
+        pd.MultiIndex.from_frame(judged[spot])
     )
-    found = (results["place"] != NOWHERE) & ~results["judged"]
-    new = results[found].drop_duplicates(spot)[[*spot, "origin"]]
+    matched = (results["place"] != NOWHERE) & ~results["judged"]
+    new = results[matched].drop_duplicates(spot)[[*spot, "origin"]]
     return TopUp(_pairs(new, pool), _counts(runs, results, new))
 
 
-def matched(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.Series:
+def match_results(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.Series:
     """Return the place of each result in the pool, NOWHERE if there is none."""
     columns = ["video_id", "start", "end"]
-    spots = moments[[*columns, "moment_id"]].assign(place=places(moments))
-    spots = spots.sort_values("moment_id").drop_duplicates("place")
+    pool_places = moments[[*columns, "moment_id"]].assign(place=places(moments))
+    pool_places = pool_places.sort_values("moment_id").drop_duplicates("place")
     asked = results[columns].reset_index(names="result")
-    both = asked.merge(spots, on="video_id", suffixes=("", "_of_place"))
+    both = asked.merge(pool_places, on="video_id", suffixes=("", "_of_place"))
     names = ("start", "end", "start_of_place", "end_of_place")
     start, end, other, other_end = (both[name].to_numpy("float64") for name in names)
     both["same"] = (abs(start - other) <= SAME) & (abs(end - other_end) <= SAME)
@@ -82,8 +82,8 @@ def matched(results: pd.DataFrame, moments: pd.DataFrame, min_iou: float) -> pd.
     order = ["result", "same", "iou", "moment_id"]
     best = both[both["same"] | (both["iou"] >= min_iou)]
     best = best.sort_values(order, ascending=[True, False, False, True]).drop_duplicates("result")
-    found = best.set_index("result")["place"].reindex(results.index)
-    return found.fillna(NOWHERE).astype("int64")
+    position = best.set_index("result")["place"].reindex(results.index)
+    return position.fillna(NOWHERE).astype("int64")
 
 
 def _pairs(new: pd.DataFrame, pool: Pool) -> pd.DataFrame:
@@ -91,7 +91,7 @@ def _pairs(new: pd.DataFrame, pool: Pool) -> pd.DataFrame:
     wanted = pool.queries[pool.queries["query_id"].isin(new["query_id"])]
     parts = [tables.TOPUP.empty()]
     if len(wanted):
-        for query_id, ranking in ranked(wanted, pool.moments, pool.embedded):
+        for query_id, ranking in rank_pool(wanted, pool.moments, pool.embedded):
             own = new[new["query_id"] == query_id]
             parts.append(own.merge(ranking, on="place")[tables.TOPUP.columns])
     pairs = pd.concat(parts, ignore_index=True)
@@ -121,7 +121,7 @@ def _counts(
     return counts.assign(repeated=repeated).reset_index(names="run")
 
 
-def taken(
+def judged_or_wanted(
     candidates: pd.DataFrame, audit: pd.DataFrame, topup: pd.DataFrame, consensus: pd.DataFrame
 ) -> pd.DataFrame:
     """Return the pairs that are judged or about to be, as `query_id, moment_id`.

@@ -36,17 +36,17 @@ def alphas(counts: Ints, bootstrap: Bootstrap) -> dict[str, dict[str, float | No
     comparable = counts[counts.sum(axis=1) >= COMPARABLE]
     kinds, times = np.unique(comparable, axis=0, return_counts=True)
     tables = _coincidences(kinds)
-    drawn = _drawn(times, bootstrap)
-    found = {}
+    resamples = _resample(times, bootstrap)
+    figures = {}
     for name, distance in DISTANCES.items():
-        [whole] = _alpha(_sums(times[None].astype(np.float64), tables), distance)
-        again = _alpha(_sums(drawn, tables), distance)
-        low, high = _interval(again, bootstrap.confidence)
-        found[name] = {"alpha": number(whole), "low": number(low), "high": number(high)}
-    return found
+        [estimate] = _alpha(_sums(times[None].astype(np.float64), tables), distance)
+        resampled = _alpha(_sums(resamples, tables), distance)
+        low, high = _interval(resampled, bootstrap.confidence)
+        figures[name] = {"alpha": number(estimate), "low": number(low), "high": number(high)}
+    return figures
 
 
-def _drawn(times: Ints, bootstrap: Bootstrap) -> Floats:
+def _resample(times: Ints, bootstrap: Bootstrap) -> Floats:
     """Return how often each kind of pair occurs in each resample."""
     pairs = int(times.sum())
     if pairs < COMPARABLE:

@@ -11,11 +11,11 @@ import pandas as pd
 
 from annotation.reliability.scores import Floats, Scores
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import FIRST_VOTES, NEAR, Bools
+from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools
 from pipeline.core.params import Agreement
 
 
-class People(NamedTuple):
+class AnnotatorFigures(NamedTuple):
     """A row for each annotator with a score, by annotator; `flags` is empty where none is."""
 
     table: pd.DataFrame
@@ -26,7 +26,7 @@ class People(NamedTuple):
         return int((self.table["flags"] != "").sum())
 
 
-def people(scores: Scores, params: Agreement) -> People:
+def measure_annotators(scores: Scores, params: Agreement) -> AnnotatorFigures:
     """Return every annotator's figures and flags.
 
     `bias` is the mean difference to the mean of the *others* on the same pair, `correlation` is
@@ -49,7 +49,7 @@ def people(scores: Scores, params: Agreement) -> People:
         }
     )
     grouped = rows.groupby("annotator")
-    found = pd.DataFrame(
+    figures = pd.DataFrame(
         {
             "number": grouped.size(),
             "mean": grouped["level"].mean(),
@@ -62,13 +62,13 @@ def people(scores: Scores, params: Agreement) -> People:
             "escalated": grouped["escalated"].mean(),
         }
     )
-    fast = bursts(scores, params.min_seconds, params.burst).reindex(found.index)
-    table = found.round(6).assign(
+    fast = bursts(scores, params.min_seconds, params.burst).reindex(figures.index)
+    table = figures.round(6).assign(
         in_bursts=None if _untimed(scores) else fast["judgments"].fillna(0).astype("int64"),
-        flags=_flags(found.join(fast), params),
+        flags=_flags(figures.join(fast), params),
     )
     names = scores.annotators[table.index]
-    return People(table.set_axis(names).rename_axis("annotator").reset_index())
+    return AnnotatorFigures(table.set_axis(names).rename_axis("annotator").reset_index())
 
 
 def bursts(scores: Scores, min_seconds: float, length: int) -> pd.DataFrame:
@@ -123,20 +123,22 @@ def _asked_first(scores: Scores) -> Bools:
 
 def _escalated(scores: Scores) -> Bools:
     """Tell the scores on pairs whose first two levels lie apart, or that have more than two."""
-    opening = scores if scores.first is None else scores.of(scores.first)
+    opening = scores if scores.first is None else scores.select(scores.first)
     high, low = np.zeros(scores.pairs, dtype=np.int64), np.full(scores.pairs, LEVELS)
     np.maximum.at(high, opening.pair, opening.level)
     np.minimum.at(low, opening.pair, opening.level)
-    apart = (high - low > NEAR) if scores.first is not None else scores.per_pair > FIRST_VOTES
-    told: Bools = apart[scores.pair]
-    return told
+    apart = (
+        (high - low > MAX_DIFFERENCE) if scores.first is not None else scores.per_pair > FIRST_VOTES
+    )
+    escalated: Bools = apart[scores.pair]
+    return escalated
 
 
 def _correlation(rows: pd.DataFrame) -> pd.Series:
     """Return Pearson's correlation of level and others' mean; NaN where either is constant."""
-    known = rows.dropna(subset=["others"])
-    by = known.groupby("annotator")
-    off = known[["level", "others"]] - by[["level", "others"]].transform("mean")
+    compared = rows.dropna(subset=["others"])
+    by = compared.groupby("annotator")
+    off = compared[["level", "others"]] - by[["level", "others"]].transform("mean")
     sums = pd.DataFrame(
         {
             "both": off["level"] * off["others"],
@@ -144,7 +146,7 @@ def _correlation(rows: pd.DataFrame) -> pd.Series:
             "two": off["others"] ** 2,
         }
     )
-    total = sums.groupby(known["annotator"]).sum()
+    total = sums.groupby(compared["annotator"]).sum()
     size = (total["one"] * total["two"]) ** 0.5
     correlation: pd.Series = total["both"] / size.where(size > 0)
     return correlation.clip(-1, 1)
@@ -158,28 +160,30 @@ def _most_frequent(scores: Scores, size: pd.Series) -> pd.Series:
 def _drift(rows: pd.DataFrame, scores: Scores) -> pd.Series:
     if scores.time is None:
         return pd.Series(dtype="float64")
-    known = rows.assign(time=scores.time, pair=scores.pair).dropna(subset=["bias"])
-    ordered = known.sort_values(["annotator", "time", "pair"])
+    compared = rows.assign(time=scores.time, pair=scores.pair).dropna(subset=["bias"])
+    ordered = compared.sort_values(["annotator", "time", "pair"])
     by = ordered.groupby("annotator")
     late = by.cumcount() >= by["level"].transform("size") / 2
     halves = [ordered[half].groupby("annotator")["bias"].mean() for half in (late, ~late)]
     return halves[0] - halves[1]
 
 
-def _flags(found: pd.DataFrame, params: Agreement) -> list[str]:
+def _flags(figures: pd.DataFrame, params: Agreement) -> list[str]:
     """Return each annotator's flags with their reasons as one text."""
-    enough = found["number"] >= params.min_judgments
+    enough = figures["number"] >= params.min_judgments
     marks = {
-        "too fast: the median judgment took {0.seconds:.1f} s": found["seconds"]
+        "too fast: the median judgment took {0.seconds:.1f} s": figures["seconds"]
         < params.min_seconds,
-        "constant: {0.most_frequent:.0%} are one level": found["most_frequent"] > params.max_same,
+        "constant: {0.most_frequent:.0%} are one level": figures["most_frequent"] > params.max_same,
         "burst: {0.longest:.0f} in a row took under {1.min_seconds:g} s each, from"
-        " {0.begin:%Y-%m-%d %H:%M} UTC ({0.judgments:.0f} in bursts)": found["judgments"] > 0,
-        "contrary: correlation with the others is {0.correlation:.2f}": found["correlation"]
+        " {0.begin:%Y-%m-%d %H:%M} UTC ({0.judgments:.0f} in bursts)": figures["judgments"] > 0,
+        "contrary: correlation with the others is {0.correlation:.2f}": figures["correlation"]
         < params.min_correlation,
     }
-    told = {text: (marked & enough).to_dict() for text, marked in marks.items()}
+    marked_people = {text: (marked & enough).to_dict() for text, marked in marks.items()}
     return [
-        "; ".join(text.format(row, params) for text, marked in told.items() if marked[person])
-        for person, row in zip(found.index, found.itertuples(), strict=True)
+        "; ".join(
+            text.format(row, params) for text, marked in marked_people.items() if marked[person]
+        )
+        for person, row in zip(figures.index, figures.itertuples(), strict=True)
     ]

@@ -14,11 +14,11 @@ from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.reliability.scores import (
     Couples,
     Scores,
+    between_people,
     couples,
     nearness,
     number,
-    of_one_person,
-    of_two_people,
+    within_person,
 )
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import FIRST_VOTES
@@ -41,14 +41,14 @@ def agreement(scores: Scores, params: Agreement) -> dict[str, Any]:
 
     Couples of scores are of two people on one pair. Alpha takes all scores of a pair.
     """
-    found = couples(scores)
-    between = of_two_people(found)
+    all_couples = couples(scores)
+    between = between_people(all_couples)
     return {
         "pairs": int((scores.per_pair > 0).sum()),
         "scores": len(scores.pair),
         "annotators": len(np.unique(scores.annotator)),
         **nearness(between),
-        "one_person_twice": nearness(of_one_person(found)),
+        "one_person_twice": nearness(within_person(all_couples)),
         "kappa": kappa.summary(between),
         "groups": _groups(scores, params),
         "selection": SELECTION,
@@ -61,9 +61,9 @@ def _groups(scores: Scores, params: Agreement) -> dict[str, Any]:
     opening = scores.first
     groups = {
         "all": scores,
-        "two": scores.of(per_pair == FIRST_VOTES),
-        "four": scores.of(per_pair == ALL_VOTES),
-        "first_two": None if opening is None else scores.of(opening),
+        "two": scores.select(per_pair == FIRST_VOTES),
+        "four": scores.select(per_pair == ALL_VOTES),
+        "first_two": None if opening is None else scores.select(opening),
     }
     bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
     return {
@@ -72,7 +72,7 @@ def _groups(scores: Scores, params: Agreement) -> dict[str, Any]:
 
 
 def _group(scores: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
-    between: Couples = of_two_people(couples(scores))
+    between: Couples = between_people(couples(scores))
     return {
         "pairs": int((scores.per_pair > 1).sum()),
         **nearness(between),
@@ -86,9 +86,9 @@ def summarize(scores: Scores) -> dict[str, Any]:
     Which pairs got four votes depends on the first two: these alone are free of that selection.
     What is not defined is null.
     """
-    opening = scores.first
-    first = scores if opening is None else scores.of(opening)
-    between = of_two_people(couples(first))
+    first_votes = scores.first
+    first = scores if first_votes is None else scores.select(first_votes)
+    between = between_people(couples(first))
     whole = kappa.summary(between)["all_couples"]
     return {
         "pairs": int((first.per_pair > 1).sum()),

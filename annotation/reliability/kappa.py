@@ -13,14 +13,14 @@ _STEPS = np.subtract.outer(np.arange(LEVELS), np.arange(LEVELS))
 WEIGHTS: dict[str, Floats] = {"plain": (_STEPS != 0) * 1.0, "quadratic": _STEPS**2 * 1.0}
 
 
-def by_annotators(found: Couples) -> pd.DataFrame:
+def by_annotators(couples: Couples) -> pd.DataFrame:
     """Return `annotator, other, couples, exact, plain, quadratic` of each two annotators.
 
     Kappa is NaN where chance alone would make them agree: both gave one and the same level.
     """
-    people = np.stack([found.annotator, found.other], axis=1)
+    people = np.stack([couples.annotator, couples.other], axis=1)
     pairs, place = np.unique(people, axis=0, return_inverse=True)
-    cells = (place.reshape(-1) * LEVELS + found.level) * LEVELS + found.other_level
+    cells = (place.reshape(-1) * LEVELS + couples.level) * LEVELS + couples.other_level
     tables = np.bincount(cells, minlength=len(pairs) * LEVELS**2).reshape(-1, LEVELS, LEVELS)
     size = tables.sum(axis=(1, 2))
     equal = tables.trace(axis1=1, axis2=2)
@@ -45,14 +45,14 @@ def kappa(tables: Ints, weights: Floats) -> Floats:
     return np.where(undefined, np.nan, 1 - observed / np.where(undefined, 1, expected))
 
 
-def summary(found: Couples) -> dict[str, Any]:
+def summary(couples: Couples) -> dict[str, Any]:
     """Return the plain mean of kappa over annotator pairs, and kappa of all couples at once.
 
     The mean leaves out the annotator pairs for which kappa is undefined, and counts them. In
     all couples at once nobody comes first: each couple is taken both ways.
     """
-    each = by_annotators(found)
-    columns = found.level, found.other_level
+    each = by_annotators(couples)
+    columns = couples.level, couples.other_level
     [one, two] = (np.concatenate(both) for both in (columns, columns[::-1]))
     whole = np.bincount(one * LEVELS + two, minlength=LEVELS**2).reshape(1, LEVELS, LEVELS)
     return {

@@ -7,7 +7,15 @@ import numpy.typing as npt
 import pandas as pd
 
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import FIRST_VOTES, NEAR, NO_LEVEL, Bools, Ints, fresh, votes
+from annotation.votes.votes import (
+    FIRST_VOTES,
+    MAX_DIFFERENCE,
+    NO_LEVEL,
+    Bools,
+    Ints,
+    drop_stale,
+    select_votes,
+)
 from pipeline.campaign.pairs import PAIR
 
 Floats = npt.NDArray[np.float64]
@@ -28,7 +36,7 @@ class Scores(NamedTuple):
     time: npt.NDArray[np.datetime64] | None = None
     seconds: Floats | None = None
 
-    def of(self, rows: Bools | Ints) -> "Scores":
+    def select(self, rows: Bools | Ints) -> "Scores":
         """Return these scores, by marks or places; pairs and annotators keep their numbers."""
         return self._replace(
             pair=self.pair[rows],
@@ -46,8 +54,8 @@ class Scores(NamedTuple):
     @property
     def counts(self) -> Ints:
         """How often each pair has each level, a row of five for a pair."""
-        found = np.bincount(self.pair * LEVELS + self.level, minlength=self.pairs * LEVELS)
-        return found.reshape(-1, LEVELS)
+        counts = np.bincount(self.pair * LEVELS + self.level, minlength=self.pairs * LEVELS)
+        return counts.reshape(-1, LEVELS)
 
     @property
     def first(self) -> Bools | None:
@@ -59,24 +67,24 @@ class Scores(NamedTuple):
         return opening
 
 
-def in_order(scores: Scores) -> Scores:
+def sort_scores(scores: Scores) -> Scores:
     """Return scores in the order that `Scores` promises; at one time by annotator."""
     when = [] if scores.time is None else [scores.time.astype(np.int64)]
-    return scores.of(np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
+    return scores.select(np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
 
 
 def campaign_scores(judgments: pd.DataFrame, shown: pd.DataFrame, pairs: pd.DataFrame) -> Scores:
     """Return the votes with a level; `shown` are the pairs as they were last shown."""
-    usable = fresh(judgments, shown)
-    found = votes(usable, pairs[PAIR])
-    found = found.of(found.level != NO_LEVEL)
-    annotator, annotators = pd.factorize(found.annotator, sort=True)
-    times, seconds = (usable[name].to_numpy()[found.row] for name in ("submitted_at", "seconds"))
-    return in_order(
+    usable = drop_stale(judgments, shown)
+    counted = select_votes(usable, pairs[PAIR])
+    counted = counted.select(counted.level != NO_LEVEL)
+    annotator, annotators = pd.factorize(counted.annotator, sort=True)
+    times, seconds = (usable[name].to_numpy()[counted.row] for name in ("submitted_at", "seconds"))
+    return sort_scores(
         Scores(
-            found.pair,
+            counted.pair,
             annotator,
-            found.level,
+            counted.level,
             len(pairs),
             pd.Index(annotators),
             pd.to_datetime(times, utc=True).tz_localize(None).to_numpy(),
@@ -93,7 +101,7 @@ class Couples(NamedTuple):
     level: Ints
     other_level: Ints
 
-    def of(self, kept: Bools) -> "Couples":
+    def select(self, kept: Bools) -> "Couples":
         """Return the couples that `kept` marks."""
         return Couples(*(column[kept] for column in self))
 
@@ -110,23 +118,23 @@ def couples(scores: Scores) -> Couples:
     return Couples(*(column[rows] for column in scores[1:3] for rows in (one, two)))
 
 
-def of_two_people(found: Couples) -> Couples:
+def between_people(couples: Couples) -> Couples:
     """Return the couples of two annotators; the rest is one person who answered twice."""
-    return found.of(found.annotator != found.other)
+    return couples.select(couples.annotator != couples.other)
 
 
-def of_one_person(found: Couples) -> Couples:
+def within_person(couples: Couples) -> Couples:
     """Return the couples of an annotator with themselves."""
-    return found.of(found.annotator == found.other)
+    return couples.select(couples.annotator == couples.other)
 
 
-def nearness(found: Couples) -> dict[str, float | int | None]:
+def nearness(couples: Couples) -> dict[str, float | int | None]:
     """Return the number of couples, and the share of equal levels and of those within 1."""
-    distance = abs(found.level - found.other_level)
+    distance = abs(couples.level - couples.other_level)
     return {
         "couples": len(distance),
         "exact": number((distance == 0).mean()) if len(distance) else None,
-        "within_1": number((distance <= NEAR).mean()) if len(distance) else None,
+        "within_1": number((distance <= MAX_DIFFERENCE).mean()) if len(distance) else None,
     }
 
 

@@ -11,26 +11,26 @@ GROUPS = {
 }
 
 
-def text(found: Mapping[str, Any]) -> str:
+def text(figures: Mapping[str, Any]) -> str:
     """Return the figures of `annotation.agreement` as lines."""
-    return "\n".join(_lines(found)) + "\n"
+    return "\n".join(_lines(figures)) + "\n"
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     numbers = ("pairs", "scores", "annotators", "flagged")
-    yield "   ".join(f"{name} {found[name]:,}" for name in numbers)
-    yield f"couples of two people   {_near(found)}"
-    yield f"one person twice        {_near(found['one_person_twice'])}"
-    yield from _kappa(found["kappa"])
+    yield "   ".join(f"{name} {figures[name]:,}" for name in numbers)
+    yield f"couples of two people   {_near(figures)}"
+    yield f"one person twice        {_near(figures['one_person_twice'])}"
+    yield from _kappa(figures["kappa"])
     for name, title in GROUPS.items():
-        yield from _group(title, found["groups"][name])
+        yield from _group(title, figures["groups"][name])
     yield "final levels            " + "   ".join(
-        f"{row['level']}: {row['pairs']:,}" for row in found["final_levels"]
+        f"{row['level']}: {row['pairs']:,}" for row in figures["final_levels"]
     )
-    yield from _alike(found["similarity_1"])
-    if found["flagged"]:
+    yield from _alike(figures["similarity_1"])
+    if figures["flagged"]:
         yield "Some annotators' figures are worth a look: --lead FOLDER writes them and why."
-    yield found["selection"]
+    yield figures["selection"]
 
 
 def _near(group: Mapping[str, Any]) -> str:
@@ -38,9 +38,9 @@ def _near(group: Mapping[str, Any]) -> str:
     return f"{group['couples']:>9,}   exact {exact}   within 1 {near}"
 
 
-def _kappa(found: Mapping[str, Any]) -> Iterator[str]:
-    mean, whole = found["mean_over_annotator_pairs"], found["all_couples"]
-    pairs = f"{found['annotator_pairs']} annotator pairs, {found['undefined']} undefined"
+def _kappa(figures: Mapping[str, Any]) -> Iterator[str]:
+    mean, whole = figures["mean_over_annotator_pairs"], figures["all_couples"]
+    pairs = f"{figures['annotator_pairs']} annotator pairs, {figures['undefined']} undefined"
     yield f"Cohen's kappa, mean     {_both(mean)}   ({pairs})"
     yield f"  of all couples        {_both(whole)}"
 
@@ -59,12 +59,12 @@ def _group(title: str, group: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"  alpha {name:15} {_figure(alpha['alpha'])}   ({interval})"
 
 
-def _alike(found: Mapping[str, Any] | None) -> Iterator[str]:
-    if found is None:
+def _alike(figures: Mapping[str, Any] | None) -> Iterator[str]:
+    if figures is None:
         yield "similarity 1.0          not known: the file does not tell similarities"
     else:
-        share = _share(found["share"])
-        yield f"similarity 1.0          {found['pairs']:,} pairs, {share} below level 4"
+        share = _share(figures["share"])
+        yield f"similarity 1.0          {figures['pairs']:,} pairs, {share} below level 4"
 
 
 def _share(value: float | None) -> str:

@@ -22,26 +22,28 @@ Truth = Callable[[str, str], int]
 """The true level of a query and a moment, by their ids."""
 
 
-class Said(NamedTuple):
+class SimulatedAnswer(NamedTuple):
     """An answer: a level, or None for a clip that would not play; and how long it took."""
 
     level: int | None
     seconds: float
 
 
-def said(truth: int, seed: int, annotator: int, query_id: str, moment_id: str) -> Said:
+def answer_pair(
+    truth: int, seed: int, annotator: int, query_id: str, moment_id: str
+) -> SimulatedAnswer:
     """Return an annotator's answer to a pair: always the same for the same seed."""
     bias = rng.generator(seed, annotator).normal(0, BIAS)
     random = rng.generator(seed, annotator, query_id, moment_id)
     level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
     seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
-    return Said(None if random.random() < UNPLAYABLE else level, seconds)
+    return SimulatedAnswer(None if random.random() < UNPLAYABLE else level, seconds)
 
 
 ESCALATION = 2
 
 
-def rehearsal_people(number: int) -> tuple[dict[int, Person], dict[int, Account]]:
+def create_people(number: int) -> tuple[dict[int, Person], dict[int, Account]]:
     """Return `number` people and their accounts; the last two judge what others disagree on.
 
     Annotator 1 has the account of the local server's first user, where there is one.

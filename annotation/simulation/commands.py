@@ -25,7 +25,7 @@ def run(module: str, *arguments: str) -> int:
     """Run a command until it ends; return its exit code. Ctrl-C waits for its end, too."""
     if module == "dvc":
         return _run_dvc(*arguments)
-    with _started(command(module, *arguments)) as process:
+    with _start(command(module, *arguments)) as process:
         return process.wait()
 
 
@@ -35,15 +35,15 @@ def command(module: str, *arguments: str) -> list[str]:
 
 
 def _run_dvc(*arguments: str) -> int:
-    with _started(command("dvc", *arguments), stdout=subprocess.PIPE) as process:
-        hidden = list(show(process.stdout or ()))
+    with _start(command("dvc", *arguments), stdout=subprocess.PIPE) as process:
+        hidden = list(filter_output(process.stdout or ()))
         code = process.wait()
     if code:
         sys.stderr.writelines(hidden)
     return code
 
 
-def show(lines: Iterable[str]) -> Iterator[str]:
+def filter_output(lines: Iterable[str]) -> Iterator[str]:
     """Show the names of stages, and whatever DVC does not say of itself; yield the rest."""
     for line in lines:
         if name := STARTS.match(line):
@@ -55,7 +55,7 @@ def show(lines: Iterable[str]) -> Iterator[str]:
 
 
 @contextmanager
-def _started(words: list[str], stdout: int | None = None) -> Iterator[subprocess.Popen[str]]:
+def _start(words: list[str], stdout: int | None = None) -> Iterator[subprocess.Popen[str]]:
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}  # what DVC says comes when it says it
     with subprocess.Popen(words, stdout=stdout, text=True, env=env) as process:  # noqa: S603  (ours)
         try:

@@ -12,7 +12,7 @@ import pandas as pd
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.page import read_answer
-from annotation.simulation.answers import SEED, Said, Truth, said
+from annotation.simulation.answers import SEED, SimulatedAnswer, Truth, answer_pair
 
 
 class Simulated(NamedTuple):
@@ -21,41 +21,48 @@ class Simulated(NamedTuple):
     signer: Signer
     truth: Truth
 
-    def answered(self, task: object, answer: Said) -> bool:
+    def answered(self, task: object, answer: SimulatedAnswer) -> bool:
         """Tell whether an answer to a task, by its signed key, is simulated."""
         key = self.signer.read(task)
         return key is not None and self.judged(key.annotator, key.query_id, key.moment_id, answer)
 
-    def judged(self, annotator: int, query_id: str, moment_id: str, answer: Said) -> bool:
+    def judged(
+        self, annotator: int, query_id: str, moment_id: str, answer: SimulatedAnswer
+    ) -> bool:
         """Tell whether somebody's answer to a pair is simulated."""
         level = self.truth(query_id, moment_id)
-        return answer == said(level, SEED, annotator, query_id, moment_id)
+        return answer == answer_pair(level, SEED, annotator, query_id, moment_id)
 
 
-def on_the_server(studio: LabelStudio, known: Simulated | None) -> int:
+def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
     """Return how many answers on a server are people's, in whatever project.
 
     Raises:
         StudioError: the server can't be reached or fails.
     """
-    return sum(known is None or not known.answered(*one) for one in _answers(studio))
+    return sum(simulated is None or not simulated.answered(*one) for one in _answers(studio))
 
 
-def _answers(studio: LabelStudio) -> Iterator[tuple[object, Said]]:
+def _answers(studio: LabelStudio) -> Iterator[tuple[object, SimulatedAnswer]]:
     for project in studio.projects():
         for task in studio.answers(project, None) if project.answers else ():
-            yield from ((task.pair, _said(answer)) for answer in task.answers)
+            yield from ((task.pair, _parse_answer(answer)) for answer in task.answers)
 
 
-def _said(answer: Mapping[str, Any]) -> Said:
-    return Said(read_answer(answer["result"]).level, answer["lead_time"])
+def _parse_answer(answer: Mapping[str, Any]) -> SimulatedAnswer:
+    return SimulatedAnswer(read_answer(answer["result"]).level, answer["lead_time"])
 
 
-def pulled(judgments: pd.DataFrame, known: Simulated | None) -> int:
+def count_pulled(judgments: pd.DataFrame, simulated: Simulated | None) -> int:
     """Return how many judgments (`tables.JUDGMENTS`) are people's."""
     rows = judgments[["annotator", "query_id", "moment_id", "level", "seconds"]]
-    found = (
-        (annotator, query_id, moment_id, Said(None if pd.isna(level) else int(level), seconds))
+    answers = (
+        (
+            annotator,
+            query_id,
+            moment_id,
+            SimulatedAnswer(None if pd.isna(level) else int(level), seconds),
+        )
         for annotator, query_id, moment_id, level, seconds in rows.itertuples(index=False)
     )
-    return sum(known is None or not known.judged(*one) for one in found)
+    return sum(simulated is None or not simulated.judged(*one) for one in answers)

@@ -18,13 +18,13 @@ def practice(studio: LabelStudio, shown: pd.DataFrame, clips: str) -> str:
     Raises:
         StudioError: the server can't be reached or fails.
     """
-    found = next((one for one in studio.projects() if one.title == TITLE), None)
-    if found is None:
+    project = next((one for one in studio.projects() if one.title == TITLE), None)
+    if project is None:
         config = page.label_config(guideline.current())
-        found = studio.create({**page.OPTIONS, "title": TITLE, "label_config": config})
-    if not found.tasks:
-        storage.serve(studio, found, storage.place(clips))
+        project = studio.create({**page.OPTIONS, "title": TITLE, "label_config": config})
+    if not project.tasks:
+        storage.attach(studio, project, storage.location(clips))
         rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)
         urls = ((query, store.clip_url(clip, clips)) for query, clip in rows)
-        studio.add(found, [page.task_data(query, url, "practice") for query, url in urls])
-    return projects.page(studio, found)
+        studio.add(project, [page.task_data(query, url, "practice") for query, url in urls])
+    return projects.page_url(studio, project)

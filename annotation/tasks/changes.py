@@ -19,13 +19,13 @@ class Changes(NamedTuple):
     reopen: list[int]
 
 
-def changes(wanted: Iterable[Key], found: Sequence[Task], read: Read) -> Changes:
+def compare_tasks(wanted: Iterable[Key], tasks: Sequence[Task], read: Read) -> Changes:
     """Compare what one annotator should have open with the tasks of their project.
 
     Nothing is ever deleted, and an answered task never given out again. Where a task is there
     twice, one is kept: an answered one, else one that is open, else the older.
     """
-    places = by_place(found, read)
+    places = group_by_place(tasks, read)
     asked = {key.place: key for key in wanted}
     reopen, keep = [], set()
     for place in asked.keys() & places.keys():
@@ -33,22 +33,22 @@ def changes(wanted: Iterable[Key], found: Sequence[Task], read: Read) -> Changes
         keep.add(holder.id)
         if holder.closed and not holder.answers:
             reopen.append(holder.id)
-    close = [task.id for task in found if not task.closed and task.id not in keep]
+    close = [task.id for task in tasks if not task.closed and task.id not in keep]
     add = [key for place, key in asked.items() if place not in places]
     return Changes(add, sorted(close), sorted(reopen))
 
 
-def by_place(found: Iterable[Task], read: Read) -> Mapping[object, list[Task]]:
+def group_by_place(tasks: Iterable[Task], read: Read) -> Mapping[object, list[Task]]:
     """Return the tasks that are ours by what they show and to whom: usually one each."""
     places: dict[object, list[Task]] = defaultdict(list)
-    for task in found:
+    for task in tasks:
         key = read(task)
         if key is not None:
             places[key.place].append(task)
     return places
 
 
-def answered_twins(found: Iterable[Task], read: Read) -> list[Task]:
+def answered_twins(tasks: Iterable[Task], read: Read) -> list[Task]:
     """Return the answered ones among tasks that are there more than once: by whom is to be seen."""
-    twins = (tasks for tasks in by_place(found, read).values() if len(tasks) > 1)
+    twins = (tasks for tasks in group_by_place(tasks, read).values() if len(tasks) > 1)
     return [task for tasks in twins for task in tasks if task.answers]

@@ -39,7 +39,7 @@ class PushLock:
 
     def __init__(self, studio: LabelStudio, campaign: str) -> None:
         """Take the server and the campaign's UUID."""
-        self._studio, self._campaign, self._holder = studio, campaign, holder()
+        self._studio, self._campaign, self._holder = studio, campaign, checkout_id()
         self._ticket: Project | None = None
         self._step, self._renewed = 0, 0.0
         self._watched: dict[int, tuple[str, float]] = {}
@@ -53,17 +53,17 @@ class PushLock:
         """
         self._ticket = self._studio.create({"title": TITLE, "description": self._text()})
         self._renewed = time.time()
-        began, told = time.monotonic(), False
+        began, announced = time.monotonic(), False
         while ahead := self._ahead() or self._settled():
             if time.monotonic() - began > PATIENCE_SECONDS:
                 raise CampaignError(f"{_busy(ahead[0])} for {PATIENCE_SECONDS:.0f} s; try later")
-            if not told:
+            if not announced:
                 end = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS)
                 cli.log(
                     f"push: {_busy(ahead[0])}; waiting for it to end (if it was killed, until"
                     f" {end:%H:%M:%S} UTC)"
                 )
-                told = True
+                announced = True
             self._forget_dead(ahead)
             self.renew()
             time.sleep(POLL_SECONDS)
@@ -98,14 +98,18 @@ class PushLock:
 
     def _ahead(self) -> list[Project]:
         """Return the tickets before ours, the first first; without what died in this checkout."""
-        found = sorted(tickets(self._studio, self._campaign), key=lambda one: one.id)
+        open_tickets = sorted(tickets(self._studio, self._campaign), key=lambda ticket: ticket.id)
         own = self._ticket
-        if own is None or own.id not in {one.id for one in found}:
+        if own is None or own.id not in {ticket.id for ticket in open_tickets}:
             raise StudioError(f"{self._studio.url}: this push's ticket is gone; push again")
-        mine = [one for one in found if holder_of(one) == self._holder and one.id != own.id]
+        mine = [
+            ticket
+            for ticket in open_tickets
+            if ticket_holder(ticket) == self._holder and ticket.id != own.id
+        ]
         for dead in mine:
             self._remove(dead)
-        return [one for one in found if one.id < own.id and one not in mine]
+        return [ticket for ticket in open_tickets if ticket.id < own.id and ticket not in mine]
 
     def _forget_dead(self, ahead: list[Project]) -> None:
         now = time.monotonic()
@@ -139,28 +143,28 @@ def hold(studio: LabelStudio, campaign: str) -> Iterator[PushLock]:
 
 def tickets(studio: LabelStudio, campaign: str) -> list[Project]:
     """Return the tickets of all pushes into a campaign."""
-    found = ((one, TICKET.match(one.description)) for one in studio.projects())
-    return [one for one, match in found if match and match[1] == campaign]
+    open_tickets = ((ticket, TICKET.match(ticket.description)) for ticket in studio.projects())
+    return [ticket for ticket, match in open_tickets if match and match[1] == campaign]
 
 
 def _busy(ticket: Project) -> str:
-    who = holder_of(ticket)
+    who = ticket_holder(ticket)
     return f"{who} pushes into this campaign (its lock is project {ticket.id} on the server)"
 
 
-def holder_of(ticket: Project) -> str:
+def ticket_holder(ticket: Project) -> str:
     """Return whose a ticket is."""
     match = TICKET.match(ticket.description)
     return match[2] if match else "somebody"
 
 
-def holder() -> str:
+def checkout_id() -> str:
     """Return what this checkout is known by: a copy of it elsewhere is another."""
     if not CHECKOUT.is_file():
         with files.unfinished(CHECKOUT) as stream:
             stream.write(secrets.token_hex(16))
-    known = f"{CHECKOUT.read_text(encoding='utf-8')} {Path.cwd()}"
-    return f"{_user()}@{socket.gethostname()} {hashlib.sha256(known.encode()).hexdigest()[:8]}"
+    identity = f"{CHECKOUT.read_text(encoding='utf-8')} {Path.cwd()}"
+    return f"{_user()}@{socket.gethostname()} {hashlib.sha256(identity.encode()).hexdigest()[:8]}"
 
 
 def _user() -> str:

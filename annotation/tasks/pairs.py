@@ -7,21 +7,21 @@ from pipeline.campaign.pairs import PAIR, SHOWN
 from pipeline.core import tables
 
 
-def appended(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     """Return the ledger with a row for what in `shown` is not last in it; old rows stay.
 
     `shown` has the ledger's columns without `pair_id`. A pair whose text or clip has changed
     since is shown anew, under a new number; also one that is again as it once was.
     """
     ordered = shown.drop_duplicates(SHOWN).sort_values(["query_id", "rank", "moment_id"])
-    known = pd.MultiIndex.from_frame(last_shown(ledger))
-    new = ordered[~pd.MultiIndex.from_frame(ordered[SHOWN]).isin(known)]
+    last = pd.MultiIndex.from_frame(last_shown(ledger))
+    new = ordered[~pd.MultiIndex.from_frame(ordered[SHOWN]).isin(last)]
     first = 0 if ledger.empty else int(ledger["pair_id"].max()) + 1
     numbered = new.assign(pair_id=range(first, first + len(new)))[ledger.columns]
     return tables.PAIRS.check(pd.concat([ledger, numbered], ignore_index=True))
 
 
-def returned(ledger: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
+def find_restored(ledger: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of `now` (with `SHOWN`) that are as they once were, but not as last shown.
 
     What was judged of them then counts again, although nobody need be asked: the ledger must

@@ -13,7 +13,7 @@ from annotation.label_studio.guideline import Guideline
 from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Project, Task
 from annotation.tasks import unfinished
-from annotation.tasks.changes import Changes, answered_twins, changes
+from annotation.tasks.changes import Changes, answered_twins, compare_tasks
 from pipeline.core import tables
 from pipeline.core.progress import progress
 
@@ -21,18 +21,18 @@ Step = Callable[[], None]
 """What is called before each write: it raises where this push may write no more."""
 
 
-class Desk(NamedTuple):
+class ProjectDiff(NamedTuple):
     """One annotator's project, and what is to be changed in it."""
 
     project: Project
     changes: Changes
 
 
-def prepared(
+def ensure_project(
     connection: Connection,
     guideline: Guideline,
     annotator: int,
-    found: Project | None,
+    project: Project | None,
     clips: str,
 ) -> Project:
     """Return an annotator's project as it should be; make it if there is none.
@@ -40,56 +40,58 @@ def prepared(
     The description is finished last, and says that all before it is done.
     """
     campaign, studio = connection.campaign, connection.studio
-    place = storage.place(clips)
+    clips_location = storage.location(clips)
     settings = {
         **page.OPTIONS,
         "title": projects.title(campaign.name, annotator),
-        "description": projects.description(campaign.id, annotator, place),
+        "description": projects.description(campaign.id, annotator, clips_location),
         "label_config": page.label_config(guideline),
         "expert_instruction": guideline.html,
     }
-    if found is None:
+    if project is None:
         mark = projects.mark(campaign.id, annotator)
         marked = {"title": settings["title"], "description": mark}
-        with unfinished.noted(f"the project of annotator {annotator}"):
-            found = studio.create(marked)
-    if any(getattr(found, name) != settings[name] for name in projects.COMPARED):
-        storage.serve(studio, found, place)
-        studio.change(found, settings)
-    return found
+        with unfinished.pending_write(f"the project of annotator {annotator}"):
+            project = studio.create(marked)
+    if any(getattr(project, name) != settings[name] for name in projects.COMPARED):
+        storage.attach(studio, project, clips_location)
+        studio.change(project, settings)
+    return project
 
 
-def laid_out(connection: Connection, annotator: int, project: Project, keys: Sequence[Key]) -> Desk:
+def diff_tasks(
+    connection: Connection, annotator: int, project: Project, keys: Sequence[Key]
+) -> ProjectDiff:
     """Compare a project with the keys that its annotator should have open."""
-    found = list(connection.studio.tasks(project)) if project.tasks else []
+    tasks = list(connection.studio.tasks(project)) if project.tasks else []
     read = connection.signer.read_shown
-    doubtful = answered_twins(found, read)
+    doubtful = answered_twins(tasks, read)
     strange = _answered_by_others(connection, annotator, project) if doubtful else set()
     away = {task.id for task in doubtful} & strange
 
     def read_own(task: Task) -> Key | None:
         return None if task.id in away else read(task)
 
-    return Desk(project, changes(keys, found, read_own))
+    return ProjectDiff(project, compare_tasks(keys, tasks, read_own))
 
 
 def _answered_by_others(connection: Connection, annotator: int, project: Project) -> set[int]:
     """Return the tasks without an answer of the project's annotator."""
     [owner] = owners(connection, [annotator])
     tasks = reader.read(connection.studio, project)
-    known = first_pairs(tables.JUDGMENT_HISTORY.read())
+    known_pairs = first_pairs(tables.JUDGMENT_HISTORY.read())
     keys = {number: connection.signer.read(task.pair) for number, task in tasks.items()}
     return {
         number
         for number, task in tasks.items()
-        if not any(is_owners(one, owner, keys[number], known) for one in task.answers)
+        if not any(is_owners(one, owner, keys[number], known_pairs) for one in task.answers)
     }
 
 
-def close_and_reopen(connection: Connection, desk: Desk, step: Step) -> None:
+def close_and_reopen(connection: Connection, diff: ProjectDiff, step: Step) -> None:
     """Take out of the stream what is not wanted any more, and give out again what is."""
-    name = desk.project.title
-    for tasks, closed in ((desk.changes.close, True), (desk.changes.reopen, False)):
+    name = diff.project.title
+    for tasks, closed in ((diff.changes.close, True), (diff.changes.reopen, False)):
         what = f"{name}: {'close' if closed else 'reopen'}"
         for task in progress(what, tasks, total=len(tasks), unit="tasks"):
             step()

@@ -6,13 +6,13 @@ from pipeline.campaign.pairs import PAIR, query_sha
 from pipeline.core import tables
 
 
-def to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
+def read_pairs_to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the candidates, and what audit and top-up ask for besides (`tables.WANTED`)."""
     candidates = tables.CANDIDATES.read()
     return candidates, extra_pairs(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
 
 
-def showing(
+def join_shown(
     candidates: pd.DataFrame, extra: pd.DataFrame, queries: pd.DataFrame, clips: pd.DataFrame
 ) -> pd.DataFrame:
     """Return every pair to judge that has a clip, with what is shown of it.
@@ -25,7 +25,7 @@ def showing(
     return pairs.assign(query_sha=pairs["query"].map(query_sha))
 
 
-def details(pairs: pd.DataFrame) -> pd.DataFrame:
+def join_details(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return pairs with what the ledger says of them besides, from the tables of the pipeline."""
     moments = tables.MOMENTS.read()[["moment_id", "video_id", "start", "end"]]
     captions = tables.CAPTIONS.read()[["moment_id", "caption"]]

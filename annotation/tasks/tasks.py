@@ -8,7 +8,7 @@ from annotation.label_studio import page
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key, Signer
 from annotation.tasks import unfinished
-from annotation.tasks.projects import Desk, Step
+from annotation.tasks.projects import ProjectDiff, Step
 from pipeline.campaign.pairs import PAIR
 from pipeline.core import rng
 from pipeline.core.progress import progress
@@ -17,7 +17,7 @@ from pipeline.video import store
 KEY = list(Key._fields)
 
 
-def keys_of(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
+def keys_by_annotator(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
     """Return the keys of assignments by annotator."""
     rows = pairs.assign(guideline=guideline)[KEY]
     return {
@@ -26,7 +26,7 @@ def keys_of(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key]]:
     }
 
 
-class Shown:
+class TaskData:
     """The data of tasks, by key."""
 
     def __init__(self, pairs: pd.DataFrame, setting: str, batch: int) -> None:
@@ -44,20 +44,22 @@ class Shown:
         return page.task_data(query, url, signed)
 
 
-def add(connection: Connection, desks: Sequence[Desk], shown: Shown, step: Step) -> None:
+def add(
+    connection: Connection, diffs: Sequence[ProjectDiff], data_of: TaskData, step: Step
+) -> None:
     """Add what is missing, a batch of tasks at a time, in each annotator's own order."""
     campaign, signer = connection.campaign.id, connection.signer
-    total = sum(len(desk.changes.add) for desk in desks)
+    total = sum(len(diff.changes.add) for diff in diffs)
     with progress("push", total=total, unit="tasks") as bar:
-        for desk in desks:
-            keys = shuffle(desk.changes.add, campaign)
-            for begin in range(0, len(keys), shown.batch):
-                some = keys[begin : begin + shown.batch]
-                data = [shown.data(key, signer) for key in some]
+        for diff in diffs:
+            keys = shuffle(diff.changes.add, campaign)
+            for begin in range(0, len(keys), data_of.batch):
+                batch = keys[begin : begin + data_of.batch]
+                data = [data_of.data(key, signer) for key in batch]
                 step()
-                with unfinished.noted(f"{len(data)} tasks into {desk.project.title!r}"):
-                    connection.studio.add(desk.project, data)
-                bar.update(len(some))
+                with unfinished.pending_write(f"{len(data)} tasks into {diff.project.title!r}"):
+                    connection.studio.add(diff.project, data)
+                bar.update(len(batch))
 
 
 def shuffle(keys: Iterable[Key], campaign: str) -> list[Key]:

@@ -16,14 +16,14 @@ SETTLE_SECONDS = 10.0
 
 
 @contextmanager
-def noted(what: str) -> Iterator[None]:
+def pending_write(what: str) -> Iterator[None]:
     """Note that something is being added; the note stays if that does not end well."""
     files.write_json(FILE, {"writing": what})
     yield
     FILE.unlink()
 
 
-def settle() -> None:
+def wait_for_pending() -> None:
     """Wait until what an earlier push began to write is there, or can't come any more.
 
     However old the note is: the clock that dated it may have been set since.

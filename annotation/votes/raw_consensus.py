@@ -13,7 +13,7 @@ import pandas as pd
 
 from annotation.votes import crowd, raw
 from annotation.votes.raw import Raw, Repeated
-from annotation.votes.rule import LEVELS, Rounding, Verdicts, decide
+from annotation.votes.rule import LEVELS, Consensus, Rounding, decide
 from annotation.votes.votes import NO_LEVEL
 from momentrank.errors import UsageError
 from pipeline.campaign.pairs import ALL_VOTES
@@ -63,34 +63,34 @@ def levels(judgments: Raw, method: Method = "paper", rounding: Rounded = "up") -
     """
     whole: Rounding = "nearest" if rounding == "nearest" else "up"
     given = judgments.pair, judgments.level, len(judgments.pairs)
-    verdicts = decide(*given, closed=True, rounding=whole)
+    consensus = decide(*given, closed=True, rounding=whole)
     if method != "paper":
-        verdicts = _aggregated(judgments, verdicts, method)
-    level = pd.Series(verdicts.level, dtype="Int64").mask(verdicts.level == NO_LEVEL)
+        consensus = _aggregate(judgments, consensus, method)
+    level = pd.Series(consensus.level, dtype="Int64").mask(consensus.level == NO_LEVEL)
     return pd.DataFrame(
         {
             "pair_id": judgments.pairs,
-            "level": verdicts.mean if rounding == "exact" else level,
-            "mean": verdicts.mean,
-            "scores": _texts(verdicts),
-            "outcome": pd.Categorical(verdicts.outcome),
-            "votes": verdicts.scores,
+            "level": consensus.mean if rounding == "exact" else level,
+            "mean": consensus.mean,
+            "scores": _texts(consensus),
+            "outcome": pd.Categorical(consensus.outcome),
+            "votes": consensus.scores,
         }
     )
 
 
-def _aggregated(judgments: Raw, verdicts: Verdicts, method: crowd.Aggregator) -> Verdicts:
+def _aggregate(judgments: Raw, consensus: Consensus, method: crowd.Aggregator) -> Consensus:
     level = crowd.aggregate(judgments, method)
-    owner = np.repeat(np.arange(len(level)), verdicts.scores)
-    total = np.bincount(owner, weights=verdicts.levels, minlength=len(level))
-    mean = np.where(level == NO_LEVEL, np.nan, total / np.maximum(verdicts.scores, 1))
+    owner = np.repeat(np.arange(len(level)), consensus.scores)
+    total = np.bincount(owner, weights=consensus.levels, minlength=len(level))
+    mean = np.where(level == NO_LEVEL, np.nan, total / np.maximum(consensus.scores, 1))
     outcome = np.where(level == NO_LEVEL, "discarded", method)
-    return verdicts._replace(outcome=outcome, level=level, mean=mean)
+    return consensus._replace(outcome=outcome, level=level, mean=mean)
 
 
-def _texts(verdicts: Verdicts) -> pd.Categorical:
+def _texts(consensus: Consensus) -> pd.Categorical:
     """Return each pair's levels as text; few combinations make up all pairs."""
-    counts = verdicts.counts()
+    counts = consensus.counts()
     combination = pd.DataFrame(counts).groupby([*range(LEVELS)], sort=False).ngroup().to_numpy()
     _, first = np.unique(combination, return_index=True)
     spelt = [" ".join(map(str, np.repeat(range(LEVELS), number))) for number in counts[first]]
@@ -101,7 +101,7 @@ def figures(table: pd.DataFrame) -> dict[str, Any]:
     """Count pairs, and what became of them; levels that no pair has are counted too."""
     outcomes = Counter(table["outcome"].tolist())
     short = (table["outcome"] == "discarded") & (table["votes"] != ALL_VOTES)
-    found = Counter(table["level"].dropna().tolist())
+    levels_found = Counter(table["level"].dropna().tolist())
     return {
         "pairs": len(table),
         "kept": int(table["level"].notna().sum()),
@@ -110,7 +110,9 @@ def figures(table: pd.DataFrame) -> dict[str, Any]:
         "discarded_for_want_of_votes": int(short.sum()),
         "discarded_by_number_of_votes": _counts(table.loc[short, "votes"]),
         "unjudgeable": outcomes["unjudgeable"],
-        "levels": {f"{level:g}": found[level] for level in sorted({*range(LEVELS), *found})},
+        "levels": {
+            f"{level:g}": levels_found[level] for level in sorted({*range(LEVELS), *levels_found})
+        },
     }
 
 
@@ -118,17 +120,21 @@ def _counts(numbers: pd.Series) -> dict[str, int]:
     return {str(number): count for number, count in sorted(Counter(numbers.tolist()).items())}
 
 
-def text(found: dict[str, Any]) -> str:
+def text(figures: dict[str, Any]) -> str:
     """Return the figures as a person reads them."""
-    by_number = found["discarded_by_number_of_votes"].items()
+    by_number = figures["discarded_by_number_of_votes"].items()
     why = ", ".join(f"{count:,} with {number}" for number, count in by_number)
     rows = [
-        ("pairs", found["pairs"], ""),
-        ("kept", found["kept"], ""),
-        ("discarded", found["discarded"], ""),
-        ("  by four votes", found["discarded_by_four_votes"], ""),
-        ("  for want of votes", found["discarded_for_want_of_votes"], why and f"  (votes: {why})"),
-        ("unjudgeable", found["unjudgeable"], ""),
-        *((f"level {level}", count, "") for level, count in found["levels"].items()),
+        ("pairs", figures["pairs"], ""),
+        ("kept", figures["kept"], ""),
+        ("discarded", figures["discarded"], ""),
+        ("  by four votes", figures["discarded_by_four_votes"], ""),
+        (
+            "  for want of votes",
+            figures["discarded_for_want_of_votes"],
+            why and f"  (votes: {why})",
+        ),
+        ("unjudgeable", figures["unjudgeable"], ""),
+        *((f"level {level}", count, "") for level, count in figures["levels"].items()),
     ]
     return "".join(f"{name:20} {count:>10,}{rest}\n" for name, count, rest in rows)

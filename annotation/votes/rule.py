@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from annotation.votes.votes import ENOUGH_WITHOUT_LEVEL, FIRST_VOTES, NEAR, NO_LEVEL, Ints
+from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, UNJUDGEABLE_VOTES, Ints
 from pipeline.campaign.pairs import ALL_VOTES
 
 LEVELS = 5
@@ -20,7 +20,7 @@ Rounding = Literal["up", "nearest"]
 level, so that many pairs together come out neither too high nor too low."""
 
 
-class Verdicts(NamedTuple):
+class Consensus(NamedTuple):
     """What was found, an entry for each pair.
 
     `level` is NO_LEVEL, and `mean` NaN, unless the outcome is `two` or `four`. `scores` counts a
@@ -36,8 +36,8 @@ class Verdicts(NamedTuple):
     def counts(self) -> Ints:
         """Return how often each pair has each level, a row of five for a pair."""
         owner = np.repeat(np.arange(len(self.scores)), self.scores)
-        found = np.bincount(owner * LEVELS + self.levels, minlength=len(self.scores) * LEVELS)
-        return found.reshape(-1, LEVELS)
+        counts = np.bincount(owner * LEVELS + self.levels, minlength=len(self.scores) * LEVELS)
+        return counts.reshape(-1, LEVELS)
 
     def lists(self) -> list[list[int]]:
         """Return each pair's levels in rising order."""
@@ -48,7 +48,7 @@ class Verdicts(NamedTuple):
 
 def decide(
     pair: Ints, level: Ints, pairs: int, *, closed: bool = False, rounding: Rounding = "up"
-) -> Verdicts:
+) -> Consensus:
     """Apply the rule to votes on the pairs 0 to `pairs` - 1, in any order.
 
     A pair with another number of levels than 2 or 4 waits: nothing is guessed. Once the
@@ -60,16 +60,16 @@ def decide(
     levels = np.sort(pair[judged] * LEVELS + level[judged]) % LEVELS
     low, high = _middle(levels, scores)
     two, four = scores == FIRST_VOTES, scores == ALL_VOTES
-    unjudgeable = without >= ENOUGH_WITHOUT_LEVEL
-    found = (two | four) & (high - low <= NEAR) & ~unjudgeable
-    return Verdicts(
+    unjudgeable = without >= UNJUDGEABLE_VOTES
+    agreed = (two | four) & (high - low <= MAX_DIFFERENCE) & ~unjudgeable
+    return Consensus(
         np.select(
-            [unjudgeable, found & two, found, four | closed],
+            [unjudgeable, agreed & two, agreed, four | closed],
             ["unjudgeable", "two", "four", "discarded"],
             "waiting",
         ),
-        level=np.where(found, _rounded(low + high, rounding), NO_LEVEL),
-        mean=np.where(found, (low + high) / 2, np.nan),
+        level=np.where(agreed, _round(low + high, rounding), NO_LEVEL),
+        mean=np.where(agreed, (low + high) / 2, np.nan),
         scores=scores,
         levels=levels,
     )
@@ -85,7 +85,7 @@ def _middle(levels: Ints, scores: Ints) -> tuple[Ints, Ints]:
     return low, high
 
 
-def _rounded(total: Ints, rounding: Rounding) -> Ints:
+def _round(total: Ints, rounding: Rounding) -> Ints:
     """Return half of `total`, the sum of two levels, as a level."""
     if rounding == "up":
         return (total + 1) // 2

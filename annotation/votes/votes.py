@@ -19,8 +19,8 @@ Bools = npt.NDArray[np.bool_]
 VOTING = ("first", "escalated")
 NO_LEVEL = -1
 FIRST_VOTES = 2
-ENOUGH_WITHOUT_LEVEL = 2
-NEAR = 1
+UNJUDGEABLE_VOTES = 2
+MAX_DIFFERENCE = 1
 
 
 class Votes(NamedTuple):
@@ -35,12 +35,12 @@ class Votes(NamedTuple):
     level: Ints
     row: Ints
 
-    def of(self, kept: Bools) -> "Votes":
+    def select(self, kept: Bools) -> "Votes":
         """Return the votes that `kept` marks."""
         return Votes(*(column[kept] for column in self))
 
 
-def rows_of(frame: pd.DataFrame, pairs: pd.DataFrame) -> Ints:
+def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame) -> Ints:
     """Return for each row of `frame` the row of its pair in `pairs`, -1 where it has none."""
     index = pd.MultiIndex.from_frame(pairs[PAIR])
     return index.get_indexer(pd.MultiIndex.from_frame(frame[PAIR])).astype(np.int64)
@@ -51,7 +51,7 @@ def last_shown(ledger: pd.DataFrame) -> pd.DataFrame:
     return newest(ledger)[SHOWN]
 
 
-def fresh(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+def drop_stale(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     """Return the judgments that may count: no gold, no repeat, and none that is stale.
 
     `shown` holds `query_id, moment_id, query_sha, clip_sha`, a row for each pair. What was
@@ -61,15 +61,15 @@ def fresh(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     return voting.merge(shown[SHOWN], on=SHOWN)
 
 
-def votes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> Votes:
+def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> Votes:
     """Return the votes on `pairs` among fresh judgments: the ones that decide."""
-    own = judgments.assign(pair=rows_of(judgments, pairs), row=np.arange(len(judgments)))
+    own = judgments.assign(pair=pair_rows(judgments, pairs), row=np.arange(len(judgments)))
     newest = _newest(own[own["pair"] >= 0])
     ordered = newest.sort_values(["pair", "submitted_at", "annotator"])
     levels = ordered["level"].fillna(NO_LEVEL).to_numpy("int64")
     pair, annotator, row = (ordered[name].to_numpy() for name in ("pair", "annotator", "row"))
-    found = Votes(pair, annotator, levels, row)
-    return found.of(_before_decision(found))
+    ordered_votes = Votes(pair, annotator, levels, row)
+    return ordered_votes.select(_before_decision(ordered_votes))
 
 
 def _newest(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -79,17 +79,17 @@ def _newest(judgments: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([judgments[~twice], ordered.drop_duplicates(person, keep="last")])
 
 
-def _before_decision(found: Votes) -> Bools:
+def _before_decision(votes: Votes) -> Bools:
     """Tell which votes come before their pair is decided, or decide it."""
-    judged = found.level != NO_LEVEL
-    nth_level, nth_none = _running(judged, found.pair), _running(~judged, found.pair)
+    judged = votes.level != NO_LEVEL
+    nth_level, nth_none = _running(judged, votes.pair), _running(~judged, votes.pair)
     opener = judged & (nth_level == 1)
-    first = np.zeros(found.pair.max(initial=-1) + 1, dtype=np.int64)
-    first[found.pair[opener]] = found.level[opener]
-    agrees = (nth_level == FIRST_VOTES) & (abs(found.level - first[found.pair]) <= NEAR)
+    first = np.zeros(votes.pair.max(initial=-1) + 1, dtype=np.int64)
+    first[votes.pair[opener]] = votes.level[opener]
+    agrees = (nth_level == FIRST_VOTES) & (abs(votes.level - first[votes.pair]) <= MAX_DIFFERENCE)
     by_level = judged & (agrees | (nth_level == ALL_VOTES))
-    decides = by_level | (~judged & (nth_none == ENOUGH_WITHOUT_LEVEL))
-    before: Bools = _running(decides, found.pair) - decides == 0
+    decides = by_level | (~judged & (nth_none == UNJUDGEABLE_VOTES))
+    before: Bools = _running(decides, votes.pair) - decides == 0
     return before
 
 

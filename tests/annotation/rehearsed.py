@@ -13,8 +13,8 @@ import pandas as pd
 
 from annotation.assignment.inputs import Annotator, PlanInputs, Rule
 from annotation.plan import plan
-from annotation.simulation.answers import said
-from annotation.tasks.pairs import appended
+from annotation.simulation.answers import answer_pair
+from annotation.tasks.pairs import append_pairs
 from pipeline import sample
 from pipeline.campaign.pairs import PAIR, SHOWN, query_sha
 from pipeline.core import captions, tables
@@ -114,7 +114,7 @@ def _rounds(queries, candidates, moments, truth, seed):
         wanted = plan(campaign).assignments.merge(shown, on=PAIR)
         if wanted.empty:
             return
-        ledger = appended(ledger, wanted.drop(columns=["annotator", "kind", "batch"]))
+        ledger = append_pairs(ledger, wanted.drop(columns=["annotator", "kind", "batch"]))
         judgments = pd.concat([judgments, _judged(wanted, truth, seed, len(judgments))])
         judgments = tables.JUDGMENTS.check(judgments.reset_index(drop=True))
         yield judgments, ledger
@@ -125,7 +125,7 @@ def _judged(wanted, truth, seed, before) -> pd.DataFrame:
     rows = []
     for number, one in enumerate(wanted.itertuples(), start=before):
         level = truth(one.query_id, one.moment_id)
-        answer = said(level, seed, one.annotator, one.query_id, one.moment_id)
+        answer = answer_pair(level, seed, one.annotator, one.query_id, one.moment_id)
         rows.append(
             {
                 **{name: getattr(one, name) for name in [*SHOWN, "annotator", "kind"]},

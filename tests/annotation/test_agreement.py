@@ -203,8 +203,8 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     )
     path = tmp_path / "raw.csv"
     votes[[*raw.REQUIRED, "submitted_at", "seconds"]].to_csv(path, index=False)
-    ours = agreement.of_campaign(judgments, ledger, table, agreement.USUAL)
-    theirs = agreement.of_raw(raw.read(path))
+    ours = agreement.measure_campaign(judgments, ledger, table, agreement.USUAL)
+    theirs = agreement.measure_raw(raw.read(path))
     same = ours.figures.keys() - {"similarity_1"}
     assert {name: ours.figures[name] for name in same} == {
         name: theirs.figures[name] for name in same

@@ -12,7 +12,14 @@ import pytest
 from annotation import audit
 from annotation.pooling.design import AuditError, Design
 from annotation.pooling.estimator import beyond
-from annotation.pooling.report import by_rank, by_similarity, counts, edges_of, in_strata, report
+from annotation.pooling.report import (
+    assign_strata,
+    by_rank,
+    by_similarity,
+    counts,
+    report,
+    stratum_edges,
+)
 from momentrank.errors import UsageError
 from pipeline.candidates import candidates
 from pipeline.core import files, tables
@@ -128,7 +135,7 @@ def test_without_a_find_the_exact_bound_is_told():
 )
 def test_strata_end_where_the_pool_does(top, pool, depths, edges):
     design = SMALL.model_copy(update={"top": top, "pool": pool})
-    assert edges_of(depths, design) == edges
+    assert stratum_edges(depths, design) == edges
 
 
 def test_a_pool_that_was_judged_whole_leaves_no_doubt():
@@ -145,8 +152,8 @@ def test_the_counts_are_those_of_the_table():
     pairs = drawn_by()
     pairs["level"] = pd.array(random.integers(0, 5, len(pairs)), "Int64")
     pairs.loc[random.random(len(pairs)) < 0.1, "level"] = pd.NA
-    edges = edges_of(DEPTHS, SMALL)
-    inside = in_strata(pairs, edges)
+    edges = stratum_edges(DEPTHS, SMALL)
+    inside = assign_strata(pairs, edges)
     found = counts(inside, edges, 2)
     for query, name in enumerate(sorted(set(inside["query_id"]))):
         for stratum, (low, high) in enumerate(pairwise(edges)):
@@ -240,7 +247,7 @@ def test_without_consensus_the_command_to_type_is_named(folder, capsys, reposito
 
 def run(capsys, *words):
     """Run a command; return what it prints and what it says."""
-    audit.main(audit.parsed(words))
+    audit.main(audit.parse_arguments(words))
     return capsys.readouterr()
 
 
@@ -322,7 +329,7 @@ def test_a_top_up_is_appended_once(folder, capsys):
 )
 def test_runs_need_names_of_their_own(names, message):
     with pytest.raises(UsageError, match=message):
-        audit.named([Path(name) for name in names])
+        audit.runs_by_name([Path(name) for name in names])
 
 
 @pytest.mark.parametrize(
@@ -336,5 +343,5 @@ def test_runs_need_names_of_their_own(names, message):
 )
 def test_impossible_options_are_refused(words, capsys):
     with pytest.raises(SystemExit) as exc:
-        audit.parsed(words)
+        audit.parse_arguments(words)
     assert exc.value.code == 2

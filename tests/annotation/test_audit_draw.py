@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from annotation.pooling import design, draw, topup
 from annotation.pooling.design import AuditError
 from annotation.pooling.draw import Sizes
-from annotation.pooling.topup import NOWHERE, Pool, matched, taken, top_up
+from annotation.pooling.topup import NOWHERE, Pool, judged_or_wanted, match_results, top_up
 from pipeline.candidates import candidates
 from pipeline.core import tables
 from pipeline.core.files import FileError
@@ -207,7 +207,7 @@ def test_taken_are_batch_1_audit_top_ups_and_what_is_decided():
     voted = pd.DataFrame(
         {"query_id": "q", "moment_id": ["b", "c", "d"], "outcome": ["two", "waiting", "discarded"]}
     )
-    found = taken(known, audit, audit, voted)
+    found = judged_or_wanted(known, audit, audit, voted)
     assert sorted(found["moment_id"]) == ["a", "b", "d", "x"]
 
 
@@ -239,7 +239,7 @@ def test_matching_is_as_defined(found, there, min_iou):
     results = run_of(*(("q", video, *segment) for video, segment in found))
     place = moments.groupby(["video_id", "start", "end"], sort=False).ngroup()
     first = dict(zip(place[::-1], moments["moment_id"][::-1], strict=True))
-    got = [first.get(number) for number in matched(results, moments, min_iou)]
+    got = [first.get(number) for number in match_results(results, moments, min_iou)]
     assert got == [by_definition(result, named, min_iou) for result in found]
     assert NOWHERE not in first
     assert topup.SAME < 0.5

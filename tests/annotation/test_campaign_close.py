@@ -12,8 +12,8 @@ from opened import OPEN
 from annotation import campaign, consensus, plan, server, status
 from annotation.assignment.inputs import PlanError
 from annotation.label_studio import guideline, keys, roster, settings
-from annotation.push import with_showing
-from annotation.tasks.pairs import appended
+from annotation.push import describe_pairs
+from annotation.tasks.pairs import append_pairs
 from pipeline.campaign import next_step
 from pipeline.campaign.campaign import FILE, CampaignError, current, write
 from pipeline.campaign.guideline import GuidelineError
@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch, repository):
 def test_without_a_server_nothing_is_closed_unless_that_is_said(folder):
     write(OPEN)
     with pytest.raises(CampaignError, match=r"since the last pull would be lost; .* --offline"):
-        campaign.end(OPEN, give_up=True)
+        campaign.close_campaign(OPEN, give_up=True)
     assert current() == OPEN
 
 
@@ -49,10 +49,10 @@ def test_a_campaign_file_of_before_gave_nothing_up_and_tells_what_one_did(folder
 
 def test_freezing_twice_is_freezing_once(folder, repository):
     shutil.copy(repository / "dvc.yaml", folder)
-    assert not campaign.frozen()
+    assert not campaign.is_frozen()
     campaign.freeze()
     once = cli.DAG.read_text()
-    assert campaign.frozen()
+    assert campaign.is_frozen()
     campaign.freeze()
     assert cli.DAG.read_text() == once
 
@@ -75,15 +75,15 @@ def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
         raise GuidelineError("the guideline is wrong")
 
     with pytest.raises(CampaignError, match=r"--people 3: 4 people are needed"):
-        campaign.start("Test", rehearsal=True, people=3)
+        campaign.open_campaign("Test", rehearsal=True, people=3)
     with monkeypatch.context() as patched:
         patched.setattr(guideline, "current", wrong)
         with pytest.raises(GuidelineError):
-            campaign.start("Test", rehearsal=True, people=6)
+            campaign.open_campaign("Test", rehearsal=True, people=6)
     assert (current(), settings.value(keys.SECRET)) == (None, None)
     assert (len(tables.FROZEN_QUERIES.read()), roster.PUBLIC.read_text()) == (0, before)
-    assert campaign.start("Test", rehearsal=True, people=6) == current()
-    assert (len(tables.FROZEN_QUERIES.read()), len(roster.people())) == (2, 6)
+    assert campaign.open_campaign("Test", rehearsal=True, people=6) == current()
+    assert (len(tables.FROZEN_QUERIES.read()), len(roster.read_people())) == (2, 6)
 
 
 class Server:
@@ -91,9 +91,9 @@ class Server:
 
     def __init__(self, judged):
         self.judged, self.meanwhile = judged, {}
-        first = plan.plan(plan.campaign_of(roster.people(), load(), plan.pulled()))
-        self.shown = with_showing(first.assignments, load())
-        tables.PAIRS.write(appended(tables.PAIRS.empty(), self.shown))
+        first = plan.plan(plan.read_inputs(roster.read_people(), load(), plan.read_answers()))
+        self.shown = describe_pairs(first.assignments, load())
+        tables.PAIRS.write(append_pairs(tables.PAIRS.empty(), self.shown))
         tables.OPEN_TASKS.write(self.shown[tables.OPEN_TASKS.columns])
 
     def pull(self, connection):
@@ -122,7 +122,7 @@ def closing(folder, repository, monkeypatch):
         found = Server(judged)
         for name, value in (
             ("connect", lambda _: found),
-            ("alone", lambda _: contextlib.nullcontext()),
+            ("hold_lock", lambda _: contextlib.nullcontext()),
             ("pull", found.pull),
             ("push", found.push),
         ):
@@ -138,7 +138,7 @@ BOTH = AGREED | {(SECOND, 1): 0, (SECOND, 2): 0}
 
 
 def end(**how):
-    return campaign.end(current(), **({"give_up": False} | how))
+    return campaign.close_campaign(current(), **({"give_up": False} | how))
 
 
 def test_what_people_do_just_before_their_tasks_are_closed_is_not_given_up(closing):
@@ -162,7 +162,7 @@ def leave(left):
     """Let all but the first `left` people leave."""
     people = {
         who.number: roster.Person(role=who.role, active=who.number <= left)
-        for who in roster.people()
+        for who in roster.read_people()
     }
     roster.write(people, {})
 
@@ -177,7 +177,7 @@ def test_a_lead_whose_people_have_left_can_close(closing, monkeypatch, left, off
         monkeypatch.setattr(campaign, "connect", lambda _: None)
     with pytest.raises(PlanError, match=f"{left} active people can judge, but 4 are needed"):
         plan.main()
-    assert status.now()[1]["waits"]
+    assert status.read_status()[1]["waits"]
     with pytest.raises(CampaignError, match=r"1 pairs wait .* close --give-up"):
         end(offline=offline)
     assert end(give_up=True, offline=offline)["pairs"]["discarded"] == 1
@@ -205,7 +205,7 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
         campaign.main(again)
     shutil.copy(repository / "dvc.yaml", cli.DAG)
     campaign.main(again)
-    assert campaign.frozen(), "a closing that was stopped is finished"
+    assert campaign.is_frozen(), "a closing that was stopped is finished"
 
 
 def test_people_are_not_needed_where_nothing_waits(closing):
@@ -222,7 +222,7 @@ def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, r
     state = end(give_up=True)
     consensus.main()
     metrics = files.read_json(cli.METRICS / "consensus.json")
-    name, figures = status.now()
+    name, figures = status.read_status()
     assert figures["pairs"] == state["pairs"]
     assert {key: figures["pairs"][key] for key in ("two", "discarded", "waiting")} == {
         key: metrics["outcomes"][key] for key in ("two", "discarded", "waiting")
@@ -233,9 +233,9 @@ def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, r
     assert (figures["forecast"], figures["judgments"]) == (None, 2)
     assert next_of(figures) == "python -m annotation.campaign close", "the closing was stopped"
     campaign.freeze()
-    assert next_of(status.now()[1]) == "dvc repro release report"
+    assert next_of(status.read_status()[1]) == "dvc repro release report"
     files.write_json(next_step.MANIFEST, {"campaign": current().model_dump()})
-    assert next_of(status.now()[1]) is None
+    assert next_of(status.read_status()[1]) is None
 
 
 def next_of(figures):
@@ -249,7 +249,7 @@ def test_close_is_the_next_step_exactly_where_it_goes_through(closing, monkeypat
     for judged, goes_through in ((AGREED, False), (BOTH, True)):
         found.judged = judged
         found.pull(None)
-        told = next_of(status.now()[1])
+        told = next_of(status.read_status()[1])
         plan.main()
         assert (told == "python -m annotation.campaign close") == goes_through
         assert (f"next: close the campaign: {told}" in capsys.readouterr().err) == goes_through

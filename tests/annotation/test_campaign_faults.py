@@ -39,7 +39,7 @@ from annotation import server, simulate
 from annotation.label_studio import connection, page
 from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
-from annotation.simulation.answers import said
+from annotation.simulation.answers import answer_pair
 from annotation.tasks import lock, unfinished
 from pipeline.core import tables
 
@@ -62,7 +62,7 @@ class World:
 
     def __init__(self, lead, zygote):
         self.lead, self.zygote = lead, zygote
-        self._server = server.running()
+        self._server = server.find_running()
         shutil.copytree(layout.DATA, NEW)
         self.people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, PEOPLE + 1)}
         self.stranger = lead.sign_up("stranger@example.org", PASSWORD)
@@ -367,7 +367,7 @@ def test_a_server_killed_as_people_answer(camp, world):
     assert 1 <= len(part) < len(wanted)
     camp.simulate(level)
     camp.well("pull")
-    expected = {key: said(int(key[1][-1]), 1, key[2], *key[:2]).level for key in wanted}
+    expected = {key: answer_pair(int(key[1][-1]), 1, key[2], *key[:2]).level for key in wanted}
     assert camp.judged() == expected
     assert part.items() <= expected.items()
     camp.well("push")

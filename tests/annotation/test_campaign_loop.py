@@ -235,7 +235,7 @@ def test_no_caption_and_no_secret_leaves_the_house(ended):
 def test_the_invitations_name_everybody_and_the_status_says_that_it_is_done(ended):
     project, lead = ended
     invited = project.run("python", "-m", "annotation.people", "invite")
-    private = roster.accounts(project.folder / tables.PRIVATE)
+    private = roster.read_accounts(project.folder / tables.PRIVATE)
     assert [account.email for account in private.values() if account.email not in invited] == []
     assert invited.count("Judge here: http://127.0.0.1:") >= 4
     assert project.code("python", "-m", "annotation.status") == 0
@@ -359,7 +359,7 @@ def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
     path.write_text(before)
 
     with contextlib.chdir(rehearsed.folder):
-        endpoint, running = settings.endpoint(), server.running()
+        endpoint, running = settings.endpoint(), server.find_running()
     with contextlib.closing(Studio(*endpoint, rehearsed.folder)) as lead:
         practice = next(
             one["id"]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Task
 from annotation.tasks import unfinished
-from annotation.tasks.changes import changes
-from annotation.tasks.pairs import appended, returned
+from annotation.tasks.changes import compare_tasks
+from annotation.tasks.pairs import append_pairs, find_restored
 from annotation.tasks.tasks import shuffle
 from annotation.votes.votes import last_shown
 from pipeline.core import files, tables
@@ -59,7 +59,7 @@ def by_place(tasks):
 
 @given(some_keys, some_tasks)
 def test_afterwards_each_person_is_offered_what_is_wanted_and_nothing_else(wanted, tasks):
-    made = changes(wanted, tasks, read)
+    made = compare_tasks(wanted, tasks, read)
     there = by_place(tasks)
     places = {key.place for key in wanted}
     assert Counter(key.place for key in made.add) == Counter(places - there.keys())
@@ -73,25 +73,25 @@ def test_afterwards_each_person_is_offered_what_is_wanted_and_nothing_else(wante
 
 @given(some_keys, some_tasks)
 def test_nothing_is_changed_without_need_and_a_second_time_nothing_at_all(wanted, tasks):
-    made = changes(wanted, tasks, read)
+    made = compare_tasks(wanted, tasks, read)
     state = {task.id: task for task in tasks}
     assert all(not state[number].closed for number in made.close)
     assert all(state[number].closed for number in made.reopen)
     assert not set(made.close) & set(made.reopen)
-    assert changes(wanted, applied(made, tasks), read) == ([], [], [])
+    assert compare_tasks(wanted, applied(made, tasks), read) == ([], [], [])
 
 
 @given(some_keys, some_tasks, st.randoms())
 def test_the_order_of_what_is_listed_does_not_matter(wanted, tasks, random):
-    made = changes(wanted, tasks, read)
-    again = changes(wanted, random.sample(tasks, len(tasks)), read)
+    made = compare_tasks(wanted, tasks, read)
+    again = compare_tasks(wanted, random.sample(tasks, len(tasks)), read)
     assert made == again
 
 
 @given(some_keys, some_keys, some_tasks, st.data())
 def test_cut_off_anywhere_and_run_again_it_ends_the_same(wanted, other, tasks, data):
     """A push that was killed has done some of its changes; what is wanted may be new by then."""
-    made = changes(other, tasks, read)
+    made = compare_tasks(other, tasks, read)
     steps = [("close", n) for n in made.close] + [("reopen", n) for n in made.reopen]
     steps += [("add", key) for key in made.add]
     cut = steps[: data.draw(st.integers(0, len(steps)))]
@@ -99,7 +99,7 @@ def test_cut_off_anywhere_and_run_again_it_ends_the_same(wanted, other, tasks, d
         **{name: [what for kind, what in cut if kind == name] for name in made._fields}
     )
     between = applied(part, tasks)
-    after = applied(changes(wanted, between, read), between)
+    after = applied(compare_tasks(wanted, between, read), between)
     offered = Counter(task.pair.place for task in after if task.waits)
     answered = {task.pair.place for task in tasks if task.pair and task.answers}
     assert offered == Counter({key.place for key in wanted} - answered)
@@ -111,7 +111,7 @@ def test_of_a_task_that_is_there_twice_the_answered_one_is_kept_else_an_open_els
     key = Key("q", "m", 1, "first", "text", "clip", "1")
 
     def closed(*tasks):
-        made = changes([key], [Task(*task) for task in tasks], read)
+        made = compare_tasks([key], [Task(*task) for task in tasks], read)
         assert made.add == []
         return made.close, made.reopen
 
@@ -184,9 +184,9 @@ a_pair = st.tuples(
 def test_the_ledger_only_grows_and_a_number_is_for_ever(pushes):
     known, last, changes = tables.PAIRS.empty(), {}, 0
     for pairs in pushes:
-        grown = appended(known, shown(*pairs))
+        grown = append_pairs(known, shown(*pairs))
         pd.testing.assert_frame_equal(grown.head(len(known)), known)
-        pd.testing.assert_frame_equal(appended(grown, shown(*pairs)), grown)
+        pd.testing.assert_frame_equal(append_pairs(grown, shown(*pairs)), grown)
         known = grown
         changes += sum(last.get(pair[:2]) != pair for pair in pairs)
         last |= {pair[:2]: pair for pair in pairs}
@@ -199,19 +199,19 @@ def test_what_is_again_as_it_was_is_shown_again_though_nobody_is_asked():
     first, other = ("q0", "m0", "a", "x"), ("q0", "m0", "b", "x")
     known = tables.PAIRS.empty()
     for push in (first, other):
-        assert returned(known, shown(push)).empty
-        known = appended(known, shown(push))
-    assert returned(known, shown(other)).empty
-    again = returned(known, shown(first))
-    known = appended(known, again)
+        assert find_restored(known, shown(push)).empty
+        known = append_pairs(known, shown(push))
+    assert find_restored(known, shown(other)).empty
+    again = find_restored(known, shown(first))
+    known = append_pairs(known, again)
     assert known["query_sha"].tolist() == ["a", "b", "a"]
     assert last_shown(known)["query_sha"].tolist() == ["a"]
-    assert returned(known, shown(first)).empty
+    assert find_restored(known, shown(first)).empty
 
 
 def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
-    first = appended(tables.PAIRS.empty(), shown(("q0", "m0", "a", "x")))
-    grown = appended(first.assign(pair_id=41), shown(("q0", "m1", "a", "x")))
+    first = append_pairs(tables.PAIRS.empty(), shown(("q0", "m0", "a", "x")))
+    grown = append_pairs(first.assign(pair_id=41), shown(("q0", "m1", "a", "x")))
     assert grown["pair_id"].tolist() == [41, 42]
 
 
@@ -244,14 +244,14 @@ class Killed(Exception):  # noqa: N818  (it is no error)
 
 def killed():
     """Die while tasks are being added."""
-    with pytest.raises(Killed), unfinished.noted("tasks"):
+    with pytest.raises(Killed), unfinished.pending_write("tasks"):
         raise Killed
 
 
 def test_after_a_push_that_ended_well_nobody_waits(folder, clock):
-    with unfinished.noted("tasks"):
+    with unfinished.pending_write("tasks"):
         assert unfinished.FILE.is_file()
-    unfinished.settle()
+    unfinished.wait_for_pending()
     assert clock.slept == 0
 
 
@@ -261,15 +261,15 @@ def test_after_one_that_did_not_the_server_is_given_time_once(folder, clock, age
     killed()
     began = time.time() - age
     os.utime(unfinished.FILE, (began, began))
-    unfinished.settle()
+    unfinished.wait_for_pending()
     assert clock.slept == unfinished.SETTLE_SECONDS
-    unfinished.settle()
+    unfinished.wait_for_pending()
     assert clock.slept == unfinished.SETTLE_SECONDS, "once"
 
 
 def test_the_ledger_refuses_what_breaks_it():
     with pytest.raises(TableError, match=r"pairs\.csv.*query_id"):
-        appended(tables.PAIRS.empty(), shown(("", "m0", "a", "x")))
+        append_pairs(tables.PAIRS.empty(), shown(("", "m0", "a", "x")))
 
 
 @pytest.mark.parametrize("name", ["pull", "push"])

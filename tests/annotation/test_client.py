@@ -17,7 +17,7 @@ from annotation.label_studio import page, projects, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key
-from annotation.label_studio.settings import Endpoint, EnvError
+from annotation.label_studio.settings import Endpoint, SettingsError
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -246,7 +246,7 @@ NO_ADDRESSES = [
 @pytest.mark.parametrize("url", NO_ADDRESSES)
 def test_an_address_that_is_none_is_one_line(server, folder, url):
     folder.configure(url, TOKEN)
-    with pytest.raises(EnvError, match="LABEL_STUDIO_URL: is no address") as told:
+    with pytest.raises(SettingsError, match="LABEL_STUDIO_URL: is no address") as told:
         main()
     one_line(told)
 
@@ -264,7 +264,7 @@ def test_a_token_or_address_that_would_leak_is_refused_without_repeating_it(
 ):
     monkeypatch.setenv("LABEL_STUDIO_URL", url)
     monkeypatch.setenv("LABEL_STUDIO_API_KEY", token)
-    with pytest.raises(EnvError) as told:
+    with pytest.raises(SettingsError) as told:
         main()
     assert "s3cr" not in one_line(told)
 

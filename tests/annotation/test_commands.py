@@ -70,6 +70,6 @@ def test_whatever_dvc_does_not_say_of_itself_is_shown(capsys):
         "Updating lock file 'dvc.lock'\n",
         "Stage 'plan' is cached - skipping run\n",
     ]
-    hidden = list(commands.show(lines))
+    hidden = list(commands.filter_output(lines))
     assert capsys.readouterr().err == "    clips\na library's line\n"
     assert hidden == [line for line in lines if line != "a library's line\n"]

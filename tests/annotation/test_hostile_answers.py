@@ -6,10 +6,10 @@ from types import SimpleNamespace
 import pytest
 
 from annotation.answers import reader
-from annotation.answers.judgments import Owner, sort_out
+from annotation.answers.judgments import Owner, sort_answers
 from annotation.label_studio import page
 from annotation.label_studio.keys import Key, Signer
-from annotation.label_studio.records import Answered
+from annotation.label_studio.records import AnsweredTask
 from pipeline.campaign.pairs import query_sha
 
 SIGNER = Signer("6f1c2a34-0000-0000-0000-000000000001", "a secret of thirty-two bytes, or so")
@@ -31,7 +31,7 @@ def task(result):
     said = {"id": 1, "completed_by": 30, "updated_by": 30, "was_cancelled": False,
             "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
             "lead_time": 3.0, "result": result}  # fmt: skip
-    return Answered(1, KEY, False, NOW, [said], [], QUERY, CLIP)
+    return AnsweredTask(1, KEY, False, NOW, [said], [], QUERY, CLIP)
 
 
 class Studio:
@@ -70,7 +70,7 @@ def test_a_hostile_answer_is_read_and_refused_and_the_next_pull_reads_it_again(
     for _ in range(2):
         studio = Studio(one)
         tasks = reader.read(studio, PROJECT)
-        found = sort_out(tasks.values(), Owner(3, 30), SIGNER)
+        found = sort_answers(tasks.values(), Owner(3, 30), SIGNER)
         if name == "a key that is half a character":  # beside a level that is one
             assert [row["level"] for row in found.judgments] == [3]
         else:
@@ -103,5 +103,5 @@ def test_one_answer_that_cannot_be_remembered_makes_all_be_read_again(tmp_path, 
     ],
 )
 def test_a_forged_key_is_nobodys(pair):
-    found = sort_out([task([LEVEL])._replace(pair=pair)], Owner(3, 30), SIGNER)
+    found = sort_answers([task([LEVEL])._replace(pair=pair)], Owner(3, 30), SIGNER)
     assert (found.judgments, [row["reason"] for row in found.rejected]) == ([], ["bad-key"])

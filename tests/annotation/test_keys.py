@@ -13,7 +13,7 @@ from annotation.label_studio import keys, page, settings
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import Task
 from annotation.tasks import tasks
-from annotation.tasks.changes import changes
+from annotation.tasks.changes import compare_tasks
 from benchmarks import studio as benchmark
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
@@ -153,8 +153,8 @@ def test_the_secret_stands_in_env_alone_and_shows_nowhere(tmp_path, monkeypatch)
     monkeypatch.delenv(keys.SECRET, raising=False)
     with pytest.raises(CampaignError, match=f"{keys.SECRET} is missing.*copy .env from"):
         keys.signer("c")
-    secret = keys.new_secret()
-    assert keys.new_secret() == secret
+    secret = keys.ensure_secret()
+    assert keys.ensure_secret() == secret
     assert secret in settings.ENV.read_text()
     assert settings.ENV.stat().st_mode & 0o777 == 0o600
     signer = keys.signer("c")
@@ -208,9 +208,9 @@ def test_a_task_that_shows_something_else_is_found_out(when, name):
 def test_push_finds_its_task_by_either_key_and_makes_another_of_one_that_was_swapped(when):
     there = Task(1, WRITTEN[when], False, 0, QUERY, HTML)
     wanted = [SHOWN_KEY._replace(kind="escalated", guideline="2")]
-    assert changes(wanted, [there], OURS.read_shown) == ([], [], [])
+    assert compare_tasks(wanted, [there], OURS.read_shown) == ([], [], [])
     swapped = there._replace(query="a dog barks")
-    assert changes(wanted, [swapped], OURS.read_shown) == (wanted, [1], [])
+    assert compare_tasks(wanted, [swapped], OURS.read_shown) == (wanted, [1], [])
 
 
 def test_a_clip_of_that_name_from_elsewhere_is_found_out_where_the_key_is_bound_to_its_address():
@@ -239,8 +239,8 @@ def test_any_content_is_no_error(query, clip):
 
 def test_what_the_benchmark_pushes_shows_what_its_keys_say():
     pairs = benchmark.pairs_of(8)
-    shown = tasks.Shown(pairs, "label-studio", 4)
-    for key in [key for some in tasks.keys_of(pairs, "1").values() for key in some]:
+    shown = tasks.TaskData(pairs, "label-studio", 4)
+    for key in [key for some in tasks.keys_by_annotator(pairs, "1").values() for key in some]:
         query, clip, pair = (shown.data(key, OURS)[name] for name in ("query", "clip_html", "pair"))
         assert (
             OURS.read_shown(Task(1, pair, closed=False, answers=0, query=query, clip=clip)) == key

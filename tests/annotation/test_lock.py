@@ -113,7 +113,7 @@ def test_a_ticket_that_stays_the_same_for_a_lease_is_of_a_push_that_was_killed(s
 
 
 def test_what_died_in_this_checkout_is_not_waited_for(studio, clock):
-    studio.ticket(lock.holder())
+    studio.ticket(lock.checkout_id())
     with lock.hold(studio, CAMPAIGN):
         assert len(studio.found) == 1
         assert clock.now - 1000 == lock.SETTLE_SECONDS
@@ -173,20 +173,20 @@ def test_who_was_taken_for_dead_writes_no_more(studio, clock):
 
 
 def test_a_copy_of_a_checkout_is_another(studio, tmp_path, monkeypatch):
-    here = lock.holder()
-    assert here == lock.holder()
+    here = lock.checkout_id()
+    assert here == lock.checkout_id()
     copy = tmp_path / "copy"
     (copy / lock.CHECKOUT.parent).mkdir(parents=True)
     (copy / lock.CHECKOUT).write_bytes(lock.CHECKOUT.read_bytes())
     monkeypatch.chdir(copy)
-    assert lock.holder() != here
+    assert lock.checkout_id() != here
 
 
 def test_of_many_at_once_one_pushes_at_a_time(studio, monkeypatch):
     monkeypatch.setattr(lock, "SETTLE_SECONDS", 0.001)
     monkeypatch.setattr(lock, "POLL_SECONDS", 0.002)
     names = iter(f"ann@desk {number}" for number in range(99))
-    monkeypatch.setattr(lock, "holder", lambda: next(names))
+    monkeypatch.setattr(lock, "checkout_id", lambda: next(names))
     inside, most = [], []
 
     def push():

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
 
 from annotation.assignment.inputs import Annotator, PlanError, Rule
-from annotation.assignment.progress import ended
+from annotation.assignment.progress import closed_state
 from annotation.consensus import consensus
-from annotation.plan import plan, refuse_too_few
+from annotation.plan import plan, refuse_too_few_people
 from pipeline.core import tables
 
 OUTCOMES = ("two", "four", "discarded", "unjudgeable")
@@ -103,8 +103,8 @@ def test_a_lead_and_who_is_not_active_are_never_asked():
 def test_fewer_than_four_people_are_refused():
     three = [*people(2, escalation=1), Annotator(8, "lead", active=True)]
     with pytest.raises(PlanError, match=r"annotators\.yaml: 3 active people can judge, but 4"):
-        refuse_too_few(three)
-    refuse_too_few(people(3, escalation=1))
+        refuse_too_few_people(three)
+    refuse_too_few_people(people(3, escalation=1))
 
 
 @pytest.mark.parametrize("number", [0, 1, 3])
@@ -131,7 +131,7 @@ def test_a_closed_campaign_stands_as_its_consensus_says(seed):
         world.answer_some()
         world.come_and_go()
     ledger = ledger_of(sorted(shown))
-    found = ended(replace(world.campaign, annotators=[]), ledger)
+    found = closed_state(replace(world.campaign, annotators=[]), ledger)
     table = consensus(told(world.rows), ledger, closed=True)
     outcomes = Counter(table["outcome"])
     told_of = ("waiting", *OUTCOMES)

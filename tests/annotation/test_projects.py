@@ -31,7 +31,7 @@ class Studio:
 
 
 def ours(*descriptions, **options):
-    found = projects.ours(Studio(*descriptions), CAMPAIGN, **options)
+    found = projects.find_projects(Studio(*descriptions), CAMPAIGN, **options)
     return {annotator: project.id for annotator, project in found.items()}
 
 

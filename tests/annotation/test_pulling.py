@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from annotation import pull
 from annotation.answers import reader
 from annotation.answers.history import first_pairs
-from annotation.answers.judgments import Owner, Sorted, everybody, nobody, sort_out
+from annotation.answers.judgments import Owner, SortedAnswers, sort_answers, trust_all, trust_none
 from annotation.label_studio import page
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key, Signer
-from annotation.label_studio.records import Answered, Project
-from annotation.votes.votes import fresh, last_shown
+from annotation.label_studio.records import AnsweredTask, Project
+from annotation.votes.votes import drop_stale, last_shown
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -66,12 +66,12 @@ def answer(number=1, made=0, changed=None, said=THREE, **other):
 
 def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=QUERY, clip=CLIP):
     text = SIGNER.sign(key, page.digest(query, clip)) if pair is None else pair
-    return Answered(number, text, closed, START, list(answers), list(drafts), query, clip)
+    return AnsweredTask(number, text, closed, START, list(answers), list(drafts), query, clip)
 
 
-def sorted_out(*tasks, owner=OWNER, trust=nobody, before=None):
+def sorted_out(*tasks, owner=OWNER, trust=trust_none, before=None):
     known = first_pairs(tables.JUDGMENT_HISTORY.empty() if before is None else before.versions)
-    return sort_out(tasks, owner, SIGNER, trust, known)
+    return sort_answers(tasks, owner, SIGNER, trust, known)
 
 
 SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
@@ -213,12 +213,12 @@ def merged(found):
     return pull.combine(tables.JUDGMENT_HISTORY.empty(), found)
 
 
-def then(before, *tasks, trust=nobody):
+def then(before, *tasks, trust=trust_none):
     """Return the history after another pull."""
     return pull.combine(before.versions, sorted_out(*tasks, trust=trust, before=before))
 
 
-NOTHING = merged(Sorted([], [], [], []))
+NOTHING = merged(SortedAnswers([], [], [], []))
 
 
 def levels(known):
@@ -394,7 +394,7 @@ def test_an_imported_answer_never_wins_over_the_true_one():
 
 
 def test_imported_answers_that_the_lead_trusts_count_from_then_on_and_later_ones_do_not():
-    known = then(NOTHING, task(IMPORTED), trust=everybody)
+    known = then(NOTHING, task(IMPORTED), trust=trust_all)
     assert (levels(known), versions(known)) == ([0], [(0, "trusted")])
     trusted = set(known.versions["origin"]).__contains__
     later = task(IMPORTED | {"id": 9, "created_at": at(9)}, key=KEY._replace(moment_id="m2"))
@@ -405,7 +405,7 @@ def test_imported_answers_that_the_lead_trusts_count_from_then_on_and_later_ones
 
 
 def test_an_imported_answer_that_counted_before_they_were_told_apart_counts_no_more():
-    before = then(NOTHING, task(IMPORTED), trust=everybody).versions.assign(state="stands")
+    before = then(NOTHING, task(IMPORTED), trust=trust_all).versions.assign(state="stands")
     known = pull.combine(before, sorted_out(task(IMPORTED)))
     assert (levels(known), versions(known)) == ([], [(0, "rejected")])
 
@@ -472,17 +472,17 @@ def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
     known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD))
     shown = SHOWN
     assert levels(known) == [3]
-    assert not len(fresh(known.judgments, last_shown(shown)))
+    assert not len(drop_stale(known.judgments, last_shown(shown)))
     newly = task(answer(2, 5, said=[level(1)]), number=2)
     both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD), newly)
     assert levels(both) == [1, 3]
-    assert fresh(both.judgments, last_shown(shown))["level"].tolist() == [1]
+    assert drop_stale(both.judgments, last_shown(shown))["level"].tolist() == [1]
 
 
 def test_a_late_answer_about_another_clip_takes_nothing_from_that_about_this_one():
     newly = task(answer(2, 0, said=[level(1)]), number=2)
     both = then(NOTHING, newly, task(answer(1, 5), key=KEY._replace(clip_sha="old"), clip=OLD))
-    assert fresh(both.judgments, last_shown(SHOWN))["level"].tolist() == [1]
+    assert drop_stale(both.judgments, last_shown(SHOWN))["level"].tolist() == [1]
 
 
 class Version(NamedTuple):

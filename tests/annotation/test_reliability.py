@@ -12,14 +12,14 @@ from sklearn.metrics import cohen_kappa_score
 from annotation.agreement import USUAL
 from annotation.reliability import figures, kappa
 from annotation.reliability.alpha import Bootstrap, alphas
-from annotation.reliability.annotators import bursts, people
+from annotation.reliability.annotators import bursts, measure_annotators
 from annotation.reliability.scores import (
     Scores,
+    between_people,
     couples,
-    in_order,
     nearness,
-    of_one_person,
-    of_two_people,
+    sort_scores,
+    within_person,
 )
 
 BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
@@ -41,7 +41,7 @@ PUBLISHED = """
 def scores_of(rows, pairs=None, timed=False):
     """Return scores of `(pair, annotator, level)`, a minute apart where `timed`."""
     table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return in_order(
+    return sort_scores(
         Scores(
             *table.T,
             pairs=int(table[:, 0].max(initial=-1)) + 1 if pairs is None else pairs,
@@ -167,7 +167,7 @@ def test_couples_are_all_of_two_scores_on_a_pair(rows):
     found = couples(scores_of(rows))
     columns = zip(*(column.tolist() for column in found), strict=True)
     assert sorted(((a, x), (b, y)) for a, b, x, y in columns) == expected
-    two, one = of_two_people(found), of_one_person(found)
+    two, one = between_people(found), within_person(found)
     assert len(two.level) + len(one.level) == len(expected)
     assert (one.annotator == one.other).all()
 
@@ -182,7 +182,7 @@ def test_nearness():
 @settings(max_examples=60)
 @given(rows_of_scores)
 def test_kappa_of_each_two_annotators_is_as_scikit_learn_has_it(rows):
-    found = of_two_people(couples(scores_of(rows)))
+    found = between_people(couples(scores_of(rows)))
     for row in kappa.by_annotators(found).itertuples():
         theirs = (found.annotator == row.annotator) & (found.other == row.other)
         one, two = found.level[theirs], found.other_level[theirs]
@@ -200,7 +200,7 @@ def test_the_mean_of_kappa_is_over_annotator_pairs_not_over_couples():
     agree = [(pair, person, pair % 5) for pair in range(50) for person in (0, 1)]
     apart = [(50, 1, 0), (50, 2, 4), (51, 1, 4), (51, 2, 0)]
     constant = [(60, 2, 3), (60, 3, 3)]
-    found = kappa.summary(of_two_people(couples(scores_of(agree + apart + constant))))
+    found = kappa.summary(between_people(couples(scores_of(agree + apart + constant))))
     assert (found["annotator_pairs"], found["undefined"]) == (3, 1)
     assert found["mean_over_annotator_pairs"] == {"plain": 0.0, "quadratic": 0.0}
     assert found["all_couples"]["plain"] > 0.9
@@ -258,7 +258,7 @@ def of_people(rows, **changes):
     if seconds is not None:
         scores = scores._replace(seconds=np.array(seconds, dtype=float))
     params = USUAL.model_copy(update={"min_judgments": 1, **changes})
-    return people(scores, params).table.set_index("annotator")
+    return measure_annotators(scores, params).table.set_index("annotator")
 
 
 @given(rows_of_scores)
@@ -367,21 +367,21 @@ FAST, SLOW = [1.5], [9.0]
 def test_a_burst_is_a_long_run_of_fast_judgments(seconds, found):
     scores = in_time(seconds)
     rows = bursts(scores, 2.0, 10)
-    shuffled = scores.of(np.random.default_rng(1).permutation(len(seconds)))
+    shuffled = scores.select(np.random.default_rng(1).permutation(len(seconds)))
     pd.testing.assert_frame_equal(bursts(shuffled, 2.0, 10), rows)
     told = [(r.judgments, r.longest, f"{r.begin:%H:%M}") for r in rows.itertuples()]
     assert told == ([] if found is None else [found])
-    [row] = people(scores, USUAL).table.to_dict("records")
+    [row] = measure_annotators(scores, USUAL).table.to_dict("records")
     assert row["in_bursts"] == (found[0] if found else 0)
     assert ("burst: " in row["flags"]) == (found is not None)
 
 
 def test_a_burst_is_told_with_its_time_and_unknown_without_times():
     scores = in_time(SLOW * 50 + FAST * 10)
-    flags = people(scores, USUAL).table["flags"][0]
+    flags = measure_annotators(scores, USUAL).table["flags"][0]
     assert "burst: 10 in a row took under 2 s each, from 2024-05-01 08:50 UTC" in flags
     for unknown in ({"time": None}, {"seconds": None}):
-        table = people(scores._replace(**unknown), USUAL).table
+        table = measure_annotators(scores._replace(**unknown), USUAL).table
         assert table["in_bursts"].isna().all()
         assert "burst" not in table["flags"][0]
 

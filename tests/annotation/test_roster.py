@@ -29,17 +29,17 @@ def private(text):
 def test_people_are_read_by_number_with_their_accounts():
     public("annotators:\n  7: {role: lead, active: false}\n  2: {role: annotator, active: true}\n")
     tables.PRIVATE.write_text("accounts:\n  2: {email: ann@example.org}\n")
-    found = roster.roster()
+    found = roster.read_roster()
     assert found.annotators == [Annotator(2, "annotator", True), Annotator(7, "lead", False)]
     assert {number: one.email for number, one in found.accounts.items()} == {2: "ann@example.org"}
 
 
 def test_accounts_may_be_missing_but_not_the_list_of_people():
     public("annotators: {}\n")
-    assert roster.roster() == ([], {})
+    assert roster.read_roster() == ([], {})
     roster.PUBLIC.unlink()
     with pytest.raises(MomentRankError, match=r"annotators\.yaml: no such file"):
-        roster.roster()
+        roster.read_roster()
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
 def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, told):
     public(text)
     with pytest.raises(MomentRankError, match=rf"(?s)annotators\.yaml.*{told}"):
-        roster.people()
+        roster.read_people()
 
 
 @pytest.mark.parametrize(
@@ -85,21 +85,21 @@ def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, told):
 def test_what_is_wrong_with_the_accounts_is_told_with_file_and_field(text, told):
     private(text)
     with pytest.raises(MomentRankError, match=rf"annotators\.private\.yaml: .*{told}") as error:
-        roster.roster()
+        roster.read_roster()
     assert "ann@" not in str(error.value).lower(), "an address is nobody else's business"
 
 
 def test_two_people_of_one_account_are_an_error_of_the_campaign():
     private("accounts:\n  1: {email: a@b}\n  2: {email: a@b}\n")
     with pytest.raises(CampaignError):
-        roster.accounts()
+        roster.read_accounts()
 
 
 def test_what_is_written_is_read_and_no_address_stands_in_the_public_file():
     people = {3: Person(role="escalation", active=True), 1: Person(role="lead", active=False)}
     known = {3: Account(email="ann@example.org", name="Ann", password=None)}
     roster.write(people, known)
-    found = roster.roster()
+    found = roster.read_roster()
     assert found.annotators == [Annotator(1, "lead", False), Annotator(3, "escalation", True)]
     assert found.accounts == known
     assert "@" not in roster.PUBLIC.read_text()

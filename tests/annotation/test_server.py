@@ -16,7 +16,7 @@ import pytest
 from annotation.label_studio import settings
 from annotation.local_server import layout, ports
 from annotation.local_server.process import find
-from annotation.server import ServerError, answer, running, start, stop
+from annotation.server import ServerError, find_running, start, stop, whoami_status
 
 pytestmark = [pytest.mark.integration]
 
@@ -53,7 +53,7 @@ def asked(url, method="GET", token=""):
 def test_without_a_server_the_command_to_type_is_said(folder):
     with pytest.raises(ServerError, match="make label-studio"):
         start(0)
-    assert running() is None
+    assert find_running() is None
     assert stop() is False
 
 
@@ -82,8 +82,8 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     found = start(0)
     token = settings.read()[settings.TOKEN]
     assert settings.endpoint() == (found.url, token)
-    assert answer(found.url, token) == HTTPStatus.OK
-    assert answer(found.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
+    assert whoami_status(found.url, token) == HTTPStatus.OK
+    assert whoami_status(found.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
     assert asked(f"{found.url}/api/projects/")[0] == HTTPStatus.UNAUTHORIZED
     assert asked(f"{found.url}/user/signup/", "POST")[0] == HTTPStatus.FORBIDDEN
     (layout.MEDIA / "a.txt").write_text("mine")
@@ -98,10 +98,10 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     while found.is_alive:
         time.sleep(0.05)
     again = start(0)
-    assert answer(again.url, token) == HTTPStatus.OK, "the same database, the same token"
+    assert whoami_status(again.url, token) == HTTPStatus.OK, "the same database, the same token"
 
     assert stop() is True
-    assert answer(again.url, token) is None
+    assert whoami_status(again.url, token) is None
     log = layout.LOG.read_text()
     assert token not in log
     assert settings.read()[settings.PASSWORD] not in log
@@ -123,7 +123,7 @@ def test_where_its_port_is_taken_as_it_starts_the_real_one_is_found_where_it_wen
         found = starting.result()
         assert found.port != port
         assert settings.endpoint() == (found.url, settings.read()[settings.TOKEN])
-        assert answer(*settings.endpoint()) == HTTPStatus.OK
+        assert whoami_status(*settings.endpoint()) == HTTPStatus.OK
     said = capsys.readouterr().err
     assert f"http://127.0.0.1:{port} " in said
     assert found.url in said

@@ -97,7 +97,7 @@ def test_a_private_file_that_was_written_by_hand_is_made_private_and_that_is_sai
     PRIVATE.parent.mkdir(parents=True)
     settings.ENV.write_text(f"{settings.TOKEN}=abc\n")
     PRIVATE.write_text("accounts:\n  1: {email: ann@example.org}\n")
-    for path, read in ((settings.ENV, settings.read), (PRIVATE, roster.accounts)):
+    for path, read in ((settings.ENV, settings.read), (PRIVATE, roster.read_accounts)):
         path.chmod(mode)
         assert read()
         assert stat.S_IMODE(path.stat().st_mode) == 0o600

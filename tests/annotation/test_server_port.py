@@ -22,8 +22,8 @@ import pytest
 from annotation import server
 from annotation.label_studio import settings
 from annotation.local_server import layout, log_writer, ports
-from annotation.local_server.process import find, is_alive, running
-from annotation.server import ServerError, answer, start, stop
+from annotation.local_server.process import find, find_running, is_alive
+from annotation.server import ServerError, start, stop, whoami_status
 
 pytestmark = [pytest.mark.integration]
 FAKE = Path(__file__).parent / "fake_label_studio.py"
@@ -81,7 +81,7 @@ def is_ours(found):
     known = settings.read()
     return (
         known[settings.URL] == found.url
-        and answer(found.url, known[settings.TOKEN]) == HTTPStatus.OK
+        and whoami_status(found.url, known[settings.TOKEN]) == HTTPStatus.OK
     )
 
 
@@ -151,11 +151,11 @@ def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual, c
 def test_what_a_former_server_left_behind_does_not_matter(folder, content):
     layout.HOME.mkdir()
     (layout.HOME / "server.json").write_text(content)
-    assert running() is None
+    assert find_running() is None
     found = start(None)
     assert is_ours(found)
     (layout.HOME / "server.json").write_text(content)
-    assert running() == found
+    assert find_running() == found
     assert start(None) == found
 
 
@@ -168,7 +168,7 @@ def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder
         while (process := find()) is None:
             time.sleep(0.01)
         starter.send_signal(signal.SIGKILL)
-    assert running() is None, "it does not listen yet"
+    assert find_running() is None, "it does not listen yet"
     found = start(None)
     assert found.pid == process.pid
     assert is_ours(found)
@@ -184,7 +184,7 @@ def test_two_starts_at_once_are_one(folder, usual):
     said = [one.communicate(timeout=60)[1].decode() for one in both]
     assert [one.returncode for one in both] == [0, 0], said
     assert len(starts()) == 1
-    assert is_ours(running())
+    assert is_ours(find_running())
 
 
 def test_a_database_of_another_token_is_said_and_nothing_is_left_running(folder):
@@ -199,7 +199,7 @@ def test_a_database_of_another_token_is_said_and_nothing_is_left_running(folder)
 @pytest.mark.parametrize("url", ["http://[::1", "http://localhost:80a", "localhost:8080"])
 def test_an_address_that_is_none_is_said_and_kept(folder, url):
     settings.write({settings.URL: url, settings.TOKEN: "f" * 40})
-    with pytest.raises(settings.EnvError, match="LABEL_STUDIO_URL: is no address"):
+    with pytest.raises(settings.SettingsError, match="LABEL_STUDIO_URL: is no address"):
         start(None)
     assert find() is None
     assert settings.read()[settings.URL] == url
@@ -218,12 +218,12 @@ def test_a_copy_of_the_folder_gets_a_server_of_its_own(folder, usual, capsys):
     copy = folder.parent / "copy"
     shutil.copytree(folder, copy, symlinks=True)
     with contextlib.chdir(copy):
-        assert running() is None, "that one is of the other folder, though it knows our token"
+        assert find_running() is None, "that one is of the other folder, though it knows our token"
         second = start(None)
         assert (second.port, is_ours(second)) == (usual + 1, True)
         assert "WARNING" in capsys.readouterr().err
         assert stop()
-    assert running() == first
+    assert find_running() == first
     assert is_alive(first.process)
 
 

@@ -13,7 +13,7 @@ from simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
 from annotation.assignment.inputs import Rule
-from annotation.assignment.pace import further_judgments, pace, progress
+from annotation.assignment.pace import further_judgments, measure_progress, pace
 from annotation.plan import plan
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.next_step import Situation, next_steps
@@ -30,7 +30,7 @@ def answer(query, rank, annotator, level, **rest):
 
 def stands(campaign, rejected=None, now=NOW):
     refused = tables.REJECTED_JUDGMENTS.empty() if rejected is None else rejected
-    measured = progress(campaign, plan(campaign).state, refused, 5.0, now)
+    measured = measure_progress(campaign, plan(campaign).state, refused, 5.0, now)
     steps = next_steps(Situation(OPEN, measured))
     return {"next": [step._asdict() for step in steps], **status.status(campaign, measured)}
 
@@ -195,11 +195,11 @@ def test_without_a_campaign_there_is_nothing_to_say(tmp_path, monkeypatch):
     (tmp_path / "datasets/campaign").mkdir(parents=True)
     (tmp_path / "datasets/campaign/campaign.yaml").write_text("null\n")
     with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*: dvc repro$"):
-        status.now()
+        status.read_status()
     queries = pd.DataFrame({"query_id": ["q"], "query": ["q"], "split": ["val"]})
     tables.QUERIES.write(queries)
     with pytest.raises(CampaignError, match=r"no campaign is open here; next: .*campaign open"):
-        status.now()
+        status.read_status()
 
 
 @pytest.mark.parametrize("seconds", ["-1", "0", "inf"])

@@ -7,11 +7,11 @@ import pandas as pd
 
 from annotation import simulate
 from annotation.label_studio import guideline, roster
-from annotation.plan import Answers, campaign_of, plan
-from annotation.push import with_showing
-from annotation.simulation.answers import said
-from annotation.tasks.pairs import appended
-from annotation.tasks.tasks import keys_of, shuffle
+from annotation.plan import Answers, plan, read_inputs
+from annotation.push import describe_pairs
+from annotation.simulation.answers import answer_pair
+from annotation.tasks.pairs import append_pairs
+from annotation.tasks.tasks import keys_by_annotator, shuffle
 from pipeline.campaign.campaign import current
 from pipeline.core import tables
 from pipeline.core.params import load
@@ -24,9 +24,9 @@ def unbroken(shares, seed=1):
 
     In each round simulated people answer a share of what is open to them; the last is repeated.
     """
-    campaign, people, params, truth = current(), roster.people(), load(), simulate.truth()
+    campaign, people, params, truth = current(), roster.read_people(), load(), simulate.truth()
     version = guideline.current().version
-    told = campaign_of(people, params, Answers(*(table.empty() for table in EMPTY)))
+    told = read_inputs(people, params, Answers(*(table.empty() for table in EMPTY)))
     waiting, rows, ledger = defaultdict(list), [], tables.PAIRS.empty()
     shares = list(shares)
     while True:
@@ -34,10 +34,10 @@ def unbroken(shares, seed=1):
         assignments = plan(told).assignments
         if assignments.empty:
             return judgments(rows), ledger
-        wanted = with_showing(assignments, params)
-        ledger = appended(ledger, wanted)
+        wanted = describe_pairs(assignments, params)
+        ledger = append_pairs(ledger, wanted)
         share = shares.pop(0) if len(shares) > 1 else shares[0]
-        for annotator, keys in keys_of(wanted, version).items():
+        for annotator, keys in keys_by_annotator(wanted, version).items():
             there = waiting[annotator]
             new = [key for key in keys if key.place not in {one.place for one in there}]
             there += shuffle(new, campaign.id)
@@ -51,7 +51,7 @@ EMPTY = (tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 
 def answer(key, truth, seed, before):
     pair = (key.query_id, key.moment_id)
-    found = said(truth(*pair), seed, key.annotator, *pair)
+    found = answer_pair(truth(*pair), seed, key.annotator, *pair)
     return {
         **key._asdict(),
         "level": found.level,
