@@ -56,7 +56,7 @@ def truth() -> Truth:
             " known; `dvc repro ingest` draws it where `ingest.source` is as it came"
         )
     records = files.read_json_lines(path)
-    scenes = {str(one.fields["desc_id"]): sample.scene_of(one.fields) for one in records}
+    scenes = {str(one.fields["desc_id"]): sample.parse_scene(one.fields) for one in records}
 
     def level(query_id: str, moment_id: str) -> int:
         try:

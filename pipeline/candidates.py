@@ -27,10 +27,10 @@ def candidates(
     Raises:
         PoolError: there is no moment to search.
     """
-    blocks = search.search(queries["query"], moments, embedded, params.top)
+    neighbours = search.search(queries["query"], moments, embedded, params.top)
     bar = progress("candidates", total=len(queries), unit="queries")
-    tables_ = [tables.CANDIDATES.empty()]
-    for query, moment, rank, similarity in blocks:
+    blocks = [tables.CANDIDATES.empty()]
+    for query, moment, rank, similarity in neighbours:
         block = {
             "query_id": queries["query_id"].to_numpy()[query],
             "moment_id": moments["moment_id"].to_numpy()[moment],
@@ -38,10 +38,10 @@ def candidates(
             "similarity": similarity,
             "batch": (rank - 1) // params.batch + 1,
         }
-        tables_.append(pd.DataFrame(block))
+        blocks.append(pd.DataFrame(block))
         bar.update(len(np.unique(query)))
     bar.close()
-    return tables.CANDIDATES.check(pd.concat(tables_, ignore_index=True))
+    return tables.CANDIDATES.check(pd.concat(blocks, ignore_index=True))
 
 
 def similarity_by_rank(table: pd.DataFrame) -> pd.DataFrame:

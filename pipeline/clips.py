@@ -47,7 +47,7 @@ def clips(moments: pd.DataFrame, params: Params, hashes: FileCache[str]) -> Outc
     Clips of a video that is not there now stay, unused: its disk may come back.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
-    moments = _located(moments, hashes.paths())
+    moments = _locate(moments, hashes.paths())
     if params.ingest.videos is None:
         return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
     workers = params.clips.workers or cores()
@@ -60,12 +60,12 @@ def clips(moments: pd.DataFrame, params: Params, hashes: FileCache[str]) -> Outc
     return outcome._replace(failed=absent | outcome.failed)
 
 
-def _located(moments: pd.DataFrame, before: Iterable[str]) -> pd.DataFrame:
+def _locate(moments: pd.DataFrame, before: Iterable[str]) -> pd.DataFrame:
     """Return the moments with the path of each video's file: where it is, else where it was."""
     was = {str(Path(name).with_suffix(ANY_SUFFIX)): name for name in before}
     paths = moments["path"].dropna().unique()
-    found = {path: str(find(path) or was.get(path, path)) for path in paths}
-    return moments.assign(path=moments["path"].map(found))
+    files_by_path = {path: str(find(path) or was.get(path, path)) for path in paths}
+    return moments.assign(path=moments["path"].map(files_by_path))
 
 
 class _Seen(NamedTuple):
@@ -79,11 +79,11 @@ def _videos(
     """Return what the videos hold (hash by path), and the moments of those not there now."""
     paths = list(map(str, moments["path"].dropna().unique()))
     seen = map_in_threads(partial(_look, hashes), paths, workers, "videos")
-    nowhere = _Seen("", "missing")  # its name leads out of the folder of videos
+    outside = _Seen("", "missing")  # its name leads out of the folder of videos
     pairs = zip(moments["moment_id"].tolist(), moments["path"].tolist(), strict=True)
-    found = {moment: seen.get(path, nowhere) for moment, path in pairs}
+    videos = {moment: seen.get(path, outside) for moment, path in pairs}
     contents = {path: video.sha for path, video in seen.items() if video.sha}
-    return contents, {moment: video.reason for moment, video in found.items() if video.reason}
+    return contents, {moment: video.reason for moment, video in videos.items() if video.reason}
 
 
 def _look(hashes: FileCache[str], name: str) -> _Seen:
@@ -126,7 +126,7 @@ def clip_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
     )
 
 
-def failed_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
+def table_of_failures(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
     """Return the table of moments without a clip."""
     lack = moments[moments["moment_id"].isin(list(outcome.failed))]
     return lack[["moment_id", "video_id"]].assign(reason=lack["moment_id"].map(outcome.failed))
@@ -152,12 +152,12 @@ def remark(outcome: Outcome) -> str:
     if "no-videos" in failed:
         return "clips: ingest.videos is null, so there are no clips, and nobody can judge a pair"
     names = {*outcome.clips.values()}
-    told = f"clips: {len(outcome.cut)} of {len(names)} clips cut, the others were there"
+    summary = f"clips: {len(outcome.cut)} of {len(names)} clips cut, the others were there"
     if not failed:
-        return told
+        return summary
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(failed.items()))
     return (
-        f"{told}; no clip of {failed.total()} moments ({reasons}): see"
+        f"{summary}; no clip of {failed.total()} moments ({reasons}): see"
         f" {tables.FAILED_CLIPS.path}, fix the videos, then: dvc repro -sf clips && dvc repro"
     )
 
@@ -173,7 +173,7 @@ def main() -> None:
     outcome = clips(moments, params, FileCache(HASHES, files.file_sha256, str))
     store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))
-    tables.FAILED_CLIPS.write(failed_table(moments, outcome))
+    tables.FAILED_CLIPS.write(table_of_failures(moments, outcome))
     cli.write_metrics("clips", figures(outcome))
     cli.log(remark(outcome))
     if missing := missing_remark(list(moments["path"].dropna().unique())):

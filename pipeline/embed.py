@@ -28,14 +28,14 @@ BATCHES_PER_CHUNK = 16
 def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: int) -> int:
     """Bring the store to exactly `texts`; return how many had to be encoded.
 
-    Texts are taken by length, longest first, `chunk` at a time: a batch holds like
-    lengths, and too large a batch fails in the first minute, not in the last.
+    Texts are taken by length, longest first, `chunk` at a time: the texts of a
+    batch are of like length, and too large a batch fails in the first minute, not in the last.
 
     Raises:
         EmbeddingsError: there is no text.
     """
     if not texts:
-        raise embeddings.EmbeddingsError("there is nothing to embed: no caption takes part")
+        raise embeddings.EmbeddingsError("there is nothing to embed: no caption is in use")
     ids, unique = embeddings.distinct(texts)
     missing = np.flatnonzero(~np.isin(ids, store.encoded_ids()))
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
@@ -48,7 +48,7 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
     return len(order)
 
 
-def texts_of(captions: pd.DataFrame, queries: pd.DataFrame) -> list[str]:
+def list_texts(captions: pd.DataFrame, queries: pd.DataFrame) -> list[str]:
     """Return what must be embedded: captions in use and queries, repeats included."""
     return [*select_in_use(captions)["caption"], *queries["query"]]
 
@@ -60,7 +60,7 @@ def main() -> None:
     params = load().embed
     folder = encoder.locate(params.model, params.revision)
     store = embeddings.Store(Path(embeddings.FOLDER), encoder.fingerprint(folder, params))
-    texts = texts_of(tables.CAPTIONS.read(), tables.QUERIES.read())
+    texts = list_texts(tables.CAPTIONS.read(), tables.QUERIES.read())
     model = encoder.load(folder, params)
     encoded = embed(texts, model, store, params.batch_size * BATCHES_PER_CHUNK)
     finished = embeddings.Embeddings.open()
@@ -72,7 +72,7 @@ def main() -> None:
             "cut_at_max_tokens": model.count_cut(list(set(texts))),
         },
     )
-    cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others were known")
+    cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others are stored")
 
 
 if __name__ == "__main__":

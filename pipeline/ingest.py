@@ -26,25 +26,25 @@ from pipeline.core.params import Ingest, load
 from pipeline.core.progress import progress
 from pipeline.corpora import rejected
 from pipeline.corpora.rows import Row
-from pipeline.corpora.sources import unread
+from pipeline.corpora.sources import list_unread
 from pipeline.language import detection, support
 from pipeline.names.evidence import advice
 from pipeline.video.files import durations, missing_remark, video_path
 
 REJECTED = tables.WORK / "rejected_moments.csv"
 MAX_ID = 500
-"""Characters: a longer id is no name, and none that a file or a server takes."""
+"""Characters: files and servers refuse longer names."""
 Probe = Callable[[Collection[str]], Mapping[str, float]]
-"""Tells the seconds of videos by their paths; a video that is not there is left out."""
+"""Returns the seconds of videos by their paths, without videos that do not exist."""
 DURATIONS = Path(".cache/ingest/durations.json")
 SAME_LENGTH = 0.5
 """Seconds, within which a duration is the length of its moment, which a table may have rounded."""
 LARGEST_INTEGER = 2**63
-"""A larger integer is no time, and more than pandas can turn into one."""
+"""A larger integer is not a time, and pandas can't convert it."""
 
 
 class CorpusError(MomentRankError):
-    """A corpus that can't be used as it is."""
+    """The corpus can't be used."""
 
 
 class Ingested(NamedTuple):
@@ -64,14 +64,14 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
     no row says one.
     """
     raw = pd.DataFrame(rows, columns=list(Row._fields), dtype=object)
-    typed = _with_durations(_typed(raw), params.videos, probe)
+    typed = _add_durations(_convert(raw), params.videos, probe)
     reason = _reasons(typed, params)
     good = typed[reason == ""]
     wanted = good["modality"].isin(params.query_modalities + params.pool_modalities)
     clipped = good["end"] > good["duration"]
     good = good.assign(end=np.minimum(good["end"], good["duration"]))
     videos = _videos(good, params.videos)
-    refused = rejected.shown(raw[reason != ""]).assign(reason=reason[reason != ""])
+    refused = rejected.as_text(raw[reason != ""]).assign(reason=reason[reason != ""])
     return Ingested(
         moments=tables.MOMENTS.check(good[wanted][tables.MOMENTS.columns]),
         videos=tables.VIDEOS.check(videos[tables.VIDEOS.columns]),
@@ -92,12 +92,12 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
     )
 
 
-def _typed(raw: pd.DataFrame) -> pd.DataFrame:
-    """Give the fields their types; what has none becomes null and is rejected later."""
+def _convert(raw: pd.DataFrame) -> pd.DataFrame:
+    """Convert the fields to their types; what can't be converted becomes null, to be rejected."""
     numbers = {name: _numbers(raw[name]) for name in ("start", "end", "duration")}
     kinds = {"moment_id": _as_id, "video_id": _as_id, "description": _as_text}
     texts = {name: _objects(map(kind, raw[name])) for name, kind in kinds.items()}
-    frame = _without_broken_text(raw.assign(**numbers, **texts))
+    frame = _mark_broken_text(raw.assign(**numbers, **texts))
     usual = frame["video_id"].map(_usual_durations(frame))
     several = frame["duration"].notna() & (frame["duration"] != usual)
     return frame.assign(duration=usual, several=several, of_moment=_is_of_moment(frame))
@@ -110,26 +110,28 @@ def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
     return past & (length > 0) & ((frame["duration"] - length).abs() <= SAME_LENGTH)
 
 
-def _with_durations(frame: pd.DataFrame, template: str | None, probe: Probe | None) -> pd.DataFrame:
-    """Ask the videos themselves for the durations that no row says."""
+def _add_durations(frame: pd.DataFrame, template: str | None, probe: Probe | None) -> pd.DataFrame:
+    """Read the durations that no row gives from the videos themselves."""
     lacking = frame.loc[frame["duration"].isna(), "video_id"].dropna().unique()
     paths = {name: path for name in lacking if (path := video_path(template, name))}
     if probe is None or not paths:
         return frame
-    told = probe(list(paths.values()))
-    seconds = {name: told[path] for name, path in paths.items() if path in told}
+    durations_by_path = probe(list(paths.values()))
+    seconds = {
+        name: durations_by_path[path] for name, path in paths.items() if path in durations_by_path
+    }
     return frame.assign(duration=frame["duration"].fillna(frame["video_id"].map(seconds)))
 
 
 def _usual_durations(frame: pd.DataFrame) -> pd.Series:
-    """Return each video's duration: what most of its rows say, of ties the longest."""
-    said = frame[frame["duration"] > 0].groupby(["video_id", "duration"]).size()
-    counts = said.rename("rows").reset_index().sort_values(["rows", "duration"])
+    """Return each video's duration: that of most of its rows, the longest in a tie."""
+    rows = frame[frame["duration"] > 0].groupby(["video_id", "duration"]).size()
+    counts = rows.rename("rows").reset_index().sort_values(["rows", "duration"])
     return counts.drop_duplicates("video_id", keep="last").set_index("video_id")["duration"]
 
 
-def _without_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Note the rows whose text is not UTF-8, and empty it: pandas can't hold it."""
+def _mark_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Mark and clear text that is not UTF-8, which pandas can't store."""
     names = ["moment_id", "video_id", "description"]
     texts = zip(*(frame[name] for name in names), strict=True)
     broken = np.array([not is_utf8(f"{one}{two}{three}") for one, two, three in texts], bool)
@@ -166,8 +168,8 @@ def _as_id(value: object) -> str | None:
 def _as_text(value: object) -> str | None:
     if not isinstance(value, str):
         return None
-    said = any(character.isalnum() for character in value) or not is_utf8(value)
-    return " ".join(value.split()) if said else None
+    has_words = any(map(str.isalnum, value)) or not is_utf8(value)
+    return " ".join(value.split()) if has_words else None
 
 
 def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
@@ -176,9 +178,9 @@ def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
     reasons = {
         "no-id": frame["moment_id"].isna(),
         "no-video": frame["video_id"].isna(),
-        "id-too-long": _longer(frame["moment_id"], MAX_ID) | _longer(frame["video_id"], MAX_ID),
+        "id-too-long": _exceeds(frame["moment_id"], MAX_ID) | _exceeds(frame["video_id"], MAX_ID),
         "empty-text": frame["description"].isna(),
-        "too-long": _longer(frame["description"], params.max_characters),
+        "too-long": _exceeds(frame["description"], params.max_characters),
         "unknown-modality": ~frame["modality"].isin(tables.MODALITIES),
         "not-a-number": start.isna() | end.isna(),
         "no-duration": ~(duration > 0),
@@ -194,7 +196,7 @@ def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
     return reason.mask(repeated, "duplicate-id").astype("str")
 
 
-def _longer(texts: pd.Series, limit: int) -> pd.Series:
+def _exceeds(texts: pd.Series, limit: int) -> pd.Series:
     return texts.astype("str").str.len().gt(limit) & texts.notna()
 
 
@@ -210,7 +212,7 @@ def _counts(values: pd.Series) -> dict[str, int]:
 
 
 def refuse_useless(result: Ingested, params: Ingest) -> None:
-    """Stop where a corpus is not what the params say it is.
+    """Stop if a corpus is not what the parameters say.
 
     Raises:
         CorpusError: no row can be used, none is of a modality that is asked for, the durations
@@ -218,7 +220,7 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
     """
     rows, unusable, limit = result.metrics["rows"], len(result.rejected), params.max_rejected
     if not rows:
-        raise CorpusError(f"{params.source}: holds no {params.corpus} rows")
+        raise CorpusError(f"{params.source}: contains no {params.corpus} rows")
     if result.metrics["durations_of_moments"] > rows / 2:
         raise CorpusError(
             f"{params.source}: the durations are those of the moments, not of their videos. Say"
@@ -226,9 +228,9 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
             " has (ingest.columns: {duration: null}): then the videos under ingest.videos tell"
         )
     if unusable == rows:
-        said, remedy = f"not one of {rows} rows can be used", "is ingest.corpus right?"
+        problem, remedy = f"none of the {rows} rows can be used", "check ingest.corpus"
     elif unusable / rows > limit:
-        said = (
+        problem = (
             f"{unusable} of {rows} rows can't be used, more than ingest.max_rejected ({limit:.2%})"
         )
         remedy = "fix the corpus, or raise the limit"
@@ -240,7 +242,7 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
     else:
         return
     raise CorpusError(
-        f"{params.source}: {said}:\n{rejected.summary(result.rejected)}\n"
+        f"{params.source}: {problem}:\n{rejected.summary(result.rejected)}\n"
         f"Each row is in {REJECTED}, with its place and reason; {remedy}"
     )
 
@@ -266,7 +268,7 @@ def _advice(moments: pd.DataFrame, backend: str) -> list[str]:
 
 
 def main() -> None:
-    """Read the corpus, write the tables; stop where too much is wrong."""
+    """Read the corpus, write the tables; stop if too many rows are rejected."""
     settings = load()
     params = settings.ingest
     rows = corpora.read(params.corpus, Path(params.source), params.columns)
@@ -279,7 +281,7 @@ def main() -> None:
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)
     fits = _advice(result.moments, settings.rewrite.backend)
-    if left := unread(Path(params.source)):
+    if left := list_unread(Path(params.source)):
         fits.append(f"not read: {', '.join(left)}; unpack them; save spreadsheets as CSV")
     for remark in (*remarks(result), *support.remarks(spoken), *fits):
         cli.log(f"ingest: {remark}")

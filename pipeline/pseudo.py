@@ -17,7 +17,7 @@ import pandas as pd
 from momentrank.errors import UsageError
 from momentrank.ids import query_numbers
 from pipeline.core import captions, cli, files, tables
-from pipeline.core.manifest import Entry, listed
+from pipeline.core.manifest import Entry, to_json
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.distribution.training_sets import Suffix, Training, training_path, write_training_sets
@@ -42,24 +42,24 @@ def video_corpus(videos: pd.DataFrame) -> dict[str, tuple[float, int]]:
 
 def manifest(rows: Mapping[Path, int]) -> dict[str, Any]:
     """Return hash, size and number of rows of each file."""
-    told = {
+    entries = {
         path.name: Entry(files.file_sha256(path), path.stat().st_size, count)
         for path, count in rows.items()
     }
-    return {"files": listed(told)}
+    return {"files": to_json(entries)}
 
 
 def refuse_undeclared(sizes: Sequence[int], dag: Path = cli.DAG) -> None:
-    """Stop before the work where dvc.yaml does not expect the files of `pseudo.top`.
+    """Stop before the work if dvc.yaml does not declare the files of `pseudo.top`.
 
     Raises:
-        UsageError: the stage's outs are not the ones that it is about to write.
+        UsageError: the stage's outs are not the files that it would write.
     """
     outs = files.read_yaml(dag)["stages"]["pseudo"]["outs"]
     declared = {out for out in outs if isinstance(out, str) and "train_top" in out}
     written = {str(path) for path in paths(sizes)}
     for path in sorted(written ^ declared):
-        verb = "add it to" if path in written else "take it out of"
+        verb = "add it to" if path in written else "remove it from"
         raise UsageError(f"pseudo.top and dvc.yaml differ in {path}: {verb} the outs of `pseudo`")
 
 
@@ -74,10 +74,10 @@ def main() -> None:
     train = queries[queries["split"] == "train"]
     modalities = params.ingest.pool_modalities
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    found = search.search(train["query"], moments, Embeddings.open(), max(sizes))
+    neighbours = search.search(train["query"], moments, Embeddings.open(), max(sizes))
     training = Training.of(train, moments, videos.set_index("video_id")["duration"])
     with progress("pseudo", total=len(train), unit="queries") as bar:
-        written = write_training_sets(training, found, sizes, bar.update)
+        written = write_training_sets(training, neighbours, sizes, bar.update)
     files.write_json(VIDEO_CORPUS, video_corpus(videos))
     rows = dict.fromkeys(paths(sizes), written) | {VIDEO_CORPUS: len(videos)}
     files.write_json(MANIFEST, manifest(rows))

@@ -1,11 +1,11 @@
-"""Mend what a killed or interrupted `dvc repro` left half-written of DVC's own files.
+"""Repair the files of DVC that a killed or interrupted `dvc repro` left half-written.
 
     python -m pipeline.recover
 
-DVC writes `dvc.lock` and `.dvc/tmp/rwlock` in place. Ended in the middle of that, it says at its
-next start that `dvc.lock` is not valid, or that the JSON of the RWLock-file is corrupted. Then
-this keeps the stages of `dvc.lock` that stand there whole (the others run once more), and takes
-the torn rwlock away. What is whole is not touched; no table is ever half-written.
+DVC writes `dvc.lock` and `.dvc/tmp/rwlock` in place. If it is killed meanwhile, it says at its
+next start that `dvc.lock` is not valid, or that the JSON of the RWLock-file is corrupted. This
+command keeps the complete stages of `dvc.lock` (the others run once more), and removes a truncated
+rwlock. Complete files are not touched; no table is ever half-written.
 """
 
 import json
@@ -30,11 +30,11 @@ STAGE = re.compile(r"^  \S", re.MULTILINE)
 
 
 class RecoverError(MomentRankError):
-    """DVC's files can't be mended now, or not by this."""
+    """DVC's files can't be repairs now, or not by this."""
 
 
 def recover() -> list[str]:
-    """Mend DVC's files in the current folder; return what was mended, a line each.
+    """Repair DVC's files in the current folder; return what was repaired, a line each.
 
     Raises:
         RecoverError: DVC is at work here, or `dvc.lock` is broken in another way.
@@ -43,39 +43,39 @@ def recover() -> list[str]:
         with Repo() as repo:
             tmp = Path(str(repo.tmp_dir))
             with repo.lock:
-                mended = _mend_lock(LOCK)
+                repairs = _repair_lock(LOCK)
             with make_lock(str(tmp / RWLOCK_LOCK), tmp_dir=str(tmp)):
-                return mended + _mend_rwlock(tmp / RWLOCK_FILE)
+                return repairs + _repair_rwlock(tmp / RWLOCK_FILE)
     except LockError as exc:
         raise RecoverError("DVC is at work here: wait until it ends, or stop it") from exc
     except DvcException as exc:
         raise RecoverError(f"DVC: {exc}") from exc
 
 
-def _mend_lock(path: Path) -> list[str]:
+def _repair_lock(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8", errors="ignore") if path.exists() else None
-    if text is None or _valid(text):
+    if text is None or _is_valid(text):
         return []
     whole = whole_stages(text)
     if not whole:
         path.unlink()
-    elif _valid(whole):
+    elif _is_valid(whole):
         with files.unfinished(path) as stream:
             stream.write(whole)
     else:
         raise RecoverError(
-            f"{path}: not only its end is broken; `git restore {path}` takes the committed one"
+            f"{path}: damaged before its end; `git restore {path}` brings the committed one back"
         )
-    return [f"{path}: torn; stages kept: {len(STAGE.findall(whole))}, the others run again"]
+    return [f"{path}: truncated; stages kept: {len(STAGE.findall(whole))}, the others run again"]
 
 
 def whole_stages(torn: str) -> str:
-    """Return what stands before the last stage of a `dvc.lock`; `""` if that is no stage."""
-    starts = [found.start() for found in STAGE.finditer(torn)]
+    """Return a `dvc.lock` without its last stage; `""` if it has no other."""
+    starts = [match.start() for match in STAGE.finditer(torn)]
     return torn[: starts[-1]] if len(starts) > 1 else ""
 
 
-def _valid(text: str) -> bool:
+def _is_valid(text: str) -> bool:
     try:
         COMPILED_LOCKFILE_SCHEMA(loads_yaml(text))
     except (YAMLError, Invalid):
@@ -83,19 +83,19 @@ def _valid(text: str) -> bool:
     return True
 
 
-def _mend_rwlock(path: Path) -> list[str]:
+def _repair_rwlock(path: Path) -> list[str]:
     try:
         if path.exists():
             json.loads(path.read_bytes())
     except ValueError:
         path.unlink()
-        return [f"{path.name}: torn; taken away"]
+        return [f"{path.name}: truncated; removed"]
     return []
 
 
 def main() -> None:
-    """Mend, and tell what was mended."""
-    for line in recover() or ["nothing of DVC's is half-written here"]:
+    """Repair, and say what was repaired."""
+    for line in recover() or ["DVC's files are complete"]:
         cli.log(line)
 
 

@@ -9,7 +9,7 @@ writes  datasets/work/runs/{random,captions,ideal,jittered}.{val,test}.run
     ideal      what was judged, the highest level first
     jittered   the same order, with boundaries moved by up to `jitter` of a moment's length
 
-Whatever a query's random numbers are, they depend on the seed and its own id alone. Where
+A query's random numbers depend on the seed and its own id alone. If
 nothing is judged, the last two are empty files.
 """
 
@@ -62,17 +62,17 @@ def random_moments(queries: Iterable[str], moments: pd.DataFrame, seed: int) -> 
     def places(query: str) -> npt.NDArray[np.int64]:
         return rng.generator(seed, query).permutation(len(segments))[:size]
 
-    drawn = [segments.iloc[places(query)].assign(query_id=query) for query in queries]
-    found = pd.concat([pd.DataFrame(columns=["query_id", *SEGMENT]), *drawn], ignore_index=True)
-    rank = found.groupby("query_id", sort=False).cumcount() + 1
-    return found.assign(rank=rank, score=1 / rank)[COLUMNS]
+    parts = [segments.iloc[places(query)].assign(query_id=query) for query in queries]
+    drawn = pd.concat([pd.DataFrame(columns=["query_id", *SEGMENT]), *parts], ignore_index=True)
+    rank = drawn.groupby("query_id", sort=False).cumcount() + 1
+    return drawn.assign(rank=rank, score=1 / rank)[COLUMNS]
 
 
 def by_captions(candidates: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     """Return the candidates in their order as `COLUMNS`; the score is the similarity."""
-    found = candidates.merge(moments[["moment_id", *SEGMENT]], on="moment_id", validate="m:1")
-    found = found.rename(columns={"similarity": "score"})
-    return found.sort_values(["query_id", "rank"], ignore_index=True)[COLUMNS]
+    run = candidates.merge(moments[["moment_id", *SEGMENT]], on="moment_id", validate="m:1")
+    run = run.rename(columns={"similarity": "score"})
+    return run.sort_values(["query_id", "rank"], ignore_index=True)[COLUMNS]
 
 
 def ideal(qrels: pd.DataFrame) -> pd.DataFrame:
@@ -89,7 +89,9 @@ def ideal(qrels: pd.DataFrame) -> pd.DataFrame:
     return order.assign(rank=rank, score=order["level"])[COLUMNS]
 
 
-def jittered(run: pd.DataFrame, durations: pd.Series, seed: int, jitter: float) -> pd.DataFrame:
+def move_boundaries(
+    run: pd.DataFrame, durations: pd.Series, seed: int, jitter: float
+) -> pd.DataFrame:
     """Return a run with each boundary moved by up to `jitter` of the moment's length.
 
     No moment leaves its video; one of a video whose duration is not known may end later.
@@ -106,12 +108,12 @@ def jittered(run: pd.DataFrame, durations: pd.Series, seed: int, jitter: float) 
     return run.assign(start=start.round(3), end=end.round(3))
 
 
-def judged(path: Path) -> pd.DataFrame:
+def read_judged(path: Path) -> pd.DataFrame:
     """Return a release's qrels; without rows where nothing is judged yet: the file is empty.
 
     Raises:
         FileError: the file is missing.
-        FormatError: it holds something else than qrels.
+        FormatError: it is not qrels.
     """
     with files.open_source(path) as stream:
         empty = not stream.read(1)
@@ -119,7 +121,7 @@ def judged(path: Path) -> pd.DataFrame:
 
 
 def scores(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame) -> dict[str, Scores | None]:
-    """Return every measure of every run; None where there is nothing to score with."""
+    """Return every measure of every run; None if nothing is judged."""
     if qrels.empty:
         return dict.fromkeys(runs)
     scorer = evaluator(MEASURES, qrels)
@@ -140,7 +142,7 @@ def segments(run: pd.DataFrame) -> Segments:
 
 
 def write(path: Path, run: pd.DataFrame, tag: str) -> None:
-    """Write a run; without results an empty file, which no format has a word for."""
+    """Write a run; an empty file if it has no results."""
     path.parent.mkdir(parents=True, exist_ok=True)
     if run.empty:
         path.write_text("", encoding="utf-8")
@@ -156,28 +158,28 @@ def main() -> None:
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     candidates = tables.CANDIDATES.read()
     durations = tables.VIDEOS.read().set_index("video_id")["duration"]
-    found: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
     for split in JUDGED_SPLITS:
         ids = sorted(queries.loc[queries["split"] == split, "query_id"])
-        qrels = judged(QRELS / f"{split}.qrels")
+        qrels = read_judged(QRELS / f"{split}.qrels")
         best = ideal(qrels)
         runs = {
             "random": random_moments(ids, moments, own.seed),
             "captions": by_captions(candidates[candidates["query_id"].isin(ids)], moments),
             "ideal": best,
-            "jittered": jittered(best, durations, own.seed, own.jitter),
+            "jittered": move_boundaries(best, durations, own.seed, own.jitter),
         }
         for name, tag in tags(own).items():
             write(RUNS / f"{name}.{split}.run", runs[name], tag)
-        found[split] = {
+        figures[split] = {
             "queries": len(ids),
             "judged_queries": qrels["query_id"].nunique(),
             "with_a_relevant_moment": qrels.loc[qrels["level"] > 0, "query_id"].nunique(),
             "runs": scores(runs, qrels),
         }
-    cli.write_metrics("reference_runs", found)
-    told = ", ".join(f"{found[split]['judged_queries']} {split}" for split in JUDGED_SPLITS)
-    cli.log(f"reference_runs: scored on the judged queries: {told}")
+    cli.write_metrics("reference_runs", figures)
+    counts = ", ".join(f"{figures[split]['judged_queries']} {split}" for split in JUDGED_SPLITS)
+    cli.log(f"reference_runs: scored on the judged queries: {counts}")
 
 
 if __name__ == "__main__":

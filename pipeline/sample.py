@@ -125,7 +125,7 @@ def scene_record(scene: Scene) -> Record:
     }
 
 
-def scene_of(record: Record) -> Scene:
+def parse_scene(record: Record) -> Scene:
     """Return the scene of a line of `annotations.jsonl`."""
     scene = record["scene"]
     who, mentions = tuple(scene["who"]), frozenset(scene["mentions"])

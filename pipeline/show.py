@@ -1,4 +1,4 @@
-"""Show what the pipeline has made: where it lies, and queries with their nearest moments.
+"""Show the pipeline's tables, and some queries with their nearest moments.
 
     python -m pipeline.show [--queries 3] [--top 5] [--seed 1]
 
@@ -15,23 +15,23 @@ import pandas as pd
 from pipeline.core import cli, rng, tables
 
 
-def listing(queries: pd.DataFrame, top: int) -> str:
+def format_queries(queries: pd.DataFrame, top: int) -> str:
     """Return queries (`query, rank, similarity, caption`) as an indented text."""
     lines = []
-    for query, found in queries.groupby("query", sort=False):
+    for query, rows in queries.groupby("query", sort=False):
         lines.append(f"\n  {query}")
-        shown = found[found["rank"] <= top].itertuples()
+        shown = rows[rows["rank"] <= top].itertuples()
         lines += [f"    {row.rank:>3}  {row.similarity:.3f}  {row.caption}" for row in shown]
     return "\n".join(lines)
 
 
-def drawn(count: int, seed: int) -> pd.DataFrame:
-    """Read `count` queries, drawn by `seed`, with their candidates in the order of ranks."""
-    found = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
-    found = found.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
-    ids = found["query_id"].drop_duplicates()
+def draw_queries(count: int, seed: int) -> pd.DataFrame:
+    """Read `count` queries, draw_queries by `seed`, with their candidates in the order of ranks."""
+    rows = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
+    rows = rows.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
+    ids = rows["query_id"].drop_duplicates()
     some = ids.sample(min(count, len(ids)), random_state=rng.generator("show", seed))
-    return found[found["query_id"].isin(some)]
+    return rows[rows["query_id"].isin(some)]
 
 
 def main(options: argparse.Namespace) -> None:
@@ -41,7 +41,7 @@ def main(options: argparse.Namespace) -> None:
         write(f"  {len(table.read()):>9,}  {table.path}\n")
     for path in sorted(tables.RELEASE.glob("*.json")):
         write(f"  {path.stat().st_size / 1e6:>6.1f} MB  {path}\n")
-    write(listing(drawn(options.queries, options.seed), options.top) + "\n")
+    write(format_queries(draw_queries(options.queries, options.seed), options.top) + "\n")
 
 
 def _arguments() -> argparse.Namespace:

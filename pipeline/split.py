@@ -18,11 +18,11 @@ from pipeline.core.params import Split, load
 
 
 class SplitError(MomentRankError):
-    """Queries that can't be drawn or used as they are asked for."""
+    """The queries can't be drawn or used as params.yaml asks."""
 
 
 class Queries(NamedTuple):
-    """The queries table, and how it came about in figures."""
+    """The queries table, and its metrics."""
 
     table: pd.DataFrame
     metrics: dict[str, Any]
@@ -47,7 +47,7 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
     taken = captions["key"].isin(text_key(drawn["query"]))
     own = captions["moment_id"].isin(drawn["query_id"])
     left = captions[~taken & ~own]
-    train = left if params.train is None else _ordered(left, params.seed)[: params.train]
+    train = left if params.train is None else _shuffle(left, params.seed)[: params.train]
     table = pd.concat([drawn, _as_queries(train, "train")], ignore_index=True)
     return Queries(
         tables.QUERIES.check(table),
@@ -71,7 +71,7 @@ def refuse_equal(frozen: pd.DataFrame) -> None:
     equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
     if len(equal):
         ids = ", ".join(equal["query_id"])
-        raise SplitError(f"{tables.FROZEN_QUERIES.path}: queries {ids} are equal in text: keep one")
+        raise SplitError(f"{tables.FROZEN_QUERIES.path}: {ids} have the same text: keep one")
 
 
 def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:
@@ -80,14 +80,14 @@ def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:
     if wanted > len(distinct):
         raise SplitError(
             f"split.val + split.test ask for {wanted} queries, but only {len(distinct)} distinct"
-            " captions can be one; lower them in params.yaml"
+            " captions are available; lower them in params.yaml"
         )
-    ordered = _ordered(distinct, params.seed)
-    val, test = ordered[: params.val], ordered[params.val : wanted]
+    shuffled = _shuffle(distinct, params.seed)
+    val, test = shuffled[: params.val], shuffled[params.val : wanted]
     return pd.concat([_as_queries(val, "val"), _as_queries(test, "test")])
 
 
-def _ordered(captions: pd.DataFrame, seed: int) -> pd.DataFrame:
+def _shuffle(captions: pd.DataFrame, seed: int) -> pd.DataFrame:
     """Return captions by the hash of their text; equal ones by moment_id."""
     order = [rng.draw(f"{seed}\n{key}") for key in captions["key"]]
     return captions.assign(order=order).sort_values(["order", "moment_id"])
@@ -99,7 +99,7 @@ def _as_queries(captions: pd.DataFrame, name: str) -> pd.DataFrame:
 
 
 def main() -> None:
-    """Draw the queries of the captions that take part."""
+    """Draw the queries among the captions in use."""
     params = load()
     modalities = params.ingest.query_modalities
     captions = join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)

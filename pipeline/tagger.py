@@ -41,8 +41,8 @@ def _draw(rules: grammar.Rules, count: int, rng: random.Random, *, held_out: boo
 
 def measure(tagger: NameTagger, test: Sequence[Example]) -> dict[str, float]:
     """Return precision, recall and F1 of whole names: both ends must be right."""
-    found = tagger.find([example.text for example in test])
-    predicted = {(row, s.start, s.end) for row, spans in enumerate(found) for s in spans}
+    named = tagger.find([example.text for example in test])
+    predicted = {(row, s.start, s.end) for row, spans in enumerate(named) for s in spans}
     true = {(row, *name) for row, example in enumerate(test) for name in example.names}
     right = len(predicted & true)
     return {

@@ -213,13 +213,13 @@ def test_a_corpus_without_a_usable_row_is_refused(repository, page):
     settings = settings.model_copy(update={"source": "my.jsonl", "max_rejected": 1.0})
     rows = [Row("my.jsonl", n, moment_id=n, video_id="v", start=3, end=1) for n in range(2)]
     for some, said in (
-        (rows, "my.jsonl: not one of 2 rows can be used"),
-        ([], "holds no tvr rows"),
+        (rows, "my.jsonl: none of the 2 rows can be used"),
+        ([], "contains no tvr rows"),
     ):
         with pytest.raises(CorpusError, match=said):
             ingest.refuse_useless(ingest.ingest(some, settings), settings)
-    assert "not one of N rows can be used" in page
-    assert "holds no tvr rows" in page
+    assert "none of the N rows can be used" in page
+    assert "contains no tvr rows" in page
 
 
 def test_one_query_is_enough_and_more_than_there_are_is_refused(page):

@@ -1,4 +1,4 @@
-"""CSV files that people open in a spreadsheet: read with the line, written harmless."""
+"""CSV files that people open in a spreadsheet: read with line numbers, written without formulas."""
 
 import csv
 import re
@@ -29,16 +29,16 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
 
     Raises:
         FileError: the file is missing or malformed, a required column is missing, a
-            column stands twice, or a row has too few or too many cells, with its line.
+            column name appears twice, or a row has too few or too many cells, with its line.
     """
-    names, rows = _parted(path)
+    names, rows = _split_header(path)
     header = list(map(restore, names))
     _check_header(path, header, required)
     lines, cells = [], []
     for line, row in rows:
         if len(row) != len(header):
-            found = f"{len(row)} cells where the header has {len(header)}"
-            raise FileError(f"{path}, line {line}: {found}")
+            problem = f"{len(row)} cells where the header has {len(header)}"
+            raise FileError(f"{path}, line {line}: {problem}")
         lines.append(line)
         cells.append([restore(cell) if cell else None for cell in row])
     index = pd.Index(lines, name="line", dtype="int64")
@@ -46,7 +46,7 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
 
 
 class Sheet(NamedTuple):
-    """A CSV file as people export it: its columns, and each row with the line it starts on."""
+    """A CSV file as people export it: its columns, and its rows with the line they start on."""
 
     header: list[str]
     delimiter: str
@@ -54,34 +54,34 @@ class Sheet(NamedTuple):
 
 
 def read_sheet(path: Path) -> Sheet:
-    """Read a CSV file whose cells are parted by commas, semicolons, tabs or bars.
+    """Read a CSV file whose delimiter is a comma, semicolon, tab or bar.
 
-    The header line tells by which; Excel's `sep=;` before it does, too. Empty rows and the
-    empty cells that spreadsheets leave at the end of rows are passed over.
+    The header line shows which, or Excel's `sep=;` before it. Empty rows, and the empty cells
+    that spreadsheets leave at the end of rows, are skipped.
 
     Raises:
-        FileError: the file is missing or malformed, or a column stands twice.
+        FileError: the file is missing or malformed, or a column name appears twice.
     """
     lines = decode_lines(path)
     first, number = next(lines, ""), 1
-    if said := _SEPARATOR.fullmatch(first):
+    if separator := _SEPARATOR.fullmatch(first):
         first, number = next(lines, ""), 2
-    delimiter = said[1] if said else _delimiter(first)
+    delimiter = separator[1] if separator else _delimiter(first)
     rows = _csv_rows(path, chain([first], lines), delimiter, number)
     names = [cell.strip() for cell in next(rows, (1, []))[1]]
-    header = _shortened(names, 0)
+    header = _trim(names, 0)
     _check_header(path, [name or f"column {n}" for n, name in enumerate(header, 1)], [])
-    used = ((line, _shortened(row, len(header))) for line, row in rows if any(map(str.strip, row)))
+    used = ((line, _trim(row, len(header))) for line, row in rows if any(map(str.strip, row)))
     return Sheet(header, delimiter, used)
 
 
 def _delimiter(line: str) -> str:
-    """Return what parts a header into most cells; of equals the first."""
+    """Return the delimiter that gives a header the most cells; the first in a tie."""
     widths = {mark: len(next(csv.reader([line], delimiter=mark), [])) for mark in DELIMITERS}
     return max(DELIMITERS, key=widths.__getitem__)
 
 
-def _shortened(cells: list[str], least: int) -> list[str]:
+def _trim(cells: list[str], least: int) -> list[str]:
     """Return cells without the empty ones at their end, but for the first `least`."""
     end = len(cells)
     while end > least and not cells[end - 1].strip():
@@ -89,7 +89,7 @@ def _shortened(cells: list[str], least: int) -> list[str]:
     return cells[:end]
 
 
-def _parted(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+def _split_header(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     rows = _csv_rows(path, decode_lines(path))
     _, header = next(rows, (1, []))
     return header, rows
@@ -116,7 +116,7 @@ def _check_header(path: Path, header: list[str], required: Sequence[str]) -> Non
     if missing := [name for name in required if name not in header]:
         raise FileError(f"{path}, line 1: column {missing[0]!r} is missing (found: {header})")
     if len(set(header)) != len(header):
-        raise FileError(f"{path}, line 1: a column stands twice in {header}")
+        raise FileError(f"{path}, line 1: a column name appears twice in {header}")
 
 
 def write_csv(path: Path, frame: pd.DataFrame) -> None:
@@ -141,7 +141,7 @@ def quoting(cells: Iterable[object], first: Iterable[str] = ()) -> Literal[0, 2]
     """Return what Python's writer must quote so that every reader takes the cells back.
 
     It leaves a bare carriage return unquoted; and a byte order mark that begins the `first` cell
-    would be none of the file's text.
+    would not be part of its text.
     """
     hostile = any("\r" in cell for cell in cells if isinstance(cell, str))
     marked = any(cell.startswith("\ufeff") for cell in first)

@@ -1,4 +1,4 @@
-"""The edge to the disk: atomic writes, and reading that knows file, line and field.
+"""Files: atomic writes, and reading with errors that name file, line and field.
 
 Nothing here knows what a table means; that is `pipeline.core.tables`.
 """
@@ -21,7 +21,7 @@ from momentrank.ids import is_utf8, without_repeats
 DAG = Path("dvc.yaml")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 MAX_LINE_BYTES = 16 * 2**20
-"""A longer line is no annotation: it is refused before it is held in memory whole."""
+"""A longer line is not an annotation: it is refused before it is read into memory."""
 
 
 class FileError(MomentRankError):
@@ -31,7 +31,7 @@ class FileError(MomentRankError):
 class Line(NamedTuple):
     """One line of a text file, without its end.
 
-    Bytes that are not UTF-8 stand in `text` as lone surrogates, so that a reader can
+    Bytes that are not UTF-8 become lone surrogates in `text`, so that a reader can
     refuse the one line (`is_utf8`) instead of the whole file.
     """
 
@@ -47,7 +47,7 @@ def unfinished(path: Path, mode: str = "w", *, private: bool = False) -> Iterato
     leaves the former file (or none) in place.
 
     Raises:
-        FileError: the disk does not take it: it is full, read-only, a folder is in the way ...
+        FileError: it can't be written: the disk is full, read-only, a folder is in the way ...
     """
     descriptor, name = _create_beside(path)
     encoding, newline = (None, None) if "b" in mode else ("utf-8", "\n")
@@ -64,39 +64,39 @@ def unfinished(path: Path, mode: str = "w", *, private: bool = False) -> Iterato
         with suppress(FileNotFoundError):
             Path(name).unlink()
         if isinstance(exc, OSError) and exc.filename in {None, name}:  # else it is another file's
-            raise _unwritten(path, exc) from exc
+            raise _write_error(path, exc) from exc
         raise
 
 
 def _create_beside(path: Path) -> tuple[int, str]:
-    """Open a file of a name of its own beside `path`, in a folder that may have to be made."""
+    """Create a uniquely named file beside `path`; create the folder if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         return tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     except OSError as exc:
-        raise _unwritten(path, exc) from exc
+        raise _write_error(path, exc) from exc
 
 
-def _unwritten(path: Path, exc: OSError) -> FileError:
+def _write_error(path: Path, exc: OSError) -> FileError:
     return FileError(f"{path}: can't be written ({(exc.strerror or str(exc)).lower()})")
 
 
 def make_private(path: Path) -> bool:
-    """Let only the owner of a file read it; tell whether others could before.
+    """Let only the owner of a file read it; return whether others could before.
 
     Raises:
-        FileError: it can't be done: the file is somebody else's, or the disk knows no owners.
+        FileError: it can't be done: somebody else owns the file, or the file system has no owners.
     """
-    if not _open_to_others(path):
+    if not _others_can_read(path):
         return False
     with suppress(OSError):
         path.chmod(0o600)
-    if _open_to_others(path):
+    if _others_can_read(path):
         raise FileError(f"{path}: others can read it, and that can't be changed here; move it")
     return True
 
 
-def _open_to_others(path: Path) -> bool:
+def _others_can_read(path: Path) -> bool:
     return bool(path.stat().st_mode & 0o077)
 
 
@@ -155,7 +155,7 @@ def open_source(path: Path) -> IO[bytes]:
 
 
 def command_for(path: Path) -> str | None:
-    """Return the command that makes a missing file: its stage's; None if no stage writes it."""
+    """Return the command that creates a missing file, or None if no stage writes it."""
     stages = read_yaml(DAG)["stages"] if DAG.is_file() else {}
     places = {path.absolute(), *path.absolute().parents}
     for name, entry in stages.items():
@@ -180,7 +180,7 @@ class Record(NamedTuple):
 
 
 def read_json_lines(path: Path) -> Iterator[Record]:
-    """Yield the objects of a JSON-lines file; blank lines are passed over.
+    """Yield the objects of a JSON-lines file; blank lines are skipped.
 
     A line that is not a JSON object in UTF-8 is yielded with `problem`, never skipped.
 
@@ -203,9 +203,9 @@ def _parse_object(text: str) -> tuple[dict[str, Any], str]:
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
-    """Read one JSON document; a key that stands twice is an error, as it would hide a value.
+    """Read one JSON document; a key that appears twice is an error, as it would hide a value.
 
-    Bytes that are not UTF-8 stand in texts as lone surrogates, as in `Line`.
+    Bytes that are not UTF-8 become lone surrogates, as in `Line`.
 
     Raises:
         FileError: the file is missing or not JSON, with line and column.

@@ -1,4 +1,4 @@
-"""Commit what people decided: it is text in git, never only in a cache."""
+"""git: commits what people decided, so that it is never in a cache alone."""
 
 import subprocess
 from collections.abc import Sequence
@@ -8,16 +8,16 @@ from pipeline.core import cli
 
 
 def commit(paths: Sequence[Path], message: str) -> None:
-    """Commit what changed of these files and no others; where git does not, say what to type."""
+    """Commit the changes of these files alone; if git fails, say what to type."""
     names = [str(path) for path in paths if path.exists()]
     added, unchanged = _git("add", "--", *names), _git("diff", "--cached", "--quiet", "--", *names)
     if not added.returncode and not unchanged.returncode:
         return
-    for done in (added, _git("commit", "-qm", message, "--", *names)):
-        if done.returncode:
-            said = (done.stderr or done.stdout).strip().splitlines()
+    for result in (added, _git("commit", "-qm", message, "--", *names)):
+        if result.returncode:
+            output = (result.stderr or result.stdout).strip().splitlines()
             cli.log(
-                f"git did not commit it ({said[-1] if said else 'it gave no reason'}); do it"
+                f"git did not commit it ({output[-1] if output else 'it gave no reason'}); do it"
                 f" yourself: git add {' '.join(names)} && git commit"
             )
             return

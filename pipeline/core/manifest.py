@@ -1,4 +1,4 @@
-"""What a manifest tells of each file: its hash, its size, and how many rows it holds."""
+"""The entries of a manifest: each file's hash, size and number of rows."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,6 +12,6 @@ class Entry(NamedTuple):
     rows: int | None
 
 
-def listed(entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
+def to_json(entries: Mapping[str, Entry]) -> dict[str, dict[str, Any]]:
     """Return the entries for JSON, by their paths in order."""
     return {path: entry._asdict() for path, entry in sorted(entries.items())}

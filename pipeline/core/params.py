@@ -226,11 +226,10 @@ class Release(Section):
 
 
 class Agreement(Section):
-    """The bootstrap of agreement, and when an annotator's figures are worth a look.
+    """The bootstrap of agreement, and the limits beyond which an annotator is flagged.
 
-    `min_seconds` is of the median judgment, and of each in a `burst` of so many in a row;
-    `max_same` is the share of one level among a person's, `min_correlation` of their levels with
-    the others' mean.
+    `min_seconds` applies to the median judgment and to each of a `burst` in a row, `max_same` to
+    the share of one level, `min_correlation` to a person's levels and the others' mean.
     """
 
     seed: Natural

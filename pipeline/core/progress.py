@@ -8,7 +8,7 @@ from typing import Any
 from tqdm import tqdm
 
 EVERY = 30.0
-"""Seconds between two lines in a log; work that takes less leaves none."""
+"""Seconds between two lines in a log; shorter work writes none."""
 
 
 def progress(

@@ -1,4 +1,4 @@
-"""What a table is: where it lies, what every row must be, and how it says what is wrong.
+"""Tables: a path, a schema, a key, and what is wrong with a frame in one line a cell.
 
 pandera checks; the messages are ours, one line a cell, with file, row (or line) and column.
 """
@@ -19,7 +19,7 @@ from pipeline.core import csv_files, files
 SHOWN_PROBLEMS = 5
 INSTANT = "datetime64[us, UTC]"
 WORK = Path("datasets/work")
-"""What stages make on the way lies below it."""
+"""The folder of what stages make on the way."""
 
 
 class TableError(MomentRankError):
@@ -28,7 +28,7 @@ class TableError(MomentRankError):
 
 @dataclass(frozen=True)
 class Table:
-    """A named table: where it lies and what every row of it must be."""
+    """A table on disk: its path, the schema of its rows, and its key."""
 
     path: Path
     schema: pa.DataFrameSchema
@@ -48,21 +48,21 @@ class Table:
 
         Raises:
             TableError: a column is missing or unknown, a cell is of the wrong type or
-                value, or a key occurs twice. Rows are told by their index label.
+                value, or a key occurs twice. Rows are shown_cases by their index label.
         """
-        self._tell(_column_problems(self.columns, list(frame.columns)))
-        timed, problems = _with_instants(where, frame[self.columns], self.schema)
-        self._tell(problems)
+        self._raise(_column_problems(self.columns, list(frame.columns)))
+        timed, problems = _parse_instants(where, frame[self.columns], self.schema)
+        self._raise(problems)
         try:
             checked = self.schema.validate(timed, lazy=True)
         except SchemaErrors as exc:
             problems = _cell_problems(where, exc.failure_cases)
         else:
             problems = _key_problems(where, checked, self.key)
-        self._tell(problems)  # not chained: pandera's own text repeats every failing cell
+        self._raise(problems)  # not chained: pandera's own text repeats every failing cell
         return checked
 
-    def _tell(self, problems: list[str]) -> None:
+    def _raise(self, problems: list[str]) -> None:
         more = len(problems) - SHOWN_PROBLEMS
         shown = problems[:SHOWN_PROBLEMS] + ([f"and {more} more"] if more > 0 else [])
         if shown:
@@ -93,8 +93,8 @@ class Table:
 
 def _read_csv(path: Path) -> pd.DataFrame:
     if not path.is_file():
-        made = WORK.absolute() in path.absolute().parents
-        remedy = _maker(path) if made else f"`git restore {path}` brings it back"
+        in_work = WORK.absolute() in path.absolute().parents
+        remedy = _remedy(path) if in_work else f"`git restore {path}` brings it back"
         raise files.FileError(f"{path}: no such file; {remedy}")
     frame = csv_files.read_csv(path)
     for name in frame:
@@ -106,14 +106,14 @@ def _read_csv(path: Path) -> pd.DataFrame:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     if not path.is_file():
-        raise files.FileError(f"{path}: no such file; {_maker(path)}")
+        raise files.FileError(f"{path}: no such file; {_remedy(path)}")
     try:
         return pd.read_parquet(path)
     except (pyarrow.ArrowException, OSError) as exc:
         raise files.FileError(f"{path}: not readable as Parquet ({exc})") from exc
 
 
-def _maker(path: Path) -> str:
+def _remedy(path: Path) -> str:
     return f"`{files.command_for(path) or 'dvc repro'}` makes it"
 
 
@@ -130,7 +130,7 @@ def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list
     ]
 
 
-def _with_instants(
+def _parse_instants(
     where: str, frame: pd.DataFrame, schema: pa.DataFrameSchema
 ) -> tuple[pd.DataFrame, list[str]]:
     """Read times in any form of ISO 8601, also several in one column, and in no other."""
@@ -147,11 +147,17 @@ def _with_instants(
 
 
 def _cell_problems(where: str, cases: pd.DataFrame) -> list[str]:
-    # A cell's first problem is the one to tell: what is no number is not in range either.
+    # Only a cell's first problem is shown: what is not a number is not in range either.
     first = cases.drop_duplicates(["column", "index"])
     of_one_cell = first["index"].notna()
-    told = first[of_one_cell | (first.groupby("column").cumcount() == 0)]
-    cells = zip(told["index"], told["column"], told["check"], told["failure_case"], strict=True)
+    shown_cases = first[of_one_cell | (first.groupby("column").cumcount() == 0)]
+    cells = zip(
+        shown_cases["index"],
+        shown_cases["column"],
+        shown_cases["check"],
+        shown_cases["failure_case"],
+        strict=True,
+    )
     return [_cell_problem(where, *cell) for cell in cells]
 
 

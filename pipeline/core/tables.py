@@ -44,8 +44,8 @@ def _text() -> pa.Column:
 
 
 def _one_of(*values: str, nullable: bool = False) -> pa.Column:
-    known = pa.Check.isin(values, error=f"one of {', '.join(values)}")
-    return _column("str", known, nullable=nullable)
+    allowed = pa.Check.isin(values, error=f"one of {', '.join(values)}")
+    return _column("str", allowed, nullable=nullable)
 
 
 def _time(nullable: bool = False) -> pa.Column:

@@ -1,4 +1,4 @@
-"""Strict models of what people write, and what is wrong with it in a line for each mistake."""
+"""Strict models of what people write, and one line for each mistake in it."""
 
 from collections.abc import Mapping
 from difflib import get_close_matches
@@ -16,14 +16,14 @@ Name = Annotated[str, Field(min_length=1)]
 
 Model = TypeVar("Model", bound=BaseModel)
 Error = Mapping[str, Any]
-"""A mistake as pydantic tells it: `type`, `loc`, `msg`, `input` and `ctx`."""
+"""A mistake as pydantic describes it: `type`, `loc`, `msg`, `input` and `ctx`."""
 
 _SHORT = Repr()
 _SHORT.maxstring = _SHORT.maxother = 80
 
 
 class Section(BaseModel):
-    """Some keys; every one without a default must be there, and no other."""
+    """A model whose keys must all be present, but for defaults, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
@@ -31,7 +31,7 @@ class Section(BaseModel):
 def validate(
     model: type[Model], value: object, where: object, refusal: type[MomentRankError]
 ) -> Model:
-    """Return a value as what `model` says it must be; `where` it is from begins each line.
+    """Parse a value into `model`; `where` it is from begins each line of an error.
 
     Raises:
         refusal: a key is unknown, missing or impossible; one line each, with its path.
@@ -40,15 +40,17 @@ def validate(
         return model.model_validate(value)
     except ValidationError as exc:
         errors = exc.errors()
-        misspelt = {_meant(model, error) for error in errors if error["type"] == "extra_forbidden"}
-        told = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
-        lines = (f"{where}: {_place(error)}{_complaint(model, error)}" for error in told)
+        misspelt = {
+            _intended_key(model, error) for error in errors if error["type"] == "extra_forbidden"
+        }
+        shown = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
+        lines = (f"{where}: {_place(error)}{_complaint(model, error)}" for error in shown)
         raise refusal("\n".join(lines)) from exc
 
 
 def _place(error: Error) -> str:
     path = ".".join(str(part) for part in error["loc"] if part != "[key]")
-    if not path and error["type"] == "value_error":  # which tells its own places
+    if not path and error["type"] == "value_error":  # which names its own keys
         return ""
     return f"{path or 'the file'}: "
 
@@ -58,8 +60,8 @@ def _complaint(model: type[BaseModel], error: Error) -> str:
     message = f"{message[0].lower()}{message[1:]}"
     match error["type"]:
         case "extra_forbidden":
-            meant = _meant(model, error)
-            return f"unknown key; did you mean {meant[-1]!r}?" if meant else "unknown key"
+            intended = _intended_key(model, error)
+            return f"unknown key; did you mean {intended[-1]!r}?" if intended else "unknown key"
         case "missing":
             return "this key is missing"
         case "model_type" | "dict_type":
@@ -71,18 +73,18 @@ def _complaint(model: type[BaseModel], error: Error) -> str:
     return f"{message} (it is {_SHORT.repr(error['input'])})"
 
 
-def _meant(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
+def _intended_key(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
     """Return the path of the key that an unknown one looks like, or nothing."""
     *sections, key = error["loc"]
-    known: Any = model
+    section: Any = model
     for part in sections:
-        known = _inside(known, part)
-    names = [field.validation_alias or name for name, field in known.model_fields.items()]
+        section = _submodel(section, part)
+    names = [field.validation_alias or name for name, field in section.model_fields.items()]
     near = get_close_matches(str(key), names, n=1)
     return (*sections, *near) if near else ()
 
 
-def _inside(model: Any, part: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
+def _submodel(model: Any, part: int | str) -> Any:  # noqa: ANN401  (a model, or a dict of models)
     """Return the model of a key's value; a dict's values are all of one."""
     if part in getattr(model, "model_fields", ()):
         return model.model_fields[part].annotation

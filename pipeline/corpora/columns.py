@@ -40,7 +40,7 @@ def locate(path: Path, header: Sequence[str], columns: Columns) -> dict[Column, 
     for ours, theirs in located.items():
         if theirs not in header:
             raise FileError(f"{path}: column {theirs!r} is missing (ingest.columns: {ours})"
-                            f"; found: {_listed(header)}")  # fmt: skip
+                            f"; found: {_quote(header)}")  # fmt: skip
     free = [name for name in header if name not in located.values()]
     for field in get_args(Column):
         usual = None if field in columns else _usual(path, field, free)
@@ -50,25 +50,25 @@ def locate(path: Path, header: Sequence[str], columns: Columns) -> dict[Column, 
         if needed not in located:
             raise FileError(
                 f"{path}: no column is called as a {needed} usually is"
-                f" ({', '.join(USUAL[needed])}); found: {_listed(header)}. Say which it is:"
+                f" ({', '.join(USUAL[needed])}); found: {_quote(header)}. Say which it is:"
                 f" ingest.columns: {{{needed}: ITS COLUMN}}"
             )
     return located
 
 
 def _usual(path: Path, field: Column, header: Sequence[str]) -> str | None:
-    found = [name for name in header if _plain(name) in USUAL[field]]
-    if len(found) > 1:
+    matches = [name for name in header if _plain(name) in USUAL[field]]
+    if len(matches) > 1:
         raise FileError(
-            f"{path}: {_listed(found)} may each be the {field}; say which it is:"
-            f" ingest.columns: {{{field}: {found[0]}}}"
+            f"{path}: {_quote(matches)} may each be the {field}; say which it is:"
+            f" ingest.columns: {{{field}: {matches[0]}}}"
         )
-    return found[0] if found else None
+    return matches[0] if matches else None
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[\W_]+", "_", name).strip("_").lower()
 
 
-def _listed(names: Sequence[str]) -> str:
+def _quote(names: Sequence[str]) -> str:
     return ", ".join(map(repr, names))

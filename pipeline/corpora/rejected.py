@@ -1,4 +1,4 @@
-"""Rows that can't be used: as a CSV file shows them, and how many there are for each reason."""
+"""Rejected rows: as text for a CSV file, and counted by reason."""
 
 import reprlib
 
@@ -7,7 +7,7 @@ import pandas as pd
 from momentrank.ids import is_utf8
 
 MAX_SHOWN = 200
-"""Characters of a cell that are shown; it says how many more there are."""
+"""Characters of a cell that are shown, with the total."""
 BRIEF = 60
 """Characters of a cell in a line of the summary."""
 COLUMNS = [
@@ -40,18 +40,18 @@ ADVICE = {
     "not-utf8": "save the file as UTF-8 (Excel: `CSV UTF-8`), or type: iconv -f CP1252 -t UTF-8",
     "no-duration": "name the column of the videos' durations (ingest.columns), or say where the"
     " videos are (ingest.videos); no such video was found there",
-    "duplicate-id": "where that column does not hold the moments' ids, set ingest.columns:"
+    "duplicate-id": "if that column does not contain the moments' ids, set ingest.columns:"
     " {moment_id: null}",
     "too-long": "ingest.max_characters is the limit",
 }
 
 
-def shown(raw: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows as a CSV file can hold them: whatever a field is, as text, cut short."""
-    return raw.map(_as_shown).assign(line=raw["line"].astype("Int64"))
+def as_text(raw: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with every field as text, cut short, for a CSV file."""
+    return raw.map(_cell_text).assign(line=raw["line"].astype("Int64"))
 
 
-def _as_shown(value: object) -> object:
+def _cell_text(value: object) -> object:
     if value is None or isinstance(value, float):
         return value
     text = value if isinstance(value, str) else reprlib.repr(value)

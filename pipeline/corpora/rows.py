@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
 
 def unreadable(path: Path, line: int, problem: str) -> Row:
-    """Return the row of a line that is no annotation."""
+    """Return the row of a line that is not an annotation."""
     return Row(file=path.name, line=line, problem=problem)
 
 

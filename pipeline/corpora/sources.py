@@ -1,4 +1,4 @@
-"""The files that `ingest.source` names, and JSON documents, which are read whole."""
+"""The files of `ingest.source`, and JSON documents, which are read whole."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +18,7 @@ def source_files(source: Path, *suffixes: str) -> list[Path]:
     `suffixes` are in lower case, and mean those in capitals, too.
 
     Raises:
-        FileError: `source` is missing, or the folder holds no file with such a suffix.
+        FileError: `source` is missing, or the folder contains no file with such a suffix.
     """
     if not source.exists():
         raise FileError(f"{source}: no such file or folder; set ingest.source in params.yaml")
@@ -26,11 +26,11 @@ def source_files(source: Path, *suffixes: str) -> list[Path]:
         return [source]
     files = sorted(path for path in source.iterdir() if path.suffix.lower() in suffixes)
     if not files:
-        raise FileError(f"{source}: holds no {' or '.join(suffixes)} file")
+        raise FileError(f"{source}: contains no {' or '.join(suffixes)} file")
     return files
 
 
-def unread(source: Path) -> list[str]:
+def list_unread(source: Path) -> list[str]:
     """List the files of a folder that may hold annotations, but that no reader opens."""
     names = sorted(path.name for path in source.iterdir()) if source.is_dir() else []
     return [name for name in names if name.lower().endswith(UNREAD)]

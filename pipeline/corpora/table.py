@@ -59,8 +59,8 @@ def _fill(
     values: dict[str, Any] = {ours: fields.get(theirs) for ours, theirs in columns.items()}
     row = row._replace(**values)
     if "moment_id" not in columns:
-        made = stable_id(row.video_id, row.start, row.end, row.description)
-        row = row._replace(moment_id=made)
+        moment_id = stable_id(row.video_id, row.start, row.end, row.description)
+        row = row._replace(moment_id=moment_id)
     start, end, duration = (
         seconds(value, decimal_comma=decimal_comma) for value in (row.start, row.end, row.duration)
     )

@@ -10,7 +10,7 @@ _BASE = 60
 
 
 def seconds(value: object, *, decimal_comma: bool = False) -> object:
-    """Return a time in seconds; what is no time is returned as it is, to be rejected.
+    """Return a time in seconds; other values are returned as they are, to be rejected.
 
     `1:23` is minutes and seconds, `00:01:23.5` begins with hours. `12,5` is 12.5 s. `1,234` may
     be 1.234 s or 1,234 s: it is read only where the file's own format writes a

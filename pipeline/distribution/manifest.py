@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.campaign.collection import Collection
-from pipeline.core.manifest import listed
+from pipeline.core.manifest import to_json
 from pipeline.core.params import Params
 from pipeline.distribution import settings
 from pipeline.distribution.facts import Facts
@@ -54,7 +54,7 @@ def manifest(found: Collection, facts: Facts, params: Params, parts: Parts) -> P
         "campaign": None if campaign is None else campaign.model_dump(),
         "standing": found.standing,
         "params": settings.used(params),
-        "files": listed({path: part.entry for path, part in parts.items()}),
+        "files": to_json({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",
     }
     return json_object(told)

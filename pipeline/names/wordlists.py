@@ -26,7 +26,7 @@ def word_lists(rng: random.Random, *, held_out: bool) -> dict[str, list[str]]:
     """Return what the symbols `first`, `last`, `full`, ..., `w` and `W` can stand for."""
     first = [name for kind in FIRST_NAMES for name in _share(_census(kind), held_out)]
     last = _share(_census("last"), held_out)
-    known = {name.lower() for kind in RANKS for name in _census(kind)}
+    names = {name.lower() for kind in RANKS for name in _census(kind)}
     vocabulary = _vocabulary()
     return {
         "first": first,
@@ -34,20 +34,20 @@ def word_lists(rng: random.Random, *, held_out: bool) -> dict[str, list[str]]:
         "last_plain": last,
         "first_s": [f"{name}s" for name in first],
         "upper": [name.upper() for name in first],
-        "UPPER": [w.upper() for w in vocabulary if w not in known],
+        "UPPER": [w.upper() for w in vocabulary if w not in names],
         "full": [f"{rng.choice(first)} {rng.choice(last)}" for _ in range(FULL_NAMES)],
         "w": vocabulary,
-        "W": [w.capitalize() for w in vocabulary if ENGLISH.fullmatch(w) and w not in known],
+        "W": [w.capitalize() for w in vocabulary if ENGLISH.fullmatch(w) and w not in names],
     }
 
 
 def _census(kind: str) -> list[str]:
     """Return the names of one of the package's lists, the most frequent first."""
     lines = Path(census.FILES[kind]).read_text(encoding="ascii").splitlines()
-    return [_cased(line.split()[0]) for line in lines[: RANKS[kind]]]
+    return [_capitalize(line.split()[0]) for line in lines[: RANKS[kind]]]
 
 
-def _cased(name: str) -> str:
+def _capitalize(name: str) -> str:
     """Return a name as it is written; the census has MCCOY."""
     return re.sub("^Mc.", lambda start: f"Mc{start[0][2].upper()}", name.capitalize())
 

@@ -1,4 +1,4 @@
-"""The screenplay of the sample corpus as one strict model (DESIGN.md, section 2, `sample`).
+"""The screenplay of the sample corpus as one strict model.
 
 `datasets/sample/screenplay.yaml` says who there is, where, and what can happen; how it is
 staged, drawn and judged follows from here. Whatever the model doesn't know is refused
@@ -191,11 +191,11 @@ def _problems(script: Screenplay) -> Iterator[str]:
             if akin not in script.families:
                 yield f"families.{name}.akin: {akin!r} is not among the families"
     for action_name, action in script.actions.items():
-        for problem in _problems_of(action, script):
+        for problem in _list_problems(action, script):
             yield f"actions.{action_name}.{problem}"
 
 
-def _problems_of(action: Action, script: Screenplay) -> Iterator[str]:
+def _list_problems(action: Action, script: Screenplay) -> Iterator[str]:
     if action.family not in script.families:
         yield f"family: {action.family!r} is not among the families"
     for thing in action.objects:

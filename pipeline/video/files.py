@@ -86,11 +86,11 @@ def durations(paths: Collection[str], memory: Path, workers: int) -> dict[str, f
     Raises:
         VideoError: ffmpeg is missing, or several videos fit one path.
     """
-    found = {path: video for path in paths if (video := find(path))}
+    existing = {path: video for path in paths if (video := find(path))}
     cache = FileCache(memory, seconds_of, float)
-    lengths = map_in_threads(partial(_length, cache), found.values(), workers, "durations")
+    lengths = map_in_threads(partial(_length, cache), existing.values(), workers, "durations")
     cache.save()
-    return {path: lengths[video] for path, video in found.items() if lengths[video] > 0}
+    return {path: lengths[video] for path, video in existing.items() if lengths[video] > 0}
 
 
 def _length(cache: FileCache[float], path: Path) -> float:

@@ -40,17 +40,17 @@ def select_moments(
         ClipsError: a candidate is not among the moments, or its video not among the videos.
     """
     ids = candidates["moment_id"].drop_duplicates()
-    found = moments[moments["moment_id"].isin(ids)].merge(videos, on="video_id")
-    if unknown := sorted({*ids} - {*found["moment_id"]}):
+    rows = moments[moments["moment_id"].isin(ids)].merge(videos, on="video_id")
+    if unknown := sorted({*ids} - {*rows["moment_id"]}):
         raise ClipsError(
             f"{tables.CANDIDATES.path}: the moment {unknown[0]!r} or its video is not in"
             f" {tables.MOMENTS.path} and {tables.VIDEOS.path}; `dvc repro` makes all three"
         )
-    first = (found["start"] - padding).clip(lower=0)
-    last = np.minimum(found["end"] + padding, found[["end", "duration"]].max(axis=1))
+    first = (rows["start"] - padding).clip(lower=0)
+    last = np.minimum(rows["end"] + padding, rows[["end", "duration"]].max(axis=1))
     columns = ["moment_id", "video_id", "path", "end", "first", "last"]
-    found = found.assign(first=first, last=last)[columns]
-    return found.sort_values("moment_id", ignore_index=True)
+    rows = rows.assign(first=first, last=last)[columns]
+    return rows.sort_values("moment_id", ignore_index=True)
 
 
 def plan_clips(

@@ -52,7 +52,7 @@ def rehearsed(videos=32, val=10, test=30, batch=10, seed=1) -> Rehearsed:
     params = load(REPOSITORY / "params.yaml").sample
     takes = list(Plot(script, params.seed, params.fps).takes(videos))
     records = list(sample.annotate(script, takes, params.seed))
-    scenes = {str(record["desc_id"]): sample.scene_of(record) for record in records}
+    scenes = {str(record["desc_id"]): sample.parse_scene(record) for record in records}
 
     def truth(query: str, moment: str) -> int:
         return sample.true_level(scenes[query], scenes[moment], script)

@@ -214,7 +214,7 @@ def test_forms_of_csv(file, text):
         ("", ", line 1: column 'pair_id' is missing (found: [])"),
         (HEAD, ": no judgments"),
         ("pair_id,relevance\n1,2\n", ", line 1: column 'worker' is missing"),
-        ("pair_id,worker,worker,relevance\n1,1,1,2\n", ", line 1: a column stands twice"),
+        ("pair_id,worker,worker,relevance\n1,1,1,2\n", ", line 1: a column name appears twice"),
         (HEAD + "1,1,2\n\n1,2,5\n", ", line 4, relevance: '5' is not a level from 0 to 4"),
         (HEAD + "1,1,2\n1,2,3.0\n", ", line 3, relevance: '3.0' is not a level"),
         (HEAD + "1,1,-1\n", ", line 2, relevance: '-1' is not a level"),

@@ -33,7 +33,7 @@ def runs(qrels):
             ledger[["query_id", "moment_id", "rank", "similarity"]], moments
         ),
         "ideal": best,
-        "jittered": reference_runs.jittered(best, durations, SEED, 0.25),
+        "jittered": reference_runs.move_boundaries(best, durations, SEED, 0.25),
     }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image
 
 from pipeline.sitcom.drawing.brush import STAGE_HEIGHT
-from pipeline.sitcom.drawing.strip import BITS, BLOCK, HEIGHT, block_of, paint_strip
+from pipeline.sitcom.drawing.strip import BITS, BLOCK, HEIGHT, block_box, paint_strip
 from pipeline.sitcom.staging.world import WIDTH
 from pipeline.video.ffmpeg import ffmpeg, write_video
 
@@ -52,7 +52,7 @@ def read_frame_number(picture):
     down, right = picture.shape[0] / (STAGE_HEIGHT + HEIGHT), picture.shape[1] / WIDTH
     number = 0
     for bit in range(BITS):
-        x, y, end, bottom = block_of(bit)
+        x, y, end, bottom = block_box(bit)
         inset = BLOCK / 4
         rows = slice(round((y + inset) * down), round((bottom - inset) * down))
         columns = slice(round((x + inset) * right), round((end - inset) * right))

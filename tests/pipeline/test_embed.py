@@ -100,7 +100,7 @@ def test_no_embeddings_says_what_to_do(tmp_path):
 
 
 def test_nothing_to_embed_is_a_clear_error(tmp_path):
-    with pytest.raises(EmbeddingsError, match="no caption takes part"):
+    with pytest.raises(EmbeddingsError, match="no caption is in use"):
         embed([], CountingEncoder(), Store(tmp_path, "x"), chunk=2)
 
 

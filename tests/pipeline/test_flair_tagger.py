@@ -13,8 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.names import flair_tagger
-from pipeline.names.flair_tagger import TaggerError, load, locate
-from pipeline.names.sentences import sentence
+from pipeline.names.flair_tagger import TaggerError, load, locate, sentence
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TEXTS = [

@@ -181,7 +181,7 @@ def test_sizes_that_dvc_does_not_expect_are_told_before_the_work(repository, tmp
     pseudo.refuse_undeclared([1, 20, 40], dag)
     with pytest.raises(UsageError, match=r"train_top05\.json: add it to the outs of `pseudo`"):
         pseudo.refuse_undeclared([1, 5, 20, 40], dag)
-    with pytest.raises(UsageError, match=r"train_top40\.json: take it out of the outs"):
+    with pytest.raises(UsageError, match=r"train_top40\.json: remove it from the outs"):
         pseudo.refuse_undeclared([1, 20], dag)
     assert files.read_yaml(dag)["stages"]["pseudo"]["outs"]
 

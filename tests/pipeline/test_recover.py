@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline import recover
 
 TORN = (YAMLSyntaxError, YAMLValidationError)
-SAME = "nothing of DVC's is half-written here"
+SAME = "DVC's files are complete"
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_a_lock_broken_elsewhere_is_left_alone(here, lock):
 def test_a_torn_rwlock_is_taken_away_and_a_whole_one_is_not(here, left):
     rwlock = here / ".dvc/tmp/rwlock"
     rwlock.write_bytes(left)
-    assert recover.recover() == ["rwlock: torn; taken away"]
+    assert recover.recover() == ["rwlock: truncated; removed"]
     assert not rwlock.exists()
     rwlock.write_text('{"write": {}, "read": {}}')
     assert recover.recover() == []
@@ -115,7 +115,7 @@ def test_the_command_says_what_it_did(here, lock, capsys):
     assert list(stages()) == ["sample"]
     told = capsys.readouterr().err.splitlines()
     assert told[0] == SAME
-    assert told[1] == "dvc.lock: torn; stages kept: 1, the others run again"
+    assert told[1] == "dvc.lock: truncated; stages kept: 1, the others run again"
 
 
 def test_outside_of_dvc_it_says_so(tmp_path, monkeypatch):

@@ -70,7 +70,7 @@ def test_random_moments_are_distinct_and_of_the_seed_and_the_query_alone():
 def test_boundaries_move_by_a_share_of_the_length_and_stay_in_the_video():
     exact = reference_runs.ideal(QRELS)
     durations = pd.Series({"v1": 10.0, "v2": 6.0})
-    moved = reference_runs.jittered(exact, durations, seed=1, jitter=0.25)
+    moved = reference_runs.move_boundaries(exact, durations, seed=1, jitter=0.25)
     length = exact["end"] - exact["start"]
     for name in ("start", "end"):
         assert (abs(moved[name] - exact[name]) <= 0.25 * length + 0.001).all()
@@ -78,7 +78,7 @@ def test_boundaries_move_by_a_share_of_the_length_and_stay_in_the_video():
     assert (moved["start"] >= 0).all()
     assert (moved["end"] <= moved["video_id"].map(durations)).all()
     assert (moved["end"] > moved["start"]).all()
-    still = reference_runs.jittered(exact, durations, seed=1, jitter=0.0)
+    still = reference_runs.move_boundaries(exact, durations, seed=1, jitter=0.0)
     np.testing.assert_array_equal(still[["start", "end"]], exact[["start", "end"]])
 
 
@@ -86,7 +86,7 @@ def test_the_ideal_run_scores_1_and_jitter_costs():
     exact = reference_runs.ideal(QRELS)
     runs = {
         "ideal": exact,
-        "jittered": reference_runs.jittered(exact, pd.Series(dtype="float64"), 1, 0.25),
+        "jittered": reference_runs.move_boundaries(exact, pd.Series(dtype="float64"), 1, 0.25),
     }
     found = reference_runs.scores(runs, QRELS)
     assert set(found["ideal"]) == set(reference_runs.MEASURES)
@@ -115,14 +115,14 @@ def test_without_judgments_the_qrels_are_empty_and_so_are_the_ideal_runs(tmp_pat
     with contextlib.chdir(tmp_path):
         empty = tmp_path / "val.qrels"
         empty.write_text("")
-        qrels = reference_runs.judged(empty)
+        qrels = reference_runs.read_judged(empty)
         assert qrels.empty
         best = reference_runs.ideal(qrels)
-        moved = reference_runs.jittered(best, pd.Series(dtype="float64"), 1, 0.25)
+        moved = reference_runs.move_boundaries(best, pd.Series(dtype="float64"), 1, 0.25)
         reference_runs.write(tmp_path / "x.run", moved, "x")
     assert (tmp_path / "x.run").read_text() == ""
 
 
 def test_a_missing_qrels_file_is_an_error(tmp_path):
     with pytest.raises(mr.MomentRankError, match="no such file"):
-        reference_runs.judged(tmp_path / "no.qrels")
+        reference_runs.read_judged(tmp_path / "no.qrels")

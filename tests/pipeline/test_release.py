@@ -585,12 +585,8 @@ def test_a_list_of_names_that_cant_be_read_is_refused(checkout):
 
 def test_a_text_that_is_validation_and_test_is_refused(checkout):
     checkout.write(queries=[*QUERIES, ("q4", " she WAVES.", "test")])
-    with pytest.raises(captions.SharedError) as caught:
+    with pytest.raises(captions.SharedError, match=r"queries\.csv: .*q1 \(val\) and q4 \(test\)"):
         checkout.release()
-    assert str(caught.value) == (
-        "datasets/campaign/queries.csv: queries q1 (val), q4 (test) are equal in text, but a text"
-        " is of one split only (1 such texts)"
-    )
 
 
 def test_a_consensus_of_another_ledger_is_refused(checkout):

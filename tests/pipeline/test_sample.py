@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numbered import read_frame_number, read_video
 
 from pipeline import sample
-from pipeline.sample import FACETS, annotate, scene_of, true_level
+from pipeline.sample import FACETS, annotate, parse_scene, true_level
 from pipeline.sitcom.drawing.frame import frame_size
 from pipeline.sitcom.screenplay import SCREENPLAY, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
@@ -64,7 +64,7 @@ def test_moments_of_a_video_follow_each_other(records):
 
 def test_every_action_occurs_often_by_many_in_many_places(records):
     for action in SCRIPT.actions:
-        scenes = [scene_of(record) for record in records if record["scene"]["action"] == action]
+        scenes = [parse_scene(record) for record in records if record["scene"]["action"] == action]
         assert len(scenes) >= 12, action
         assert len({scene.who for scene in scenes}) >= 6, action
         assert len({scene.place for scene in scenes}) >= 4, action
@@ -150,12 +150,12 @@ def test_the_plan_does_not_depend_on_how_python_hashes_text(repository):
 def test_a_scene_survives_being_written(records):
     for record in records[:20]:
         again = json.loads(json.dumps(record))
-        assert sample.scene_record(scene_of(again)) == record["scene"]
+        assert sample.scene_record(parse_scene(again)) == record["scene"]
 
 
 def test_queries_have_many_graded_answers(records):
     """Every level is found, and most queries have answers above 'loosely related'."""
-    scenes = [scene_of(record) for record in records]
+    scenes = [parse_scene(record) for record in records]
     levels = [Counter(true_level(query, moment, SCRIPT) for moment in scenes) for query in scenes]
     assert all(counts[4] >= 1 for counts in levels)
     partly = sorted(counts[2] + counts[3] + counts[4] for counts in levels)

@@ -56,7 +56,7 @@ def test_letters_that_lower_case_does_not_join_are_folded():
 
 def test_frozen_queries_of_equal_text_are_refused():
     queries = {"query_id": ["a", "b"], "query": ["He waves.", " he WAVES. "], "split": "val"}
-    with pytest.raises(SplitError, match=r"queries\.csv: queries a, b are equal in text"):
+    with pytest.raises(SplitError, match=r"queries\.csv: a, b have the same text"):
         drawn(DISTINCT, frozen=tables.QUERIES.check(pd.DataFrame(queries)))
 
 

@@ -98,7 +98,7 @@ def test_the_same_seed_draws_the_same_sentences_and_another_others(rules):
 
 def test_features_are_those_of_each_word_read_alone():
     torch.manual_seed(2)
-    features = characters.untrained()
+    features = characters.create()
     sentences = [Sentence("Nora sees Nora and a sofa."), Sentence("\u00c4h, sofa!")]
     features.embed(sentences)
     embed, rnn = features.char_embedding, features.char_rnn
@@ -112,7 +112,7 @@ def test_features_are_those_of_each_word_read_alone():
 
 
 def test_a_capital_makes_another_word():
-    features = characters.untrained()
+    features = characters.create()
     sentence = Sentence("Will will")
     features.embed(sentence)
     assert not torch.equal(sentence[0].get_embedding(), sentence[1].get_embedding())
@@ -130,8 +130,8 @@ def test_a_capital_makes_another_word():
     ],
 )
 def test_a_latin_letter_is_read_as_its_plain_one(word, read):
-    assert characters.folded(word) == read
-    features = characters.untrained()
+    assert characters.fold(word) == read
+    features = characters.create()
     sentences = [Sentence([word]), Sentence([read])]
     features.embed(sentences)
     assert torch.equal(*(sentence[0].get_embedding() for sentence in sentences))
@@ -139,7 +139,7 @@ def test_a_latin_letter_is_read_as_its_plain_one(word, read):
 
 @given(st.text())
 def test_a_word_is_read_as_long_as_it_is_and_with_its_own_capitals(word):
-    read = characters.folded(word)
+    read = characters.fold(word)
     assert len(read) == len(word)
     assert all(
         now.isupper() == letter.isupper()

@@ -10,8 +10,8 @@ from pipeline.sitcom.drawing.tableau import (
     Effect,
     Now,
     Tableau,
-    carried_at,
-    laid,
+    carry_point,
+    laid_things,
     slot_at,
     walk,
 )
@@ -40,9 +40,9 @@ def put_down(now: Now, tableau: Tableau) -> Tableau:
     if now.after(0.64):
         released = mix(spot, pose.rest, now.between(0.66, 0.9))
         pose = replace(pose, holds=None, hands=(None, released))
-        tableau = replace(tableau, laid=laid(now.place, now.step.after))
+        tableau = replace(tableau, laid=laid_things(now.place, now.step.after))
     elif now.after(ARRIVED):
-        pose = replace(pose, hands=(None, mix(carried_at(pose), spot, now.between(0.34, 0.6))))
+        pose = replace(pose, hands=(None, mix(carry_point(pose), spot, now.between(0.34, 0.6))))
     return tableau.pose({name: pose})
 
 
@@ -52,9 +52,9 @@ def pick_up(now: Now, tableau: Tableau) -> Tableau:
     pose = _approach(now, tableau, 0.3, 0.45, 0.6)
     spot = grip_on(thing, slot_at(now.place, now.cue.slot, thing), -now.cue.side)
     if now.after(0.54):
-        lifted = mix(spot, carried_at(pose), now.between(0.56, 0.85))
+        lifted = mix(spot, carry_point(pose), now.between(0.56, 0.85))
         pose = replace(pose, holds=thing, hands=(None, lifted))
-        tableau = replace(tableau, laid=laid(now.place, now.step.after))
+        tableau = replace(tableau, laid=laid_things(now.place, now.step.after))
     elif now.after(ARRIVED):
         pose = replace(pose, hands=(None, mix(pose.rest, spot, now.between(0.3, 0.5))))
     return tableau.pose({name: pose})
@@ -86,7 +86,7 @@ def drink(now: Now, tableau: Tableau) -> Tableau:
     up = max(swell((now.share - 0.08) / 0.5, 0.35, 0.7), swell((now.share - 0.55) / 0.4, 0.35, 0.7))
     pose = replace(pose, nod=-0.28 * up, blink=pose.blink or up == 1)
     lip = pose.ahead(pose.mouth, 4.5, 2.5)
-    pose = replace(pose, tilt=-0.95 * up, hands=(pose.hands[0], mix(carried_at(pose), lip, up)))
+    pose = replace(pose, tilt=-0.95 * up, hands=(pose.hands[0], mix(carry_point(pose), lip, up)))
     return tableau.pose({name: pose})
 
 
@@ -114,7 +114,7 @@ def read(now: Now, tableau: Tableau) -> Tableau:
     name = now.cue.who[0]
     up = swell(now.share, 0.14, 0.9)
     pose = replace(tableau.poses[name], nod=0.3 * up, blink=False)
-    held = mix(carried_at(pose), pose.reach(15, -8), up)
+    held = mix(carry_point(pose), pose.reach(15, -8), up)
     page = math.sin(math.pi * min(1.0, max(0.0, (now.share - 0.5) / 0.2)))
     far = pose.ahead(held, 9 - 12 * page, -1 + 6 * page)
     pose = replace(pose, open=now.within(0.08, 0.94), hands=(None, held))
@@ -134,7 +134,7 @@ def wave(now: Now, tableau: Tableau) -> Tableau:
     return tableau.pose(poses)
 
 
-def open_(now: Now, tableau: Tableau) -> Tableau:
+def opening(now: Now, tableau: Tableau) -> Tableau:
     """They come up to a window, a cupboard, take hold of it and open it."""
     return _turn(now, tableau, now.between(0.45, 0.8))
 

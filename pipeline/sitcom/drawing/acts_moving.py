@@ -27,8 +27,8 @@ def enter(now: Now, tableau: Tableau) -> Tableau:
         person = now.step.after.people[name]
         poses |= _on_the_way(now, name, person, share)
         passed = begin + (end - begin) * (BEYOND + THRESHOLD) / _way(now, person.x)
-    open_ = ease(now.seconds, 0, OPENS) - ease(now.seconds, passed + 0.1, passed + 0.1 + SHUTS)
-    return replace(tableau.pose(poses), fixtures={**tableau.fixtures, "door": open_})
+    opening = ease(now.seconds, 0, OPENS) - ease(now.seconds, passed + 0.1, passed + 0.1 + SHUTS)
+    return replace(tableau.pose(poses), fixtures={**tableau.fixtures, "door": opening})
 
 
 def leave(now: Now, tableau: Tableau) -> Tableau:
@@ -41,10 +41,10 @@ def leave(now: Now, tableau: Tableau) -> Tableau:
         share = min(1.0, max(0.0, (now.seconds - begin) / (end - begin)))
         person = now.step.before.people[name]
         poses |= _on_the_way(now, name, person, 1 - share, out=True)
-    open_ = ease(now.seconds, 0.1, 0.1 + OPENS) - ease(
+    opening = ease(now.seconds, 0.1, 0.1 + OPENS) - ease(
         now.seconds, now.length - 0.55, now.length - 0.1
     )
-    return replace(tableau, poses=poses, fixtures={**tableau.fixtures, "door": open_})
+    return replace(tableau, poses=poses, fixtures={**tableau.fixtures, "door": opening})
 
 
 def _way(now: Now, x: float) -> float:

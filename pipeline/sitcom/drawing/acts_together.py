@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 from pipeline.sitcom.drawing.pose import Pose, hand, mix, swell
-from pipeline.sitcom.drawing.tableau import Effect, Now, Tableau, carried_at, walk
+from pipeline.sitcom.drawing.tableau import Effect, Now, Tableau, carry_point, walk
 from pipeline.sitcom.drawing.things import grip_on
 
 HUGGED = 19.0
@@ -62,10 +62,10 @@ def hand_over(now: Now, tableau: Tableau) -> Tableau:
     thing = str(now.cue.object)
     ends = [grip_on(thing, spot, pose.facing) for pose in (gives, takes)]
     gives = replace(
-        gives, hands=(None, mix(gives.rest if given else carried_at(gives), ends[0], out))
+        gives, hands=(None, mix(gives.rest if given else carry_point(gives), ends[0], out))
     )
     takes = replace(
-        takes, hands=(None, mix(carried_at(takes) if given else takes.rest, ends[1], there))
+        takes, hands=(None, mix(carry_point(takes) if given else takes.rest, ends[1], there))
     )
     return tableau.pose(
         {

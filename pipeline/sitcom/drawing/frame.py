@@ -43,7 +43,7 @@ ACTS: dict[str, Act] = {
     "put_down": acts_alone.put_down,
     "pick_up": acts_alone.pick_up,
     "read": acts_alone.read,
-    "open": acts_alone.open_,
+    "open": acts_alone.opening,
     "close": acts_alone.close,
     "phone": acts_alone.phone,
     "wave": acts_alone.wave,
@@ -82,7 +82,7 @@ class Painter:
 
     def paint(self, tableau: Tableau) -> Image.Image:
         """Return the picture of a tableau, `OVERSAMPLE` times as large as it is shown."""
-        image = self._furnished(tableau.fixtures)
+        image = self._paint_furniture(tableau.fixtures)
         brush = Brush(image, self._scale)
         behind = {name: pose for name, pose in tableau.poses.items() if pose.depth > BEHIND}
         before = {name: pose for name, pose in tableau.poses.items() if pose.depth <= BEHIND}
@@ -97,7 +97,7 @@ class Painter:
             paint_effect(brush, effect)
         return image
 
-    def _furnished(self, fixtures: Mapping[str, float]) -> Image.Image:
+    def _paint_furniture(self, fixtures: Mapping[str, float]) -> Image.Image:
         """Return the place with its doors and windows as open as they are."""
         key = tuple(fixtures.values())
         if key in self._standing:

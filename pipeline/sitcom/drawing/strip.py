@@ -33,7 +33,7 @@ def paint_strip(image: Image.Image, number: int, fps: int) -> None:
         left += advance
     for bit in range(BITS):
         colour = (255, 255, 255) if number >> (BITS - 1 - bit) & 1 else (0, 0, 0)
-        left, top, right, bottom = (part * scale for part in block_of(bit))
+        left, top, right, bottom = (part * scale for part in block_box(bit))
         draw.rectangle((round(left), round(top), round(right) - 1, round(bottom) - 1), fill=colour)
 
 
@@ -47,7 +47,7 @@ def _glyph(character: str, scale: float) -> tuple[Image.Image, float]:
     return mask, font.getlength(character)
 
 
-def block_of(bit: int) -> tuple[float, float, float, float]:
+def block_box(bit: int) -> tuple[float, float, float, float]:
     """Return where a bit's block is: left, top, right and bottom in stage units."""
     left = FIRST_BLOCK + bit * BLOCK
     top = STAGE_HEIGHT + (HEIGHT - BLOCK) / 2

@@ -106,7 +106,7 @@ def still(now: Now, world: World) -> Tableau:
         if person.present
     }
     fixtures = {name: float(name in world.ajar) for name in now.place.openable}
-    return Tableau(poses, fixtures, laid(now.place, world), _pot(now.place, world))
+    return Tableau(poses, fixtures, laid_things(now.place, world), _pot(now.place, world))
 
 
 def idle(name: str, person: Person, height: float, time: float) -> Pose:
@@ -123,10 +123,10 @@ def carry(pose: Pose, thing: str | None) -> Pose:
     """Let the near hand hold a thing before the body, or nothing."""
     if thing is None:
         return replace(pose, holds=None, hands=(pose.hands[0], None))
-    return hand(replace(pose, holds=thing), carried_at(pose))
+    return hand(replace(pose, holds=thing), carry_point(pose))
 
 
-def carried_at(pose: Pose) -> Point:
+def carry_point(pose: Pose) -> Point:
     """Return where the near hand carries things."""
     return pose.reach(14, -15)
 
@@ -136,7 +136,7 @@ def slot_at(place: Place, slot: int, thing: str) -> Point:
     return place.table + (2 * slot - 1) * SLOT, TABLE_TOP - STANDS[thing]
 
 
-def laid(place: Place, world: World) -> tuple[tuple[str, Point, int], ...]:
+def laid_things(place: Place, world: World) -> tuple[tuple[str, Point, int], ...]:
     """Return what lies on the table, where, and which way one faces who takes it."""
     return tuple(
         (thing, slot_at(place, slot, thing), 1 - 2 * slot)

@@ -6,7 +6,7 @@ Positions are stage units from left to right. Nobody ends up in front of another
 from collections.abc import Iterable, Mapping
 from statistics import fmean
 
-from pipeline.sitcom.staging.world import WIDTH, Cue, World, seated
+from pipeline.sitcom.staging.world import WIDTH, Cue, World, list_seated
 
 MARKS = tuple(range(22, WIDTH - 21, 4))
 """Where people may stand when nothing calls them elsewhere."""
@@ -71,7 +71,7 @@ def _actors(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks
 
 def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
     """Those who come in stop near the door, the first of them farther in."""
-    sitting = [person.x for person in seated(world.people.values())]
+    sitting = [person.x for person in list_seated(world.people.values())]
     ends: list[int] = []
     for x in _nearest(MARKS, cue.target, table):
         if (x - cue.target) * cue.side < CLEAR:
@@ -89,7 +89,7 @@ def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
     """Two people meet near where they are, keeping left and right, face to face."""
     left, right = sorted(cue.who, key=lambda name: (world.people[name].x, name))
     half = APART[cue.action] / 2
-    sitting = [person.x for person in seated(world.people.values())]
+    sitting = [person.x for person in list_seated(world.people.values())]
     middle = fmean(world.people[name].x for name in cue.who)
     inside = [x for x in MARKS if MARKS[0] + half <= x <= MARKS[-1] - half]
     for x in _nearest(inside, middle, table):
@@ -100,18 +100,18 @@ def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
 
 def _step_aside(cue: Cue, busy: list[float], world: World, table: float) -> Marks | None:
     """Send those who stand in the way to the nearest free mark; all look at what happens."""
-    sitting = [p.x for p in seated(world.people.values())]
+    sitting = [p.x for p in list_seated(world.people.values())]
     taken, marks = [*busy], Marks()
     for name, person in world.people.items():
         if person.posture != "standing" or name in cue.who:
             continue
-        open_ = [x for x in MARKS if not min(busy) < x < max(busy)]
-        open_ = [x for x in open_ if _is_clear(x, sitting, SEAT_CLEAR)]
+        open_marks = [x for x in MARKS if not min(busy) < x < max(busy)]
+        open_marks = [x for x in open_marks if _is_clear(x, sitting, SEAT_CLEAR)]
         free = next(
             (
                 x
                 for gap in (ROOMY, CLEAR)
-                for x in _nearest(open_, person.x, table)
+                for x in _nearest(open_marks, person.x, table)
                 if _is_clear(x, taken, gap)
             ),
             None,

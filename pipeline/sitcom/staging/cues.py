@@ -18,7 +18,7 @@ def cues(script: Screenplay, place: Place, world: World) -> Iterator[Cue]:
         for number in action.people:
             for who in permutations(world.people, number):
                 if _able(action, [world.people[person] for person in who]):
-                    yield from _cues_of(name, action, who, place, world)
+                    yield from _list_cues(name, action, who, place, world)
 
 
 def _able(action: Action, people: list[Person]) -> bool:
@@ -40,7 +40,7 @@ class _Offer(NamedTuple):
     seat: int | None = None
 
 
-def _cues_of(
+def _list_cues(
     name: str, action: Action, who: tuple[str, ...], place: Place, world: World
 ) -> Iterator[Cue]:
     for offer in _offers(action, world.people[who[0]], place, world):
@@ -142,10 +142,10 @@ def _postures(cue: Cue, action: Action, place: Place, world: World) -> World:
     }
     if seat is not None:
         x = place.spots[seat][1]
-        changed = {name: replace(p, x=x, facing=facing_of(x)) for name, p in changed.items()}
+        changed = {name: replace(p, x=x, facing=facing_from(x)) for name, p in changed.items()}
     return world.change(changed)
 
 
-def facing_of(x: float) -> int:
+def facing_from(x: float) -> int:
     """Which way a seat at `x` looks: to the middle of the stage."""
     return 1 if x < WIDTH / 2 else -1

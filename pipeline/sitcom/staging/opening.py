@@ -5,7 +5,7 @@ from random import Random
 
 from pipeline.sitcom.screenplay import Place, Screenplay
 from pipeline.sitcom.staging.blocking import CLEAR, MARKS, SEAT_CLEAR
-from pipeline.sitcom.staging.cues import facing_of
+from pipeline.sitcom.staging.cues import facing_from
 from pipeline.sitcom.staging.world import Person, World
 
 OUTSIDE, SEATED, HOLDING, LYING, POT, AJAR = 0.3, 0.3, 0.45, 0.5, 0.75, 0.35
@@ -30,7 +30,7 @@ def opening(script: Screenplay, place: Place, names: list[str], random: Random) 
 
 
 def _outside(place: Place) -> Person:
-    return Person(place.door, facing_of(place.door), "outside")
+    return Person(place.door, facing_from(place.door), "outside")
 
 
 def _present(place: Place, world: World, random: Random) -> Person:
@@ -44,9 +44,9 @@ def _present(place: Place, world: World, random: Random) -> Person:
     if free and random.random() < SEATED:
         seat = random.choice(free)
         x = place.spots[seat][1]
-        return Person(x, facing_of(x), "seated", seat)
+        return Person(x, facing_from(x), "seated", seat)
     x = random.choice([x for x in MARKS if all(abs(x - other) >= CLEAR for other in others)])
-    return Person(x, facing_of(x), "standing")
+    return Person(x, facing_from(x), "standing")
 
 
 def _perhaps(likely: float, things: list[str], random: Random) -> str | None:

@@ -95,7 +95,7 @@ class Plot:
         place = self._script.places[at]
         options: list[Option] = []
         for cue in cues(self._script, place, world):
-            marks = block(cue, target_of(self._script.action(cue.action)), world, place.table)
+            marks = block(cue, target(self._script.action(cue.action)), world, place.table)
             if marks:
                 options.append((cue, *marks))
         if not options:
@@ -138,7 +138,7 @@ class Plot:
         return round(seconds * self._fps)
 
 
-def target_of(action: Action) -> str:
+def target(action: Action) -> str:
     """Return what kind of place an action needs, as `block` names it."""
     if action.posture == "outside":
         return "door in"

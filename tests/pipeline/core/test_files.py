@@ -336,7 +336,7 @@ def test_csv_with_a_header_alone_has_no_rows(write):
         ('a,b\n"x\ny",2\n\n1,2,3\n', "line 5: 3 cells where the header has 2"),
         ("a,c\n1,2\n", "line 1: column 'b' is missing (found: ['a', 'c'])"),
         ("", "line 1: column 'a' is missing (found: [])"),
-        ("a,b,a\n1,2,3\n", "line 1: a column stands twice in ['a', 'b', 'a']"),
+        ("a,b,a\n1,2,3\n", "line 1: a column name appears twice in ['a', 'b', 'a']"),
         ('a,b\n1,2\n"x,2\n3,4\n', "line 3: unexpected end of data"),
         ('a,b\n"x"y,2\n', "line 2: ',' expected after '\"'"),
         ("a,b\r1,2\r", "line 1: new-line character seen in unquoted field"),
@@ -383,7 +383,7 @@ def test_names_of_columns_are_read_again(tmp_path, names):
 
 
 def test_names_that_become_equal_are_refused(write):
-    with pytest.raises(FileError, match="a column stands twice"):
+    with pytest.raises(FileError, match="a column name appears twice"):
         read(write("=a,'=a\n1,2\n"))
 
 
