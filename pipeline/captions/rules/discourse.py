@@ -21,11 +21,12 @@ from pipeline.captions.rules.wording import (
     Voice,
     count_phrase,
     join_phrases,
+    number_word,
     possessive,
     vague_phrase,
     with_article,
 )
-from pipeline.language.lexicon import GENDER_OF_NOUN, NUMBERS, Gender, plural
+from pipeline.language.lexicon import GENDER_OF_NOUN, Gender, plural
 
 _PRONOUNS: dict[Gender, dict[str, str]] = {
     "man": {"subject": "he", "object": "him", "'s": "his"},
@@ -195,7 +196,7 @@ class Discourse:
             return _THEY.get(form) or ("the two of them" if len(numbers) == PAIR else "all of them")
         groups = {(one.group, one.noun) for one in self._referents if one.person in numbers}
         if len(groups) == 1 and (group := groups.pop())[0] is not None:
-            return possessive(f"{NUMBERS[len(numbers)]} of the {plural(group[1])}", suffix)
+            return possessive(f"{number_word(len(numbers))} of the {plural(group[1])}", suffix)
         return possessive(join_phrases([self._definite(number) for number in numbers]), suffix)
 
     def _several(self, numbers: list[int], at: int, *, apart: bool) -> str:

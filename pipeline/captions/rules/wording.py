@@ -70,10 +70,14 @@ def possessive(phrase: str, suffix: str) -> str:
     return phrase + (suffix[:1] if phrase.endswith("s") else suffix)
 
 
+def number_word(number: int) -> str:
+    """Return `two`, or `12`."""
+    return NUMBERS[number] if number < len(NUMBERS) else str(number)
+
+
 def count_phrase(number: int, noun: str, *, other: bool = False) -> str:
     """Return `two men`, `two other men`, `12 people`."""
-    word = NUMBERS[number] if number < len(NUMBERS) else str(number)
-    return f"{word} {'other ' if other else ''}{plural(noun)}"
+    return f"{number_word(number)} {'other ' if other else ''}{plural(noun)}"
 
 
 def vague_phrase(number: int) -> str:

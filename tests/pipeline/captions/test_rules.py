@@ -13,16 +13,20 @@ MEN = ("emil", "franz", "gero", "thomas")
 WOMEN = ("anna", "bea", "carla", "dora")
 SURNAMES = ("kessler", "rook", "vale")
 NAMES = (*MEN, *WOMEN, *SURNAMES, "kesslers", "annas")
+SPANS = ("Anna Thomas", "Anna,and Bea", "12", *(name.title() for name in NAMES))
 GENDERS = Genders(
     dict.fromkeys(MEN, "man") | dict.fromkeys(WOMEN, "woman"),
     names=frozenset((*MEN, *WOMEN, *SURNAMES)),
 )
-NAME = re.compile(rf"(?<!\w)(?:{'|'.join(name.title() for name in NAMES)})(?!\w)")
+NAME = re.compile(rf"(?<!\w)(?:{'|'.join(SPANS)})(?!\w)")
 
 
 def find(texts):
-    """Mark every name: a finder that misses nothing."""
+    """Mark every name, and whatever else a tagger may mark that splits words otherwise."""
     return [[Span(m.start(), m.end(), m[0], 1.0) for m in NAME.finditer(text)] for text in texts]
+
+
+CROWD = ", ".join(name.title() for name in (*MEN, *WOMEN, *SURNAMES[:-1])) + " and Vale"
 
 
 @pytest.fixture
@@ -99,6 +103,9 @@ CASES = {
         "When a woman sees three men, she waves."
     ),
     "Emil sees the man and woman.": "A man sees the man and woman.",
+    f"{CROWD} greet a boy until {CROWD} leave.": (
+        "A group of people greet a boy until 11 of the people leave."
+    ),
     # Titles
     "Dr. Kessler reads.": "A doctor reads.",
     "Dr.Kessler reads.": "A doctor reads.",
@@ -145,7 +152,25 @@ CASES = {
     "Emil.Franz and Gero sing.": "Three men sing.",
     "anna waves.": "A woman waves.",
     "Emil looks at anna and kisses Her.": "A man looks at anna and kisses Her.",
+    # Spans are read with care
+    "Kessler hands Anna Thomas's hat.": "Someone hands a woman a man's hat.",
+    "Kessler, Anna wave.": "Someone, a woman wave.",
+    "Anna,and Bea wave.": "Two women wave.",
+    "They open room 12.": "They open room 12.",
+    "They talk to 12.": "They talk to someone.",
+    # A title or a usual first name gives a name away
+    "They call Dr. Quux.": "They call a doctor.",
+    "They call Dr. 13.": "They call a doctor.",
+    "They wait while captain quux and a boy talk.": "They wait while a captain and a boy talk.",
+    "They call the captain quux.": "They call the captain quux.",
+    "They wear detective badges.": "They wear detective badges.",
+    "A detective story begins.": "A detective story begins.",
+    "They see that Janice's cup is red.": "They see that a woman's cup is red.",
+    "They fly to San Antonio.": "They fly to San Antonio.",
+    "They live in Florence.": "They live in Florence.",
+    "They play Chess.": "They play Chess.",
     # Nothing to replace
+    "They open an old door with a axe.": "They open an old door with a axe.",
     "the  door is open ,then shut .": "the  door is open ,then shut .",
     "a man has a old  car ,then Emil waves .": "a man has a old  car ,then another man waves .",
     "A bus stops at 10.30, and 3,000 people get off.": (
