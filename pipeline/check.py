@@ -64,7 +64,7 @@ def add_checks(frame: pd.DataFrame, params: Params, *, with_similarity: bool) ->
     """Return the frame with the columns of the checks, by the models of params.yaml."""
     limits, captions = checks.read_limits(params), list(frame["caption"])
     descriptions = list(frame["description"]) if "description" in frame else None
-    spoken = detection.of_corpus(captions, params.ingest.language)
+    spoken = detection.determine_language(captions, params.ingest.language)
     support.refuse(spoken, ["names.model: builtin"] if params.names.model == "builtin" else [])
     corpus = captions if descriptions is None else descriptions
     of_captions = descriptions is None

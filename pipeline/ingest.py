@@ -275,7 +275,7 @@ def main() -> None:
     probe = partial(durations, memory=DURATIONS, workers=cores())
     result = ingest(progress("ingest", rows, unit="rows"), params, probe)
     csv_files.write_csv(REJECTED, result.rejected)
-    spoken = detection.of_corpus(result.moments["description"], params.language)
+    spoken = detection.determine_language(result.moments["description"], params.language)
     cli.write_metrics("ingest", result.metrics | language_figures(spoken))
     refuse_useless(result, params)
     tables.MOMENTS.write(result.moments)
@@ -283,7 +283,7 @@ def main() -> None:
     fits = _advice(result.moments, settings.rewrite.backend)
     if left := list_unread(Path(params.source)):
         fits.append(f"not read: {', '.join(left)}; unpack them; save spreadsheets as CSV")
-    for remark in (*remarks(result), *support.remarks(spoken), *fits):
+    for remark in (*remarks(result), *support.list_remarks(spoken), *fits):
         cli.log(f"ingest: {remark}")
 
 

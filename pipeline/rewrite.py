@@ -107,8 +107,8 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
     if params.rewrite.backend == "none":
         return RewriteRun(rewrite(moments, IdentityRewriter(), skip_checks, repairs=0), {})
     limits, corpus = read_limits(params), list(moments["description"])
-    spoken = detection.of_corpus(corpus, params.ingest.language)
-    support.refuse(spoken, support.english_only(params))
+    spoken = detection.determine_language(corpus, params.ingest.language)
+    support.refuse(spoken, support.find_english_only(params))
     llm = make_llm(params, spoken.name_for_prompt)
     if llm:
         llm.check_ready(distinct_moments(moments))  # before minutes of tagging
@@ -175,7 +175,7 @@ def main() -> None:
 def estimate() -> None:
     """Print what the first round would take, before a cent is spent."""
     params, moments = load(), tables.MOMENTS.read()
-    spoken = detection.of_corpus(moments["description"], params.ingest.language)
+    spoken = detection.determine_language(moments["description"], params.ingest.language)
     llm = make_llm(params, spoken.name_for_prompt)
     if llm is None:
         cli.log(f"rewrite.backend is {params.rewrite.backend}: it costs nothing")

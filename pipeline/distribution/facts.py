@@ -89,7 +89,8 @@ def language_of(queries: Iterable[str], params: Params) -> str:
     Raises:
         ReleaseError: most queries are certainly in another language than the one that is said.
     """
-    said, seen = params.release.language, detection.of_corpus(queries, params.ingest.language)
+    said = params.release.language
+    seen = detection.determine_language(queries, params.ingest.language)
     if said is None:
         return seen.code
     if detection.is_code(said) and seen.is_outside([said], MOST):

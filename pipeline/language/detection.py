@@ -90,16 +90,16 @@ class Language(NamedTuple):
         return f"{named} of {self.texts:,} texts{weak}"
 
 
-def of_corpus(texts: Iterable[str], setting: str) -> Language:
+def determine_language(texts: Iterable[str], setting: str) -> Language:
     """Return the language of a corpus: as `setting` (`ingest.language`) says, or detected.
 
     Raises:
-        LanguageError: `setting` is no language's code.
+        LanguageError: `setting` is not a language code.
     """
     if setting == AUTO:
         return detect(texts)
     if not is_code(setting):
-        raise LanguageError(f"ingest.language: {setting!r} is no language's code (ISO 639-1)")
+        raise LanguageError(f"ingest.language: {setting!r} is not a language code (ISO 639-1)")
     return Language(setting, {setting: 1.0}, 0, is_given=True)
 
 

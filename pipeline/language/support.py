@@ -18,7 +18,7 @@ ENCODER = "embed.model: builtin"
 """It compares texts of any language, but poorly: it is named, and nothing is refused."""
 
 
-def english_only(params: Params) -> list[str]:
+def find_english_only(params: Params) -> list[str]:
     """Return the settings that rewriting uses and that know English only."""
     in_use = {
         "rewrite.backend: rules": params.rewrite.backend == "rules",
@@ -50,7 +50,7 @@ def _refusal(language: Language, settings: list[str]) -> str:
     )
 
 
-def remarks(language: Language) -> list[str]:
+def list_remarks(language: Language) -> list[str]:
     """Return what the lead should know about a corpus's language: a line each."""
     lines = [f"the corpus is {language}"]
     if language.shares and language.share_outside([ENGLISH]) >= MIN_OTHER:

@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.core import params
 from pipeline.language import detection, support
-from pipeline.language.detection import LanguageError, detect, of_corpus
+from pipeline.language.detection import LanguageError, detect, determine_language
 
 GERMAN = [
     "Zwei Frauen trinken Kaffee in einer Küche.",
@@ -94,7 +94,7 @@ def test_a_few_texts_in_one_language_are_enough_to_refuse(defaults, few):
     found = detect(GERMAN[:few])
     assert (found.code, found.is_certain) == ("de", True)
     with pytest.raises(LanguageError, match="names in German"):
-        support.refuse(found, support.english_only(defaults))
+        support.refuse(found, support.find_english_only(defaults))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_one_text_in_a_language_is_weak_evidence_and_nothing_is_refused(defaults
     found = detect(texts)
     assert found.share_outside(["en"]) > support.MAX_OTHER
     assert ("too few to be certain" in str(found)) == (found.code != "en")
-    support.refuse(found, support.english_only(defaults))
+    support.refuse(found, support.find_english_only(defaults))
 
 
 @pytest.mark.parametrize("texts", [[], ["123", "?!"]])
@@ -118,14 +118,14 @@ def test_without_a_word_the_language_is_unknown(texts, defaults):
     found = detect(texts)
     assert found.name_for_prompt in {"English", found.name}
     assert not found.is_certain
-    support.refuse(found, support.english_only(defaults))
+    support.refuse(found, support.find_english_only(defaults))
 
 
 def test_english_is_refused_by_nobody(defaults):
     found = detect(ENGLISH)
     assert found.is_certain
-    support.refuse(found, support.english_only(defaults))
-    assert len(support.remarks(found)) == 1
+    support.refuse(found, support.find_english_only(defaults))
+    assert len(support.list_remarks(found)) == 1
 
 
 def settings(defaults, backend, tagger):
@@ -145,7 +145,7 @@ def settings(defaults, backend, tagger):
     ],
 )
 def test_what_knows_english_alone_refuses_german_by_name(defaults, backend, tagger, refusing):
-    limited = support.english_only(settings(defaults, backend, tagger))
+    limited = support.find_english_only(settings(defaults, backend, tagger))
     assert set(limited) == refusing
     if not refusing:
         support.refuse(detect(GERMAN), limited)
@@ -159,21 +159,21 @@ def test_what_knows_english_alone_refuses_german_by_name(defaults, backend, tagg
 def test_a_large_share_of_another_language_is_refused_by_its_name(defaults):
     mixed = detect([*ENGLISH, *GERMAN[:4]])
     with pytest.raises(LanguageError, match="names in German"):
-        support.refuse(mixed, support.english_only(defaults))
-    support.refuse(detect([*ENGLISH, GERMAN[0]]), support.english_only(defaults))
+        support.refuse(mixed, support.find_english_only(defaults))
+    support.refuse(detect([*ENGLISH, GERMAN[0]]), support.find_english_only(defaults))
 
 
 def test_the_lead_overrules_the_detector(defaults):
-    limited = support.english_only(defaults)
-    support.refuse(of_corpus(GERMAN, "en"), limited)
+    limited = support.find_english_only(defaults)
+    support.refuse(determine_language(GERMAN, "en"), limited)
     with pytest.raises(LanguageError, match=r"German \(de\), as ingest\.language says"):
-        support.refuse(of_corpus(ENGLISH, "de"), limited)
-    with pytest.raises(LanguageError, match="'xx' is no language's code"):
-        of_corpus(ENGLISH, "xx")
+        support.refuse(determine_language(ENGLISH, "de"), limited)
+    with pytest.raises(LanguageError, match=r"ingest\.language: 'xx'"):
+        determine_language(ENGLISH, "xx")
 
 
 def test_the_remarks_name_what_knows_english_alone():
-    [first, second] = support.remarks(detect(GERMAN))
+    [first, second] = support.list_remarks(detect(GERMAN))
     assert "German (de)" in first
     assert "rewrite.backend: rules" in second
     assert "names.model: builtin" in second
