@@ -1,4 +1,4 @@
-"""Tell how far annotators agree (paper, section 3.4 and Appendix B.5; Figure 5).
+"""Measure how far annotators agree (paper, section 3.4 and Appendix B.5; Figure 5).
 
     python -m annotation.agreement
     python -m annotation.agreement --raw raw_annotation.csv [--json] [--lead FOLDER]
@@ -144,7 +144,7 @@ def main() -> None:
     judged, flagged = result.figures["pairs"], result.figures["flagged"]
     cli.log(f"agreement: {judged:,} of {shown:,} pairs have scores, {waiting:,} wait")
     if flagged:
-        cli.log(f"agreement: {flagged} annotators are worth a look: {LEAD / 'annotators.csv'}")
+        cli.log(f"agreement: {flagged} annotators need a look: {LEAD / 'annotators.csv'}")
 
 
 def _write(folder: Path, tables: dict[str, pd.DataFrame]) -> None:
@@ -161,7 +161,7 @@ def command(options: argparse.Namespace) -> None:
     """
     if options.raw is None:
         if options.json or options.repeated or options.lead:
-            raise UsageError("these options need --raw FILE; without it this is the stage")
+            raise UsageError("these options need --raw FILE; without --raw this runs the stage")
         return main()
     result = measure_raw(raw.read(options.raw, options.repeated or "both"))
     if options.lead:

@@ -58,7 +58,7 @@ def plan(options: argparse.Namespace) -> None:
 
 
 def refuse_existing(replace: bool) -> None:
-    """Stop where an audit stands already.
+    """Stop where an audit exists already.
 
     Raises:
         AuditError: it would be overwritten, and nobody said `--replace`.
@@ -66,7 +66,7 @@ def refuse_existing(replace: bool) -> None:
     path = tables.AUDIT.path
     if not replace and (design.PATH.exists() or (path.exists() and len(tables.AUDIT.read()))):
         raise AuditError(
-            f"{path}: an audit is drawn already; go on with it, or give it up for another with"
+            f"{path}: an audit exists already; continue it, or draw another with"
             " --replace (what was judged of it stays judged)"
         )
 
@@ -126,7 +126,7 @@ def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
     for path in paths:
         name = path.name.partition(".")[0]
         if not name or name in RESERVED:
-            raise UsageError(f"{path}: a run can't be called {name!r}: rename the file")
+            raise UsageError(f"{path}: {name!r} is not a valid name for a run: rename the file")
         if name in runs:
             raise UsageError(f"{path}: {runs[name]} is called {name!r} too: rename one of them")
         runs[name] = path

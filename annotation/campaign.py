@@ -93,8 +93,8 @@ def close_campaign(campaign: Opened, *, give_up: bool, offline: bool = False) ->
     params, connection = load(), connect("close")
     if connection is None and not offline:
         raise CampaignError(
-            "what people did since the last pull would be lost; configure the server, or if there"
-            " is none any more: close --offline"
+            "what people did since the last pull would be lost; configure the server, or if it"
+            " is gone: close --offline"
         )
     if connection is not None:
         with hold_lock("close"):
@@ -137,7 +137,7 @@ def _now() -> str:
 def freeze(dag: Path = cli.DAG) -> None:
     """Freeze the stages that a closed campaign must not run again.
 
-    `dvc freeze` would do so too, and write the whole file anew in a layout of its own.
+    `dvc freeze` would do so too, but rewrites the whole file in its own layout.
     """
     text = dag.read_text(encoding="utf-8")
     for name in FROZEN:

@@ -1,4 +1,4 @@
-"""Find what the votes on each pair come to (paper, section 3.3; design, section 3, "Votes").
+"""Find the consensus of the votes on each pair (paper, section 3.3).
 
     python -m annotation.consensus
     python -m annotation.consensus --raw raw_annotation.csv --out levels.csv
@@ -49,7 +49,7 @@ def consensus(
     """Return the consensus of every pair of the ledger, sorted by query_id and moment_id.
 
     A pair that was shown and not judged waits, with no scores. Once the campaign is `closed`,
-    what waits is discarded: it is told apart by not having four scores.
+    what waits is discarded: such a pair has fewer than four scores.
     """
     shown = last_shown(ledger)
     pairs = shown[PAIR].sort_values(PAIR, ignore_index=True)
@@ -139,10 +139,10 @@ def command(options: argparse.Namespace) -> None:
     as_json = asked.pop("json", False)
     if "source" not in asked:
         if asked or as_json:
-            raise UsageError("these options need --raw FILE; without it this is the stage")
+            raise UsageError("these options need --raw FILE; without --raw this runs the stage")
         return main()
     if "rounding" in asked and asked.get("method", "paper") != "paper":
-        raise UsageError(f"--rounding is the paper's method's; {asked['method']} rounds nothing")
+        raise UsageError(f"--rounding is the paper's method's; {asked['method']} does not round")
     result = raw_consensus.run(raw_consensus.Options(**asked))
     sys.stdout.write(f"{json.dumps(result, indent=2)}\n" if as_json else raw_consensus.text(result))
     return None

@@ -66,7 +66,7 @@ def invitations(connection: Connection) -> Iterator[str]:
 def _judging(connection: Connection) -> list[Annotator]:
     judges = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
     if not judges:
-        raise CampaignError(f"{PUBLIC}: lists nobody who is active and judges")
+        raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
     return judges
 
 
@@ -74,7 +74,7 @@ def main(options: argparse.Namespace) -> None:
     """Print the list or the invitations."""
     connection = connect("people")
     if connection is None:
-        raise CampaignError("there is nobody to ask the server about")
+        raise CampaignError("no campaign or no server")
     lines = {"list": listing, "invite": invitations}[options.do](connection)
     sys.stdout.writelines(f"{line}\n" for line in lines)
 

@@ -1,4 +1,4 @@
-"""Plan who should judge what next: a pure function (paper, section 3.2; design, section 3).
+"""Plan who should judge what next: a pure function (paper, section 3.2).
 
 reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
@@ -55,7 +55,7 @@ def plan(campaign: PlanInputs) -> Plan:
     """Return the assignments that the campaign wants now, sorted, and its state.
 
     Whatever the order of rows, the result is the same; a plan of a campaign in which all that
-    was wanted is open wants the same again. Where people are too few, seats stay empty.
+    was wanted is open wants the same again. Where people are too few, slots stay open.
 
     Raises:
         PlanError: a decision to extend names a query that is not there.

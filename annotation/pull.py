@@ -92,8 +92,8 @@ def refuse_loss(merged: History) -> None:
     if len(merged.vanished) > max(FEW_LOST, LOST_SHARE * len(merged.judgments)):
         raise CampaignError(
             f"{loss(merged)}; nothing was written, and {tables.JUDGMENTS.path} still has them."
-            " Restore the server; or, if that can't be:"
-            " python -m annotation.pull --accept-loss (they go on counting), then dvc repro"
+            " Restore the server; if that is impossible:"
+            " python -m annotation.pull --accept-loss (they still count), then dvc repro"
         )
 
 
@@ -101,7 +101,7 @@ def loss(merged: History) -> str:
     """Say how many judgments went away, and whose they were."""
     some = Counter(f"annotator {number}" for number in merged.vanished["annotator"])
     whose = ", ".join(f"{count} by {who}" for who, count in sorted(some.items()))
-    return f"{len(merged.vanished)} judgments went away from the server ({whose})"
+    return f"{len(merged.vanished)} judgments disappeared from the server ({whose})"
 
 
 def other_tables(rows: SortedAnswers) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -140,13 +140,13 @@ def remarks(rows: SortedAnswers, merged: History) -> list[str]:
     imported = sum(row["reason"] == "imported" for row in rows.rejected)
     tampered = int((merged.versions["state"] == "tampered").sum())
     texts = {
-        f"{len(rows.surplus)} tasks are there more than once; `dvc repro push` closes the surplus":
+        f"{len(rows.surplus)} tasks exist more than once; `dvc repro push` closes the surplus":
             rows.surplus,
-        f"{imported} answers were imported, and bear any name; if you imported them:"
+        f"{imported} answers were imported, under any name; if you imported them:"
         " python -m annotation.pull --trust-imported": imported,
         f"{tampered} judgments, or their tasks, were changed by somebody else; what their"
-        " annotators said goes on counting": tampered,
-        f"{loss(merged)}; they go on counting": len(merged.vanished),
+        " annotators answered still counts": tampered,
+        f"{loss(merged)}; they still count": len(merged.vanished),
     }  # fmt: skip
     return [text for text, true in texts.items() if true]
 
@@ -199,15 +199,17 @@ def main(options: argparse.Namespace) -> None:
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads .env in the current folder; `dvc repro` runs it.")
     parser.add_argument(
-        "--accept-loss", action="store_true", help="go on though judgments went from the server"
+        "--accept-loss",
+        action="store_true",
+        help="go on although judgments disappeared from the server",
     )
     parser.add_argument(
         "--trust-imported",
         action="store_true",
-        help="count the answers that were imported until now, in the names that they bear",
+        help="count the answers imported until now, under the names that they carry",
     )
     parser.add_argument(
-        "--anew", action="store_true", help="read all of it, not just what was changed"
+        "--anew", action="store_true", help="read everything again, not just what changed"
     )
     return parser.parse_args()
 

@@ -1,4 +1,4 @@
-"""Bring Label Studio to what the plan wants: add what is missing, close what is not wanted.
+"""Bring Label Studio in line with the plan: add missing tasks, close those not wanted.
 
 reads   datasets/work/assignments.parquet, and what is shown of each pair
 writes  datasets/campaign/pairs.csv (the ledger of what was shown), datasets/work/push_receipt.json,
@@ -84,7 +84,7 @@ def _guideline(connection: Connection) -> Guideline:
     if guide.version != expected:
         raise CampaignError(
             f"{guideline.FILE}: is version {guide.version}, but the campaign was opened with"
-            f" {expected}, and answers under two guidelines don't mix; `git restore"
+            f" {expected}, and answers under two guidelines can't be mixed; `git restore"
             f" {guideline.FILE}`, or close this campaign and open another"
         )
     return guide
@@ -126,7 +126,7 @@ def main(options: argparse.Namespace) -> None:
         figures = push(connection, pairs, params, beside_others=options.beside_others)
     cli.log(
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
-        f" {figures['reopened']} given out again, in {figures['projects']} projects"
+        f" {figures['reopened']} reopened, in {figures['projects']} projects"
     )
     return _write_receipt({"server": connection.studio.url, **figures})
 

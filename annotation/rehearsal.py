@@ -45,7 +45,7 @@ MEASURE = "nDCG(iou=0.7)@20"
 
 
 class RehearsalError(MomentRankError):
-    """A step failed; what it said stands above."""
+    """A step failed; see its message above."""
 
 
 def rehearse(name: str, people: int) -> None:
@@ -58,7 +58,7 @@ def rehearse(name: str, people: int) -> None:
     """
     campaign = current()
     if campaign is not None and not campaign.rehearsal:
-        raise CampaignError(f"{FILE}: {campaign.name!r} is a real campaign, and no rehearsal")
+        raise CampaignError(f"{FILE}: {campaign.name!r} is a real campaign, not a rehearsal")
     recover()
     if campaign is None:
         _step("the corpus", "dvc", "repro", "ingest")
@@ -66,7 +66,7 @@ def rehearse(name: str, people: int) -> None:
         if campaign is None:
             _step("queries, candidates, clips; Label Studio beside it", "dvc", "repro", "clips")
         if starting.wait():
-            raise RehearsalError("Label Studio did not start; mend what it says above")
+            raise RehearsalError("Label Studio did not start; see the message above")
     if campaign is None:
         _step(
             "open a rehearsal", "annotation.campaign", "open", "--rehearsal",
@@ -103,8 +103,8 @@ def _step(what: str, module: str, *arguments: str) -> None:
     code = commands.run(module, *arguments)
     if code:
         raise RehearsalError(
-            f"`{' '.join(['python', '-m', module, *arguments])}` ended with {code}; mend what it"
-            " says above, then the same command goes on from here"
+            f"`{' '.join(['python', '-m', module, *arguments])}` ended with {code}; see the message"
+            " above, fix the cause, then repeat the command: it goes on from here"
         )
 
 
@@ -170,7 +170,7 @@ def clear() -> None:
     try:
         judged = _judged_by_people()
     except MomentRankError as exc:
-        message = f"nobody can tell whether people have judged here: {exc}"
+        message = f"it is unknown whether people have judged here: {exc}"
         raise RehearsalError(f"{message}\n{_delete_yourself()}") from exc
     if judged:
         raise CampaignError(f"people have judged here: {judged} judgments. {_delete_yourself()}")
@@ -190,8 +190,8 @@ def _judged_by_people() -> int:
 
 def _delete_yourself() -> str:
     return (
-        f"Nothing is taken away. If it is to go: cd {Path.cwd()}, python -m annotation.server stop,"
-        " and delete the folder yourself"
+        f"Nothing was deleted. To delete it: cd {Path.cwd()}, python -m annotation.server stop,"
+        " then delete the folder yourself"
     )
 
 
@@ -205,7 +205,7 @@ def main(options: argparse.Namespace) -> None:
     cli.log(f"  the report      {REPORT.absolute()}")
     cli.log(f"  judge yourself  {practice_address()}")
     return cli.log(
-        f"                  ({settings.value(settings.USERNAME)}; the password stands in"
+        f"                  ({settings.value(settings.USERNAME)}; the password is in"
         f" {settings.ENV.absolute()} as {settings.PASSWORD})"
     )
 

@@ -8,9 +8,9 @@
 
 It listens on 127.0.0.1, keeps its database, its media and its log under .label-studio/, makes a
 first user with a random password and token (in .env, which git ignores and only you can read),
-lets nobody sign up without a link, and phones nobody. It keeps its port over restarts: links that
-people have lead to it. Right for a demo, a rehearsal and a small campaign; docs/campaign.md tells
-what a large one runs on.
+lets nobody sign up without a link, and sends no statistics. It keeps its port over restarts, so
+that people's links stay valid. Right for a demo, a rehearsal and a small campaign;
+docs/campaign.md says what a large one runs on.
 
 `backup` may run while people judge. It takes the database, `.env` and the private list of people:
 all that neither git nor DVC holds. `restore` puts them in place, and keeps what was there.
@@ -79,7 +79,7 @@ def _lock_server() -> FileLock:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        cli.log("another start is at work here; waiting for it to end")
+        cli.log("another start is running here; waiting for it to finish")
     else:
         lock.release()
     return lock
@@ -175,8 +175,8 @@ def _refuse_another_in_the_environment(server: Running | None) -> None:
         value = os.environ.get(name)
         if value and value.rstrip("/") != own.get(name):
             raise ServerError(
-                f"{name} is set in the environment, is not that of the server of this folder, and"
-                f" would win over it: unset {name}, then again"
+                f"{name} is set in the environment and differs from this folder's server, which it"
+                f" would override: unset {name}, then try again"
             )
 
 

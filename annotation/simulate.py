@@ -4,7 +4,7 @@
 
 Each has a bias and noise of their own around the true levels of the sample corpus, and answers
 as a browser would, logged in by the form: it works with a server of `make label-studio`, and with
-one behind HTTPS, whatever tokens it gives out. Then `dvc repro` again, until the plan wants
+one behind HTTPS, whatever tokens it issues. Then `dvc repro` again, until the plan wants
 nothing. It refuses unless campaign.yaml says that this is a rehearsal; real people's campaigns
 are for real people.
 """
@@ -150,7 +150,7 @@ def main(options: argparse.Namespace) -> None:
     """Answer, and say how much."""
     connection = connect("simulate")
     if connection is None:
-        raise CampaignError("there is nothing to answer")
+        raise CampaignError("no campaign or no server")
     done = simulate(connection, truth(), options.share, options.seed)
     more = "" if done else f"; is everybody's account in {PRIVATE}, and has `dvc repro` run?"
     cli.log(f"simulate: {done} tasks answered{more}")

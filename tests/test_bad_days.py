@@ -121,7 +121,7 @@ def test_a_second_push_says_that_it_waits_and_then_has_the_lock(
         done.append("first")
     thread.join(30)
     assert done == ["first", "second"]
-    assert said == "push: another pull or push is at work here; waiting for it to end\n"
+    assert said == "push: another pull or push is running here; waiting for it to finish\n"
     assert said.strip() in page
 
 

@@ -1,4 +1,4 @@
-"""Tell judgments from all else that a project holds: pure.
+"""Judgments, told from everything else that a project contains: pure.
 
 An answer is a judgment if its task's key is ours and of this project, the task shows what the key
 says, its author is the project's annotator, who submitted it, nobody else has changed it, and it

@@ -106,8 +106,8 @@ def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:
     unknown = [number for number in numbers if number not in accounts]
     if unknown:
         raise CampaignError(
-            f"{PRIVATE}: has no account for annotator {unknown[0]}, so that nobody can tell their"
-            " answers from others'; add it (an account that has left stays listed)"
+            f"{PRIVATE}: has no account for annotator {unknown[0]}, so their answers can't be"
+            " told from others'; add it (an account that has left stays listed)"
         )
     users = connection.studio.users()
     return [Owner(number, users.get(accounts[number].email.lower())) for number in numbers]

@@ -1,4 +1,4 @@
-"""Who is asked: open tasks stay with whom they were given to, missing votes find a person.
+"""Allocation: open tasks stay with their annotator, and each missing vote gets a person.
 
 A query's batch is a group: the people who have already judged in it, or are about to, come
 first, so that the same two judge all its pairs, and a newcomer takes all that a leaver left.
@@ -44,7 +44,7 @@ def keep_open_tasks(
 
 
 class Allocator:
-    """Gives out seats, and knows how much everybody has to do."""
+    """Assigns people to open slots, and counts what everybody has to do."""
 
     def __init__(
         self, asked: Mapping[int, Role], waiting: Mapping[int, int], done: Mapping[int, int]

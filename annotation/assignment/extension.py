@@ -1,4 +1,4 @@
-"""Which queries get their second batch judged (design, section 3, "Extension")."""
+"""Extension: the queries whose second batch is judged (docs/campaign.md)."""
 
 from collections.abc import Mapping, Set
 from typing import NamedTuple
@@ -87,5 +87,5 @@ def decisions_by_judged_query(
     """
     unknown = sorted(decisions.keys() - same.keys())
     if unknown:
-        raise PlanError(f"{tables.EXTEND.path}: there is no query {unknown[0]!r}; remove the line")
+        raise PlanError(f"{tables.EXTEND.path}: there is no query {unknown[0]!r}; delete the line")
     return {same[query]: decisions[query] for query in sorted(decisions, reverse=True)}

@@ -1,4 +1,4 @@
-"""How a campaign gets on: each person's hours and last judgment, the pace, and a forecast."""
+"""Pace and forecast: each person's hours and last judgment, and when the campaign is done."""
 
 from collections import Counter
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What is known of each pair: who saw it, what the votes come to, and how many are missing."""
+"""The state of each pair: who saw it, its consensus so far, and how many votes are missing."""
 
 from collections.abc import Mapping
 from typing import NamedTuple

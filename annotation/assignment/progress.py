@@ -1,4 +1,4 @@
-"""How far the campaign is: `campaign_state.json`."""
+"""The progress of the campaign, in counts: `campaign_state.json`."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -42,7 +42,7 @@ def connect(name: str) -> Connection | None:
     if endpoint is None:
         cli.log(
             f"{name}: no Label Studio is configured ({settings.URL} and {settings.TOKEN}, in the"
-            f" environment or in {settings.ENV}), so what is known stays as it is;"
+            f" environment or in {settings.ENV}), so nothing changes;"
             " `make label-studio` starts one"
         )
         return None
@@ -65,7 +65,7 @@ def hold_lock(name: str) -> Iterator[None]:
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        cli.log(f"{name}: another pull or push is at work here; waiting for it to end")
+        cli.log(f"{name}: another pull or push is running here; waiting for it to finish")
         try:
             lock.acquire(timeout=PATIENCE_SECONDS)
         except Timeout:

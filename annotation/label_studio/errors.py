@@ -1,4 +1,4 @@
-"""The failures of a server as one clear line, without any secret."""
+"""Errors of the SDK and of the network, translated into one line without any secret."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from momentrank.errors import MomentRankError
 
 
 class StudioError(MomentRankError):
-    """Label Studio can't be reached, does not let us in, or does not do as it should."""
+    """Label Studio can't be reached, refuses us, or fails."""
 
 
 @contextmanager
@@ -27,20 +27,20 @@ def translate_errors(url: str) -> Iterator[None]:
         raise StudioError(f"{url}: no answer in time; try again") from exc
     except httpx.ConnectError as exc:
         raise StudioError(
-            f"{url}: nobody answers there; start it (`python -m annotation.server start`"
-            f" where it is your own) or mend {URL}"
+            f"{url}: no server answers there; start it (`python -m annotation.server start`"
+            f" if it is your own) or correct {URL}"
         ) from exc
     except (httpx.HTTPError, httpx.InvalidURL, json.JSONDecodeError) as exc:
-        raise StudioError(f"{url}: the connection broke off; try again") from exc
+        raise StudioError(f"{url}: the connection was lost; try again") from exc
     except (AttributeError, TypeError) as exc:  # the SDK checks nothing that it is sent
         raise StudioError(_not_label_studio(url)) from exc
 
 
 def _refusal(url: str, exc: ApiError) -> str:
     if exc.status_code in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return f"{url}: does not accept the token; mend {TOKEN} (in the environment or in .env)"
+        return f"{url}: does not accept the token; correct {TOKEN} (in the environment or in .env)"
     if exc.status_code == HTTPStatus.NOT_FOUND:
-        return f"{url}: what was asked for is not there (404); is it a Label Studio?"
+        return f"{url}: not found (404); is this a Label Studio server?"
     if exc.status_code is not None and httpx.codes.is_success(exc.status_code):
         return _not_label_studio(url)
     detail = exc.body.get("detail", "") if isinstance(exc.body, Mapping) else ""
@@ -49,4 +49,4 @@ def _refusal(url: str, exc: ApiError) -> str:
 
 
 def _not_label_studio(url: str) -> str:
-    return f"{url}: what it sent is no answer of a Label Studio; mend {URL}, or try again"
+    return f"{url}: the response is not from Label Studio; correct {URL}, or try again"

@@ -23,7 +23,7 @@ _LEVELS_HERE = "{{ levels }}"
 
 
 class Guideline(NamedTuple):
-    """The guideline: what it is told apart by, what it says, and the HTML of its text."""
+    """The guideline: its version, levels and reasons, and the HTML of its text."""
 
     version: str
     levels: Mapping[LevelNumber, Level]
@@ -45,7 +45,9 @@ def read(text: str) -> Guideline:
     """
     head, body = parts(text)
     if body.count(_LEVELS_HERE) != 1:
-        raise GuidelineError(f"{NAME}: {_LEVELS_HERE} must stand in it once, on its own")
+        raise GuidelineError(
+            f"{NAME}: {_LEVELS_HERE} must appear exactly once, on a line of its own"
+        )
     body = body.replace(_LEVELS_HERE, _list_levels(head.levels))
     html = MarkdownIt("commonmark", {"html": False}).render(body)
     return Guideline(head.version, head.levels, head.reasons, html)

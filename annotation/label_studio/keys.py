@@ -152,7 +152,7 @@ def signer(campaign: str) -> Signer:
     secret = settings.value(SECRET)
     if secret is None:
         raise CampaignError(
-            f"{settings.ENV}: {SECRET} is missing, so that nobody can tell our tasks from others';"
+            f"{settings.ENV}: {SECRET} is missing, so our tasks can't be told from others';"
             f" copy {settings.ENV} from where the campaign was opened"
         )
     return Signer(campaign, secret)

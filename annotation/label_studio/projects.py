@@ -1,4 +1,4 @@
-"""Which projects are the campaign's: one for each annotator, marked in its description."""
+"""The campaign's projects: one for each annotator, marked in its description."""
 
 import hashlib
 import re
@@ -53,9 +53,9 @@ def find_projects(
     if marked and not own and not beside_others:
         [(other, _), project] = marked[0]
         raise CampaignError(
-            f"{studio.url}: holds another campaign ({other}, in the project {project.title!r}) and"
-            f" nothing of this one ({opened.id}); mend LABEL_STUDIO_URL. If both are to share the"
-            " server, say so once: python -m annotation.push --beside-others"
+            f"{studio.url}: has another campaign ({other}, in the project {project.title!r}) and"
+            f" nothing of this one ({opened.id}); correct LABEL_STUDIO_URL. To share the server"
+            " between both, run this once: python -m annotation.push --beside-others"
         )
     times = Counter(number for number, _ in own)
     doubtful = sorted(project.id for number, project in own if times[number] > 1)

@@ -1,4 +1,4 @@
-"""What a campaign wants to know of a project, a task and its answers, out of the SDK's objects."""
+"""Projects, tasks and answers as the campaign uses them, parsed from the SDK's objects."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

@@ -94,7 +94,7 @@ def read_roster() -> Roster:
 
 
 def write(annotators: Mapping[int, Person], accounts: Mapping[int, Account]) -> None:
-    """Write both files anew, the private one readable by its owner alone."""
+    """Write both files, the private one readable by its owner alone."""
     public = People(annotators=dict(annotators)).model_dump()
     private = Accounts(accounts=dict(accounts)).model_dump(exclude_none=True)
     files.write_yaml(

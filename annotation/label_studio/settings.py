@@ -1,4 +1,4 @@
-"""What is secret or of this machine alone: the environment, else `.env`.
+"""Settings that are secret or of this machine alone, from the environment or `.env`.
 
 Where the campaign's Label Studio is, its token, and the secret that signs tasks. None of it
 stands in params.yaml, and no secret goes into a log, a table or a message. `.env` is ignored by
@@ -27,7 +27,7 @@ PLAIN = re.compile(r"[\w./:@%+=,-]*")
 
 
 class SettingsError(MomentRankError):
-    """A setting that can't be meant."""
+    """A setting that is not valid."""
 
 
 class Endpoint(NamedTuple):
@@ -83,7 +83,7 @@ def split_address(url: str) -> SplitResult:
     except ValueError:  # of a host in brackets, or a port
         pass
     raise SettingsError(
-        f"{URL}: is no address, such as http://127.0.0.1:8080 or https://example.org"
+        f"{URL}: is not a valid address, such as http://127.0.0.1:8080 or https://example.org"
     )
 
 
@@ -91,14 +91,14 @@ def endpoint(path: Path = ENV) -> Endpoint | None:
     """Return the configured server, or None: no server is a normal state.
 
     Raises:
-        EnvError: the address or the token is none; no message repeats what may be secret.
+        SettingsError: the address or the token is not valid; no message repeats what may be secret.
     """
     url, token = ((value(name, path) or "").strip() for name in (URL, TOKEN))
     if not url or not token:
         return None
     parts = split_address(url)
     if parts.username is not None:
-        raise SettingsError(f"{URL}: leave name and password out of it; {TOKEN} opens the server")
+        raise SettingsError(f"{URL}: remove the user name and password; {TOKEN} gives access")
     if not TOKEN_TEXT.fullmatch(token):
-        raise SettingsError(f"{TOKEN}: holds characters that no token has; copy it once more")
+        raise SettingsError(f"{TOKEN}: contains characters that no token has; copy it again")
     return Endpoint(url.rstrip("/"), token)

@@ -1,4 +1,4 @@
-"""Let the people of a project see the clips, wherever `clips.url` says they are."""
+"""Storage of the clips: their location by `clips.url`, attached to a project."""
 
 from annotation.label_studio import settings
 from annotation.label_studio.client import LabelStudio

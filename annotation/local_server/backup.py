@@ -33,7 +33,7 @@ def write(path: Path) -> str:
         FileError: the file can't be written.
     """
     if path.exists():
-        raise ServerError(f"{path}: is there already; a backup is never overwritten")
+        raise ServerError(f"{path}: exists already; a backup is never overwritten")
     if not DATABASE.is_file():
         raise ServerError(f"{DATABASE}: no server of this folder has run, so there is nothing here")
     with TemporaryDirectory(dir=HOME) as folder:
@@ -91,13 +91,13 @@ def restore(path: Path) -> str:
             archive.extractall(folder, names)
             new = Path(folder)
             if not (new / DATABASE).is_file():
-                raise ServerError(f"{path}: holds no database of a server")
+                raise ServerError(f"{path}: contains no server database")
             with closing(sqlite3.connect(new / DATABASE)) as copy:
                 answers = _answers(copy, path)
             aside = _move_aside()
             _put_in_place(new, names)
     except (OSError, zipfile.BadZipFile, zipfile.LargeZipFile, sqlite3.Error) as exc:
-        raise ServerError(f"{path}: is no backup that can be read ({exc})") from exc
+        raise ServerError(f"{path}: not a readable backup ({exc})") from exc
     remark = f"; what was here is in {aside}" if aside else ""
     return (
         f"{path}: {answers:,} answers are back{remark}. Next: python -m annotation.server start,"
@@ -115,7 +115,7 @@ def _check_name(path: Path, name: str) -> str:
     parts = PurePosixPath(name)
     is_known = parts in {PurePosixPath(one) for one in SETTINGS} or parts.is_relative_to(DATA)
     if not is_known or ".." in parts.parts or parts.is_absolute():
-        raise ServerError(f"{path}: holds {name!r}, so it is no backup of ours")
+        raise ServerError(f"{path}: contains {name!r}, so it is not a backup of ours")
     return name
 
 

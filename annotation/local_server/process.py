@@ -46,7 +46,7 @@ def is_alive(process: psutil.Process) -> bool:
 
 
 def find() -> psutil.Process | None:
-    """Return the process of this folder's server, be it still starting; None if there is none."""
+    """Return the process of this folder's server, even if still starting; None if there is none."""
     mine = [WHERE, str(DATA.resolve())]
     for process in psutil.process_iter(["cmdline"]):
         line = process.info["cmdline"] or []

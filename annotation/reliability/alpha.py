@@ -19,7 +19,7 @@ Distance = Callable[[Floats], Floats]
 
 
 class Bootstrap(NamedTuple):
-    """How often pairs are drawn anew, and which share of the results the interval holds."""
+    """The number of resamples, the confidence of the interval, and the seed."""
 
     resamples: int
     confidence: float

@@ -1,6 +1,6 @@
 """Simulated annotators at the server: signed up by the invite link, logged in, answering.
 
-They do as a browser does, with a session: which kinds of token a server gives out does not matter.
+They do as a browser does, with a session: which kinds of token a server issues does not matter.
 """
 
 import time
@@ -94,4 +94,6 @@ class Visitor:
         try:
             return self._http.request(method, path, json=json, data=data)
         except httpx.HTTPError as exc:
-            raise StudioError(f"{self._who}: the server can't be asked ({exc}); try again") from exc
+            raise StudioError(
+                f"{self._who}: the server can't be reached ({exc}); try again"
+            ) from exc

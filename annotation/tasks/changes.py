@@ -1,4 +1,4 @@
-"""What must change in a project so that its stream of tasks is what the plan wants: pure."""
+"""The difference between the tasks of a project and those that the plan asks for: pure."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -60,7 +60,7 @@ class PushLock:
             if not announced:
                 end = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS)
                 cli.log(
-                    f"push: {_busy(ahead[0])}; waiting for it to end (if it was killed, until"
+                    f"push: {_busy(ahead[0])}; waiting for it to finish (if it was killed, until"
                     f" {end:%H:%M:%S} UTC)"
                 )
                 announced = True

@@ -1,4 +1,4 @@
-"""The ledger of what was really shown: append-only, a number for each pair, for ever."""
+"""The table of pairs that were shown: append-only, a permanent number for each pair."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     """Return the ledger with a row for what in `shown` is not last in it; old rows stay.
 
     `shown` has the ledger's columns without `pair_id`. A pair whose text or clip has changed
-    since is shown anew, under a new number; also one that is again as it once was.
+    since is shown again, under a new number; so is one that is as it once was.
     """
     ordered = shown.drop_duplicates(SHOWN).sort_values(["query_id", "rank", "moment_id"])
     last = pd.MultiIndex.from_frame(last_shown(ledger))

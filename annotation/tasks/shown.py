@@ -1,4 +1,4 @@
-"""What annotators are shown of each pair, and the hashes by which a change of it is known."""
+"""What annotators are shown of each pair, and the hashes that detect a change of it."""
 
 import pandas as pd
 

@@ -1,4 +1,4 @@
-"""Word of what is being written right now, left behind by a push that dies in the middle.
+"""A note of the write in progress, left behind by a push that dies in the middle.
 
 Label Studio finishes a request whose sender is gone, and nobody sees what it adds before it is
 done. So the next push, which would miss it and add it again, first gives it time.
@@ -31,7 +31,7 @@ def wait_for_pending() -> None:
     if not FILE.is_file():
         return
     cli.log(
-        f"push: the last one ended as it wrote; giving the server {SETTLE_SECONDS:.0f} s to finish"
+        f"push: the last one was stopped while writing; giving the server {SETTLE_SECONDS:.0f} s"
     )
     time.sleep(SETTLE_SECONDS)
     FILE.unlink()

@@ -1,4 +1,4 @@
-"""The rule of consensus (paper, section 3.3; design, section 3, "Votes").
+"""The rule of consensus (paper, section 3.3).
 
 Two levels that differ by at most 1: their mean, rounded up. Else two others are asked; of the
 four levels one highest and one lowest are dropped, and where the rest differ by at most 1 it is
@@ -21,7 +21,7 @@ level, so that many pairs together come out neither too high nor too low."""
 
 
 class Consensus(NamedTuple):
-    """What was found, an entry for each pair.
+    """The consensus of pairs, an entry for each pair.
 
     `level` is NO_LEVEL, and `mean` NaN, unless the outcome is `two` or `four`. `scores` counts a
     pair's levels; `levels` holds them all, pair after pair, each pair's in rising order.

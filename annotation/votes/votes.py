@@ -1,4 +1,4 @@
-"""Which judgments are votes, and in which order (design, section 3, "Votes").
+"""Votes: the judgments that count, in the order in which they were submitted.
 
 A judgment counts where it is a first or an escalated one of what was last shown; a person has
 one vote on a pair, their newest. Votes count in the order in which they were submitted, until

@@ -182,10 +182,7 @@ def test_flagged_annotators_are_counted_and_the_lead_is_told_where(project, caps
     ]
     _, agreed = project(judgments_of(rows), full_ledger(pairs))
     assert agreed["flagged"] == 1
-    assert (
-        "1 annotators are worth a look: datasets/work/lead/annotators.csv"
-        in capsys.readouterr().err
-    )
+    assert "1 annotators need a look: datasets/work/lead/annotators.csv" in capsys.readouterr().err
 
 
 def test_a_raw_file_is_read_with_the_thresholds_of_params_yaml(repository):

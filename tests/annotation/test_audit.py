@@ -278,7 +278,7 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert [entry["per_query"] for entry in found["beyond"]] == [1.0] * 8  # rank 70, all are judged
     assert [entry["per_query_high"] for entry in found["beyond"]] != [1.0] * 8  # 4 of 8 queries
 
-    with pytest.raises(AuditError, match=r"audit\.csv: an audit is drawn already.*--replace"):
+    with pytest.raises(AuditError, match=r"audit\.csv: an audit exists already.*--replace"):
         run(capsys, "plan", "--queries", "3")
     assert tables.AUDIT.path.read_bytes() == first
     run(capsys, "plan", "--queries", "4", "--replace")
@@ -322,9 +322,9 @@ def test_a_top_up_is_appended_once(folder, capsys):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        (["audit.txt"], "can't be called 'audit': rename the file"),
+        (["audit.txt"], "'audit' is not a valid name for a run"),
         (["a/x.txt", "b/x.json.gz"], "a/x.txt is called 'x' too"),
-        ([".txt"], "can't be called ''"),
+        ([".txt"], "'' is not a valid name"),
     ],
 )
 def test_runs_need_names_of_their_own(names, message):

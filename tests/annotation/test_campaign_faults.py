@@ -50,7 +50,7 @@ AT_ONCE_SECONDS = 120.0
 PATIENCE_SECONDS = 600
 USUAL_SECONDS = 1.5
 FEW_WRITES = 4
-PUSHED = re.compile(r"(\d+) tasks added, (\d+) closed, (\d+) given out again")
+PUSHED = re.compile(r"(\d+) tasks added, (\d+) closed, (\d+) reopened")
 PAIR = ["query_id", "moment_id", "annotator"]
 
 
@@ -279,7 +279,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
             camp.answer_some(2, random)
         assert sum(struck) >= len(struck) - 2, "most were killed before they were done"
         again = camp.well("push").said
-        assert "push: 0 tasks added, 0 closed, 0 given out again" in again
+        assert "push: 0 tasks added, 0 closed, 0 reopened" in again
     camp.well("pull")
     assert camp.judged() == camp.told
 
@@ -300,7 +300,7 @@ def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, w
         assert "giving the server" in camp.well("push").said
         time.sleep(LATE_SECONDS)
     assert_as_wanted(camp, wanted, "")
-    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("push").said
+    assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("push").said
 
 
 @pytest.mark.parametrize(
@@ -433,7 +433,7 @@ def test_an_annotator_leaves_and_comes_back(camp):
     assert all(tasks[key][0]["id"] == number for key, number in own.items()), "the same tasks"
     assert_as_wanted(camp, waiting(camp), ledger)
     assert camp.folder.ledger() == ledger
-    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("pull", "plan", "push").said
+    assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("pull", "plan", "push").said
 
 
 def waiting(camp):
@@ -452,13 +452,13 @@ def test_a_server_wiped_and_restored(camp, world):
     for _ in range(2):
         done = camp.run("pull")
         assert done.code == 1
-        assert "9 judgments went away from the server" in done.said
+        assert "9 judgments disappeared from the server" in done.said
         assert "--accept-loss" in done.said
         assert camp.folder.content() == before
     world.exchange(NEW, AWAY)
     camp.well("pull")
     assert camp.folder.content() == before
-    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("plan", "push").said
+    assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("plan", "push").said
 
     tasks = camp.tasks()
     gone = Counter(key[2] for key in camp.told)
@@ -468,7 +468,7 @@ def test_a_server_wiped_and_restored(camp, world):
     assert f"push: {len(left)} tasks added, 0 closed" in camp.well("push").said
     done = camp.run("pull")
     assert done.code == 1
-    assert f"{gone[number]} judgments went away" in done.said
+    assert f"{gone[number]} judgments disappeared" in done.said
     assert f"({gone[number]} by annotator {number})" in done.said
     assert camp.folder.content() == before
     assert camp.run("pull", "--accept-loss").code == 0
@@ -536,7 +536,7 @@ def test_what_is_no_judgment_is_refused_and_the_pair_goes_on(camp, world):
     assert len([key for key in given if key[:2] == cases["edited"][0][:2]]) == 2
     camp.well("pull", "plan")
     assert waiting(camp) == given
-    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("push").said
+    assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("push").said
 
 
 KINDS = ("add a twin", "import an answer", "answer for another", "change an answer",
@@ -750,13 +750,13 @@ def test_a_task_that_somebody_imported_again_stops_nothing_and_push_closes_it(ca
             body = [{"data": task["data"]} for task in tasks]
             world.people[number].api("POST", f"/api/projects/{project}/import", body)
     surplus = 2 * sum(before.values())
-    assert f"{surplus} tasks are there more than once" in camp.well("pull").said
+    assert f"{surplus} tasks exist more than once" in camp.well("pull").said
     assert camp.offered() == Counter(dict.fromkeys(before, 3))
     assert camp.run("status").code == 75
     assert f"0 tasks added, {surplus} closed, 0 given out" in camp.well("plan", "push").said
     assert camp.offered() == before
     assert "more than once" not in camp.well("pull").said
-    assert " 0 tasks added, 0 closed, 0 given out again" in camp.well("plan", "push").said
+    assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("plan", "push").said
 
 
 def test_no_field_of_a_task_says_what_kind_of_vote_it_is_or_of_which_moment(camp, world):
@@ -826,7 +826,7 @@ def test_a_push_killed_in_one_checkout_does_not_block_another_for_ever(camp, wor
     assert re.search(r"until \d\d:\d\d:\d\d UTC", said)
     assert two.offered() == Counter(wanted)
     assert not tickets(one)
-    assert " 0 tasks added, 0 closed, 0 given out again" in one.well("push").said
+    assert " 0 tasks added, 0 closed, 0 reopened" in one.well("push").said
     assert one.offered() == Counter(wanted)
 
 

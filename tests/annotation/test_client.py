@@ -152,11 +152,11 @@ LIST = Response("[1, 2]", content_type="application/json")
 PATHS = ["/api/projects/", "/api/users/", "/api/tasks/"]
 SAID = {
     "html": (HTML, "answered 502"),
-    "denied": (DENIED, "does not accept the token; mend LABEL_STUDIO_API_KEY"),
+    "denied": (DENIED, "does not accept the token; correct LABEL_STUDIO_API_KEY"),
     "error": (ERROR, "answered 500 database is locked; try again"),
-    "cut": (CUT, "is no answer of a Label Studio"),
-    "login": (LOGIN, "is no answer of a Label Studio"),
-    "not-found": (NOT_FOUND, r"\(404\); is it a Label Studio"),
+    "cut": (CUT, "the response is not from Label Studio"),
+    "login": (LOGIN, "the response is not from Label Studio"),
+    "not-found": (NOT_FOUND, r"\(404\); is this a Label Studio"),
 }
 
 
@@ -212,7 +212,7 @@ def test_a_list_that_ends_too_early_is_told(server, folder):
 def test_json_of_something_else_is_one_line_too(server, folder, path, answer):
     before = folder.content()
     server.fail(path, answer)
-    with pytest.raises(StudioError, match="no answer of a Label Studio") as told:
+    with pytest.raises(StudioError, match="not from Label Studio") as told:
         main()
     one_line(told)
     assert folder.content() == before
@@ -231,7 +231,7 @@ def test_no_server_is_one_line_that_says_what_to_start(server, folder):
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
         folder.configure(url, TOKEN)
         before = folder.content()
-        with pytest.raises(StudioError, match=r"nobody answers there; start it") as told:
+        with pytest.raises(StudioError, match=r"no server answers there; start it") as told:
             main()
     assert url in one_line(told)
     assert folder.content() == before
@@ -246,7 +246,7 @@ NO_ADDRESSES = [
 @pytest.mark.parametrize("url", NO_ADDRESSES)
 def test_an_address_that_is_none_is_one_line(server, folder, url):
     folder.configure(url, TOKEN)
-    with pytest.raises(SettingsError, match="LABEL_STUDIO_URL: is no address") as told:
+    with pytest.raises(SettingsError, match="LABEL_STUDIO_URL: is not a valid address") as told:
         main()
     one_line(told)
 
@@ -281,7 +281,7 @@ def test_a_server_of_another_campaign_is_refused_by_pull_and_push(server, folder
     folder.put(tables.ASSIGNMENTS, tables.ASSIGNMENTS.empty())
     before = folder.content()
     for command, options in ((pull.main, pull_options()), (push.main, PushOptions)):
-        with pytest.raises(CampaignError, match=f"holds another campaign .{other}") as told:
+        with pytest.raises(CampaignError, match=f"has another campaign .{other}") as told:
             command(options)
         assert TOKEN not in str(told.value)
     assert folder.content() == before

@@ -74,7 +74,7 @@ def test_markup_in_it_is_shown_and_not_run():
         ("broken-clip:", "broken:", "reasons.broken: unknown key; must be 'broken-clip' or"),
         ("key: b", "key: x", "reasons.broken-clip.key: string should match pattern"),
         ("key: b", "key: s", "two reasons have the same key"),
-        ("{{ levels }}", "", "must stand in it once"),
+        ("{{ levels }}", "", "must appear exactly once"),
         ('version: "1"', 'version: "1', "guideline.md"),
     ],
 )

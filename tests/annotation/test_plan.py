@@ -359,7 +359,7 @@ def test_a_decision_overrules_the_mean():
 
 def test_a_decision_on_an_unknown_query_is_refused():
     campaign = campaign_of(ONE_QUERY, people(4), extend={"q7": True})
-    with pytest.raises(PlanError, match=r"extend\.csv: there is no query 'q7'; remove the line"):
+    with pytest.raises(PlanError, match=r"extend\.csv: there is no query 'q7'; delete the line"):
         plan(campaign)
 
 

@@ -259,10 +259,10 @@ def test_what_went_away_is_kept_counts_and_is_told_once():
     assert levels(gone) == [3]
     assert versions(gone) == [(3, "lost")]
     assert len(gone.vanished) == 1
-    assert "1 judgments went away from the server (1 by annotator 3)" in told(gone)
+    assert "1 judgments disappeared from the server (1 by annotator 3)" in told(gone)
     again = then(gone)
     assert levels(again) == [3]
-    assert "went away" not in told(again)
+    assert "disappeared" not in told(again)
 
 
 def told(known, *tasks):
@@ -426,7 +426,7 @@ def test_a_task_that_is_there_twice_waits_once_and_is_surplus():
         assert len(found.open_tasks) == 1
         assert found.surplus == [5, 9], "the oldest is kept"
         assert pull.other_tables(found)[0]["kind"].tolist() == ["first"]
-        assert "2 tasks are there more than once" in told(NOTHING, *order)
+        assert "2 tasks exist more than once" in told(NOTHING, *order)
 
 
 def test_an_answer_to_either_is_the_answer_to_the_pair():

@@ -253,7 +253,7 @@ def test_a_file_that_is_not_there(tmp_path, told):
     [
         (["--json"], "need --raw"),
         (["--out", "levels.csv"], "need --raw"),
-        (["--raw", "raw.csv", "--method", "mace", "--rounding", "up"], "rounds nothing"),
+        (["--raw", "raw.csv", "--method", "mace", "--rounding", "up"], "does not round"),
         (["--raw", "raw.csv", "--out", "raw.csv"], "would overwrite"),
     ],
 )

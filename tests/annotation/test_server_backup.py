@@ -75,7 +75,7 @@ def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
     for name in ("../x", "datasets/work/x", "/etc/passwd"):
         with zipfile.ZipFile("wrong.zip", "w") as archive:
             archive.writestr(name, "x")
-        with pytest.raises(ServerError, match="no backup of ours"):
+        with pytest.raises(ServerError, match="not a backup of ours"):
             backup.restore(Path("wrong.zip"))
     Path("text.zip").write_text("text")
     with pytest.raises(ServerError, match="can be read"):
@@ -83,7 +83,7 @@ def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
     with zipfile.ZipFile("empty.zip", "w") as archive:
         archive.writestr(str(settings.ENV), "A=b\n")
     settings.write({settings.TOKEN: "mine"})
-    with pytest.raises(ServerError, match="holds no database"):
+    with pytest.raises(ServerError, match="contains no server database"):
         backup.restore(Path("empty.zip"))
     assert settings.read() == {settings.TOKEN: "mine"}
     with files.unfinished(Path("there.zip")) as stream:

@@ -130,7 +130,7 @@ def test_a_visitor_whose_password_is_wrong_is_told_so(lead, ann):
     invite = lead.api("GET", "/api/invite")["invite_url"]
     with pytest.raises(StudioError, match=r"ann@example\.org can neither log in nor sign up"):
         Visitor(lead.url, invite, account)
-    with pytest.raises(StudioError, match="can't be asked"):
+    with pytest.raises(StudioError, match="can't be reached"):
         Visitor("http://127.0.0.1:1", invite, account)
 
 
