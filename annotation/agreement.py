@@ -38,7 +38,7 @@ from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL
 from momentrank.errors import UsageError
 from pipeline.campaign.effort import active_seconds
-from pipeline.campaign.pairs import PAIR, newest
+from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import Agreement, load
 
@@ -105,10 +105,12 @@ def measure_campaign(
     pause: float = PAUSE,
 ) -> AgreementTables:
     """Return agreement of the votes that count, over the pairs of the consensus."""
-    shown = newest(ledger)
+    shown = select_newest(ledger)
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
     scores = campaign_scores(timed, shown, consensus)
-    similarity = consensus[PAIR].merge(shown[[*PAIR, "similarity"]], how="left")["similarity"]
+    similarity = consensus[PAIR_KEY].merge(shown[[*PAIR_KEY, "similarity"]], how="left")[
+        "similarity"
+    ]
     return measure(scores, consensus["level"], similarity, params)
 
 

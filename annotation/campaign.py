@@ -30,8 +30,8 @@ from annotation.pooling import design
 from annotation.pull import pull
 from annotation.push import describe_pairs, push
 from annotation.simulation.answers import create_people
-from pipeline.campaign.campaign import FILE, CampaignError, Opened, current, write
-from pipeline.campaign.next_step import Situation, next_steps, waits
+from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign, write_campaign
+from pipeline.campaign.next_step import Situation, list_open, next_steps
 from pipeline.core import cli, files, git, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
@@ -49,14 +49,14 @@ DECIDED = (
 """What people made and decided, beside who they are and which campaign it was."""
 
 
-def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
+def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Campaign:
     """Freeze the queries, make the secret that signs tasks, and write the campaign's file.
 
     Raises:
         CampaignError: there is a campaign in this checkout already, or its people are too few.
         GuidelineError: the guideline is wrong.
     """
-    existing = current()
+    existing = load_campaign()
     if existing is not None:
         raise CampaignError(
             f"{FILE}: this checkout is for the campaign {existing.name!r}"
@@ -65,7 +65,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
         )
     queries = tables.QUERIES.read()
     people_and_accounts = create_people(people) if people else None
-    campaign = Opened(
+    campaign = Campaign(
         id=str(uuid.uuid4()),
         name=name,
         guideline=guideline.current().version,
@@ -77,11 +77,11 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Opened:
         roster.write(*people_and_accounts)
     keys.ensure_secret()
     tables.FROZEN_QUERIES.write(queries[queries["split"].isin(["val", "test"])])
-    write(campaign)  # last: whatever fails before it, `open` can be run again
+    write_campaign(campaign)  # last: whatever fails before it, `open` can be run again
     return campaign
 
 
-def close_campaign(campaign: Opened, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
+def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
     """Take back what is open, and write that the campaign is closed; return where it ended.
 
     What people did until their tasks were closed still counts, and may make pairs wait again.
@@ -109,7 +109,7 @@ def close_campaign(campaign: Opened, *, give_up: bool, offline: bool = False) ->
         "given_up": pairs["waiting"] + pairs["without_clip"],
         "settings": settings.made(params),
     }
-    write(campaign.model_copy(update=closing))
+    write_campaign(campaign.model_copy(update=closing))
     return closed_state(inputs, tables.PAIRS.read())
 
 
@@ -124,7 +124,7 @@ def _state(campaign: PlanInputs, *, give_up: bool) -> dict[str, Any]:
         CampaignError: something waits, and nobody said to give it up.
     """
     state = plan(campaign).state
-    waiting = ", ".join(waits(state))
+    waiting = ", ".join(list_open(state))
     if waiting and not give_up:
         raise CampaignError(f"{waiting}: go on with `dvc repro`, or discard them: close --give-up")
     return state
@@ -178,7 +178,7 @@ def run_close(options: argparse.Namespace) -> None:
     Raises:
         CampaignError: none is open here, or it can't be closed as it stands.
     """
-    campaign = current()
+    campaign = load_campaign()
     if campaign is None:
         raise CampaignError(f"{FILE}: no campaign is open here")
     if campaign.closed and is_frozen():
@@ -191,7 +191,7 @@ def run_close(options: argparse.Namespace) -> None:
     freeze()
     paths = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
     git.commit([*paths, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
-    [step] = next_steps(Situation(current(), state={}))
+    [step] = next_steps(Situation(load_campaign(), state={}))
     cli.log(f"{message}; next: {step.command}")
 
 

@@ -29,8 +29,8 @@ from annotation.votes import raw, raw_consensus
 from annotation.votes.rule import LEVELS, Rounding, decide
 from annotation.votes.votes import NO_LEVEL, VOTING, drop_stale, last_shown, select_votes
 from momentrank.errors import UsageError
-from pipeline.campaign.campaign import current
-from pipeline.campaign.pairs import ALL_VOTES, PAIR, SHOWN, newest
+from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newest
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
@@ -52,7 +52,7 @@ def consensus(
     what waits is discarded: such a pair has fewer than four scores.
     """
     shown = last_shown(ledger)
-    pairs = shown[PAIR].sort_values(PAIR, ignore_index=True)
+    pairs = shown[PAIR_KEY].sort_values(PAIR_KEY, ignore_index=True)
     counted = select_votes(drop_stale(judgments, shown), pairs)
     decided = decide(counted.pair, counted.level, len(pairs), closed=closed, rounding=rounding)
     undecided = decided.level == NO_LEVEL
@@ -71,8 +71,8 @@ def counted_votes(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame
 
     Sorted by pair_id and annotator; a vote without a level has a reason instead.
     """
-    pairs = newest(ledger)
-    usable = drop_stale(judgments, pairs[SHOWN])
+    pairs = select_newest(ledger)
+    usable = drop_stale(judgments, pairs[SHOWN_KEY])
     counted = select_votes(usable, pairs)
     rows = usable.iloc[counted.row].assign(pair_id=pairs["pair_id"].to_numpy()[counted.pair])
     key = list(tables.COUNTED_VOTES.key)
@@ -89,7 +89,7 @@ def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) 
     """
     voting = judgments[judgments["kind"].isin(VOTING)]
     usable = drop_stale(judgments, last_shown(ledger))
-    counted = select_votes(usable, table[PAIR])
+    counted = select_votes(usable, table[PAIR_KEY])
     outcome, scores = table["outcome"], table["scores"].map(len)
     short = (outcome == "discarded") & (scores != ALL_VOTES)
     return {
@@ -112,13 +112,13 @@ def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) 
 
 def main() -> None:
     """Find the consensus of the campaign's judgments."""
-    params, campaign = load().consensus, current()
+    params, campaign = load().consensus, load_campaign()
     closed = campaign is not None and campaign.closed
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
     table = consensus(judgments, ledger, closed=closed, rounding=params.rounding)
     tables.CONSENSUS.write(table)
     tables.COUNTED_VOTES.write(counted_votes(judgments, ledger))
-    scores = campaign_scores(judgments, newest(ledger), table)
+    scores = campaign_scores(judgments, select_newest(ledger), table)
     metrics = {
         "closed": closed,
         **figures(judgments, ledger, table),

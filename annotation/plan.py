@@ -37,9 +37,9 @@ from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.label_studio import roster, settings
 from annotation.tasks.shown import join_shown, read_pairs_to_judge
 from annotation.votes.votes import Ints, drop_stale
-from pipeline.campaign.campaign import running
+from pipeline.campaign.campaign import load_open_campaign
 from pipeline.campaign.next_step import Situation, next_steps
-from pipeline.campaign.pairs import PAIR, SHOWN
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 
@@ -106,7 +106,7 @@ def _per_pair(states: PairStates, assigned: pd.DataFrame) -> Ints:
 
 
 def _assignment_table(states: PairStates, assigned: pd.DataFrame) -> pd.DataFrame:
-    pairs = states.pairs[PAIR].iloc[assigned["pair"]].reset_index(drop=True)
+    pairs = states.pairs[PAIR_KEY].iloc[assigned["pair"]].reset_index(drop=True)
     rows = pairs.assign(annotator=assigned["annotator"], kind=assigned["kind"])
     key = tables.ASSIGNMENTS.columns
     return tables.ASSIGNMENTS.check(rows[key].sort_values(key, ignore_index=True))
@@ -137,9 +137,9 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     queries = tables.QUERIES.read()
     judged = queries[queries["query_id"].isin(candidates["query_id"])]
     clips = tables.CLIPS.read()
-    shown = join_shown(candidates, extra, judged, clips)[SHOWN]
+    shown = join_shown(candidates, extra, judged, clips)[SHOWN_KEY]
     rejected = answers.rejected
-    person = [*PAIR, "annotator"]
+    person = [*PAIR_KEY, "annotator"]
     waits = pd.MultiIndex.from_frame(answers.open_tasks[person])  # another task of the same pair
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
@@ -150,7 +150,7 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         clips=set(clips["moment_id"]),
         shown=shown,
         judgments=answers.judgments,
-        open_tasks=answers.open_tasks.merge(shown, on=SHOWN),
+        open_tasks=answers.open_tasks.merge(shown, on=SHOWN_KEY),
         annotators=annotators,
         extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
         rule=Rule(
@@ -185,7 +185,7 @@ def main() -> None:
     Raises:
         PlanError: pairs wait, and fewer than four people may judge.
     """
-    campaign, params = running(), load()
+    campaign, params = load_open_campaign(), load()
     if campaign is None:
         tables.ASSIGNMENTS.write(tables.ASSIGNMENTS.empty())
         files.write_json(tables.STATE, {"campaign": None})

@@ -26,7 +26,7 @@ from annotation.answers.judgments import Row, SortedAnswers, Trust, sort_answers
 from annotation.answers.reader import owners
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection, connect, hold_lock
-from pipeline.campaign.campaign import CampaignError, running
+from pipeline.campaign.campaign import CampaignError, load_open_campaign
 from pipeline.core import cli, files, tables
 from pipeline.core.progress import progress
 from pipeline.core.table import Table
@@ -186,7 +186,9 @@ def pull(
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
     _ensure_tables()
-    files.write_json(tables.TODAY, {"date": f"{datetime.now(UTC):%Y-%m-%d}" if running() else None})
+    files.write_json(
+        tables.TODAY, {"date": f"{datetime.now(UTC):%Y-%m-%d}" if load_open_campaign() else None}
+    )
     connection = connect("pull")
     if connection is None:
         cli.write_metrics("pull", {"judgments": len(tables.JUDGMENTS.read())})

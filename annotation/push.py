@@ -25,7 +25,7 @@ from annotation.tasks.pairs import append_pairs, find_restored
 from annotation.tasks.projects import ProjectDiff
 from annotation.tasks.shown import join_details, join_shown, read_pairs_to_judge
 from pipeline.campaign.campaign import CampaignError
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 
@@ -101,7 +101,7 @@ def _figures(diffs: Sequence[ProjectDiff]) -> dict[str, Any]:
 
 def _restored_pairs(ledger: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Return what is shown of the pairs that are again as they once were."""
-    changed = ledger.loc[ledger.duplicated(PAIR), PAIR].drop_duplicates()
+    changed = ledger.loc[ledger.duplicated(PAIR_KEY), PAIR_KEY].drop_duplicates()
     if changed.empty:
         return changed
     return find_restored(ledger, describe_pairs(changed, params))

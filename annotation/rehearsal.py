@@ -32,8 +32,8 @@ from annotation.simulate import truth
 from annotation.simulation import commands, detect
 from annotation.simulation.practice import practice
 from momentrank.errors import MomentRankError
-from pipeline.campaign.campaign import FILE, CampaignError, current, running
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, load_open_campaign
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, git, tables
 from pipeline.core.params import load
 from pipeline.recover import recover
@@ -56,7 +56,7 @@ def rehearse(name: str, people: int) -> None:
         CampaignError: the campaign of this folder is no rehearsal.
         RecoverError: DVC is at work here, as of another rehearsal.
     """
-    campaign = current()
+    campaign = load_campaign()
     if campaign is not None and not campaign.rehearsal:
         raise CampaignError(f"{FILE}: {campaign.name!r} is a real campaign, not a rehearsal")
     recover()
@@ -72,9 +72,9 @@ def rehearse(name: str, people: int) -> None:
             "open a rehearsal", "annotation.campaign", "open", "--rehearsal",
             "--people", str(people), "--name", name,
         )  # fmt: skip
-    if running() is not None:
+    if load_open_campaign() is not None:
         _judge_all()
-    if running() is not None or not is_frozen():
+    if load_open_campaign() is not None or not is_frozen():
         _step("close the campaign", "annotation.campaign", "close", "--give-up")
     _step("release, reference runs, report", "dvc", "repro")
     git.commit([Path("dvc.lock")], "Release the rehearsal")
@@ -154,7 +154,7 @@ def practice_address() -> str:
     """
     params = load()
     first = tables.CANDIDATES.read().query("rank <= @params.candidates.batch")
-    shown = describe_pairs(first[PAIR], params)
+    shown = describe_pairs(first[PAIR_KEY], params)
     return practice(LabelStudio(_endpoint()), shown, params.clips.url)
 
 
@@ -178,7 +178,7 @@ def clear() -> None:
 
 
 def _judged_by_people() -> int:
-    campaign, simulated = current(), None
+    campaign, simulated = load_campaign(), None
     if campaign is not None and campaign.rehearsal:
         simulated = detect.Simulated(keys.signer(campaign.id), truth())
     on_server = 0

@@ -34,8 +34,8 @@ from annotation.label_studio import roster, settings
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.plan import Answers, people_without_account, plan, read_answers, read_inputs
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
-from pipeline.campaign.campaign import FILE, CampaignError, Opened, current
-from pipeline.campaign.next_step import Situation, Step, is_released, next_steps, waits
+from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
+from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
@@ -48,7 +48,7 @@ def status(campaign: PlanInputs, state: Mapping[str, Any]) -> dict[str, Any]:
     states, queries = find_pair_states(campaign), state["queries"]
     return {
         "wanted": sum(who["open"] for who in state["annotators"].values()),
-        "waits": bool(waits(state)),
+        "waits": bool(list_open(state)),
         **state,
         "agreement": agreement(states),
         "extended": {query: levels(states, query) for query in queries["extended"]},
@@ -84,7 +84,7 @@ def read_status() -> tuple[str, dict[str, Any]]:
     Raises:
         CampaignError: no campaign was opened here, or nothing to judge was made yet.
     """
-    campaign, has_queries = current(), tables.QUERIES.path.is_file()
+    campaign, has_queries = load_campaign(), tables.QUERIES.path.is_file()
     if campaign is None or not (campaign.closed or tables.CANDIDATES.path.is_file()):
         problem = "no campaign is open here" if campaign is None else "there are no candidates yet"
         [step] = next_steps(Situation(campaign, {}, candidates=has_queries and campaign is None))
@@ -93,7 +93,7 @@ def read_status() -> tuple[str, dict[str, Any]]:
     return campaign.name, figures
 
 
-def _closed_status(opened: Opened) -> dict[str, Any]:
+def _closed_status(opened: Campaign) -> dict[str, Any]:
     answers, params = read_answers(), load()
     campaign = read_inputs(roster.read_people(), params, answers)
     state = closed_state(campaign, tables.PAIRS.read())
@@ -104,7 +104,7 @@ def _closed_status(opened: Opened) -> dict[str, Any]:
     return _with_steps(status(campaign, measured), next_steps(situation))
 
 
-def _open_status(opened: Opened) -> dict[str, Any]:
+def _open_status(opened: Campaign) -> dict[str, Any]:
     connection, answers, params = connect("status"), read_answers(), load()
     if connection is not None:
         with hold_lock("status"):

@@ -21,7 +21,7 @@ from annotation.assignment.inputs import Annotator, PlanInputs
 from annotation.plan import Plan, plan
 from benchmarks.candidates import peak_mb
 from benchmarks.studio import against_a_server
-from pipeline.campaign.pairs import SHOWN
+from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
 
 RANKS = 20
@@ -44,7 +44,7 @@ def campaign_of(queries: int, people: int) -> PlanInputs:
         queries=pd.DataFrame({"query_id": ids, "query": [f"Somebody does {i}." for i in ids]}),
         candidates=tables.CANDIDATES.check(pairs),
         clips=pairs["moment_id"].tolist(),
-        shown=pairs.assign(query_sha="text", clip_sha="clip")[SHOWN],
+        shown=pairs.assign(query_sha="text", clip_sha="clip")[SHOWN_KEY],
         judgments=tables.JUDGMENTS.empty(),
         open_tasks=tables.ASSIGNMENTS.empty(),
         annotators=[

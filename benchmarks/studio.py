@@ -24,7 +24,7 @@ from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.push import push
 from annotation.simulation.accounts import Visitor
 from annotation.tasks.tasks import TaskData, keys_by_annotator
-from pipeline.campaign.campaign import CampaignError, Opened
+from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
 from pipeline.core.params import Params, load
@@ -57,7 +57,7 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
 
 def connection(lead: LabelStudio) -> Connection:
     """Return a new campaign of a few people, in which nothing was shown yet."""
-    opened = Opened(
+    opened = Campaign(
         id=str(uuid.uuid4()),
         name="Benchmark",
         guideline=guideline.current().version,

@@ -13,8 +13,14 @@ Without a campaign, or before its end, there is a release too: one that says tha
 from pathlib import Path
 from typing import Any
 
-from pipeline.campaign.campaign import current
-from pipeline.campaign.collection import Collection, ReleaseError, Sources, besides, collection
+from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.collection import (
+    Collection,
+    CollectionTables,
+    ReleaseError,
+    collect,
+    extra_pairs,
+)
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
@@ -47,18 +53,18 @@ def gathered(candidates: int) -> Collection:
         ReleaseError: something does, or the tables don't belong together.
         MomentRankError: a table is missing or wrong.
     """
-    campaign = current()
+    campaign = load_campaign()
     refuse_people(campaign)
     judgments = tables.JUDGMENTS.read()
-    sources = Sources(
+    sources = CollectionTables(
         tables.FROZEN_QUERIES.read(),
         tables.PAIRS.read(),
         tables.CONSENSUS.read(),
         tables.COUNTED_VOTES.read(),
-        besides(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
+        extra_pairs(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
         newest=None if judgments.empty else judgments["submitted_at"].max(),
     )
-    return collection(campaign, sources)
+    return collect(campaign, sources)
 
 
 def agreement(path: Path = AGREEMENT) -> dict[str, Any]:
@@ -84,7 +90,7 @@ def main() -> None:
     for path, part in parts.items():
         with files.unfinished(FOLDER / path, "wb") as stream:
             stream.write(part.data)
-    figures = {"complete": found.complete, "rehearsal": found.rehearsal, **found.standing}
+    figures = {"complete": found.complete, "rehearsal": found.rehearsal, **found.counts}
     cli.write_metrics("release", figures)
     state = "complete" if found.complete else f"INCOMPLETE: the campaign is {found.status}"
     cli.log(f"release {params.release.version}: {state}. {progress(found)}")

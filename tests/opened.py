@@ -1,8 +1,8 @@
 """An open campaign, for tests of what it makes possible."""
 
-from pipeline.campaign.campaign import Opened
+from pipeline.campaign.campaign import Campaign
 
-OPEN = Opened(
+OPEN = Campaign(
     id="348075d9-cac8-4995-ad38-d2f981dd1cde",
     name="Spring",
     guideline="1",

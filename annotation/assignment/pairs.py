@@ -10,7 +10,7 @@ from annotation.assignment.inputs import PlanInputs
 from annotation.votes import votes
 from annotation.votes.rule import Consensus, decide
 from annotation.votes.votes import FIRST_VOTES, VOTING, Bools, Ints
-from pipeline.campaign.pairs import ALL_VOTES, PAIR
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 from pipeline.core import captions, tables
 
 ASSIGNMENT = ["pair", "annotator", "kind"]
@@ -84,11 +84,11 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
 def _answers(campaign: PlanInputs) -> pd.DataFrame:
     columns = tables.ASSIGNMENTS.columns
     both = [campaign.judgments[columns], campaign.spent[columns]]
-    return pd.concat(both).drop_duplicates([*PAIR, "annotator"])
+    return pd.concat(both).drop_duplicates([*PAIR_KEY, "annotator"])
 
 
 def _pairs(candidates: pd.DataFrame, extra: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
-    wanted = pd.concat([candidates, extra]).drop_duplicates(PAIR)
+    wanted = pd.concat([candidates, extra]).drop_duplicates(PAIR_KEY)
     judged = wanted["query_id"] == _one_query(wanted, same)["query_id"]
     pairs = wanted[judged].sort_values(["query_id", "batch", "moment_id"], ignore_index=True)
     return pairs.assign(
@@ -103,5 +103,5 @@ def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
 
 
 def _assignments(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    rows = frame.assign(pair=votes.pair_rows(frame[PAIR], pairs))[ASSIGNMENT]
+    rows = frame.assign(pair=votes.pair_rows(frame[PAIR_KEY], pairs))[ASSIGNMENT]
     return rows[rows["pair"] >= 0]

@@ -11,7 +11,7 @@ from annotation.assignment.extension import SECOND, Extension
 from annotation.assignment.inputs import Annotator, PlanInputs
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.votes.votes import FIRST_VOTES, Bools, Ints, last_shown, pair_rows
-from pipeline.campaign.next_step import Step, lines
+from pipeline.campaign.next_step import Step, format_steps
 
 DECIDED = ("two", "four", "discarded", "unjudgeable")
 
@@ -108,4 +108,4 @@ def summarize(figures: Mapping[str, Any], wanted: int, steps: Sequence[Step]) ->
     pairs = figures["pairs"]
     decided = sum(pairs[name] for name in DECIDED)
     line = f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted"
-    return "\n".join([line, *lines(steps)])
+    return "\n".join([line, *format_steps(steps)])

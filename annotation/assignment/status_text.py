@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation.assignment.progress import DECIDED
-from pipeline.campaign.next_step import Step, lines
+from pipeline.campaign.next_step import Step, format_steps
 from pipeline.core import tables
 
 PERSON = ("role", "done", "open", "hours", "per hour", "hours left", "refused")
@@ -15,7 +15,7 @@ def text(name: str, figures: Figures) -> str:
     """Return the figures of `annotation.status` as a page of text."""
     steps = [Step(**step) for step in figures["next"]]
     parts = [
-        [f"{name}: {figures['wanted']} judgments wanted; {_totals(figures)}", *lines(steps)],
+        [f"{name}: {figures['wanted']} judgments wanted; {_totals(figures)}", *format_steps(steps)],
         list(_people(figures)),
         list(_pace(figures)),
         list(_refused(figures["refused"])),

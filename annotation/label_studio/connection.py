@@ -11,7 +11,7 @@ from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.roster import Roster, read_roster
-from pipeline.campaign.campaign import CampaignError, Opened, running
+from pipeline.campaign.campaign import Campaign, CampaignError, load_open_campaign
 from pipeline.core import cli
 from pipeline.core.params import load
 
@@ -22,7 +22,7 @@ PATIENCE_SECONDS = 900
 class Connection(NamedTuple):
     """A running campaign, the server it runs on, and what it takes to tell its tasks."""
 
-    campaign: Opened
+    campaign: Campaign
     studio: LabelStudio
     signer: Signer
     roster: Roster
@@ -34,7 +34,7 @@ def connect(name: str) -> Connection | None:
     Raises:
         MomentRankError: the campaign's files are wrong, or its secret is not here.
     """
-    campaign = running()
+    campaign = load_open_campaign()
     if campaign is None:
         cli.log(f"{name}: no campaign is open, so nobody is asked")
         return None

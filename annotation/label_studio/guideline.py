@@ -14,7 +14,7 @@ from pipeline.campaign.guideline import (
     LevelNumber,
     Reason,
     ReasonName,
-    parts,
+    split_guideline,
 )
 
 FILE = Path(__file__).parent.parent / NAME
@@ -43,7 +43,7 @@ def read(text: str) -> Guideline:
     Raises:
         GuidelineError: the head is missing or wrong, or the text has no place for the levels.
     """
-    head, body = parts(text)
+    head, body = split_guideline(text)
     if body.count(_LEVELS_HERE) != 1:
         raise GuidelineError(
             f"{NAME}: {_LEVELS_HERE} must appear exactly once, on a line of its own"

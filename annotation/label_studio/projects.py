@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.records import Project
-from pipeline.campaign.campaign import CampaignError, Opened
+from pipeline.campaign.campaign import Campaign, CampaignError
 
 MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator ([0-9]{1,9})\.")
 TITLE_LENGTH = 50
@@ -37,7 +37,7 @@ def page_url(studio: LabelStudio, project: Project) -> str:
 
 
 def find_projects(
-    studio: LabelStudio, opened: Opened, *, beside_others: bool = False
+    studio: LabelStudio, opened: Campaign, *, beside_others: bool = False
 ) -> dict[int, Project]:
     """Return the campaign's projects by annotator.
 

@@ -14,7 +14,7 @@ import pandas as pd
 from annotation.pooling.design import Design
 from annotation.pooling.draw import LEAST_QUERIES
 from annotation.pooling.estimator import Beyond, Counts, Interval, beyond, most_unseen
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.pairs import PAIR_KEY
 
 LEVELS = (1, 2, 3, 4)
 SIMILARITIES = [round(edge / 10, 1) for edge in range(-10, 11)]
@@ -42,7 +42,7 @@ def report(
     its stratum's sample is smaller by one. `beyond` has a row for each of `depths` (ranks below
     `design.top`) and level, and none while fewer than two queries can be used.
     """
-    pairs = audit.merge(consensus[[*PAIR, "level", "outcome"]], on=PAIR, how="left")
+    pairs = audit.merge(consensus[[*PAIR_KEY, "level", "outcome"]], on=PAIR_KEY, how="left")
     pairs["waiting"] = pairs["outcome"].isna() | (pairs["outcome"] == "waiting")
     waiting = pairs.loc[pairs["waiting"], "query_id"].unique()
     done = pairs[~pairs["query_id"].isin(waiting)]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from annotation.pooling.ranked import rank_pool
 from momentrank.segments import iou
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import places
@@ -131,4 +131,4 @@ def judged_or_wanted(
     """
     decided = consensus[consensus["outcome"] != "waiting"]
     known = [candidates[candidates["batch"] == 1], audit, topup, decided]
-    return pd.concat([frame[PAIR] for frame in known]).drop_duplicates()
+    return pd.concat([frame[PAIR_KEY] for frame in known]).drop_duplicates()

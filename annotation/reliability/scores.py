@@ -16,7 +16,7 @@ from annotation.votes.votes import (
     drop_stale,
     select_votes,
 )
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.pairs import PAIR_KEY
 
 Floats = npt.NDArray[np.float64]
 
@@ -76,7 +76,7 @@ def sort_scores(scores: Scores) -> Scores:
 def campaign_scores(judgments: pd.DataFrame, shown: pd.DataFrame, pairs: pd.DataFrame) -> Scores:
     """Return the votes with a level; `shown` are the pairs as they were last shown."""
     usable = drop_stale(judgments, shown)
-    counted = select_votes(usable, pairs[PAIR])
+    counted = select_votes(usable, pairs[PAIR_KEY])
     counted = counted.select(counted.level != NO_LEVEL)
     annotator, annotators = pd.factorize(counted.annotator, sort=True)
     times, seconds = (usable[name].to_numpy()[counted.row] for name in ("submitted_at", "seconds"))

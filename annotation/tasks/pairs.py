@@ -3,7 +3,7 @@
 import pandas as pd
 
 from annotation.votes.votes import last_shown
-from pipeline.campaign.pairs import PAIR, SHOWN
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import tables
 
 
@@ -13,9 +13,9 @@ def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     `shown` has the ledger's columns without `pair_id`. A pair whose text or clip has changed
     since is shown again, under a new number; so is one that is as it once was.
     """
-    ordered = shown.drop_duplicates(SHOWN).sort_values(["query_id", "rank", "moment_id"])
+    ordered = shown.drop_duplicates(SHOWN_KEY).sort_values(["query_id", "rank", "moment_id"])
     last = pd.MultiIndex.from_frame(last_shown(ledger))
-    new = ordered[~pd.MultiIndex.from_frame(ordered[SHOWN]).isin(last)]
+    new = ordered[~pd.MultiIndex.from_frame(ordered[SHOWN_KEY]).isin(last)]
     first = 0 if ledger.empty else int(ledger["pair_id"].max()) + 1
     numbered = new.assign(pair_id=range(first, first + len(new)))[ledger.columns]
     return tables.PAIRS.check(pd.concat([ledger, numbered], ignore_index=True))
@@ -27,7 +27,7 @@ def find_restored(ledger: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     What was judged of them then counts again, although nobody need be asked: the ledger must
     say so, for the consensus knows nothing else.
     """
-    before = ledger[SHOWN].drop_duplicates()
+    before = ledger[SHOWN_KEY].drop_duplicates()
     last = last_shown(ledger)
     gone = before[~pd.MultiIndex.from_frame(before).isin(pd.MultiIndex.from_frame(last))]
-    return now.merge(gone, on=SHOWN).drop_duplicates(PAIR)
+    return now.merge(gone, on=SHOWN_KEY).drop_duplicates(PAIR_KEY)

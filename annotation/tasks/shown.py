@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from pipeline.campaign.pairs import PAIR, query_sha
+from pipeline.campaign.pairs import PAIR_KEY, query_sha
 from pipeline.core import tables
 
 
@@ -19,7 +19,7 @@ def join_shown(
 
     To the columns of `candidates` come `query, clip, query_sha, clip_sha`.
     """
-    pairs = pd.concat([candidates, extra]).drop_duplicates(PAIR)
+    pairs = pd.concat([candidates, extra]).drop_duplicates(PAIR_KEY)
     pairs = pairs.merge(queries[["query_id", "query"]], on="query_id")
     pairs = pairs.merge(clips[["moment_id", "clip", "clip_sha"]], on="moment_id")
     return pairs.assign(query_sha=pairs["query"].map(query_sha))
@@ -31,7 +31,7 @@ def join_details(pairs: pd.DataFrame) -> pd.DataFrame:
     captions = tables.CAPTIONS.read()[["moment_id", "caption"]]
     videos = tables.VIDEOS.read()[["video_id", "duration"]]
     whole = pairs.merge(moments, on="moment_id").merge(captions, on="moment_id")
-    return whole.merge(videos, on="video_id").sort_values(PAIR, ignore_index=True)
+    return whole.merge(videos, on="video_id").sort_values(PAIR_KEY, ignore_index=True)
 
 
 FIRST_EXTRA = 3
@@ -49,12 +49,12 @@ def extra_pairs(
     so that no batch gives itself away as one of strangers), then each run's.
     """
     asked = pd.concat([audit.assign(source=0, run=""), topup.assign(source=1, run=topup["origin"])])
-    asked = asked.drop_duplicates(PAIR).drop(columns="origin")
-    known = asked.merge(candidates[[*PAIR, "batch"]], on=PAIR, how="left")
+    asked = asked.drop_duplicates(PAIR_KEY).drop(columns="origin")
+    known = asked.merge(candidates[[*PAIR_KEY, "batch"]], on=PAIR_KEY, how="left")
     known["batch"] = known["batch"].fillna(0).astype("int64")
     own = known[known["batch"] == 0].sort_values(["query_id", "source", "run", "moment_id"])
     own["part"] = own.groupby(["query_id", "source", "run"]).cumcount() // size
     number = own.groupby(["query_id", "source", "run", "part"]).ngroup()
     own["batch"] = FIRST_EXTRA + number - number.groupby(own["query_id"]).transform("min")
     rows = pd.concat([known[known["batch"] > 1], own])[tables.WANTED.columns]
-    return tables.WANTED.check(rows.sort_values(PAIR, ignore_index=True))
+    return tables.WANTED.check(rows.sort_values(PAIR_KEY, ignore_index=True))

@@ -9,7 +9,7 @@ from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key, Signer
 from annotation.tasks import unfinished
 from annotation.tasks.projects import ProjectDiff, Step
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng
 from pipeline.core.progress import progress
 from pipeline.video import store
@@ -31,7 +31,7 @@ class TaskData:
 
     def __init__(self, pairs: pd.DataFrame, setting: str, batch: int) -> None:
         """Take pairs with what is shown of each, `clips.url`, and how many go in one request."""
-        rows = pairs.drop_duplicates(PAIR)
+        rows = pairs.drop_duplicates(PAIR_KEY)
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
         self._setting, self.batch = setting, batch

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.campaign.pairs import ALL_VOTES, PAIR, SHOWN, newest
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newest
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -42,13 +42,13 @@ class Votes(NamedTuple):
 
 def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame) -> Ints:
     """Return for each row of `frame` the row of its pair in `pairs`, -1 where it has none."""
-    index = pd.MultiIndex.from_frame(pairs[PAIR])
-    return index.get_indexer(pd.MultiIndex.from_frame(frame[PAIR])).astype(np.int64)
+    index = pd.MultiIndex.from_frame(pairs[PAIR_KEY])
+    return index.get_indexer(pd.MultiIndex.from_frame(frame[PAIR_KEY])).astype(np.int64)
 
 
 def last_shown(ledger: pd.DataFrame) -> pd.DataFrame:
     """Return the hashes of each pair as it was last shown."""
-    return newest(ledger)[SHOWN]
+    return select_newest(ledger)[SHOWN_KEY]
 
 
 def drop_stale(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def drop_stale(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     judged of another text or clip, or was never shown, is stale.
     """
     voting = judgments[judgments["kind"].isin(VOTING)]
-    return voting.merge(shown[SHOWN], on=SHOWN)
+    return voting.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
 
 
 def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> Votes:

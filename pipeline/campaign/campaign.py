@@ -25,10 +25,10 @@ class CampaignError(MomentRankError):
     """Something that the campaign does not allow as it is."""
 
 
-class Opened(Section):
+class Campaign(Section):
     """A campaign: what marks its tasks, and under which rules people judge.
 
-    `id` stands in every project and key of it; `guideline` is the version that annotators
+    `id` is part of every project and key of it; `guideline` is the version that annotators
     read; answers in a `rehearsal` may be simulated. Times are UTC. `given_up` is the number of
     pairs that were wanted and not decided when it was closed, `settings` are the keys of
     params.yaml that made what was judged, as they were then.
@@ -49,23 +49,23 @@ class Opened(Section):
         return self.closed_at is not None
 
 
-def current(path: Path = FILE) -> Opened | None:
+def load_campaign(path: Path = FILE) -> Campaign | None:
     """Return the campaign, also one that was closed; None before it is opened.
 
     Raises:
         FileError: the file is missing or not YAML.
         ParamsError: a key is unknown, missing or impossible.
     """
-    return None if files.read_yaml(path) is None else read_model(Opened, path)
+    return None if files.read_yaml(path) is None else read_model(Campaign, path)
 
 
-def running(path: Path = FILE) -> Opened | None:
+def load_open_campaign(path: Path = FILE) -> Campaign | None:
     """Return the campaign if people are asked in it: it is open and not closed."""
-    campaign = current(path)
+    campaign = load_campaign(path)
     return None if campaign is None or campaign.closed else campaign
 
 
-def write(campaign: Opened, path: Path = FILE) -> None:
+def write_campaign(campaign: Campaign, path: Path = FILE) -> None:
     """Write the campaign's file."""
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.model_dump().items())
     with files.unfinished(path) as stream:

@@ -1,4 +1,4 @@
-"""What is released: queries, pairs with what people came to, and votes (design, section 4)."""
+"""The collection that is released: queries, pairs with their consensus, and votes."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,12 +7,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline.campaign.campaign import Opened
-from pipeline.campaign.pairs import ALL_VOTES, PAIR, newest
+from pipeline.campaign.campaign import Campaign
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
 from pipeline.core import captions, tables
 
-SPLITS = ("val", "test")
-OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
 CANDIDATES = "candidates"
 
 
@@ -24,14 +22,15 @@ class ReleaseError(MomentRankError):
 class Collection:
     """What people made of the frozen queries.
 
-    `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` is
-    the ledger, each pair as it was last shown, by pair_id, with `split, level, mean, outcome`,
-    the number of its `scores`, and its `origin`: candidates, audit, or the run that brought it.
+    `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` are
+    the pairs that were shown, each as it was last shown, by pair_id, with `split, level, mean,
+    outcome`, the number of its `scores`, and its `origin`: candidates, audit, or the run that
+    brought it.
     `votes` are `pair_id, worker, level, reason`: the ones that count. `elsewhere` counts pairs
     that were shown of queries that are none of these.
     """
 
-    campaign: Opened | None
+    campaign: Campaign | None
     frozen: pd.DataFrame
     pairs: pd.DataFrame
     votes: pd.DataFrame
@@ -56,7 +55,7 @@ class Collection:
 
     @property
     def status(self) -> str:
-        """Where the campaign stands: `not opened`, `open` or `closed`."""
+        """The campaign's status: `not opened`, `open` or `closed`."""
         if self.campaign is None:
             return "not opened"
         return "closed" if self.campaign.closed else "open"
@@ -69,8 +68,8 @@ class Collection:
         return None if self.newest is None else str(self.newest.date())
 
     @cached_property
-    def standing(self) -> dict[str, Any]:
-        """How far the judging is, in numbers.
+    def counts(self) -> dict[str, Any]:
+        """How far judging is, in numbers.
 
         `given_up` are discarded pairs that never got their four levels, and with them those that
         nobody was ever shown.
@@ -86,7 +85,7 @@ class Collection:
             "queries_without_level": len(self.frozen) - len(self.queries),
             "pairs": len(self.pairs),
             "pairs_with_level": len(self.judged),
-            **{f"pairs_{name}": int((outcome == name).sum()) for name in OUTCOMES},
+            **{f"pairs_{name}": int((outcome == name).sum()) for name in tables.OUTCOMES},
             "pairs_given_up": max(int(given_up.sum()), left),
             "pairs_of_other_queries": self.elsewhere,
             "votes": int(self.votes["level"].notna().sum()),
@@ -97,52 +96,52 @@ class Collection:
     def complete(self) -> bool:
         """Whether people are done: the campaign is closed, and nothing was left unasked."""
         left = ("queries_never_shown", "pairs_waiting", "pairs_given_up")
-        return self.status == "closed" and not any(self.standing[name] for name in left)
+        return self.status == "closed" and not any(self.counts[name] for name in left)
 
 
-class Sources(NamedTuple):
+class CollectionTables(NamedTuple):
     """The tables that a release is made of; `newest` is when people last judged.
 
-    `besides` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
+    `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
     """
 
     queries: pd.DataFrame
-    ledger: pd.DataFrame
+    pairs: pd.DataFrame
     consensus: pd.DataFrame
     votes: pd.DataFrame
-    besides: pd.DataFrame
+    extra: pd.DataFrame
     newest: pd.Timestamp | None = None
 
 
-def besides(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
-    """Return what was judged beyond the first `candidates` ranks, and why, as `PAIR, origin`.
+def extra_pairs(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
+    """Return what was judged beyond the first `candidates` ranks, and why, as `PAIR_KEY, origin`.
 
     `audit`, else the name of the run that brought it.
     """
     both = pd.concat([audit.assign(origin="audit"), topup])
-    return both.loc[both["rank"] > candidates, [*PAIR, "origin"]].drop_duplicates(PAIR)
+    return both.loc[both["rank"] > candidates, [*PAIR_KEY, "origin"]].drop_duplicates(PAIR_KEY)
 
 
-def collection(campaign: Opened | None, made: Sources) -> Collection:
+def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     """Put together what is released.
 
     Raises:
         ReleaseError: a validation and a test query are equal in text, or the consensus is of
-            another ledger.
+            other pairs.
     """
-    captions.refuse_shared(made.queries, tables.FROZEN_QUERIES.path)
-    frozen = one_of_each_text(made.queries)
-    shown = newest(made.ledger)
+    captions.refuse_shared(source.queries, tables.FROZEN_QUERIES.path)
+    frozen = select_distinct_texts(source.queries)
+    shown = select_newest(source.pairs)
     own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
-    found = made.consensus.assign(scores=made.consensus["scores"].map(len))
-    pairs = own.merge(found, on=PAIR, how="left", validate="one_to_one")
-    pairs = pairs.merge(made.besides, on=PAIR, how="left", validate="one_to_one")
+    consensus = source.consensus.assign(scores=source.consensus["scores"].map(len))
+    pairs = own.merge(consensus, on=PAIR_KEY, how="left", validate="one_to_one")
+    pairs = pairs.merge(source.extra, on=PAIR_KEY, how="left", validate="one_to_one")
     pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     if pairs["outcome"].isna().any():
         raise ReleaseError(
             f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"
         )
-    counted = made.votes[made.votes["pair_id"].isin(pairs["pair_id"])]
+    counted = source.votes[source.votes["pair_id"].isin(pairs["pair_id"])]
     ordered = counted.sort_values(["pair_id", "annotator"], ignore_index=True)
     return Collection(
         campaign,
@@ -150,11 +149,11 @@ def collection(campaign: Opened | None, made: Sources) -> Collection:
         pairs.reset_index(drop=True),
         ordered.rename(columns={"annotator": "worker"}),
         elsewhere=len(shown) - len(own),
-        newest=made.newest,
+        newest=source.newest,
     )
 
 
-def one_of_each_text(queries: pd.DataFrame) -> pd.DataFrame:
-    """Return the queries that are judged: of equal texts that of the smallest query_id."""
+def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:
+    """Return the queries that are judged: of equal texts the one with the smallest query_id."""
     ordered = queries.sort_values("query_id")
     return ordered[~captions.text_key(ordered["query"]).duplicated()].reset_index(drop=True)

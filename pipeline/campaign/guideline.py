@@ -48,14 +48,14 @@ class Head(Section):
     reasons: dict[ReasonName, Reason]
 
 
-class Parts(NamedTuple):
+class Guideline(NamedTuple):
     """The guideline's head, and its text in Markdown."""
 
     head: Head
     body: str
 
 
-def parts(text: str) -> Parts:
+def split_guideline(text: str) -> Guideline:
     """Take a text with a YAML head apart.
 
     Raises:
@@ -75,4 +75,4 @@ def parts(text: str) -> Parts:
         raise GuidelineError(f"{NAME}: reasons: must be {', '.join(get_args(ReasonName))}")
     if len({reason.key for reason in head.reasons.values()}) != len(head.reasons):
         raise GuidelineError(f"{NAME}: reasons: two reasons have the same key")
-    return Parts(head, found[2])
+    return Guideline(head, found[2])

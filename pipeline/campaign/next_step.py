@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.campaign.campaign import Opened
+from pipeline.campaign.campaign import Campaign
 from pipeline.core import files, tables
 
 MANIFEST = Path("datasets/release/manifest.json")
@@ -36,7 +36,7 @@ class Situation(NamedTuple):
     know (the report does not look at the server) is taken to be well.
     """
 
-    campaign: Opened | None
+    campaign: Campaign | None
     state: Mapping[str, Any]
     candidates: bool = True
     server: bool = True
@@ -59,12 +59,12 @@ def next_steps(now: Situation) -> list[Step]:
     return list(_run(now))
 
 
-def lines(steps: Sequence[Step]) -> list[str]:
+def format_steps(steps: Sequence[Step]) -> list[str]:
     """Return the steps as a terminal shows them."""
     return [f"{'also' if place else 'next'}: {step.text}" for place, step in enumerate(steps)]
 
 
-def waits(state: Mapping[str, Any]) -> list[str]:
+def list_open(state: Mapping[str, Any]) -> list[str]:
     """Return what keeps a campaign from being closed, with numbers; empty: nothing does."""
     pairs, queries = state["pairs"], state["queries"]
     parts = {
@@ -75,7 +75,7 @@ def waits(state: Mapping[str, Any]) -> list[str]:
     return [f"{number:,} {what}" for what, number in parts.items() if number]
 
 
-def is_released(campaign: Opened, path: Path = MANIFEST) -> bool:
+def is_released(campaign: Campaign, path: Path = MANIFEST) -> bool:
     """Return whether this campaign was released as it is now."""
     manifest = files.read_json(path) if path.is_file() else None
     return isinstance(manifest, dict) and manifest.get("campaign") == campaign.model_dump()
@@ -106,7 +106,7 @@ def _run(now: Situation) -> Iterator[Step]:
             " LABEL_STUDIO_API_KEY), or start one",
             "make label-studio",
         )
-    elif waits(now.state):
+    elif list_open(now.state):
         yield from _ask_people(now)
     else:
         yield Step("close the campaign", "python -m annotation.campaign close")

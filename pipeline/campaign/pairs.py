@@ -1,11 +1,16 @@
-"""The ledger: every pair that was shown, and shown anew once its text or clip had changed."""
+"""Pairs that were shown to people: their keys, and which row of a pair is the newest.
+
+A pair whose query or clip has changed is shown again, as a row of its own.
+"""
 
 import hashlib
 
 import pandas as pd
 
-PAIR = ["query_id", "moment_id"]
-SHOWN = [*PAIR, "query_sha", "clip_sha"]
+PAIR_KEY = ["query_id", "moment_id"]
+"""What a pair is told apart by."""
+SHOWN_KEY = [*PAIR_KEY, "query_sha", "clip_sha"]
+"""What a pair as it was shown is told apart by."""
 ALL_VOTES = 4
 """How many levels people give a pair at most."""
 HASH_DIGITS = 32
@@ -16,6 +21,6 @@ def query_sha(query: str) -> str:
     return hashlib.sha256(query.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_DIGITS]
 
 
-def newest(ledger: pd.DataFrame) -> pd.DataFrame:
+def select_newest(pairs: pd.DataFrame) -> pd.DataFrame:
     """Return each pair as it was last shown: the row of its highest pair_id, in their order."""
-    return ledger.sort_values("pair_id").drop_duplicates(PAIR, keep="last")
+    return pairs.sort_values("pair_id").drop_duplicates(PAIR_KEY, keep="last")

@@ -15,7 +15,12 @@ from pipeline.core.table import INSTANT, Table
 MODALITIES = ("v", "t", "vt")
 ANSWER_PROBLEMS = ("empty", "malformed", "foreign", "twice", "bad-level", "bad-reason",
                    "no-reason", "reason-alone", "both")  # fmt: skip
-SPLITS = ("val", "test", "train")
+JUDGED_SPLITS = ("val", "test")
+SPLITS = (*JUDGED_SPLITS, "train")
+LEVELS = range(5)
+"""The levels of relevance, 0 to 4."""
+OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
+"""What the votes on a pair come to."""
 WORK = table.WORK
 CAMPAIGN = Path("datasets/campaign")
 RELEASE = Path("datasets/release")
@@ -123,7 +128,7 @@ FROZEN_QUERIES = _table(
     ["query_id"],
     query_id=_id(),
     query=_text(),
-    split=_one_of("val", "test"),
+    split=_one_of(*JUDGED_SPLITS),
 )
 CANDIDATES = _table(
     WORK / "candidates.parquet",
@@ -270,7 +275,7 @@ CONSENSUS = _table(
     level=_number("Int64", 0, 4, nullable=True),
     mean=_number("float64", 0, 4, nullable=True),
     scores=_column("object"),
-    outcome=_one_of("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting"),
+    outcome=_one_of(*OUTCOMES),
 )
 COUNTED_VOTES = _table(
     WORK / "counted_votes.parquet",

@@ -6,8 +6,9 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
-from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
+from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution import figures
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.figures import Row
@@ -122,7 +123,7 @@ def configs(found: Collection, sizes: list[int]) -> list[dict[str, Any]]:
         return {"config_name": name, **default, "data_files": listed}
 
     corpus = [config("corpus", {"corpus": CORPUS_FILE})] if len(found.pairs) else []
-    splits = [split for split in SPLITS if (found.queries["split"] == split).any()]
+    splits = [split for split in JUDGED_SPLITS if (found.queries["split"] == split).any()]
     tables = (DEFAULT, "queries", "top_ranked") if splits else ()
     return [
         *corpus,
@@ -132,7 +133,7 @@ def configs(found: Collection, sizes: list[int]) -> list[dict[str, Any]]:
 
 
 def _outcomes(found: Collection) -> str:
-    now = found.standing
+    now = found.counts
     return (
         f"People were shown {now['pairs']:,} pairs; {now['votes']:,} votes count. Agreed by two"
         f" {now['pairs_two']:,}, by four {now['pairs_four']:,}, adjudicated"

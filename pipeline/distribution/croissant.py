@@ -6,8 +6,9 @@ The training sets are another stage's and may be missing: they stand in the card
 from collections.abc import Sequence
 from typing import Any
 
-from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
+from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution.card import ABOUT
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.files import Part, Parts, json_object
@@ -49,14 +50,14 @@ RECORDS: dict[str, dict[str, str]] = {
         "end": FLOAT,
         "duration": FLOAT,
     },
-    **{f"queries/{split}.parquet": {"_id": TEXT, "text": TEXT} for split in SPLITS},
+    **{f"queries/{split}.parquet": {"_id": TEXT, "text": TEXT} for split in JUDGED_SPLITS},
     **{
         f"qrels/{split}.parquet": {"query-id": TEXT, "corpus-id": TEXT, "score": INTEGER}
-        for split in SPLITS
+        for split in JUDGED_SPLITS
     },
     **{
         f"top_ranked/{split}.parquet": {"query-id": TEXT, "corpus-ids": f"{TEXT}[]"}
-        for split in SPLITS
+        for split in JUDGED_SPLITS
     },
 }
 """The columns of each file that records are made of; `[]` marks lists."""

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from pipeline.campaign.collection import CANDIDATES, SPLITS, Collection
+from pipeline.campaign.collection import CANDIDATES, Collection
+from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.core.text import count_words, vocabulary
 
 Row = list[str]
@@ -88,7 +89,7 @@ def query_table(found: Collection, batch: int) -> list[Row]:
 def _by_split(found: Collection, figures: Figures) -> list[Row]:
     """Return a header and a row for each figure; a column for each split, and one for both."""
     both = Judged(found.queries, found.judged)
-    parts = [Judged(*(frame[frame["split"] == split] for frame in both)) for split in SPLITS]
+    parts = [Judged(*(frame[frame["split"] == split] for frame in both)) for split in JUDGED_SPLITS]
     rows = [[name, *map(figure, [*parts, both])] for name, figure in figures.items()]
     return [["", "validation", "test", "both"], *rows]
 

@@ -8,7 +8,8 @@ import pandas as pd
 from momentrank import segments
 from momentrank.formats import text, trec
 from momentrank.ids import json_names, query_numbers
-from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.campaign.collection import Collection
+from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution.files import Part, Parts, csv_rows, json_list, json_object
 
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
@@ -19,11 +20,11 @@ _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
 def judged_parts(found: Collection, meanings: dict[str, Any]) -> Parts:
     """Return the files that hold queries, levels and votes."""
     split = found.judged["split"]
-    of = {name: found.judged[split == name] for name in SPLITS}
+    of = {name: found.judged[split == name] for name in JUDGED_SPLITS}
     return {
-        **{f"{name}.json": _relevant_moments(found, of[name]) for name in SPLITS},
-        **{f"qrels/{name}.qrels": _segments(of[name]) for name in SPLITS},
-        **{f"qrels/{name}.moments.qrels": _moments(of[name]) for name in SPLITS},
+        **{f"{name}.json": _relevant_moments(found, of[name]) for name in JUDGED_SPLITS},
+        **{f"qrels/{name}.qrels": _segments(of[name]) for name in JUDGED_SPLITS},
+        **{f"qrels/{name}.moments.qrels": _moments(of[name]) for name in JUDGED_SPLITS},
         "qrels/levels.json": json_object(meanings),
         "queries.tsv": _queries(found.queries),
         **_tables(found),

@@ -4,14 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.campaign import guideline
-from pipeline.campaign.campaign import Opened
+from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import ReleaseError
 from pipeline.core import files
 
 GUIDELINE = Path("annotation") / guideline.NAME
 
 
-def meanings(campaign: Opened | None, path: Path = GUIDELINE) -> dict[str, Any]:
+def meanings(campaign: Campaign | None, path: Path = GUIDELINE) -> dict[str, Any]:
     """Return `guideline` (its version) and `levels`: name and meaning by number, as text.
 
     Raises:
@@ -20,7 +20,7 @@ def meanings(campaign: Opened | None, path: Path = GUIDELINE) -> dict[str, Any]:
         ReleaseError: people judged by another version.
     """
     with files.open_source(path) as stream:
-        head = guideline.parts(stream.read().decode("utf-8", errors="replace")).head
+        head = guideline.split_guideline(stream.read().decode("utf-8", errors="replace")).head
     if campaign is not None and campaign.guideline != head.version:
         raise ReleaseError(
             f"{path}: is version {head.version}, but people judged by {campaign.guideline}, and the"

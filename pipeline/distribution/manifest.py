@@ -28,7 +28,7 @@ def warnings(found: Collection, facts: Facts) -> list[str]:
 
 def progress(found: Collection) -> str:
     """Return how far the judging is, in one sentence."""
-    now = found.standing
+    now = found.counts
     return (
         f"{now['pairs_with_level']:,} of {now['pairs']:,} pairs that were shown have a level,"
         f" {now['pairs_waiting']:,} wait, {now['pairs_given_up']:,} were given up;"
@@ -52,7 +52,7 @@ def manifest(found: Collection, facts: Facts, params: Params, parts: Parts) -> P
         "made": facts.said,
         "agreement": facts.agreement,
         "campaign": None if campaign is None else campaign.model_dump(),
-        "standing": found.standing,
+        "standing": found.counts,
         "params": settings.used(params),
         "files": to_json({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",

@@ -6,7 +6,8 @@ people, from the ledger: the whole pool is the source corpus's own.
 
 import pyarrow as pa
 
-from pipeline.campaign.collection import SPLITS, Collection
+from pipeline.campaign.collection import Collection
+from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution.files import Part, Parts, parquet
 
 TEXT, TEXTS = pa.string(), pa.list_(pa.string())
@@ -29,7 +30,7 @@ CORPUS_FILE = "corpus/corpus.parquet"
 def mteb_parts(found: Collection) -> Parts:
     """Return the four tables; all but the corpus have a file for each split."""
     parts: Parts = {CORPUS_FILE: _corpus(found)}
-    for split in SPLITS:
+    for split in JUDGED_SPLITS:
         parts[f"queries/{split}.parquet"] = _queries(found, split)
         parts[f"qrels/{split}.parquet"] = _qrels(found, split)
         parts[f"top_ranked/{split}.parquet"] = _top_ranked(found, split)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pipeline.campaign.campaign import FILE, Opened
+from pipeline.campaign.campaign import FILE, Campaign
 from pipeline.campaign.collection import ReleaseError
 from pipeline.core import csv_files, files, tables
 from pipeline.core.params import PARAMS
@@ -45,7 +45,7 @@ class Cell(NamedTuple):
     typed: bool
 
 
-def refuse_people(campaign: Opened | None, private: Path = PRIVATE) -> None:
+def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
     """Stop where something that would be released tells who somebody is.
 
     Raises:

@@ -3,7 +3,7 @@
 from pathlib import PurePath
 from typing import Any
 
-from pipeline.campaign.campaign import FILE, Opened
+from pipeline.campaign.campaign import FILE, Campaign
 from pipeline.campaign.collection import ReleaseError
 from pipeline.core.params import Params
 
@@ -53,7 +53,7 @@ def made(params: Params) -> dict[str, Any]:
     return {key: value for key, value in used(params).items() if key not in LATER}
 
 
-def refuse_changed(campaign: Opened | None, params: Params) -> None:
+def refuse_changed(campaign: Campaign | None, params: Params) -> None:
     """Stop where a closed campaign would be told of by settings that are not those it had.
 
     Raises:

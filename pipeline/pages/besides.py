@@ -6,7 +6,7 @@ which knows the sampling design; here stands what was seen.
 
 import pandas as pd
 
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.pages.sources import Sources
 from pipeline.pages.tables import Grid, count, decimal, percent
 
@@ -21,7 +21,7 @@ NOTE = (
 def besides(sources: Sources) -> pd.DataFrame:
     """Return `why, pairs, with_level, mean, at_least_1, at_least_3`; no rows where nobody asked."""
     asked = pd.concat([_of_audit(sources), _of_runs(sources.topup)], ignore_index=True)
-    judged = asked.merge(sources.collection.judged[[*PAIR, "level"]], on=PAIR, how="left")
+    judged = asked.merge(sources.collection.judged[[*PAIR_KEY, "level"]], on=PAIR_KEY, how="left")
     rows = [
         {
             "why": why,
@@ -45,12 +45,12 @@ def _of_audit(sources: Sources) -> pd.DataFrame:
     )
     near = (audit["origin"] == "top") & (audit["rank"] <= deepest)
     named = audit.assign(why=why.mask(near, f"Audit: ranks 1 to {deepest}"))
-    return named.sort_values(["origin", "rank"], ascending=[False, True])[[*PAIR, "why"]]
+    return named.sort_values(["origin", "rank"], ascending=[False, True])[[*PAIR_KEY, "why"]]
 
 
 def _of_runs(topup: pd.DataFrame) -> pd.DataFrame:
-    ordered = topup.assign(why="Found by " + topup["origin"]).sort_values(["why", *PAIR])
-    return ordered[[*PAIR, "why"]]
+    ordered = topup.assign(why="Found by " + topup["origin"]).sort_values(["why", *PAIR_KEY])
+    return ordered[[*PAIR_KEY, "why"]]
 
 
 def besides_grid(found: pd.DataFrame) -> Grid:

@@ -77,7 +77,7 @@ def standing(sources: Sources) -> Standing:
     While the campaign runs the plan says what is wanted, also what nobody was shown yet; else
     the ledger does.
     """
-    found, now = sources.collection, sources.collection.standing
+    found, now = sources.collection, sources.collection.counts
     shown, waiting = now["pairs"], now["pairs_waiting"]
     planned = sources.state.get("pairs")
     wanted = shown if found.status != "open" or not planned else max(planned["all"], shown)
@@ -130,7 +130,7 @@ def _agreement(found: Figures, least: float) -> Check:
 
 
 def _discarded(sources: Sources, most: float) -> Check:
-    now = sources.collection.standing
+    now = sources.collection.counts
     without = now["pairs_discarded"] + now["pairs_unjudgeable"]
     decided = now["pairs"] - now["pairs_waiting"]
     detail = f"{without:,} of {decided:,} decided pairs have no level"

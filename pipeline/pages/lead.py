@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pandas as pd
 
-from pipeline.campaign.pairs import PAIR
+from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.pages.sources import Sources
 from pipeline.pages.tables import Cell, Grid, count, decimal, percent
 
@@ -130,8 +130,8 @@ def disputed(sources: Sources) -> list[Disputed]:
 
 
 def _disputed(sources: Sources) -> pd.DataFrame:
-    scores = sources.consensus[[*PAIR, "scores"]]
-    pairs = sources.collection.pairs.drop(columns="scores").merge(scores, on=PAIR)
+    scores = sources.consensus[[*PAIR_KEY, "scores"]]
+    pairs = sources.collection.pairs.drop(columns="scores").merge(scores, on=PAIR_KEY)
     pairs = pairs.assign(apart=[max(s) - min(s) if len(s) else 0 for s in pairs["scores"]])
     kept = pairs[(pairs["apart"] >= APART) | (pairs["outcome"] == "unjudgeable")]
     kept = kept.assign(order=kept["outcome"].map(ORDER))

@@ -9,7 +9,7 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline.campaign import collection as release
-from pipeline.campaign.campaign import current
+from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.collection import Collection
 from pipeline.campaign.next_step import is_released
 from pipeline.core import captions, cli, csv_files, files, tables
@@ -71,16 +71,16 @@ def read(params: Params) -> Sources:
     modalities = params.ingest.pool_modalities
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
     audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
-    made = release.Sources(
+    made = release.CollectionTables(
         tables.FROZEN_QUERIES.read(),
         tables.PAIRS.read(),
         consensus,
         tables.COUNTED_VOTES.read(),
-        release.besides(audit, topup, params.candidates.top),
+        release.extra_pairs(audit, topup, params.candidates.top),
     )
-    campaign = current()
+    campaign = load_campaign()
     return Sources(
-        collection=release.collection(campaign, made),
+        collection=release.collect(campaign, made),
         moments=captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),

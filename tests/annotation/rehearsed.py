@@ -16,7 +16,7 @@ from annotation.plan import plan
 from annotation.simulation.answers import answer_pair
 from annotation.tasks.pairs import append_pairs
 from pipeline import sample
-from pipeline.campaign.pairs import PAIR, SHOWN, query_sha
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, query_sha
 from pipeline.core import captions, tables
 from pipeline.core.params import load
 from pipeline.sitcom.screenplay import load_screenplay
@@ -104,14 +104,14 @@ def _rounds(queries, candidates, moments, truth, seed):
             queries=queries[["query_id", "query"]],
             candidates=candidates,
             clips=set(moments["moment_id"]),
-            shown=shown[SHOWN],
+            shown=shown[SHOWN_KEY],
             judgments=judgments,
             open_tasks=tables.ASSIGNMENTS.empty(),
             annotators=annotators,
             extend={},
             rule=Rule(int(candidates.loc[candidates["batch"] == 1, "rank"].max())),
         )
-        wanted = plan(campaign).assignments.merge(shown, on=PAIR)
+        wanted = plan(campaign).assignments.merge(shown, on=PAIR_KEY)
         if wanted.empty:
             return
         ledger = append_pairs(ledger, wanted.drop(columns=["annotator", "kind", "batch"]))
@@ -128,7 +128,7 @@ def _judged(wanted, truth, seed, before) -> pd.DataFrame:
         answer = answer_pair(level, seed, one.annotator, one.query_id, one.moment_id)
         rows.append(
             {
-                **{name: getattr(one, name) for name in [*SHOWN, "annotator", "kind"]},
+                **{name: getattr(one, name) for name in [*SHOWN_KEY, "annotator", "kind"]},
                 "level": answer.level,
                 "reason": "broken-clip" if answer.level is None else None,
                 "submitted_at": START + pd.Timedelta(seconds=number),

@@ -15,7 +15,7 @@ from annotation.label_studio import guideline, keys, roster, settings
 from annotation.push import describe_pairs
 from annotation.tasks.pairs import append_pairs
 from pipeline.campaign import next_step
-from pipeline.campaign.campaign import FILE, CampaignError, current, write
+from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, write_campaign
 from pipeline.campaign.guideline import GuidelineError
 from pipeline.core import cli, files, tables
 from pipeline.core.params import load
@@ -32,19 +32,19 @@ def folder(tmp_path, monkeypatch, repository):
 
 
 def test_without_a_server_nothing_is_closed_unless_that_is_said(folder):
-    write(OPEN)
+    write_campaign(OPEN)
     with pytest.raises(CampaignError, match=r"since the last pull would be lost; .* --offline"):
         campaign.close_campaign(OPEN, give_up=True)
-    assert current() == OPEN
+    assert load_campaign() == OPEN
 
 
 def test_a_campaign_file_of_before_gave_nothing_up_and_tells_what_one_did(folder):
-    write(OPEN)
+    write_campaign(OPEN)
     text = FILE.read_text().replace("given_up: 0\n", "")
     FILE.write_text(text)
-    assert current() == OPEN
-    write(OPEN.model_copy(update={"given_up": 7}))
-    assert current().given_up == 7
+    assert load_campaign() == OPEN
+    write_campaign(OPEN.model_copy(update={"given_up": 7}))
+    assert load_campaign().given_up == 7
 
 
 def test_freezing_twice_is_freezing_once(folder, repository):
@@ -80,9 +80,9 @@ def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
         patched.setattr(guideline, "current", wrong)
         with pytest.raises(GuidelineError):
             campaign.open_campaign("Test", rehearsal=True, people=6)
-    assert (current(), settings.value(keys.SECRET)) == (None, None)
+    assert (load_campaign(), settings.value(keys.SECRET)) == (None, None)
     assert (len(tables.FROZEN_QUERIES.read()), roster.PUBLIC.read_text()) == (0, before)
-    assert campaign.open_campaign("Test", rehearsal=True, people=6) == current()
+    assert campaign.open_campaign("Test", rehearsal=True, people=6) == load_campaign()
     assert (len(tables.FROZEN_QUERIES.read()), len(roster.read_people())) == (2, 6)
 
 
@@ -138,14 +138,14 @@ BOTH = AGREED | {(SECOND, 1): 0, (SECOND, 2): 0}
 
 
 def end(**how):
-    return campaign.close_campaign(current(), **({"give_up": False} | how))
+    return campaign.close_campaign(load_campaign(), **({"give_up": False} | how))
 
 
 def test_what_people_do_just_before_their_tasks_are_closed_is_not_given_up(closing):
     found = closing(AGREED)
     found.meanwhile = BOTH
     assert end(give_up=True)["pairs"]["two"] == 2
-    assert (current().closed, current().given_up) == (True, 0)
+    assert (load_campaign().closed, load_campaign().given_up) == (True, 0)
 
 
 def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
@@ -154,8 +154,8 @@ def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
     found.meanwhile = {(SECOND, 2): 4}
     with pytest.raises(CampaignError, match=r"1 pairs wait for judgments: go on with `dvc repro`"):
         end()
-    assert not current().closed
-    assert end(give_up=True)["pairs"]["discarded"] == current().given_up == 1
+    assert not load_campaign().closed
+    assert end(give_up=True)["pairs"]["discarded"] == load_campaign().given_up == 1
 
 
 def leave(left):
@@ -181,7 +181,7 @@ def test_a_lead_whose_people_have_left_can_close(closing, monkeypatch, left, off
     with pytest.raises(CampaignError, match=r"1 pairs wait .* close --give-up"):
         end(offline=offline)
     assert end(give_up=True, offline=offline)["pairs"]["discarded"] == 1
-    assert current().given_up == 1
+    assert load_campaign().given_up == 1
 
 
 def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
@@ -234,7 +234,7 @@ def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, r
     assert next_of(figures) == "python -m annotation.campaign close", "the closing was stopped"
     campaign.freeze()
     assert next_of(status.read_status()[1]) == "dvc repro release report"
-    files.write_json(next_step.MANIFEST, {"campaign": current().model_dump()})
+    files.write_json(next_step.MANIFEST, {"campaign": load_campaign().model_dump()})
     assert next_of(status.read_status()[1]) is None
 
 

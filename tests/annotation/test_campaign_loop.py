@@ -25,7 +25,7 @@ from annotation.label_studio import keys, roster, settings
 from annotation.local_server import layout
 from annotation.simulation.practice import TITLE
 from pipeline import reference_runs, release
-from pipeline.campaign.campaign import FILE, current
+from pipeline.campaign.campaign import FILE, load_campaign
 from pipeline.core import files, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -167,7 +167,7 @@ def answers(project, lead):
     """Return `(annotator, account, key)` of every answer on the server, project by project."""
     env = (project.folder / ".env").read_text()
     secret = dict(line.split("=", 1) for line in env.split())[keys.SECRET]
-    campaign = current(project.folder / FILE)
+    campaign = load_campaign(project.folder / FILE)
     signer = keys.Signer(campaign.id, secret)
     found = []
     for one in lead.api("GET", "/api/projects/?page_size=100")["results"]:
@@ -255,7 +255,7 @@ def released(folder):
 
 
 def test_closing_commits_what_people_made_and_freezes_the_loop(closed):
-    assert current(closed.folder / FILE).closed
+    assert load_campaign(closed.folder / FILE).closed
     assert closed.run("git", "status", "--porcelain") == ""
     assert "Running stage 'pull'" not in closed.told
     assert "Running stage 'push'" not in closed.told

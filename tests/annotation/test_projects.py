@@ -6,10 +6,10 @@ from hypothesis import strategies as st
 
 from annotation.label_studio import projects
 from annotation.label_studio.records import Project
-from pipeline.campaign.campaign import CampaignError, Opened
+from pipeline.campaign.campaign import Campaign, CampaignError
 
 OURS, OTHER = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b", "6f1c2a34-5b6d-4e7f-8a9b-ffffffffffff"
-CAMPAIGN = Opened(
+CAMPAIGN = Campaign(
     id=OURS,
     name="Faults",
     guideline="1",

@@ -19,11 +19,11 @@ from momentrank import formats
 from momentrank.cli import main as cli
 from momentrank.ids import decode_id
 from pipeline import release
-from pipeline.campaign.campaign import Opened, write
+from pipeline.campaign.campaign import Campaign, write_campaign
 from pipeline.core import files, tables
 from pipeline.distribution.croissant import RECORDS
 
-CAMPAIGN = Opened(
+CAMPAIGN = Campaign(
     id="348075d9-cac8-4995-ad38-d2f981dd1cde",
     name="Rehearsal",
     guideline="1",
@@ -49,7 +49,7 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
         tables.PAIRS.write(ledger)
         tables.AUDIT.write(tables.AUDIT.empty())
         tables.TOPUP.write(tables.TOPUP.empty())
-        write(campaign)
+        write_campaign(campaign)
         consensus.main()
         release.main()
     return folder / tables.RELEASE

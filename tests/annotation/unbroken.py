@@ -12,7 +12,7 @@ from annotation.push import describe_pairs
 from annotation.simulation.answers import answer_pair
 from annotation.tasks.pairs import append_pairs
 from annotation.tasks.tasks import keys_by_annotator, shuffle
-from pipeline.campaign.campaign import current
+from pipeline.campaign.campaign import load_campaign
 from pipeline.core import tables
 from pipeline.core.params import load
 
@@ -24,7 +24,12 @@ def unbroken(shares, seed=1):
 
     In each round simulated people answer a share of what is open to them; the last is repeated.
     """
-    campaign, people, params, truth = current(), roster.read_people(), load(), simulate.truth()
+    campaign, people, params, truth = (
+        load_campaign(),
+        roster.read_people(),
+        load(),
+        simulate.truth(),
+    )
     version = guideline.current().version
     told = read_inputs(people, params, Answers(*(table.empty() for table in EMPTY)))
     waiting, rows, ledger = defaultdict(list), [], tables.PAIRS.empty()

@@ -6,7 +6,7 @@ import pytest
 from opened import OPEN
 
 from pipeline.campaign import next_step
-from pipeline.campaign.next_step import Situation, next_steps, waits
+from pipeline.campaign.next_step import Situation, list_open, next_steps
 
 CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
 CLOSE = "python -m annotation.campaign close"
@@ -81,8 +81,8 @@ def test_what_waits_for_the_lead_names_file_and_number_and_nobody(now, named):
 
 
 def test_what_keeps_a_campaign_open_is_counted():
-    assert waits(JUDGED) == []
-    found = waits(state(wanted=3, without_clip=2, for_the_lead=["q"]))
+    assert list_open(JUDGED) == []
+    found = list_open(state(wanted=3, without_clip=2, for_the_lead=["q"]))
     assert [one.split()[0] for one in found] == ["3", "2", "1"]
 
 

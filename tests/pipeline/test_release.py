@@ -15,7 +15,7 @@ from momentrank.cli.main import main as momentrank
 from momentrank.errors import MomentRankError
 from momentrank.ids import decode_id, query_number
 from pipeline import release
-from pipeline.campaign.collection import ReleaseError, one_of_each_text
+from pipeline.campaign.collection import ReleaseError, select_distinct_texts
 from pipeline.core import captions, cli, csv_files, files, tables
 from pipeline.core.files import FileError
 from pipeline.core.params import load
@@ -295,7 +295,7 @@ def test_of_equal_queries_only_the_judged_one_is_released(checkout):
     checkout.write(queries=queries)
     assert [one["query_key"] for one in json_of(checkout.release(), "test.json")] == ["q2"]
     frame = pd.DataFrame(queries, columns=tables.FROZEN_QUERIES.columns)
-    assert one_of_each_text(frame)["query_id"].tolist() == ["q1", "q2", "q3"]
+    assert select_distinct_texts(frame)["query_id"].tolist() == ["q1", "q2", "q3"]
 
 
 def test_what_is_told_of_settings_is_what_dvc_knows_and_no_path_of_this_machine(repository):

@@ -167,7 +167,7 @@ def test_a_released_campaign_has_no_next_step(tmp_path):
     for page in small_collection.pages(tmp_path):
         assert "Next : release what people made : dvc repro release report" in text_of(page)
     with contextlib.chdir(tmp_path):
-        campaign = small_collection.opened_campaign.current()
+        campaign = small_collection.opened_campaign.load_campaign()
         files.write_json(next_step.MANIFEST, {"campaign": campaign.model_dump()})
     assert [page for page in small_collection.pages(tmp_path) if "Next" in text_of(page)] == []
 
