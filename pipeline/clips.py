@@ -42,7 +42,7 @@ class Outcome(NamedTuple):
 
 
 def clips(moments: pd.DataFrame, params: Params, hashes: FileCache[str]) -> Outcome:
-    """Cut what is missing of the moments' clips; those in the folder that nobody wants go.
+    """Cut what is missing of the moments' clips; others in the folder are removed.
 
     Clips of a video that is not there now stay, unused: its disk may come back.
     """

@@ -25,7 +25,7 @@ def read(source: Path) -> Iterator[Row]:
         )
     tables, texts = source_files(source, ".csv"), sorted(source.glob("charades_sta*.txt"))
     if not texts:  # Charades' own folder holds other .txt files beside
-        raise files.FileError(f"{source}: holds no charades_sta*.txt file")
+        raise files.FileError(f"{source}: contains no charades_sta*.txt file")
     durations = {video: length for path in tables for video, length in _lengths(path)}
     for path in texts:
         for line in files.read_lines(path):

@@ -1,4 +1,4 @@
-"""Which column of a table is which: as `ingest.columns` says, else by the usual names."""
+"""The columns of a table: as `ingest.columns` says, else by their usual names."""
 
 import re
 from collections.abc import Sequence

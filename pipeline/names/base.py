@@ -1,4 +1,4 @@
-"""Person names in texts: the port that taggers stand behind."""
+"""The protocol of taggers of person names."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ class Span(NamedTuple):
 
 
 class NameTagger(Protocol):
-    """What finds person names."""
+    """Finds person names in texts."""
 
     def find(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the names of each text, in the order of the text."""

@@ -1,4 +1,4 @@
-"""What a word looks like, letter by letter: the tagger's character features.
+"""Character features of words for the tagger.
 
 The packaged encoder is uncased, so capitals reach the tagger through these alone.
 """
@@ -46,7 +46,7 @@ class WordCharacters(CharacterEmbeddings):
 
 
 def fold(word: str) -> str:
-    """Return a word, as long and with the same capitals, without what ASCII lacks: Zoe."""
+    """Return a word, as long and with the same capitals, in ASCII letters: Zoe."""
     return "".join(map(_fold_letter, word.translate(_PLAIN)))
 
 

@@ -4,14 +4,14 @@ A tagger looks at one sentence, a corpus tells more. Together they do four thing
 
 * a text is tagged in the letter case that the corpus gives to its words
   (`pipeline.names.truecase.restore`), so that `Water runs` is no person's name and `ross runs` is;
-* what the tagger takes for a name is none if even then it has no capital in mid-sentence;
+* what the tagger takes for a name is not one if even then it has no capital in mid-sentence;
 * a word with a capital that the corpus writes as a name, and that the tagger takes for a
-  person's nearly wherever it stands, is one where the tagger missed it, too;
+  person's almost everywhere, is a name where the tagger missed it, too;
 * of all that, a name is what evidence of a person supports (`pipeline.names.evidence.judging`). The
   rest is a doubt: it stays in the text, and people look at it.
 
 Rewriting and the check of captions use the same finder: a check that saw less than the
-rewriter would pass what is left, one that saw more would fail what nobody mends.
+rewriter would pass what is left, one that saw more would fail what nobody repairs.
 """
 
 import re

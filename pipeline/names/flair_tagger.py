@@ -1,4 +1,4 @@
-"""The one adapter behind the port to a tagger of person names: Flair's SequenceTagger.
+"""The adapter to Flair's SequenceTagger as a tagger of person names.
 
 `names.model` is the trained `builtin`, a local file or folder, or a hub id with its commit,
 as flair/ner-english-large: all three end in the same `SequenceTagger.load` of a local file.
@@ -122,7 +122,7 @@ def locate(model: str, revision: str | None) -> Path:
     if not COMMIT.fullmatch(revision or ""):
         raise TaggerError(
             f"names.revision: name the commit (40 hex digits) of {model!r}, not {revision!r}:"
-            " a tagger's file can run code, so only what you have looked at may be loaded"
+            " a tagger's file can run code, so load only what you have inspected"
         )
     return _from_hub(model, revision)
 
@@ -130,7 +130,7 @@ def locate(model: str, revision: str | None) -> Path:
 def _file_in(folder: Path) -> Path:
     there = [folder / name for name in FILE_NAMES if (folder / name).is_file()]
     if not there:
-        raise TaggerError(f"names.model: {folder} holds none of {', '.join(FILE_NAMES)}")
+        raise TaggerError(f"names.model: {folder} contains no {' or '.join(FILE_NAMES)}")
     return there[0]
 
 
@@ -139,7 +139,7 @@ def _from_hub(model: str, revision: str | None) -> Path:
         return Path(hf_hub_download(model, HUB_FILE, revision=revision))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as exc:
         raise TaggerError(
-            f"names.model: {model!r} is no file or folder, and the hub did not give it"
+            f"names.model: {model!r} is not a file or folder, and can't be fetched from the hub"
             f" ({str(exc).splitlines()[0]}); name a file, or `builtin`"
         ) from exc
 
@@ -148,16 +148,16 @@ def load(path: Path) -> FlairTagger:
     """Load a tagger from its file.
 
     Raises:
-        TaggerError: the file holds no sequence tagger, or one that knows no person.
+        TaggerError: the file is not a sequence tagger, or has no label for persons.
     """
     logging.getLogger("flair").setLevel(logging.WARNING)
     try:
         model = SequenceTagger.load(path)
     except UNREADABLE as exc:
-        raise TaggerError(f"names.model: {path} holds no Flair tagger ({exc!r:.200})") from exc
+        raise TaggerError(f"names.model: {path} is not a Flair tagger ({exc!r:.200})") from exc
     tags = {tag.partition("-")[2] or tag for tag in model.label_dictionary.get_items()}
     if not tags & PERSONS:
-        raise TaggerError(f"names.model: {path} knows no label PER, only {sorted(tags)}")
+        raise TaggerError(f"names.model: {path} has no label PER, only {sorted(tags)}")
     return FlairTagger(model)
 
 

@@ -23,7 +23,7 @@ Rules = Mapping[str, Sequence[str]]
 
 
 class GrammarError(MomentRankError):
-    """A grammar that can't be drawn from."""
+    """The grammar is not valid."""
 
 
 class Example(NamedTuple):
@@ -38,20 +38,20 @@ def read(path: Path = TEMPLATES) -> dict[str, list[str]]:
 
     Raises:
         FileError: the file is missing or not YAML.
-        GrammarError: it holds no lists of texts, or a symbol that nothing stands for.
+        GrammarError: it is not symbols with lists of texts, or a symbol is not defined.
     """
     rules = files.read_yaml(path)
     if not isinstance(rules, dict) or not isinstance(rules.get(START), list):
-        raise GrammarError(f"{path}: must hold symbols with lists, {START!r} among them")
+        raise GrammarError(f"{path}: must map symbols to lists, {START!r} among them")
     for symbol, productions in rules.items():
         if not isinstance(productions, list) or not productions:
             raise GrammarError(f"{path}: {symbol}: must be a list of texts")
         for text in productions:
             if not isinstance(text, str):
-                raise GrammarError(f"{path}: {symbol}: {text!r} is no text; put quotes around it")
+                raise GrammarError(f"{path}: {symbol}: {text!r} is not text; put quotes around it")
             unknown = set(SYMBOL.findall(text)) - WORDS - rules.keys()
             if unknown:
-                raise GrammarError(f"{path}: {symbol}: nothing stands for {{{min(unknown)}}}")
+                raise GrammarError(f"{path}: {symbol}: {{{min(unknown)}}} is not defined")
     return rules
 
 

@@ -1,9 +1,9 @@
 """The truecase rule: which words a corpus writes as names, from its own letter case alone.
 
 A word that a corpus writes with a capital in mid-sentence, and almost never without, is a
-name there; one that it writes without is none, whatever it looks like at the start of a
-sentence. The idea is Lita et al., tRuEcasIng (ACL 2003). The rule knows nothing of persons
-(Paris and Christmas are name-like too) nor of words that stand at sentence starts only.
+name there; one that it writes without is not, however it looks at the start of a sentence.
+The idea is Lita et al., tRuEcasIng (ACL 2003). The rule knows nothing of persons (Paris and
+Christmas are name-like too) nor of words that occur at sentence starts only.
 """
 
 import re
@@ -16,7 +16,7 @@ POSSESSIVE = re.compile(r"['\u2019]s?$", re.IGNORECASE)
 TITLES = frozenset({"dr", "mr", "mrs", "ms", "prof"})
 ABBREVIATIONS = TITLES | {"st", "lt", "sgt", "capt", "det", "jr", "sr"}
 NEAR = 20
-"""Characters before a full stop in which its abbreviation stands."""
+"""Characters before a full stop that may be an abbreviation."""
 OPENERS = '.!?:;"\u201c\u201d(['
 
 MAX_LOWER_SHARE = 0.2

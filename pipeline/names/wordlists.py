@@ -1,4 +1,4 @@
-"""Words for the grammar that no template lists: person names, and the encoder's vocabulary.
+"""Word lists of the grammar: person names, and the encoder's vocabulary.
 
 Names come from the package `names` (US census of 1990), words from the vocabulary of the
 packaged encoder. A tenth of the names is held out of training, for the test.
@@ -19,7 +19,7 @@ RANKS = {"first:female": 2500, "first:male": 1200, "last": 30_000}
 HELD_OUT = 10
 FULL_NAMES = 20_000
 ENGLISH = re.compile(r"[a-z]+(?:ing|ed|ly|ness|tion|ment|able|ful|less|ous|ive|ies)")
-"""Endings of words that are no names in other languages either."""
+"""Endings of words that are not names in other languages either."""
 
 
 def word_lists(rng: random.Random, *, held_out: bool) -> dict[str, list[str]]:
@@ -53,7 +53,7 @@ def _capitalize(name: str) -> str:
 
 
 def _share(names: list[str], held_out: bool) -> list[str]:
-    """Return a tenth of the names, or the others: by name, as many stand in several lists."""
+    """Return a tenth of the names, or the others: by name, as many are in several lists."""
     return [name for name in names if (zlib.crc32(name.encode()) % HELD_OUT == 0) == held_out]
 
 

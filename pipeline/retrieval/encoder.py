@@ -1,7 +1,7 @@
-"""The port to a sentence encoder, and the one adapter behind it: sentence-transformers.
+"""Sentence encoders: the protocol, and the adapter to sentence-transformers.
 
 The modules are built here, by `embed.pooling`, and never left to the library: it gives a
-model without a `modules.json` mean pooling, while SimCSE (Gao et al., EMNLP 2021) wants
+model without a `modules.json` mean pooling, while SimCSE (Gao et al., EMNLP 2021) uses
 the CLS token, `sup-*` models through their trained pooler.
 """
 
@@ -107,8 +107,8 @@ def load(folder: Path, params: Embed) -> SentenceEncoder:
     """Load the encoder from a folder, its modules built by `embed.pooling`.
 
     Raises:
-        EncoderError: the folder holds no model, or one without a trained pooler where
-            `pooler` is asked for.
+        EncoderError: the folder contains no model, or one without the trained pooler that
+            `pooler` needs.
     """
     try:
         transformer = Transformer(str(folder), max_seq_length=params.max_tokens)
@@ -147,9 +147,7 @@ def _pooler(folder: Path, width: int) -> Dense:
     dense = getattr(getattr(model, "pooler", None), "dense", None)
     untrained = any(name.startswith("pooler.") for name in report["missing_keys"])
     if dense is None or untrained:
-        raise EncoderError(
-            f"embed.pooling: {folder} holds no trained pooler; `cls` or `mean` may be meant"
-        )
+        raise EncoderError(f"embed.pooling: {folder} has no trained pooler; set `cls` or `mean`")
     return Dense(
         width,
         width,

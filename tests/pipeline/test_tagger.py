@@ -64,11 +64,11 @@ CACHE: list[dict[str, list[str]]] = []
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("- a", "must hold symbols with lists"),
-        ("sentence: x", "must hold symbols with lists"),
-        ("sentence: ['{nobody} sits']", "nothing stands for {nobody}"),
+        ("- a", "must map symbols to lists"),
+        ("sentence: x", "must map symbols to lists"),
+        ("sentence: ['{nobody} sits']", "{nobody} is not defined"),
         ("sentence: [x]\nother: []", "other: must be a list of texts"),
-        ("sentence: [x, 3]", "3 is no text"),
+        ("sentence: [x, 3]", "3 is not text"),
     ],
 )
 def test_a_broken_grammar_is_a_clear_error(tmp_path, text, said):

@@ -1,4 +1,4 @@
-"""Decor: what makes a place look like itself, and does nothing."""
+"""Decor: what characterizes a place and plays no part in the action."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""Signs in the air that tell what can't be seen: sound, music, anger; and what is poured."""
+"""Effects: signs for what can't be seen (sound, music, anger), and what is poured."""
 
 import math
 

@@ -141,7 +141,7 @@ def test_a_hub_that_does_not_give_it_says_what_to_do(monkeypatch):
 
 
 def test_a_folder_without_a_tagger_is_a_clear_error(tmp_path):
-    with pytest.raises(TaggerError, match=r"holds none of model\.pt"):
+    with pytest.raises(TaggerError, match=r"contains no model\.pt"):
         locate(str(tmp_path), None)
 
 
@@ -158,7 +158,7 @@ def test_the_builtin_says_what_trains_it(tmp_path, monkeypatch):
 def test_a_file_of_another_kind_is_a_clear_error(tmp_path, content):
     path = tmp_path / "model.pt"
     path.write_bytes(content)
-    with pytest.raises(TaggerError, match=r"names\.model: .* holds no Flair tagger"):
+    with pytest.raises(TaggerError, match=r"names\.model: .* is not a Flair tagger"):
         load(path)
 
 
@@ -182,7 +182,7 @@ def untrained(tiny_bert, labels, tmp_path):
 
 
 def test_a_tagger_that_knows_no_person_is_refused(tiny_bert, tmp_path):
-    with pytest.raises(TaggerError, match="knows no label PER"):
+    with pytest.raises(TaggerError, match="has no label PER"):
         load(untrained(tiny_bert, ["LOC", "ORG"], tmp_path))
 
 
