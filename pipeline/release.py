@@ -27,7 +27,7 @@ from pipeline.distribution import settings
 from pipeline.distribution.card import card
 from pipeline.distribution.croissant import croissant
 from pipeline.distribution.facts import Facts, facts
-from pipeline.distribution.files import Parts
+from pipeline.distribution.files import ReleaseFiles
 from pipeline.distribution.judged import judged_parts
 from pipeline.distribution.levels import meanings
 from pipeline.distribution.manifest import manifest, progress
@@ -38,7 +38,7 @@ FOLDER = tables.RELEASE
 AGREEMENT = cli.METRICS / "consensus.json"
 
 
-def release(found: Collection, told: Facts, levels: dict[str, Any], params: Params) -> Parts:
+def release(found: Collection, told: Facts, levels: dict[str, Any], params: Params) -> ReleaseFiles:
     """Return every file of the release, by its path below the folder; pure."""
     parts = {**judged_parts(found, levels), **mteb_parts(found)}
     parts["croissant.json"] = croissant(found, told, params, parts)

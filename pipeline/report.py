@@ -18,7 +18,7 @@ import pandas as pd
 from pipeline.campaign.next_step import Situation, Step, next_steps
 from pipeline.core import cli, csv_files, files
 from pipeline.core.params import Params, load
-from pipeline.pages import besides, collection, lead, losses, progress, relevance, scores, sources
+from pipeline.pages import collection, lead, losses, relevance, scores, sources
 from pipeline.pages.checks import Check, Standing, checks, standing
 from pipeline.pages.collection import lengths, table_1, table_4
 from pipeline.pages.cost import cost
@@ -59,7 +59,7 @@ def made(found: Sources, params: Params) -> Made:
     now, rejected = standing(found), losses.rejected(found)
     tables = {
         **relevance.tables(found),
-        "judged_besides": besides.besides(found),
+        "judged_besides": relevance.extra_pairs(found),
         "reference_scores": scores.table(found.metrics["reference_runs"]),
         "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
     }
@@ -89,7 +89,7 @@ def shown(found: Sources, own: Made, params: Params) -> Shown:
         {figure.name: figure for figure in figures(own.tables, agreement, examples)},
         {
             "tables": [make(own.collection) for make in (table_1, table_4, lengths)],
-            "besides": [besides.besides_grid(own.tables["judged_besides"])],
+            "besides": [relevance.extra_pairs_grid(own.tables["judged_besides"])],
             "agreement": scores.agreement_grids(agreement, params.agreement.confidence),
             "rewriting": [losses.rounds_grid(found), losses.statuses_grid(found)],
             "table_3": [losses.table_3(found)],
@@ -134,12 +134,12 @@ def lead_page(found: Sources, now: Standing) -> str:
         campaign=found.collection.campaign,
         standing=now,
         steps=steps(found),
-        flags=[*lead.flags(found.annotators), *progress.absent(found.state)],
-        as_of=progress.as_of(found.state),
-        forecast=progress.forecast(found.state),
-        pace=progress.pace(found.state),
-        workload=progress.workload(found.state),
-        refused=progress.refused(found.rejected_judgments),
+        flags=[*lead.flags(found.annotators), *lead.absent(found.state)],
+        as_of=lead.as_of(found.state),
+        forecast=lead.forecast(found.state),
+        pace=lead.pace(found.state),
+        workload=lead.workload(found.state),
+        refused=lead.refused(found.rejected_judgments),
         people=lead.people(found.annotators),
         couples=lead.couples(found.annotator_pairs),
         disputed=disputed[: lead.SHOWN],

@@ -12,7 +12,7 @@ from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution import figures
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.figures import Row
-from pipeline.distribution.files import Part
+from pipeline.distribution.files import ReleaseFile
 from pipeline.distribution.manifest import warnings
 from pipeline.distribution.mteb import CORPUS_FILE
 
@@ -58,7 +58,7 @@ DEFAULT = "qrels"
 ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
 
 
-def card(found: Collection, facts: Facts, meanings: dict[str, Any], params: Params) -> Part:
+def card(found: Collection, facts: Facts, meanings: dict[str, Any], params: Params) -> ReleaseFile:
     """Return the card: head, warnings, tables, files and rules."""
     levels = meanings["levels"]
     names = [levels[str(level)]["name"] for level in range(len(levels))]
@@ -84,7 +84,7 @@ def card(found: Collection, facts: Facts, meanings: dict[str, Any], params: Para
         RULES.format(rounding=ROUNDING[params.consensus.rounding]),
         *_origin(found, params),
     ]
-    return Part("\n".join(sections).encode())
+    return ReleaseFile("\n".join(sections).encode())
 
 
 def _head(found: Collection, facts: Facts, params: Params) -> str:

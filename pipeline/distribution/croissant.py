@@ -11,7 +11,7 @@ from pipeline.core.params import Params
 from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution.card import ABOUT
 from pipeline.distribution.facts import Facts
-from pipeline.distribution.files import Part, Parts, json_object
+from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.manifest import warnings
 from pipeline.distribution.mteb import CORPUS_FILE
 
@@ -92,7 +92,7 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(found: Collection, facts: Facts, params: Params, parts: Parts) -> Part:
+def croissant(found: Collection, facts: Facts, params: Params, parts: ReleaseFiles) -> ReleaseFile:
     """Return the description of all the files given."""
     release = params.release
     about = " ".join([*warnings(found, facts), *ABOUT.split()])
@@ -118,7 +118,7 @@ def _topics(facts: Facts, topics: Sequence[str]) -> str:
     return " ".join(facts.said[topic] for topic in topics)
 
 
-def _file(path: str, part: Part) -> dict[str, Any]:
+def _file(path: str, part: ReleaseFile) -> dict[str, Any]:
     suffix = path[path.rindex(".") :]
     return {
         "@type": "cr:FileObject",

@@ -15,7 +15,7 @@ from pipeline.core.csv_files import quoting
 from pipeline.core.manifest import Entry
 
 
-class Part(NamedTuple):
+class ReleaseFile(NamedTuple):
     """What a file holds; `rows` where it is a table or a list."""
 
     data: bytes
@@ -32,22 +32,22 @@ class Part(NamedTuple):
         return Entry(self.sha256, len(self.data), self.rows)
 
 
-Parts = dict[str, Part]
+ReleaseFiles = dict[str, ReleaseFile]
 """Files by their path below `datasets/release/`."""
 
 
-def json_list(records: list[dict[str, Any]]) -> Part:
+def json_list(records: list[dict[str, Any]]) -> ReleaseFile:
     """Return a JSON array, an object a line."""
     lines = b",\n".join(orjson.dumps(record) for record in records)
-    return Part(b"[\n" + lines + b"\n]\n" if records else b"[]\n", len(records))
+    return ReleaseFile(b"[\n" + lines + b"\n]\n" if records else b"[]\n", len(records))
 
 
-def json_object(value: object) -> Part:
+def json_object(value: object) -> ReleaseFile:
     """Return an indented JSON object."""
-    return Part(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    return ReleaseFile(orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
 
 
-def csv_rows(frame: pd.DataFrame) -> Part:
+def csv_rows(frame: pd.DataFrame) -> ReleaseFile:
     """Return numbers and ids as CSV, for programs: ids stand as they are everywhere else.
 
     An id of the corpus, or a run's name, may look like a formula. Nothing is put before it: that
@@ -59,10 +59,10 @@ def csv_rows(frame: pd.DataFrame) -> Part:
     writer = csv.writer(stream, lineterminator="\n", quoting=quoted)
     writer.writerow(list(frame.columns))
     writer.writerows(zip(*columns, strict=True))
-    return Part(stream.getvalue().encode(), len(frame))
+    return ReleaseFile(stream.getvalue().encode(), len(frame))
 
 
-def parquet(columns: dict[str, list[Any]], schema: pa.Schema) -> Part:
+def parquet(columns: dict[str, list[Any]], schema: pa.Schema) -> ReleaseFile:
     """Return columns as Parquet, without anything that tells when or where it was made.
 
     A table without rows has no row group: `datasets` can't read one that is empty.
@@ -72,4 +72,4 @@ def parquet(columns: dict[str, list[Any]], schema: pa.Schema) -> Part:
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         if table.num_rows:
             writer.write_table(table)
-    return Part(stream.getvalue(), table.num_rows)
+    return ReleaseFile(stream.getvalue(), table.num_rows)

@@ -10,14 +10,14 @@ from momentrank.formats import text, trec
 from momentrank.ids import json_names, query_numbers
 from pipeline.campaign.collection import Collection
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution.files import Part, Parts, csv_rows, json_list, json_object
+from pipeline.distribution.files import ReleaseFile, ReleaseFiles, csv_rows, json_list, json_object
 
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
 _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
 """What ends a line or a field for some reader of tab-separated text."""
 
 
-def judged_parts(found: Collection, meanings: dict[str, Any]) -> Parts:
+def judged_parts(found: Collection, meanings: dict[str, Any]) -> ReleaseFiles:
     """Return the files that hold queries, levels and votes."""
     split = found.judged["split"]
     of = {name: found.judged[split == name] for name in JUDGED_SPLITS}
@@ -31,7 +31,7 @@ def judged_parts(found: Collection, meanings: dict[str, Any]) -> Parts:
     }
 
 
-def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
+def _relevant_moments(found: Collection, judged: pd.DataFrame) -> ReleaseFile:
     """Return `{query_id, query, relevant_moment}` for each query, moments by rank.
 
     Where the query's own id is no number, it is its `query_key`.
@@ -58,17 +58,17 @@ def _relevant_moments(found: Collection, judged: pd.DataFrame) -> Part:
     )
 
 
-def _segments(judged: pd.DataFrame) -> Part:
+def _segments(judged: pd.DataFrame) -> ReleaseFile:
     columns = [judged[name].tolist() for name in ("query_id", "video_id", "start", "end", "level")]
-    return Part(text.qrels_text(segments.build_qrels(*columns)).encode(), len(judged))
+    return ReleaseFile(text.qrels_text(segments.build_qrels(*columns)).encode(), len(judged))
 
 
-def _moments(judged: pd.DataFrame) -> Part:
+def _moments(judged: pd.DataFrame) -> ReleaseFile:
     columns = [judged[name].tolist() for name in ("query_id", "moment_id", "level")]
-    return Part(trec.qrels_text(*columns).encode(), len(judged))
+    return ReleaseFile(trec.qrels_text(*columns).encode(), len(judged))
 
 
-def _queries(queries: pd.DataFrame) -> Part:
+def _queries(queries: pd.DataFrame) -> ReleaseFile:
     """Return `query_id, query, split, number` a line; ids as in the qrels, a query in one line."""
     ids = text.fields(queries["query_id"].tolist())
     numbers = query_numbers(queries["query_id"])
@@ -77,10 +77,10 @@ def _queries(queries: pd.DataFrame) -> Part:
         f"{ids[name]}\t{_BREAKS.sub(' ', text)}\t{split}\t{numbers[name]}\n"
         for name, text, split in rows
     ]
-    return Part("".join(["query_id\tquery\tsplit\tnumber\n", *lines]).encode(), len(lines))
+    return ReleaseFile("".join(["query_id\tquery\tsplit\tnumber\n", *lines]).encode(), len(lines))
 
 
-def _tables(found: Collection) -> Parts:
+def _tables(found: Collection) -> ReleaseFiles:
     votes, pairs = found.votes, found.pairs.rename(columns={"video_id": "video_name"})
     without = votes[votes["level"].isna()]
     scored = votes[votes["level"].notna()].rename(columns={"level": "relevance"})

@@ -7,7 +7,7 @@ from pipeline.core.manifest import to_json
 from pipeline.core.params import Params
 from pipeline.distribution import settings
 from pipeline.distribution.facts import Facts
-from pipeline.distribution.files import Part, Parts, json_object
+from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 
 OPEN = "The campaign is not over: levels may still be added."
 LEFT = "The campaign is closed, but pairs were given up or queries never shown."
@@ -36,7 +36,7 @@ def progress(found: Collection) -> str:
     )
 
 
-def manifest(found: Collection, facts: Facts, params: Params, parts: Parts) -> Part:
+def manifest(found: Collection, facts: Facts, params: Params, parts: ReleaseFiles) -> ReleaseFile:
     """Return the manifest of all the files but itself.
 
     The training sets are another stage's, which tells their hashes in train_manifest.json.

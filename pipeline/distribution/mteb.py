@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from pipeline.campaign.collection import Collection
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution.files import Part, Parts, parquet
+from pipeline.distribution.files import ReleaseFile, ReleaseFiles, parquet
 
 TEXT, TEXTS = pa.string(), pa.list_(pa.string())
 QUERIES = pa.schema({"_id": TEXT, "text": TEXT})
@@ -27,9 +27,9 @@ TOP_RANKED = pa.schema({"query-id": TEXT, "corpus-ids": TEXTS})
 CORPUS_FILE = "corpus/corpus.parquet"
 
 
-def mteb_parts(found: Collection) -> Parts:
+def mteb_parts(found: Collection) -> ReleaseFiles:
     """Return the four tables; all but the corpus have a file for each split."""
-    parts: Parts = {CORPUS_FILE: _corpus(found)}
+    parts: ReleaseFiles = {CORPUS_FILE: _corpus(found)}
     for split in JUDGED_SPLITS:
         parts[f"queries/{split}.parquet"] = _queries(found, split)
         parts[f"qrels/{split}.parquet"] = _qrels(found, split)
@@ -37,7 +37,7 @@ def mteb_parts(found: Collection) -> Parts:
     return parts
 
 
-def _corpus(found: Collection) -> Part:
+def _corpus(found: Collection) -> ReleaseFile:
     """Return every moment that was shown, as it was last, by id; its title is the video."""
     moments = found.pairs.drop_duplicates("moment_id", keep="last").sort_values("moment_id")
     source = {"_id": "moment_id", "title": "video_id", "text": "caption"}
@@ -45,20 +45,20 @@ def _corpus(found: Collection) -> Part:
     return parquet({name: moments[column].tolist() for name, column in names.items()}, CORPUS)
 
 
-def _queries(found: Collection, split: str) -> Part:
+def _queries(found: Collection, split: str) -> ReleaseFile:
     queries = found.queries[found.queries["split"] == split]
     columns = {"_id": queries["query_id"].tolist(), "text": queries["query"].tolist()}
     return parquet(columns, QUERIES)
 
 
-def _qrels(found: Collection, split: str) -> Part:
+def _qrels(found: Collection, split: str) -> ReleaseFile:
     judged = found.judged[found.judged["split"] == split]
     columns = ("query_id", "moment_id", "level")
     names = zip(QRELS.names, columns, strict=True)
     return parquet({name: judged[column].tolist() for name, column in names}, QRELS)
 
 
-def _top_ranked(found: Collection, split: str) -> Part:
+def _top_ranked(found: Collection, split: str) -> ReleaseFile:
     """Return the moments that were shown for each released query, the most similar first."""
     released = found.queries.loc[found.queries["split"] == split, "query_id"]
     shown = found.pairs[found.pairs["query_id"].isin(released)]

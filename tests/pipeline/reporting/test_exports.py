@@ -10,8 +10,7 @@ import small_collection
 
 from pipeline import report
 from pipeline.pages import relevance
-from pipeline.pages.exports import exports
-from pipeline.pages.latex import latex
+from pipeline.pages.exports import exports, latex
 from pipeline.pages.tables import Grid, count, decimal, percent
 
 SVG = "{http://www.w3.org/2000/svg}"

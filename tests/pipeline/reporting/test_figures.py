@@ -20,7 +20,6 @@ from pipeline.core.params import Report
 from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.figures import per_query, query_table
 from pipeline.pages import (
-    besides,
     charts,
     checks,
     collection,
@@ -322,7 +321,7 @@ def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
         columns=["query_id", "moment_id", "rank", "origin"],
     )  # fmt: skip
     topup = pd.DataFrame({"query_id": ["m1"], "moment_id": "m1", "rank": 9, "origin": "clip"})
-    own = besides.besides(replace(found, audit=audit, topup=topup))
+    own = relevance.extra_pairs(replace(found, audit=audit, topup=topup))
     assert own[["why", "pairs", "with_level"]].to_numpy().tolist() == [
         ["Audit: ranks 1 to 40", 1, 1],
         ["Audit: ranks 41 to 60", 2, 1],
@@ -332,7 +331,7 @@ def test_what_was_judged_besides_the_candidates_stands_by_its_origin(found):
     assert own["mean"].tolist() == [3.0, 2.0, 0.0, 3.0]
     assert own["at_least_1"].tolist() == [1.0, 1.0, 0.0, 1.0]
     assert own["at_least_3"].tolist() == [1.0, 0.0, 0.0, 1.0]
-    assert besides.besides(found).empty
+    assert relevance.extra_pairs(found).empty
 
 
 def test_ranks_beyond_the_candidates_are_none_of_figure_4a(found):
