@@ -30,13 +30,12 @@ from annotation.votes.rule import LEVELS, Rounding, decide
 from annotation.votes.votes import NO_LEVEL, VOTING, drop_stale, last_shown, select_votes
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.collection import OUTCOMES
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newest
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
 __all__ = ["LEVELS", "consensus", "decide", "figures"]
-
-OUTCOMES = ("two", "four", "adjudicated", "discarded", "unjudgeable", "waiting")
 
 
 def consensus(

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.assignment import allocation
-from annotation.assignment import progress as state
+from annotation.assignment import allocation, progress
 from annotation.assignment.extension import decisions_by_judged_query, find_extension
 from annotation.assignment.inputs import (
     PEOPLE_NEEDED,
@@ -71,10 +70,10 @@ def plan(campaign: PlanInputs) -> Plan:
     return Plan(
         _assignment_table(states, assigned),
         {
-            "pairs": state.pair_counts(states, wanted.to_numpy(), unfilled),
-            "queries": state.query_counts(states, further, campaign.candidates),
-            "annotators": state.people_counts(campaign.annotators, assigned, campaign.done),
-            "outlook": state.outlook(states, wanted.to_numpy(), further),
+            "pairs": progress.pair_counts(states, wanted.to_numpy(), unfilled),
+            "queries": progress.query_counts(states, further, campaign.candidates),
+            "annotators": progress.people_counts(campaign.annotators, assigned, campaign.done),
+            "outlook": progress.outlook(states, wanted.to_numpy(), further),
         },
     )
 
@@ -209,7 +208,7 @@ def main() -> None:
     files.write_json(tables.STATE, figures)
     # `push` follows in the same `dvc repro`, and gives out what is wanted.
     steps = next_steps(Situation(campaign, figures, server=settings.endpoint() is not None))
-    cli.log(state.summarize(figures, len(planned.assignments), steps))
+    cli.log(progress.summarize(figures, len(planned.assignments), steps))
 
 
 def people_without_account(people: roster.Roster) -> list[int]:

@@ -20,9 +20,8 @@ from annotation.label_studio import guideline, projects
 from annotation.label_studio.connection import Connection, connect, hold_lock
 from annotation.label_studio.guideline import Guideline
 from annotation.tasks import lock, tasks, unfinished
-from annotation.tasks import projects as desks
 from annotation.tasks.pairs import append_pairs, find_restored
-from annotation.tasks.projects import ProjectDiff
+from annotation.tasks.projects import ProjectDiff, close_and_reopen, diff_tasks, ensure_project
 from annotation.tasks.shown import join_details, join_shown, read_pairs_to_judge
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR_KEY
@@ -57,17 +56,17 @@ def push(
         for annotator in sorted(keys.keys() | projects_by_annotator.keys()):
             project = projects_by_annotator.get(annotator)
             turn.renew()
-            projects_by_annotator[annotator] = desks.ensure_project(
+            projects_by_annotator[annotator] = ensure_project(
                 connection, guide, annotator, project, params.clips.url
             )
         diffs = []
         for annotator, project in sorted(projects_by_annotator.items()):
             turn.renew()
             wanted = keys.get(annotator, [])
-            diffs.append(desks.diff_tasks(connection, annotator, project, wanted))
+            diffs.append(diff_tasks(connection, annotator, project, wanted))
         _record_shown(pairs, params)  # before anybody can answer
         for diff in diffs:
-            desks.close_and_reopen(connection, diff, turn.renew)
+            close_and_reopen(connection, diff, turn.renew)
         shown = tasks.TaskData(pairs, params.clips.url, params.push.batch)
         tasks.add(connection, diffs, shown, turn.renew)
     return _figures(diffs)

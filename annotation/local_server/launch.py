@@ -19,7 +19,7 @@ import httpx
 import psutil
 from filelock import FileLock
 
-from annotation.label_studio import settings as env
+from annotation.label_studio import settings
 from annotation.local_server import log_writer
 from annotation.local_server.layout import (
     CLIPS,
@@ -64,21 +64,21 @@ def launch(port: int, credentials: Mapping[str, str]) -> psutil.Process:
         _copy_empty_database()
     if not CLIPS.is_symlink():
         CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
-    settings = {
+    environment = {
         **_folder_settings(DATA.resolve()),
-        env.USERNAME: credentials[env.USERNAME],
-        env.PASSWORD: credentials[env.PASSWORD],
-        "LABEL_STUDIO_USER_TOKEN": credentials[env.TOKEN],
+        settings.USERNAME: credentials[settings.USERNAME],
+        settings.PASSWORD: credentials[settings.PASSWORD],
+        "LABEL_STUDIO_USER_TOKEN": credentials[settings.TOKEN],
         "LABEL_STUDIO_ENABLE_LEGACY_API_TOKEN": "true",
         "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
-        env.ROOT: str(MEDIA.absolute()),
+        settings.ROOT: str(MEDIA.absolute()),
     }
     where = ["--internal-host", LOCALHOST, "-p", str(port), WHERE, str(DATA.resolve())]
-    with _no_ctrl_c(), _log([credentials[env.PASSWORD], credentials[env.TOKEN]]) as log:
+    with _no_ctrl_c(), _log([credentials[settings.PASSWORD], credentials[settings.TOKEN]]) as log:
         server = subprocess.Popen(  # noqa: S603  (our own command line)
             [str(PROGRAM.absolute()), "start", "--no-browser", *where],
-            env={**os.environ, **settings},
+            env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -171,14 +171,14 @@ def wait_until_ready(process: psutil.Process) -> Running:
         port = port_of(process)
         if port is not None:
             server = Running(process, port)
-            status = whoami_status(server.url, env.read().get(env.TOKEN, ""))
+            status = whoami_status(server.url, settings.read().get(settings.TOKEN, ""))
             if status == HTTPStatus.OK:
                 return server
             if status == HTTPStatus.UNAUTHORIZED:
                 raise TokenError(
-                    f"{server.url} does not know the token in {env.ENV}: its database in {DATA}"
-                    " is of another one, or somebody has switched these tokens off (Organization,"
-                    " Access Token Settings); correct the one or the other, and start again"
+                    f"{server.url} does not know the token in {settings.ENV}: its database in"
+                    f" {DATA} is of another server, or these tokens were switched off (see"
+                    " Organization, Access Token Settings); correct one of them, and start again"
                 )
         time.sleep(0.1)
     raise ServerError(f"Label Studio did not answer in {START_SECONDS:g} s; {LOG} may say why")
