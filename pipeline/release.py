@@ -1,4 +1,4 @@
-"""Write what goes out: judged queries, qrels, raw judgments, and what describes them (section 4).
+"""Write what goes out: judged queries, qrels, raw judgments, and what describes them.
 
 reads   datasets/campaign/{queries,pairs,judgments,audit,topup}.csv, campaign.yaml,
         annotators.private.yaml, datasets/work/consensus.parquet, counted_votes.parquet,

@@ -23,7 +23,7 @@ ReasonName = Literal["broken-clip", "senseless-query"]
 
 
 class GuidelineError(MomentRankError):
-    """guideline.md says something that can't be meant."""
+    """guideline.md is not valid."""
 
 
 class Level(Section):
