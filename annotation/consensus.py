@@ -30,7 +30,6 @@ from annotation.votes.rule import LEVELS, Rounding, decide
 from annotation.votes.votes import NO_LEVEL, VOTING, drop_stale, last_shown, select_votes
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
-from pipeline.campaign.collection import OUTCOMES
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newest
 from pipeline.core import cli, tables
 from pipeline.core.params import load
@@ -95,7 +94,7 @@ def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) 
         "pairs": len(table),
         "with_level": int(table["level"].notna().sum()),
         "nothing_waits": bool(len(table)) and not (outcome == "waiting").any(),
-        "outcomes": {name: int((outcome == name).sum()) for name in OUTCOMES},
+        "outcomes": {name: int((outcome == name).sum()) for name in tables.OUTCOMES},
         "discarded_for_want_of_votes": int(short.sum()),
         "levels": {str(level): int((table["level"] == level).sum()) for level in range(LEVELS)},
         "judgments": {
