@@ -6,7 +6,6 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import pandas as pd
-from scipy import stats
 
 from annotation.assignment.inputs import PlanInputs
 from annotation.votes.votes import FIRST_VOTES
@@ -182,6 +181,8 @@ def further_judgments(outlook: Mapping[str, int]) -> Bounds:
 
 def _predict_count(number: int, part: int, whole: int) -> Bounds:
     """Return how many of `number` will be as `part` of `whole` were."""
+    from scipy import stats  # noqa: PLC0415  (0.6 s, which no other command waits for)
+
     distribution = stats.betabinom(number, part + 0.5, whole - part + 0.5)
     return Bounds(*(float(distribution.ppf(share)) for share in (TAIL, 1 - TAIL)))
 

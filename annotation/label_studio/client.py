@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
-from label_studio_sdk import LabelStudio as Sdk
+from label_studio_sdk.base_client import LabelStudioBase as Sdk
 from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
 
