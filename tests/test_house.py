@@ -1,6 +1,7 @@
 """The structure: who may import whom, and a dvc.yaml that does not lie."""
 
 import re
+from collections import Counter
 from pathlib import Path
 
 import grimp
@@ -104,3 +105,10 @@ def test_progress_is_shown_in_one_way():
     own = REPOSITORY / "pipeline/core/progress.py"
     bare = [path for path in paths if path != own and re.search(r"\btqdm\(", path.read_text())]
     assert bare == []
+
+
+def test_no_two_test_modules_have_one_name():
+    # pytest imports them by name alone: the second would end the collection of all
+    names = Counter(path.name for path in (REPOSITORY / "tests").rglob("*.py"))
+    names.subtract({"conftest.py": names["conftest.py"] - 1})
+    assert [name for name, number in names.items() if number > 1] == []
