@@ -7,7 +7,7 @@
     mr.calc_aggregate([nDCG(iou=0.5) @ 10, AxIoU @ 10], qrels, run)
 
 This package is the scorer, and all that the wheel contains: it imports neither `pipeline` nor
-`annotation`. A name of this module is loaded when it is first used.
+`annotation`. Names are imported on first use.
 """
 
 from importlib import import_module
@@ -85,7 +85,7 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> object:
-    """Load what is named in `__all__` when it is first used."""
+    """Import a name of `__all__` on first use."""
     if name not in __all__:
         raise AttributeError(f"module 'momentrank' has no attribute {name!r}")
     return getattr(import_module(f"momentrank.{_MODULES.get(name, 'measures')}"), name)

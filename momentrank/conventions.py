@@ -1,11 +1,11 @@
-"""What is done where papers and scripts differ; named in every output.
+"""Conventions, for where papers and scripts differ; every output names its own.
 
-* `paper`: each measure as its paper defines it. Every query of the qrels counts, one that the
-  run lacks with 0.
-* `tvr-ranking`: as the scorer released with TVR-Ranking, which published numbers come from:
-  gain 2^level - 1, IoU > threshold, the mean over the queries that the run has.
-* `sh-eval`: as MediaEval's script for search and hyperlinking (`momentrank.sh_eval`); the mean
-  over the queries that both files have.
+* `paper`: each measure as its paper defines it. Every query of the qrels counts; one that is
+  missing from the run counts as 0.
+* `tvr-ranking`: as in the scorer released with TVR-Ranking, the source of published numbers:
+  gain 2^level - 1, IoU > threshold, the mean over the queries of the run.
+* `sh-eval`: as in MediaEval's script for search and hyperlinking (`momentrank.sh_eval`); the
+  mean over the queries of both files.
 """
 
 from collections.abc import Callable
@@ -25,13 +25,15 @@ T = TypeVar("T")
 
 
 def check(measure: "Measure", convention: str) -> None:
-    """Check that a convention has a measure.
+    """Check that a convention defines a measure.
 
     Raises:
-        UsageError: there is no such convention, or it does not have the measure.
+        UsageError: the convention does not exist or does not define the measure.
     """
     if convention not in CONVENTIONS:
-        raise UsageError(f"{convention!r} is not a convention: use {', '.join(CONVENTIONS)}")
+        raise UsageError(
+            f"{convention!r} is not a valid convention, must be one of {', '.join(CONVENTIONS)}"
+        )
     if convention == SH_EVAL and not sh_eval.has(measure):
         raise UsageError(f"{measure!r} is not a measure of sh-eval, which has {sh_eval.HAS}")
 
@@ -51,13 +53,13 @@ def values(measure: "Measure", aligned: AlignedRun, convention: str) -> Floats:
 
 
 def select_counted(aligned: AlignedRun, convention: str) -> Bools:
-    """Return which queries count."""
+    """Return which queries are scored, shape (queries,)."""
     return aligned.in_run | (convention == PAPER)
 
 
 def _memoize(aligned: AlignedRun, key: object, make: Callable[[], T]) -> T:
-    """Return what is made of an aligned run, from its cache where it was made before."""
+    """Return what `make` returns for an aligned run, cached under `key`."""
     if key not in aligned.cache:
         aligned.cache[key] = make()
-    made: T = aligned.cache[key]
-    return made
+    value: T = aligned.cache[key]
+    return value

@@ -1,17 +1,17 @@
-"""The root of every error that a user can cause.
+"""The root of all errors that a user can cause.
 
-A message names the file, the line and the field, and says what to do next. Commands
-print it as one line and exit with `exit_code`; nothing else in the code ends a run.
+A message names the file, the line and the field, and says what to do next. Commands print it
+and exit with `exit_code`; nothing else in the code ends a run.
 """
 
 
 class MomentRankError(Exception):
-    """Something a user can put right. Its text is the whole message."""
+    """An error that the user can fix. Its text is the whole message."""
 
     exit_code = 1
 
 
 class UsageError(MomentRankError):
-    """The command or its parameters are wrong, not the data."""
+    """An error in the command line or parameters, not in the data."""
 
     exit_code = 2

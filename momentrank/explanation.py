@@ -1,4 +1,4 @@
-"""One query's ranking beside its ground truth: what took what (TVR-Ranking, Figure 7)."""
+"""One query's ranking beside its judged segments (TVR-Ranking, Figure 7)."""
 
 from typing import NamedTuple
 
@@ -11,11 +11,11 @@ from momentrank.measures import nDCG
 from momentrank.segments import Segments
 
 DASH = "\u2013"
-"""Shown where there is no value."""
+"""Shown in place of a missing value."""
 
 
 class RankedResult(NamedTuple):
-    """A result, with the judged segment that it took, if it took one; times in seconds."""
+    """A result and the judged segment that it takes, if any; times in seconds."""
 
     rank: int
     video: str
@@ -26,20 +26,20 @@ class RankedResult(NamedTuple):
     iou: float
     level: int | None
     gain: float
-    """Discounted: the level over log2(rank + 1)."""
+    """Discounted: the level divided by log2(rank + 1)."""
     ndcg: float
-    """nDCG up to here."""
+    """nDCG at this rank."""
 
     @property
     def took(self) -> tuple[str, str, str]:
-        """Return the judged segment that it took, the IoU and the level, as they are shown."""
+        """The judged segment, the IoU and the level, as text."""
         if self.taken is None:
             return (DASH, DASH, DASH)
         return (f"#{self.taken + 1}", f"{self.iou:.3f}", str(self.level))
 
 
 class JudgedSegment(NamedTuple):
-    """A judged segment, and the rank of the result that took it, if one did."""
+    """A judged segment and the rank of the result that takes it, if any."""
 
     video: str
     start: float
@@ -58,17 +58,17 @@ class Explanation(NamedTuple):
 
     @property
     def judged(self) -> int:
-        """How many results took a judged segment."""
+        """The number of results that take a judged segment."""
         return sum(row.taken is not None for row in self.ranking)
 
 
 def explain(
     qrels: Segments, run: Segments, query: str, threshold: float, cutoff: int
 ) -> Explanation:
-    """Show how nDCG(iou=threshold)@cutoff comes about for one query.
+    """Explain nDCG(iou=threshold)@cutoff for one query.
 
     Raises:
-        UsageError: the qrels don't have the query.
+        UsageError: the qrels do not have the query.
     """
     if query not in qrels.queries:
         raise UsageError(f"the qrels have no query {query!r}")
@@ -122,13 +122,13 @@ def _truth(qrels: Segments, taken: list[int]) -> list[JudgedSegment]:
 
 
 def _by_level(qrels: Segments) -> list[int]:
-    """Return the rows, those of the highest level first."""
+    """Return the rows by descending level."""
     rows: list[int] = np.argsort(-qrels.value, kind="stable").tolist()
     return rows
 
 
 def _select_query(segments: Segments, query: str) -> Segments:
-    """Return one query's segments; none if it is not there."""
+    """Return one query's segments, if any."""
     number = segments.queries.index(query) if query in segments.queries else -1
     rows = segments.query == number
     one = segments.select(rows)

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 def evaluator(
     measures: Iterable[Measure | str], qrels: "Qrels", convention: str = "paper"
 ) -> Evaluator:
-    """Return what scores several runs against the same qrels.
+    """Return an evaluator that scores runs against the same qrels.
 
     Raises:
-        MeasureError: a name is not a measure's, or a measure lacks a parameter.
-        UsageError: there is no such convention, or it does not have a measure.
+        MeasureError: a measure is unknown or lacks a parameter.
+        UsageError: the convention does not exist or does not define a measure.
         SegmentError: the qrels are malformed.
     """
     parsed = (parse_measure(one) if isinstance(one, str) else one for one in measures)
@@ -35,14 +35,14 @@ def evaluator(
 def iter_calc(
     measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
 ) -> Iterator[Metric]:
-    """Yield the value of every measure for every query that counts; see `evaluator`."""
+    """Yield the value of each measure for each scored query; see `evaluator`."""
     return evaluator(measures, qrels, convention).iter_calc(run)
 
 
 def calc_aggregate(
     measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
 ) -> dict[Measure, float]:
-    """Return each measure over all queries that count; see `evaluator`."""
+    """Return each measure over all scored queries; see `evaluator`."""
     return evaluator(measures, qrels, convention).calc_aggregate(run)
 
 

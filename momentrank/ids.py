@@ -1,8 +1,8 @@
 """Ids and keys as files write them.
 
-A video's name may hold any character. In qrels and runs it is percent-encoded, so that
-one id is one field, whatever it holds. In JSON ids may be integers, and in the JSON of TVR-Ranking
-a query's id must be one: its training code makes a tensor of it.
+An id may contain any character. In text files it is percent-encoded, so that one id is one field.
+In JSON ids may be integers; in TVR-Ranking's JSON a query's id must be one, since its training
+code makes a tensor of it.
 """
 
 import hashlib
@@ -15,10 +15,10 @@ from urllib.parse import quote, unquote
 from momentrank.errors import MomentRankError
 
 _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-"""As Python writes an integer of at most 64 bits: read and written again it is the same text."""
+"""An integer of at most 64 bits as Python writes it: it survives reading and writing."""
 _NUMBERED = 2**52
-"""Integers below are ids as they are; from here to 2**53, the last that a float holds, are numbers
-of other ids."""
+"""Integers below this are ids themselves; those from here to 2**53, the largest that a float holds,
+stand for other ids."""
 _KEPT = "!\"#$&'()*+,/:;<=>?@[]\\^`{|}~"
 
 
@@ -33,19 +33,19 @@ def decode_id(field: str) -> str:
 
 
 KEY = "query_key"
-"""Beside `query_id`, a number: the query's own id, which is the qrels'."""
+"""The query's own id, as in the qrels, where `query_id` is a number that stands for it."""
 
 
 class IdError(MomentRankError):
-    """Two ids that JSON can't tell apart."""
+    """Two ids that are the same in JSON."""
 
 
 def query_number(query_id: str) -> int:
     """Return the integer that stands for a query in the JSON of TVR-Ranking, 0 to 2**53 - 1.
 
-    An id that is written as an integer below 2**52 is that integer. Any other gets a number from
-    2**52 on, out of its SHA-256: it depends on the id alone, so it stays the same whatever other
-    queries there are, and a float, a JSON reader and a tensor of 64 bits all hold it.
+    An id that is an integer below 2**52 stands for itself. Any other gets a number from 2**52 on,
+    derived from its SHA-256: it depends on the id alone, not on the other queries, and fits in a
+    float, a JSON number and a 64-bit tensor.
     """
     if _INTEGER.fullmatch(query_id) and 0 <= (number := int(query_id)) < _NUMBERED:
         return number
@@ -57,7 +57,7 @@ def query_numbers(ids: Iterable[str]) -> dict[str, int]:
     """Return the number of each query id.
 
     Raises:
-        IdError: two ids have one number, which of a million ids happens once in 9,000 times.
+        IdError: two ids have the same number (for a million ids, a chance of 1 in 9,000).
     """
     numbers = {one: query_number(one) for one in ids}
     owner: dict[int, str] = {}
@@ -71,23 +71,23 @@ def query_numbers(ids: Iterable[str]) -> dict[str, int]:
 
 
 def json_names(number: int, own: str) -> dict[str, int | str]:
-    """Return what names a query in JSON: its number, and its own id where that is another."""
+    """Return a query's ids in JSON: its number and, if different, its own id."""
     return {"query_id": number} if str(number) == own else {"query_id": number, KEY: own}
 
 
 def own_ids(numbers: Iterable[str], ids: Iterable[str]) -> dict[str, str]:
-    """Return, of the numbers that stand for one of `ids`, that id."""
-    made = {text for text in numbers if _INTEGER.fullmatch(text) and int(text) >= _NUMBERED}
-    if not made:
+    """Return the id for each of `numbers` that stands for one of `ids`."""
+    derived = {text for text in numbers if _INTEGER.fullmatch(text) and int(text) >= _NUMBERED}
+    if not derived:
         return {}
     pairs = ((str(query_number(one)), one) for one in ids)
-    return {number: one for number, one in pairs if number in made}
+    return {number: one for number, one in pairs if number in derived}
 
 
 def as_integers(ids: Iterable[str]) -> list[int] | list[str]:
-    """Return ids as integers where every one of them is written as one, else as they are.
+    """Return ids as integers if all of them are integers, else as they are.
 
-    Two ids stay two: "07", "+7" and digits of other scripts are texts.
+    Distinct ids stay distinct: "07", "+7" and digits of other scripts are not integers here.
     """
     texts = list(ids)
     return list(map(int, texts)) if all(map(_INTEGER.fullmatch, texts)) else texts
@@ -106,7 +106,7 @@ def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return the fields of a JSON object, as `object_pairs_hook`.
 
     Raises:
-        ValueError: a key appears twice, which would hide a value.
+        ValueError: a key appears twice, and so one value would be lost.
     """
     fields = dict(pairs)
     if len(fields) != len(pairs):

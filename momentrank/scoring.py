@@ -1,7 +1,6 @@
-"""The evaluator: measures of runs against qrels that are read once, by a convention.
+"""The evaluator: scores runs against qrels by a convention.
 
-Qrels and runs are frames (`read_qrels`, `read_run`) or what these are inside, `Segments`; they
-are never changed.
+Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`; they are never changed.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,8 +11,7 @@ from ir_measures import CalcResults
 from ir_measures.util import Metric
 
 from momentrank import conventions, segments
-from momentrank.matching.aligned import AlignedRun, align
-from momentrank.matching.own_ids import restore_own_ids
+from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
 from momentrank.segments import Floats, Segments
 
 if TYPE_CHECKING:
@@ -33,14 +31,14 @@ class Unmatched(NamedTuple):
 
 
 class Evaluator:
-    """Scores runs against qrels that are read once."""
+    """Scores several runs against the same qrels."""
 
     def __init__(self, measures: Iterable["Measure"], qrels: "Qrels", convention: str) -> None:
-        """Check the measures, and take in the qrels.
+        """Check the measures and the qrels.
 
         Raises:
             MeasureError: a measure lacks a parameter.
-            UsageError: there is no such convention, or it does not have a measure.
+            UsageError: the convention does not exist or does not define a measure.
             SegmentError: the qrels are malformed.
         """
         self.measures = list(measures)
@@ -52,14 +50,14 @@ class Evaluator:
 
     @property
     def depth(self) -> int | None:
-        """How many results of each list are looked at; None: all."""
+        """How many results of each list are read; None: all."""
         if self.convention == conventions.SH_EVAL:
             return None
         depths = [measure.depth() for measure in self.measures]
         return max((depth for depth in depths if depth), default=1) if all(depths) else None
 
     def iter_calc(self, run: "Run") -> Iterator[Metric]:
-        """Yield the value of every measure for every query that counts.
+        """Yield the value of each measure for each scored query.
 
         Raises:
             SegmentError: the run is malformed.
@@ -69,7 +67,7 @@ class Evaluator:
                 yield Metric(name, measure, value)
 
     def calc_aggregate(self, run: "Run") -> dict["Measure", float]:
-        """Return each measure over all queries that count: the mean, or the sum of counts.
+        """Return each measure over all scored queries: the mean or, for counts, the sum.
 
         Raises:
             SegmentError: the run is malformed.
@@ -88,7 +86,7 @@ class Evaluator:
         return CalcResults(totals, list(self.iter_calc(run)))
 
     def per_query(self, run: "Run") -> dict["Measure", tuple[list[str], Floats]]:
-        """Return, of each measure, the queries that count and their values.
+        """Return the scored queries and their values for each measure.
 
         Raises:
             SegmentError: the run is malformed.
@@ -102,7 +100,7 @@ class Evaluator:
         }
 
     def find_unmatched(self, run: Segments) -> Unmatched:
-        """Return the queries that only one of the two has."""
+        """Return the queries that only the qrels or only the run has."""
         run = restore_own_ids(run, self.qrels)
         ours, theirs = set(self.qrels.queries), set(run.queries)
         return Unmatched(
@@ -116,7 +114,7 @@ class Evaluator:
 
 
 def aggregate(measure: "Measure", values: Floats) -> float:
-    """Return the mean of queries' values, or their sum; 0 without any."""
+    """Return the mean or the sum of queries' values; 0 without queries."""
     aggregator = measure.aggregator()
     for value in values.tolist() or [0.0]:
         aggregator.add(value)

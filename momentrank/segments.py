@@ -1,8 +1,8 @@
-"""Segments of videos, column by column: what qrels and runs are inside.
+"""Segments of videos as columns: the internal form of qrels and runs.
 
-A query's segments stand together, in the order of its list: judged segments as in their
-file, results by rank. Frames are the outside of the same thing: `query_id, video_id, start,
-end`, and `level` for qrels or `rank, score` for runs.
+The segments of a query are contiguous and in order: judged segments as in their file, results by
+rank. As frames they have the columns `query_id, video_id, start, end`, and `level` for qrels or
+`rank, score` for runs.
 """
 
 from collections import defaultdict
@@ -26,22 +26,22 @@ Column = Sequence[float] | npt.NDArray[Any]
 
 MOST = 1e300
 LATEST = 1e15
-"""Seconds; beyond, lengths and their sums lose their value, and equal segments are unlike."""
+"""Seconds; beyond this, lengths lose precision and equal segments no longer match."""
 MOST_LEVEL = 1000
-"""2 to its power is still a number."""
+"""2 to the power of a level must be finite."""
 
 
 class SegmentError(MomentRankError):
     """Malformed segments: a time, level, rank or score that is not valid."""
 
     def __init__(self, row: int, reason: str) -> None:
-        """Say what is wrong with the row of that number, from 0."""
+        """Name the row (from 0) and the reason."""
         super().__init__(f"row {row}: {reason}")
         self.row, self.reason = row, reason
 
 
 class Numbers(defaultdict[str, int]):
-    """A number for each name, from 0, in the order in which they come."""
+    """Numbers for names: 0, 1, ... in order of first appearance."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         """Number `names` first."""
@@ -49,12 +49,12 @@ class Numbers(defaultdict[str, int]):
         self.encode(list(names))
 
     def encode(self, names: Sequence[str]) -> Ints:
-        """Return the numbers of names, shape (n,); new names are numbered."""
+        """Return the numbers of names, shape (n,); new names get new numbers."""
         return np.fromiter(map(self.__getitem__, names), np.int64, len(names))
 
 
 class Segments(NamedTuple):
-    """Segments [start, end) in seconds, each of a query.
+    """Segments [start, end) in seconds, by query.
 
     `query` (n,) is the index in `queries` (distinct ids), ascending; `value` (n,) the level of a
     judged segment, or the score of a result.
@@ -75,21 +75,21 @@ class Segments(NamedTuple):
         return ranks
 
     def select(self, rows: Bools) -> "Segments":
-        """Return some of the segments; every query stays, with fewer segments or none."""
+        """Return some of the segments; queries left without segments are kept."""
         video = list(compress(self.video, rows.tolist()))
         columns = (self.start[rows], self.end[rows], self.value[rows])
         return Segments(self.queries, self.query[rows], video, *columns)
 
 
 def iou(start: Floats, end: Floats, other: Floats, other_end: Floats) -> Floats:
-    """Return the intersection over union of segments beside others, (n,); 0 where both are empty.
+    """Return the pairwise intersection over union, shape (n,); 0 where both are empty.
 
-    In this order of operations: another formula moves results at a threshold.
+    The order of operations matters: another formula rounds differently at a threshold.
     """
     shared = np.maximum(0.0, np.minimum(end, other_end) - np.maximum(start, other))
     union = (end - start) + (other_end - other) - shared
-    found: Floats = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
-    return found
+    ratio: Floats = np.divide(shared, union, out=np.zeros_like(shared), where=union > 0)
+    return ratio
 
 
 def build_qrels(  # noqa: PLR0913, PLR0917  (the five columns of a table)
@@ -100,9 +100,9 @@ def build_qrels(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     levels: Column,
     queries: Sequence[str] = (),
 ) -> Segments:
-    """Return judged segments; within a query they keep their order.
+    """Return judged segments; those of a query keep their order.
 
-    `queries` names queries in their order, of which some may have no segment.
+    `queries` gives the order of queries; some may have no segments.
 
     Raises:
         SegmentError: a time is not a number, an end is before its start, or a level is not valid.
@@ -125,10 +125,10 @@ def build_run(  # noqa: PLR0913  (the five columns of a table, and what orders i
     by_score: bool = False,
     queries: Sequence[str] = (),
 ) -> Segments:
-    """Return results in the order of their lists.
+    """Return ranked results.
 
-    That is: by rank where `ranks` are given (equal ranks as they come), else by descending
-    score if `by_score` (equal scores as they come), else as they come.
+    They are ordered by `ranks` if given, else by descending score if `by_score`; ties, and all
+    other rows, keep the input order.
 
     Raises:
         SegmentError: a time, rank or score is not a number, or an end is before its start.
@@ -155,7 +155,7 @@ def _group(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     *,
     queries: Sequence[str] = (),
 ) -> tuple[Segments, Ints]:
-    """Return segments with a query's together, ordered by `keys`; and the row of each."""
+    """Return segments grouped by query and ordered by `keys`, and their input rows."""
     lengths = {len(query_ids), len(video_ids), len(starts), len(ends), len(values)}
     if len(lengths) > 1:
         raise SegmentError(min(lengths), "the columns differ in length")
@@ -178,7 +178,7 @@ def _group(  # noqa: PLR0913, PLR0917  (the five columns of a table)
 
 
 def _numbers(column: Column, name: str) -> Floats:
-    """Return a column of numbers; no text, no truth value and no null is taken for one."""
+    """Return a column of numbers; texts, booleans and nulls are refused."""
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiu":
         return column.astype(np.float64)
     if not set(map(type, column)) <= {int, float}:
@@ -194,7 +194,7 @@ def _numbers(column: Column, name: str) -> Floats:
 
 
 def _refuse(wrong: Bools, order: Ints, reason: str) -> None:
-    """Name the first row, as they came, that is wrong."""
+    """Raise for the first wrong row of the input."""
     if wrong.any():
         raise SegmentError(int(order[wrong].min()), reason)
 
@@ -242,7 +242,7 @@ def run_frame(run: Segments) -> "pd.DataFrame":
 
 
 def _frame(segments: Segments, more: dict[str, npt.NDArray[Any]]) -> "pd.DataFrame":
-    import pandas as pd  # noqa: PLC0415  (takes longer than scoring a run)
+    import pandas as pd  # noqa: PLC0415  (slow to import)
 
     names = np.array(segments.queries, dtype=object)[segments.query]
     columns = {"query_id": names, "video_id": segments.video}

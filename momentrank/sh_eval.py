@@ -1,9 +1,9 @@
 """The convention of MediaEval's script for search and hyperlinking.
 
-What differs from Aly et al. (2013): seconds are whole. Relevant segments that overlap or touch
-are merged, and the merged ones counted; so, apart, are those judged not relevant. Overlap is
-between closed intervals. A result falls into every bin that it touches. Tolerance looks at the
-result itself for what was seen, and only relevant results are seen.
+It differs from Aly et al. (2013) as follows. Times are whole seconds. Relevant segments that
+overlap or touch are merged before they are counted, and likewise non-relevant ones. Intervals are
+closed for overlap. A result falls into every bin that it touches. Tolerance checks the result
+itself against what was seen, and only relevant results count as seen.
 """
 
 from collections.abc import Iterable, Iterator
@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 class Part(NamedTuple):
-    """A video's stretch of time, [start, end) in whole seconds."""
+    """A part of a video, [start, end) in whole seconds."""
 
     video: int
     start: int
@@ -35,18 +35,18 @@ class Part(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A result, or a bin: whether it is relevant, and whether it is judged."""
+    """Whether a result or bin is relevant and whether it is judged."""
 
     relevant: bool
     judged: bool
 
 
 Judgment = tuple[list[Item], int]
-"""The items of one list, and how many relevant things its query has."""
+"""The items of one list and the number of relevant segments or bins of its query."""
 
 
 def has(measure: "Measure") -> bool:
-    """Tell whether the script has a measure; none of its parameters can be set."""
+    """Tell whether the script defines a measure; parameters other than `match` can't be set."""
     params = set(measure.params) - {"cutoff"}
     if measure.NAME in COUNTS:
         return not params
@@ -55,7 +55,7 @@ def has(measure: "Measure") -> bool:
 
 
 def relevance(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
-    """Return the lists with their relevant segments merged, and the relevance of results."""
+    """Return the run beside merged relevant segments, and the relevance of its results."""
     results, relevant, other = _by_query(aligned)
     judgments = [
         MODELS[match](results[query], relevant[query], other[query])
@@ -79,7 +79,7 @@ def relevance(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
 
 
 def _by_query(aligned: AlignedRun) -> tuple[list[list[Part]], list[list[Part]], list[list[Part]]]:
-    """Return results, relevant and not relevant judgments of each query."""
+    """Return the results, relevant segments and non-relevant segments of each query."""
     parts = [[[] for _ in range(aligned.count)] for _ in range(3)]  # type: list[list[list[Part]]]
     columns = zip(*(column.tolist() for column in aligned.results), strict=True)
     for query, _, video, start, end in columns:
@@ -99,7 +99,7 @@ def _truth(relevant: Iterable[Iterable[Part]]) -> Truth:
 
 
 def merge(parts: Iterable[Part]) -> list[Part]:
-    """Return parts, those that overlap or touch as one, by video and time."""
+    """Return parts by video and time, with those that overlap or touch merged."""
     result: list[Part] = []
     for part in sorted(parts):
         last = result[-1] if result else None
@@ -111,7 +111,7 @@ def merge(parts: Iterable[Part]) -> list[Part]:
 
 
 def _overlap(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
-    """Judge by any overlap of closed intervals: relevant, else not relevant, else unjudged."""
+    """Judge by overlap of closed intervals."""
     relevant, other = merge(relevant), merge(other)
     items = []
     for result in results:
@@ -121,7 +121,7 @@ def _overlap(results: list[Part], relevant: list[Part], other: list[Part]) -> Ju
 
 
 def _bin(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
-    """Judge bins: a list becomes the bins that it touches, each where it comes first."""
+    """Judge bins: a list becomes the bins that it touches, in order of first appearance."""
     good = {place for part in relevant for place in _bins(part)}
     bad = {place for part in other for place in _bins(part)}
     places = dict.fromkeys(place for part in results for place in _bins(part))
@@ -129,7 +129,7 @@ def _bin(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgme
 
 
 def _tolerance(results: list[Part], relevant: list[Part], other: list[Part]) -> Judgment:
-    """Judge by what is met within the tolerance, and was not seen before."""
+    """Judge by the segments met within the tolerance and not seen before."""
     relevant, other = merge(relevant), merge(other)
     seen: list[Part] = []
     items = []
@@ -152,7 +152,7 @@ def _touch(one: Part, other: Part) -> bool:
 
 
 def _share(one: Part, other: Part) -> bool:
-    """Tell whether two half-open stretches meet; an instant inside one meets it."""
+    """Tell whether two half-open parts meet; an empty one meets a part that contains it."""
     return one.video == other.video and one.start < other.end and other.start < one.end
 
 

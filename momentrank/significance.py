@@ -1,8 +1,8 @@
-"""Is one run better than another? Paired tests over queries.
+"""Paired significance tests over queries.
 
-* a randomisation test: how often chance, by exchanging the two runs' values of a query, gives a
-  difference at least as large (Smucker et al., CIKM 2007), with the observed one counted in
-* Holm's correction (1979) where several runs are compared with the first
+* a randomisation test: how often exchanging the two runs' values of queries at random gives a
+  difference at least as large (Smucker et al., CIKM 2007), including the observed one
+* Holm's correction (1979) for several comparisons with the first run
 * percentile bootstrap intervals of the mean difference, over queries
 * the standardised mean of the differences as effect size, and wins, ties, losses
 """
@@ -17,11 +17,11 @@ from momentrank.segments import Floats
 BLOCK = 2**22
 """Numbers drawn at a time."""
 CLOSE = 1e-12
-"""Differences, or shares of one, below which two are the same: sums round."""
+"""Tolerance, absolute and relative, for differences due to rounding."""
 
 
 class Comparison(NamedTuple):
-    """A run beside the first one; `difference` is this run's mean less the first one's."""
+    """A run compared with the first one; `difference` is its mean minus the first one's."""
 
     difference: float
     low: float
@@ -37,7 +37,7 @@ class Comparison(NamedTuple):
 def compare(
     first: Floats, others: Sequence[Floats], *, rounds: int, confidence: float, seed: int
 ) -> list[Comparison]:
-    """Compare runs' values per query (n,) with those of the first run, query by query."""
+    """Compare runs' values per query, shape (n,), with those of the first run."""
     differences = [other - first for other in others]
     p_values = [randomisation(one, rounds, np.random.default_rng(seed)) for one in differences]
     intervals = [
@@ -72,7 +72,7 @@ def randomisation(differences: Floats, rounds: int, rng: "np.random.Generator") 
 def bootstrap(
     differences: Floats, rounds: int, confidence: float, rng: "np.random.Generator"
 ) -> tuple[float, float]:
-    """Return the percentile interval of the mean difference."""
+    """Return the percentile bootstrap interval of the mean difference."""
     means = [
         differences[rng.integers(0, len(differences), (count, len(differences)))].mean(axis=1)
         for count in _blocks(rounds, len(differences))
@@ -83,7 +83,7 @@ def bootstrap(
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for being several; at most 1, in the order given."""
+    """Return p-values adjusted for multiple comparisons, in the order given."""
     adjusted = [0.0] * len(p_values)
     highest = 0.0
     for place, row in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
@@ -93,7 +93,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def _effect(differences: Floats) -> float | None:
-    """Return Cohen's d of paired values; null where all differ alike, 0 where none does."""
+    """Return Cohen's d for paired values; None if all differences are equal and not 0."""
     mean = float(differences.mean())
     spread = float(differences.std(ddof=1)) if len(differences) > 1 else 0.0
     if abs(mean) <= CLOSE:
@@ -103,5 +103,5 @@ def _effect(differences: Floats) -> float | None:
 
 def _blocks(rounds: int, width: int) -> Iterator[int]:
     size = max(1, BLOCK // max(1, width))
-    for done in range(0, rounds, size):
-        yield min(size, rounds - done)
+    for drawn in range(0, rounds, size):
+        yield min(size, rounds - drawn)

@@ -1,8 +1,8 @@
-"""Test whether runs are better than the first one, query by query.
+"""Compare runs with the first one, query by query, with significance tests.
 
-For each other run: the difference of the means with its bootstrap interval, the p of a paired
-randomisation test and after Holm's correction, the effect size (Cohen's d of paired values),
-and on how many queries it wins, ties and loses.
+For each other run: the difference of means with its bootstrap interval, the p-value of a paired
+randomisation test before and after Holm's correction, the effect size (Cohen's d for paired
+values), and the number of queries that it wins, ties and loses.
 """
 
 import argparse
@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 from momentrank import significance
 from momentrank.cli import inputs
-from momentrank.cli.judged import add_judged
 from momentrank.errors import UsageError
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
@@ -28,15 +27,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="+", metavar="RUN_A RUN_B ... MEASURE",
-                        help="the others are compared with RUN_A")  # fmt: skip
+                        help="runs and measures; every run is compared with RUN_A")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument("--rounds", type=int, default=10_000, metavar="N",
-                        help="random exchanges, and bootstrap samples (10000)")  # fmt: skip
+                        help="permutations and bootstrap samples (default: 10000)")  # fmt: skip
     parser.add_argument("--confidence", type=float, default=0.95, metavar="C",
-                        help="of the intervals (0.95)")  # fmt: skip
+                        help="confidence level of the intervals (default: 0.95)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=2024, metavar="N",
-                        help="the same seed gives the same numbers (2024)")  # fmt: skip
-    inputs.add_printing(parser, "{measure: [a row for each run]}")
+                        help="random seed (default: 2024)")  # fmt: skip
+    inputs.add_printing(parser, "{measure: [a row per run]}")
     inputs.add_files(parser)
 
 
@@ -44,12 +43,14 @@ def run(options: argparse.Namespace) -> int:
     """Compare, and print."""
     named = inputs.split_names(options.names)
     measures = parse_measures(named.measures)
-    if len(named.runs) < 2 or not measures:  # noqa: PLR2004  (one and another)
-        raise UsageError(f"two runs or more and a measure are needed: {USAGE}")
+    if len(named.runs) < 2 or not measures:  # noqa: PLR2004  (two)
+        raise UsageError(f"at least two runs and a measure are needed: {USAGE}")
     if options.rounds < 1 or options.seed < 0 or not 0 < options.confidence < 1:
-        raise UsageError("--rounds must be from 1, --seed from 0, --confidence between 0 and 1")
+        raise UsageError(
+            "--rounds must be at least 1, --seed at least 0, and --confidence between 0 and 1"
+        )
     if not options.no_judged:
-        measures = add_judged(measures)
+        measures = inputs.add_judged(measures)
     source = inputs.provenance(options.qrels, options.convention)
     evaluator = Evaluator(measures, inputs.load_qrels(options, options.qrels), options.convention)
     scored = {
@@ -75,15 +76,15 @@ def run(options: argparse.Namespace) -> int:
 
 
 class Row(NamedTuple):
-    """A run's mean, and how it compares with the first one, which has no comparison."""
+    """A run's mean and its comparison with the first run, which itself has none."""
 
     run: str
     mean: float
-    found: Comparison | None
+    comparison: Comparison | None
 
     def as_json(self) -> dict[str, Any]:
-        """Return what there is as one object."""
-        compared = self.found._asdict() if self.found else {}
+        """Return the run, its mean and its comparison as one object."""
+        compared = self.comparison._asdict() if self.comparison else {}
         return {"run": self.run, "mean": self.mean, **compared}
 
 
@@ -94,18 +95,18 @@ def _compare(
     names = [values[measure][0] for values in scored.values()]
     if any(one != names[0] for one in names):
         raise UsageError(
-            "the runs have different queries, and this convention scores only those of the run:"
-            " compare with --convention paper"
+            "the runs have different queries, and this convention scores only those in the run:"
+            " use --convention paper"
         )
     if not names[0]:
-        raise UsageError(f"{measure!r}: no query counts")
+        raise UsageError(f"{measure!r}: there are no queries to compare")
     values = [of_run[measure][1] for of_run in scored.values()]
     first, *others = values
     compared = significance.compare(
         first, others, rounds=options.rounds, confidence=options.confidence, seed=options.seed
     )
     rows = zip(scored, values, [None, *compared], strict=True)
-    return len(names[0]), [Row(str(path), float(one.mean()), found) for path, one, found in rows]
+    return len(names[0]), [Row(str(path), float(one.mean()), other) for path, one, other in rows]
 
 
 def _print(options: argparse.Namespace, measure: Measure, rows: list[Row]) -> None:
@@ -116,16 +117,16 @@ def _print(options: argparse.Namespace, measure: Measure, rows: list[Row]) -> No
 
 def _cells(options: argparse.Namespace, measure: Measure, row: Row) -> tuple[str, ...]:
     digits = options.digits
-    known = (row.run, inputs.number(row.mean, digits, measure))
-    if row.found is None:
-        return (*known, *[""] * (len(COLUMNS) - len(known)))
-    found = row.found
+    mean = (row.run, inputs.number(row.mean, digits, measure))
+    test = row.comparison
+    if test is None:
+        return (*mean, *[""] * (len(COLUMNS) - len(mean)))
     return (
-        *known,
-        f"{found.difference:+.{digits}f}",
-        f"[{found.low:+.{digits}f}, {found.high:+.{digits}f}]",
-        f"{found.p:.4g}",
-        f"{found.p_holm:.4g}",
-        "all alike" if found.effect is None else f"{found.effect:+.3f}",
-        f"{found.wins}/{found.ties}/{found.losses}",
+        *mean,
+        f"{test.difference:+.{digits}f}",
+        f"[{test.low:+.{digits}f}, {test.high:+.{digits}f}]",
+        f"{test.p:.4g}",
+        f"{test.p_holm:.4g}",
+        "all alike" if test.effect is None else f"{test.effect:+.3f}",
+        f"{test.wins}/{test.ties}/{test.losses}",
     )

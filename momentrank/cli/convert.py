@@ -1,6 +1,6 @@
-"""Write qrels or a run in another format.
+"""Convert qrels or a run to another format.
 
-The kind of file is detected from its content. An output name ending in .gz is compressed.
+The input format is detected from the content. If OUT ends in .gz, it is compressed.
 """
 
 import argparse
@@ -16,20 +16,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand."""
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("out", type=Path, metavar="OUT")
-    known = list(dict.fromkeys([*formats.QRELS_WRITTEN, *formats.RUNS_WRITTEN]))
-    parser.add_argument("--to", choices=known, required=True, metavar="FORMAT",
+    names = list(dict.fromkeys([*formats.QRELS_WRITTEN, *formats.RUNS_WRITTEN]))
+    parser.add_argument("--to", choices=names, required=True, metavar="FORMAT",
                         help=f"qrels: {', '.join(formats.QRELS_WRITTEN)};"
                              f" runs: {', '.join(formats.RUNS_WRITTEN)}")  # fmt: skip
     parser.add_argument(
-        "--tag", default="momentrank", help="the run's name, where a format has one"
+        "--tag", default="momentrank", help="the run's name, in formats that have one"
     )
     inputs.add_files(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read, and write."""
+    """Read one file and write the other."""
     if options.out.exists() and options.out.samefile(options.file):
-        raise UsageError(f"{options.out}: the output must be another file")
+        raise UsageError(f"{options.out}: input and output must be different files")
     kind = formats.describe(
         options.file, time=inputs.read_time_option(options), corpus=options.corpus
     ).kind
@@ -39,6 +39,6 @@ def run(options: argparse.Namespace) -> int:
         segments = inputs.load_run(options, options.file)
         formats.write_run(options.out, segments, options.to, tag=options.tag)
     else:
-        raise UsageError(f"{options.file}: {kind}; only qrels and runs are converted")
+        raise UsageError(f"{options.file}: {kind}; only qrels and runs can be converted")
     sys.stderr.write(f"momentrank: {options.out}: {kind}, {options.to}\n")
     return 0

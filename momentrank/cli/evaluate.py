@@ -1,9 +1,9 @@
 """Score runs against qrels.
 
-One run gives trec_eval's three columns: measure, query, value; `all` is the mean over queries
-(the sum, for counts). Several runs, or groups of them, give a table with the best marked.
-Without measures: nDCG(iou=0.3|0.5|0.7)@10|20|40. With nDCG comes Judged: how much of what is
-scored people have looked at.
+One run prints trec_eval's three columns: measure, query, value; `all` is the mean over queries
+(for counts, the sum). Several runs or groups print a table in which the best values are marked.
+Default measures: nDCG(iou=0.3|0.5|0.7)@10|20|40. Each nDCG@K is accompanied by Judged@K, the
+share of its results that people have judged.
 """
 
 import argparse
@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 from momentrank import conventions
 from momentrank.cli import inputs
-from momentrank.cli.judged import add_judged
 from momentrank.errors import UsageError
 from momentrank.ids import encode_id
 from momentrank.measures import AP, REGISTRY, Judged, Measure, NumRel, NumRelRet, P, nDCG
@@ -32,7 +31,7 @@ SHALLOW = (5, 10, 20)
 
 
 class Scored(NamedTuple):
-    """A run's values over all queries, and those of each query that counts, if asked for."""
+    """A run's values over all queries and, on request, per query."""
 
     total: Scores
     queries: dict[str, Scores]
@@ -42,12 +41,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="*", metavar="RUN ... MEASURE",
-                        help="runs, and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
+                        help="runs and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
     inputs.add_convention(parser)
-    parser.add_argument("-q", "--per-query", action="store_true", help="each query's values too")
+    parser.add_argument(
+        "-q", "--per-query", action="store_true", help="also print the values of each query"
+    )
     inputs.add_printing(parser, "{run: {measure: value}}")
     parser.add_argument("--group", action="append", default=[], metavar="NAME=RUN,RUN,...",
-                        help="mean and standard deviation over runs of several seeds")  # fmt: skip
+                        help="mean and standard deviation over several seeds' runs")  # fmt: skip
     inputs.add_files(parser)
 
 
@@ -57,9 +58,9 @@ def run(options: argparse.Namespace) -> int:
     measures = parse_measures(named.measures) or defaults(options.convention)
     groups = _groups(options.group, named.runs)
     if not named.runs and not groups:
-        raise UsageError("no run is given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
+        raise UsageError("no run given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
     if not options.no_judged:
-        measures = add_judged(measures)
+        measures = inputs.add_judged(measures)
     source = inputs.provenance(options.qrels, options.convention)
     evaluator = Evaluator(measures, inputs.load_qrels(options, options.qrels), options.convention)
     paths = dict.fromkeys([*named.runs, *(path for paths in groups.values() for path in paths)])
@@ -79,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def defaults(convention: str) -> list[Measure]:
-    """Return what is scored where no measure is named."""
+    """Return the measures that are scored if none are named."""
     if convention == conventions.SH_EVAL:
         counts = [measure for measure in REGISTRY.values() if isinstance(measure, Count)]
         measures = [*counts, *(measure for match in MODELS for measure in _of_model(match))]
@@ -102,7 +103,7 @@ def _groups(texts: Sequence[str], runs: Sequence[Path]) -> Groups:
         if not name or not all(paths) or len(set(paths)) < len(paths):
             raise UsageError(f"--group {text}: write NAME=a.run,b.run, each run once")
         if name in taken:
-            raise UsageError(f"--group {text}: the name {name!r} is taken")
+            raise UsageError(f"--group {text}: the name {name!r} is already in use")
         taken.add(name)
         groups[name] = [Path(path) for path in paths]
     return groups
@@ -139,10 +140,10 @@ def _print_json(scored: dict[Path, Scored], groups: Groups, source: dict[str, st
     content: dict[str, Any] = {"momentrank": source}
     for path, values in scored.items():
         if str(path) in content:
-            raise UsageError(f"{path}: write ./{path}: that name is taken in the JSON")
-        content[str(path)] = _named(values.total)
+            raise UsageError(f"{path}: this name is already in use in the JSON; write ./{path}")
+        content[str(path)] = _by_name(values.total)
         if values.queries:
-            queries = {query: _named(scores) for query, scores in values.queries.items()}
+            queries = {query: _by_name(scores) for query, scores in values.queries.items()}
             content[str(path)]["queries"] = queries
     for name, paths in groups.items():
         content[name] = {
@@ -152,12 +153,12 @@ def _print_json(scored: dict[Path, Scored], groups: Groups, source: dict[str, st
     sys.stdout.write(json.dumps(content, indent=2) + "\n")
 
 
-def _named(scores: Scores) -> dict[str, Any]:
+def _by_name(scores: Scores) -> dict[str, Any]:
     return {repr(measure): value for measure, value in scores.items()}
 
 
 class Spread(NamedTuple):
-    """A mean over runs, and the standard deviation (n - 1), which one run does not have."""
+    """The mean over runs and the standard deviation (n - 1); None for a single run."""
 
     mean: float
     sd: float | None
@@ -174,7 +175,7 @@ def _table(
     scored: dict[Path, Scored],
     queries: Sequence[str],
 ) -> Iterable[list[str]]:
-    """Yield measures down and runs across, the best of each row marked with a star."""
+    """Yield a row per measure and a column per run; a star marks the best value of a row."""
     measures = next(iter(scored.values())).total
     for query in queries:
         for measure in measures:

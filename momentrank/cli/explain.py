@@ -1,7 +1,7 @@
-"""Show one query's ranking beside its ground truth: what took what, with which IoU and gain.
+"""Show one query's ranking beside its judged moments: matches, IoUs and gains.
 
-As Figure 7 of the TVR-Ranking paper, in text, or with --html as a page with a time line for
-each video.
+Like Figure 7 of the TVR-Ranking paper, as text; with --html, as a page with a timeline per
+video.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from momentrank.conventions import PAPER
 from momentrank.errors import UsageError
 from momentrank.explanation import DASH, Explanation, JudgedSegment, RankedResult, explain
 from momentrank.ids import decode_id, own_ids
-from momentrank.matching.own_ids import restore_own_ids
+from momentrank.matching.aligned import restore_own_ids
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,17 +23,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run_file", type=Path, metavar="RUN")
     parser.add_argument("query", metavar="QUERY", help="the query's id")
     parser.add_argument("--iou", type=float, default=0.5, metavar="MU",
-                        help="threshold of the IoU (0.5)")  # fmt: skip
+                        help="IoU threshold (default: 0.5)")  # fmt: skip
     parser.add_argument("-k", "--cutoff", type=int, default=10, metavar="K",
-                        help="so many results are shown (10)")  # fmt: skip
-    parser.add_argument("--html", type=Path, metavar="FILE", help="write a page")
+                        help="number of results to show (default: 10)")  # fmt: skip
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write an HTML page")
     inputs.add_files(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Explain, and print."""
     if not 0 <= options.iou <= 1 or options.cutoff < 1:
-        raise UsageError("--iou must be from 0 to 1, --cutoff 1 or more")
+        raise UsageError("--iou must be from 0 to 1, and --cutoff at least 1")
     source = inputs.provenance(options.qrels, PAPER)
     qrels = inputs.load_qrels(options, options.qrels)
     listed = inputs.load_run(options, options.run_file, options.cutoff)
@@ -41,23 +41,23 @@ def run(options: argparse.Namespace) -> int:
     query = options.query if options.query in qrels.queries else decode_id(options.query)
     query = own_ids([query], qrels.queries).get(query, query)
     if query not in listed.queries:
-        inputs.warn(f"{options.run_file}: the run lacks the query {query!r}")
-    found = explain(qrels, listed, query, options.iou, options.cutoff)
+        inputs.warn(f"{options.run_file}: the run has no query {query!r}")
+    explanation = explain(qrels, listed, query, options.iou, options.cutoff)
     if options.html:
-        options.html.write_text(page(found, source), encoding="utf-8")
+        options.html.write_text(page(explanation, source), encoding="utf-8")
     else:
-        sys.stdout.write(text(found, source))
+        sys.stdout.write(text(explanation, source))
     return 0
 
 
-def text(found: Explanation, source: dict[str, str]) -> str:
+def text(explanation: Explanation, source: dict[str, str]) -> str:
     """Return the explanation as text."""
-    asked = f"\nquery {found.query}, IoU >= {found.threshold:g}\n"
-    judged = f"{found.judged} of the first {len(found.ranking)} results are judged\n\n"
-    ranking = inputs.align_columns([RANKING, *(_ranking_row(row) for row in found.ranking)])
-    known = [_truth_row(number, row) for number, row in enumerate(found.truth, start=1)]
-    truth = inputs.align_columns([TRUTH, *known])
-    return "".join([*inputs.header(source), asked, judged, *ranking, "\n", *truth])
+    title = f"\nquery {explanation.query}, IoU >= {explanation.threshold:g}\n"
+    counts = f"{explanation.judged} of the first {len(explanation.ranking)} results are judged\n\n"
+    ranking = inputs.align_columns([RANKING, *(_ranking_row(row) for row in explanation.ranking)])
+    judged = [_truth_row(number, row) for number, row in enumerate(explanation.truth, start=1)]
+    truth = inputs.align_columns([TRUTH, *judged])
+    return "".join([*inputs.header(source), title, counts, *ranking, "\n", *truth])
 
 
 RANKING = ("rank", "video", "start", "end", "took", "IoU", "level", "gain/log2", "nDCG so far")

@@ -1,4 +1,4 @@
-"""What several verbs share: arguments, reading qrels and runs, and where numbers come from."""
+"""Shared by the commands: arguments, reading qrels and runs, provenance, tables."""
 
 import argparse
 import hashlib
@@ -14,7 +14,7 @@ from momentrank.conventions import CONVENTIONS, PAPER, SH_EVAL
 from momentrank.errors import UsageError
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
-from momentrank.measures import REGISTRY, Measure
+from momentrank.measures import REGISTRY, Judged, Measure, nDCG
 from momentrank.scoring import Evaluator
 from momentrank.segments import Floats, Segments
 
@@ -28,46 +28,45 @@ PerQuery = dict[Measure, tuple[list[str], Floats]]
 
 
 class Named(NamedTuple):
-    """Arguments told apart: files of runs, and names of measures."""
+    """Arguments by kind: files of runs and names of measures."""
 
     runs: list[Path]
     measures: list[str]
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add what says how files are read."""
-    parser.add_argument("--qrels-format", choices=formats.QRELS_FORMATS, metavar="FORMAT",
-                        help=f"insist on one of {', '.join(formats.QRELS_FORMATS)}")  # fmt: skip
-    parser.add_argument("--run-format", choices=formats.RUN_FORMATS, metavar="FORMAT",
-                        help=f"insist on one of {', '.join(formats.RUN_FORMATS)}")  # fmt: skip
+    """Add the options for reading files."""
+    for kind, names in (("qrels", formats.QRELS_FORMATS), ("run", formats.RUN_FORMATS)):
+        choices = f"one of {', '.join(names)} (default: detected)"
+        parser.add_argument(f"--{kind}-format", choices=names, metavar="FORMAT", help=choices)
     add_times(parser)
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:
-    """Add what says how times and videos are written."""
+    """Add the options for times and video indices."""
     parser.add_argument("--time", choices=formats.TIMES,
-                        help="times in text files; mm.ss: MediaEval's minutes.seconds"
-                             " (the default of --convention sh-eval)")  # fmt: skip
+                        help="unit of times in text files; mm.ss is MediaEval's minutes.seconds"
+                             " (the default with --convention sh-eval)")  # fmt: skip
     parser.add_argument("--corpus", type=Path, metavar="FILE",
-                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
+                        help="video_corpus.json, for runs with video indices")  # fmt: skip
 
 
 def add_convention(parser: argparse.ArgumentParser) -> None:
-    """Add what says how measures are computed."""
+    """Add the option for computing measures."""
     parser.add_argument("--convention", choices=CONVENTIONS, default=PAPER,
-                        help="as the papers define (default), as the scorer released with"
-                             " TVR-Ranking, or as MediaEval's script")  # fmt: skip
+                        help="compute as in the papers (default), as in the scorer released with"
+                             " TVR-Ranking, or as in MediaEval's script")  # fmt: skip
 
 
 def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
-    """Add what says how measures are printed; `form` is that of the JSON."""
+    """Add the options for printing; `form` describes the JSON."""
     parser.add_argument("--json", action="store_true", help=f"print JSON: {form}")
-    parser.add_argument("--digits", type=digits, default=4, help="after the point (4)")
-    parser.add_argument("--no-judged", action="store_true", help="no Judged beside nDCG")
+    parser.add_argument("--digits", type=digits, default=4, help="decimal places (default: 4)")
+    parser.add_argument("--no-judged", action="store_true", help="do not add Judged to nDCG")
 
 
 def split_names(arguments: Sequence[str]) -> Named:
-    """Tell files from measures: a file looks like one, or is there and not called as a measure.
+    """Separate files from measures: a file looks like a path, or exists and is no measure's name.
 
     Raises:
         UsageError: a run is named twice.
@@ -84,8 +83,18 @@ def split_names(arguments: Sequence[str]) -> Named:
     return Named(runs, [name for name, yes in zip(arguments, is_run, strict=True) if not yes])
 
 
+def add_judged(measures: Sequence[Measure]) -> list[Measure]:
+    """Return measures with Judged beside every nDCG with a cutoff."""
+    judged = [
+        Judged(**{name: m.params[name] for name in ("iou", "strict") if name in m.params}) @ cutoff
+        for m in measures
+        if m.NAME == nDCG.NAME and (cutoff := m.params.get("cutoff"))
+    ]
+    return list(dict.fromkeys([*measures, *judged]))
+
+
 def read_time_option(options: argparse.Namespace) -> Time:
-    """Return how times are written."""
+    """Return the unit of times in text files."""
     usual: Time = "mm.ss" if getattr(options, "convention", "") == SH_EVAL else "seconds"
     chosen: Time | None = options.time
     return chosen or usual
@@ -111,34 +120,36 @@ def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) 
 
 
 def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> Segments:
-    """Read a run as far as it is scored, and tell which queries are not in both files."""
+    """Read the part of a run that is scored; warn of queries that only one file has."""
     run = load_run(options, path, evaluator.depth)
     try:
-        find_unmatched = evaluator.find_unmatched(run)
+        unmatched = evaluator.find_unmatched(run)
     except IdError as exc:
         raise formats.FormatError(f"{path}: {exc}") from exc
-    lacking = zip(find_unmatched, ("run", "qrels"), ("qrels", "run"), strict=True)
+    lacking = zip(unmatched, ("run", "qrels"), ("qrels", "run"), strict=True)
     for names, lacks, has in lacking:
         if names:
             more = ", ..." if len(names) > SHOWN else ""
             shown = ", ".join(names[:SHOWN]) + more
-            warn(f"{path}: queries of the {has} that the {lacks} lacks: {len(names)} ({shown})")
+            warn(f"{path}: queries in the {has} but not in the {lacks}: {len(names)} ({shown})")
     return run
 
 
 def warn(text: str) -> None:
-    """Write a remark to standard error."""
+    """Write a warning to standard error."""
     sys.stderr.write(f"momentrank: {text}\n")
 
 
 def provenance(qrels: Path, convention: str) -> dict[str, str]:
-    """Return where numbers come from: version, convention, and which qrels.
+    """Return where numbers come from: version, convention, qrels and release.
 
     Raises:
-        UsageError: the qrels can't be read twice, to be scored and to be named.
+        UsageError: the qrels are not a regular file, and so can't be read twice.
     """
     if qrels.exists() and not qrels.is_file():
-        raise UsageError(f"{qrels}: qrels must be a file, so that its SHA-256 can be reported")
+        raise UsageError(
+            f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
+        )
     sha256 = hashlib.sha256(qrels.read_bytes()).hexdigest() if qrels.exists() else ""
     return {
         "momentrank": __version__,
@@ -150,7 +161,7 @@ def provenance(qrels: Path, convention: str) -> dict[str, str]:
 
 
 def _release(qrels: Path, sha256: str) -> str:
-    """Return the version of the release that qrels belong to, if the manifest names them."""
+    """Return the version of the release whose manifest lists the qrels, or `unknown`."""
     for folder in (qrels.resolve().parent, qrels.resolve().parent.parent):
         try:
             text = (folder / MANIFEST).read_text(encoding="utf-8")
@@ -163,19 +174,19 @@ def _release(qrels: Path, sha256: str) -> str:
 
 
 def header(source: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines that tell above a table where its numbers come from."""
+    """Return the comment lines above a table that say where its numbers come from."""
     return (f"# {name}: {value}\n" for name, value in source.items())
 
 
 def digits(text: str) -> int:
-    """Return a number of digits after the point."""
+    """Parse a number of decimal places."""
     if not text.isdecimal() or int(text) > MOST_DIGITS:
         raise argparse.ArgumentTypeError(f"must be 0 to {MOST_DIGITS}, not {text!r}")
     return int(text)
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table, its columns one below the other."""
+    """Yield the lines of a table with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -183,6 +194,6 @@ def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
 
 
 def number(value: float, digits: int, measure: Measure) -> str:
-    """Return a value as it is shown; counts are whole."""
+    """Return a value as text; counts without decimals."""
     counts = measure.NAME.startswith(("Num", "Videos"))
     return f"{value:.0f}" if counts else f"{value:.{digits}f}"

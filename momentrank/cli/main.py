@@ -2,8 +2,8 @@
 
     momentrank evaluate test.qrels my.run 'nDCG(iou=0.5)@10' 'AxIoU@10'
 
-A file's format is detected from its content; files may be gzipped. Exit codes: 0, 1 (bad data),
-2 (the command is), 130 (stopped).
+A file's format is detected from its content; files may be gzipped. Exit codes: 0 (success),
+1 (bad data), 2 (bad command line), 130 (interrupted).
 """
 
 import argparse
@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # any id, on any terminal
+            stream.reconfigure(errors="backslashreplace")  # any terminal can show any id
     options = _options(arguments)
     try:
         code = int(options.run(options))
@@ -51,7 +51,7 @@ def _fail(message: str, code: int) -> int:
 
 
 def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """Return the arguments; names may stand before and after options."""
+    """Parse the arguments; names may come before and after options."""
     parser = _parser()
     options, rest = parser.parse_known_args(arguments)
     if rest and (not hasattr(options, "names") or any(name.startswith("-") for name in rest)):

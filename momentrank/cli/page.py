@@ -1,4 +1,4 @@
-"""An explanation as a page of its own: a time line for each video, results above the truth."""
+"""An explanation as an HTML page: a timeline per video, results above judged segments."""
 
 from html import escape
 from string import Template
@@ -6,9 +6,9 @@ from string import Template
 from momentrank.explanation import Explanation, JudgedSegment, RankedResult
 
 COLOURS = ("#b8bcc4", "#c6dbef", "#9ecae1", "#4292c6", "#08519c")
-"""Of the levels 0 to 4, and of any higher one."""
+"""The colours of levels 0 to 4; higher levels have the last one."""
 DARK = 3
-"""The first level whose colour wants white letters."""
+"""The lowest level that is labelled in white."""
 PAGE = Template("""<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>Query $query</title>
 <style>
@@ -24,7 +24,7 @@ td.n { text-align: right; font-variant-numeric: tabular-nums }
 small { color: #666 } .key span { display: inline-block; padding: 0 .6rem }
 </style>
 <h1>Query $query</h1>
-<p>Results take judged moments of the same video in rank order, at an IoU of $threshold or more.
+<p>In rank order, each result takes a judged moment of its video with an IoU of at least $threshold.
 $judged of the first $shown results are judged.</p>
 <p class="key">level $key</p>
 <table><tr><th>rank<th>video<th>moment<th>took<th>IoU<th>level<th>gain/log2<th>nDCG so far</tr>
@@ -36,21 +36,21 @@ $videos
 """)
 
 
-def page(found: Explanation, source: dict[str, str]) -> str:
-    """Return the page; nothing in it comes from elsewhere."""
+def page(explanation: Explanation, source: dict[str, str]) -> str:
+    """Return the page; it loads nothing from elsewhere."""
     videos = dict.fromkeys(
-        [row.video for row in found.ranking] + [row.video for row in found.truth]
+        [row.video for row in explanation.ranking] + [row.video for row in explanation.truth]
     )
     return PAGE.substitute(
-        query=escape(found.query),
-        threshold=f"{found.threshold:g}",
-        judged=found.judged,
-        shown=len(found.ranking),
+        query=escape(explanation.query),
+        threshold=f"{explanation.threshold:g}",
+        judged=explanation.judged,
+        shown=len(explanation.ranking),
         key="".join(
             f'<span style="{_look(level)}">{level}</span>' for level in range(len(COLOURS))
         ),
-        rows="".join(_row(row) for row in found.ranking),
-        videos="".join(_video(name, found) for name in videos),
+        rows="".join(_row(row) for row in explanation.ranking),
+        videos="".join(_video(name, explanation) for name in videos),
         source="; ".join(f"{escape(name)} {escape(value)}" for name, value in source.items()),
     )
 
@@ -62,13 +62,13 @@ def _row(row: RankedResult) -> str:
     return f'<tr><td class="n">{row.rank}<td>{escape(row.video)}<td>{moment}{cells}</tr>\n'
 
 
-def _video(name: str, found: Explanation) -> str:
-    results = [row for row in found.ranking if row.video == name]
-    truth = [(number, row) for number, row in enumerate(found.truth, 1) if row.video == name]
+def _video(name: str, explanation: Explanation) -> str:
+    results = [row for row in explanation.ranking if row.video == name]
+    truth = [(number, row) for number, row in enumerate(explanation.truth, 1) if row.video == name]
     last = max([row.end for row in results] + [row.end for _, row in truth]) or 1.0
     bars = [_bar(row, last, row.level, f"rank {row.rank}") for row in results]
-    known = [_bar(row, last, row.level, f"judged #{n}, level {row.level}") for n, row in truth]
-    return f"<h3>{escape(name)} <small>0 to {last:.1f} s</small></h3>" + "".join([*bars, *known])
+    bars += [_bar(row, last, row.level, f"judged #{n}, level {row.level}") for n, row in truth]
+    return f"<h3>{escape(name)} <small>0 to {last:.1f} s</small></h3>" + "".join(bars)
 
 
 def _bar(row: RankedResult | JudgedSegment, last: float, level: int | None, label: str) -> str:

@@ -1,9 +1,9 @@
-"""Check files: qrels, runs, training sets, video corpora; of every known format.
+"""Check qrels, runs, training sets and video corpora in any known format.
 
 A release's manifest.json, train_manifest.json and croissant.json are checked against the files
 beside them, by SHA-256.
 
-The first error is reported with its line or place, and the exit code is 1.
+The first error in each file is reported with its place; the exit code is then 1.
 """
 
 import argparse
@@ -22,23 +22,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Check every file; return 1 if one is wrong."""
+    """Check every file; return 1 if any is wrong."""
     wrong = 0
     for path in options.files:
         try:
-            found = formats.describe(
+            content = formats.describe(
                 path, time=inputs.read_time_option(options), corpus=options.corpus
             )
         except MomentRankError as exc:
             sys.stderr.write(f"momentrank: {exc}\n")
             wrong += 1
             continue
-        levels = ", ".join(f"{n} of level {level}" for level, n in sorted(found.levels.items()))
-        sys.stdout.write(f"{path}: {found.kind} ({found.format}): {found.counted}")
+        levels = ", ".join(f"{n} of level {level}" for level, n in sorted(content.levels.items()))
+        sys.stdout.write(f"{path}: {content.kind} ({content.format}): {content.counted}")
         sys.stdout.write(f": {levels}\n" if levels else "\n")
-        sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
+        sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
         source = inputs.provenance(path, "")
         names = ("momentrank", "qrels_sha256", "release")
-        told = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
-        sys.stdout.write(f"  {', '.join(told)}\n")
+        parts = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
+        sys.stdout.write(f"  {', '.join(parts)}\n")
     return 1 if wrong else 0

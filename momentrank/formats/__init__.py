@@ -1,4 +1,4 @@
-"""Qrels and runs as files: every format in use, read with its places and written whole."""
+"""File formats of qrels and runs: reading, writing and validation."""
 
 from momentrank.formats.read import load_qrels, load_run, read_qrels, read_run
 from momentrank.formats.registry import QRELS_FORMATS, RUN_FORMATS

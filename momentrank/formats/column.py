@@ -1,6 +1,6 @@
-"""Values of one kind from all over a JSON file, checked as a whole.
+"""Values of one kind from a whole JSON file, checked together.
 
-A check that fails looks for the culprit only then: reading costs no Python call per value.
+Only a failed check looks for the wrong value: reading needs no Python call per value.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,18 +17,18 @@ _NAMES = {list: "a list", dict: "an object", str: "a text", int: "an integer", f
 
 
 class Column(NamedTuple):
-    """Values, and where each of them stands; the place is asked for when one is wrong."""
+    """Values and a function for the place of each, used if one is wrong."""
 
     values: list[Any]
     place: Callable[[int], Place]
 
     def require(self, *kinds: type) -> "Column":
-        """Return itself, if every value is of one of these types, or none is named.
+        """Return this column if each value has one of these types (if any are given).
 
         A boolean is not an integer here.
 
         Raises:
-            FormatError: one is not; with its place, as in every method here.
+            FormatError: one has not; with its place, as in every method here.
         """
         if kinds and not set(map(type, self.values)) <= set(kinds):
             wanted = " or ".join(_NAMES[kind] for kind in kinds)
@@ -36,7 +36,7 @@ class Column(NamedTuple):
         return self
 
     def refuse(self, wrong: Iterable[bool], reason: str) -> None:
-        """Name the first value that is wrong."""
+        """Raise for the first wrong value."""
         for row, (value, is_wrong) in enumerate(zip(self.values, wrong, strict=True)):
             if is_wrong:
                 raise self.place(row).error(f"{reason}, not {abbreviate(value)}")
@@ -48,12 +48,12 @@ class Column(NamedTuple):
             values = [record[name] for record in self.values]
         except KeyError as exc:
             row = next(row for row, record in enumerate(self.values) if name not in record)
-            found = abbreviate(list(self.values[row]))
-            raise self.place(row).error(f"the key {name!r} is missing (found: {found})") from exc
+            keys = abbreviate(list(self.values[row]))
+            raise self.place(row).error(f"the key {name!r} is missing (found: {keys})") from exc
         return Column(values, lambda row: self.place(row).key(name)).require(*kinds)
 
     def parts(self, names: str) -> list["Column"]:
-        """Return the n-th value of every list as one column, for each of the `names`."""
+        """Return a column for each of `names`: the n-th values of all lists."""
         self.require(list)
         width = len(names.split())
         if not set(map(len, self.values)) <= {width}:
@@ -66,7 +66,7 @@ class Column(NamedTuple):
         return Column(values, lambda row: self.place(row).item(index))
 
     def flat(self) -> "Column":
-        """Return what the lists hold, one after the other."""
+        """Return the items of all lists as one column."""
         lists = self.require(list).values
 
         def place(row: int) -> Place:
@@ -77,7 +77,7 @@ class Column(NamedTuple):
         return Column(list(chain.from_iterable(lists)), place)
 
     def numbers(self) -> Floats:
-        """Return the values as numbers; neither texts nor booleans are taken for any."""
+        """Return the values as numbers; texts and booleans are refused."""
         self.refuse_all_but_numbers()
         try:
             return np.array(self.values, dtype=np.float64)
@@ -86,25 +86,25 @@ class Column(NamedTuple):
             raise self.place(row).error("must be a number below 1e308") from exc
 
     def refuse_all_but_numbers(self) -> None:
-        """Name the first value that is not a number."""
+        """Raise for the first value that is not a number."""
         if not set(map(type, self.values)) <= {int, float}:
             wrong = (type(value) not in {int, float} for value in self.values)
             self.refuse(wrong, "must be a number")
 
     def ids(self) -> list[str]:
-        """Return the values, integers or texts, as ids."""
+        """Return the values (integers or texts) as ids."""
         texts: list[str] = self.values
         if set(map(type, texts)) != {str}:
             texts = list(map(str, self.require(int, str).values))
         distinct = set(texts)
         if "" in distinct:
-            self.refuse((not text for text in texts), "an id must be a text")
+            self.refuse((not text for text in texts), "an id must be a non-empty text")
         if not "".join(distinct).isascii():
             self.refuse((not is_utf8(text) for text in texts), "an id must be UTF-8")
         return texts
 
     def distinct_ids(self) -> list[str]:
-        """Return the values as ids, each distinct."""
+        """Return the values as ids, which must be distinct."""
         texts = self.ids()
         if len(set(texts)) != len(texts):
             seen: dict[str, int] = {}

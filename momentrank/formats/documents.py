@@ -1,7 +1,7 @@
-"""What a release says of itself: which files it is made of, and what its levels mean.
+"""A release's own documents: lists of files, and the meaning of levels.
 
-`manifest.json` and `train_manifest.json` name files with their SHA-256, and so does
-`croissant.json`: the files that lie beside it are held against that.
+`manifest.json`, `train_manifest.json` and `croissant.json` list files with their SHA-256; the
+files beside them are checked against it.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ _WEB = "://"
 
 
 class Document(NamedTuple):
-    """A kind of document: how to know it, and its check, which returns what it counts."""
+    """A kind of document: a test for it, and a check that returns its number of entries."""
 
     kind: DocumentKind
     knows: Callable[[Mapping[str, Any]], bool]
@@ -24,7 +24,7 @@ class Document(NamedTuple):
 
 
 def detect_document(record: object) -> Document | None:
-    """Return which document of a release a JSON value is, if it is one."""
+    """Return the kind of document that a JSON value is, if any."""
     if not isinstance(record, dict):
         return None
     return next((one for one in DOCUMENTS if one.knows(record)), None)
@@ -53,9 +53,9 @@ def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
         if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
             raise place.error("must be an object with sha256, the file's hash as text")
         if not isinstance(name, str) or _leads_out(name):
-            raise place.error("must name a file beside this one")
-        if (found := _sha256(place, place.path.parent / name)) != entry["sha256"]:
-            raise place.error(f"differs from the file in this folder (SHA-256 {found})")
+            raise place.error("must name a file in this folder")
+        if (actual := _sha256(place, place.path.parent / name)) != entry["sha256"]:
+            raise place.error(f"the file in this folder has another SHA-256: {actual}")
     return number
 
 

@@ -1,6 +1,6 @@
-"""Columns of fields in lines: numbers, minutes.seconds, and ids.
+"""Columns of text files: numbers, minutes.seconds and ids.
 
-A column is converted as a whole; the line that is wrong is looked for only if one is.
+A column is converted as a whole; only a failure looks for the wrong line.
 """
 
 import re
@@ -20,19 +20,19 @@ _MINUTE = 60
 
 
 class Lines(NamedTuple):
-    """The fields of the lines that say something, all alike in number; `place` by row."""
+    """The fields of the lines with content, all equal in number; `place` by row."""
 
     rows: list[list[str]]
     place: Callable[[int], Place]
 
     @property
     def width(self) -> int:
-        """Return how many fields a line has."""
+        """The number of fields per line."""
         return len(self.rows[0])
 
 
 def column(lines: Lines, layout: str, name: str) -> list[str]:
-    """Return the fields that stand under a name of the layout."""
+    """Return the fields of a column of the layout."""
     index = layout.split().index(name)
     return [row[index] for row in lines.rows]
 
@@ -67,10 +67,10 @@ def minutes(lines: Lines, layout: str, name: str) -> Floats:
 
 
 def _seconds(field: str) -> float | None:
-    found = _MINUTES.fullmatch(field)
-    if found is None or int(found[2] or 0) >= _MINUTE:
+    match = _MINUTES.fullmatch(field)
+    if match is None or int(match[2] or 0) >= _MINUTE:
         return None
-    return float(int(found[1]) * _MINUTE + int(found[2] or 0))
+    return float(int(match[1]) * _MINUTE + int(match[2] or 0))
 
 
 def ids(lines: Lines, layout: str, name: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Qrels in JSON: the shapes of TVR-Ranking, flat records, and QVHighlights.
 
-Each reader takes the records of a file and gives its segments, or says where they are wrong.
+Each reader takes a file's records and returns its segments.
 """
 
 from itertools import chain, repeat
@@ -13,14 +13,14 @@ from momentrank.ids import KEY, query_number
 
 
 def spread(queries: list[str], lists: Column) -> list[str]:
-    """Return each query as often as its list is long."""
+    """Repeat each query for every item of its list."""
     return list(chain.from_iterable(map(repeat, queries, map(len, lists.values))))
 
 
 def read_tvr_ranking(records: Column) -> Table:
     """Read `{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}`.
 
-    A query has the id of its `query_key`, where it has one.
+    A query's id is its `query_key`, if it has one.
 
     Raises:
         FormatError: a record is malformed; as in every reader here.
@@ -31,7 +31,7 @@ def read_tvr_ranking(records: Column) -> Table:
 
 
 def own_ids(records: Column) -> Column:
-    """Return each record's `query_key` where its `query_id` is the number of it, else that."""
+    """Return each record's `query_key` if `query_id` is its number, else `query_id`."""
     ids = records.key("query_id")
     own = [
         key if isinstance(key := record.get(KEY), str) and query_number(key) == number else number
@@ -41,7 +41,7 @@ def own_ids(records: Column) -> Column:
 
 
 def read_flat(records: Column) -> Table:
-    """Read records `{query_id, video_name, timestamp, relevance, ...}`, one for each pair."""
+    """Read records `{query_id, video_name, timestamp, relevance, ...}`, one per pair."""
     return _of_pairs(records, records.key("query_id").ids())
 
 

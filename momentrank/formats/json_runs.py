@@ -1,7 +1,7 @@
 """Runs in JSON: the shapes of TVR-Ranking, TVR's VCMR task, and QVHighlights.
 
-A list's order is the ranking; its scores are carried along. Each reader takes the records of
-a file, and reads the first `depth` results of a query, or all.
+The order of a list is the ranking; scores are kept. Each reader takes a file's records and reads
+all results or the first `depth` of each query.
 """
 
 from collections.abc import Mapping
@@ -19,8 +19,8 @@ def read_tvr_ranking(records: Column, depth: int | None, corpus: Corpus) -> Tabl
     """Read `{query_id, predictions: [[video, start, end, score], ...]}`.
 
     Raises:
-        FormatError: a record is malformed, or a video an index without `corpus`; as in every
-            reader here.
+        FormatError: a record is malformed, or a video is an index and `corpus` is missing; as in
+            every reader here.
     """
     queries = records.key("query_id").distinct_ids()
     return _of_lists(queries, records.key("predictions", list), depth, corpus)
@@ -43,7 +43,7 @@ def cut(lists: Column, depth: int | None) -> Column:
 def read_scores(records: Column, depth: int | None, corpus: Corpus) -> Table:
     """Read `{query_id: [{video_name, timestamp, model_scores}, ...], ...}`.
 
-    `model_scores` is a number, or a list of which the first is the score.
+    `model_scores` is a number or a list, whose first value is the score.
     """
     owner = [row for row, record in enumerate(records.require(dict).values) for _ in record]
     names = [name for record in records.values for name in record]
@@ -62,8 +62,8 @@ def read_scores(records: Column, depth: int | None, corpus: Corpus) -> Table:
 
 
 def _first(scores: Column) -> Column:
-    """Return a number for itself, and for a list its first value."""
-    scores.refuse((value == [] for value in scores.values), "must hold a score")
+    """Return numbers as they are, and the first value of lists."""
+    scores.refuse((value == [] for value in scores.values), "must be a number or a non-empty list")
     first = [value[0] if type(value) is list else value for value in scores.values]
     return scores._replace(values=first)
 
@@ -79,12 +79,12 @@ def read_vcmr(records: Column, depth: int | None, _: Corpus) -> Table:
 def _video_names(records: Column) -> dict[int, str]:
     if not records.values:
         return {}
-    if len(records.values) > 1:  # each may number the videos in its own way
-        raise records.place(1).error("a second object; the format has one")
+    if len(records.values) > 1:  # each may number videos differently
+        raise records.place(1).error("a second object; the format allows only one")
     names = list(records.values[0])
     indices = list(records.values[0].values())
     column = Column(indices, lambda row: records.place(0).key(names[row])).require(int)
-    column.distinct_ids()  # two videos of one index would be one
+    column.distinct_ids()  # an index must name one video
     return dict(zip(indices, names, strict=True))
 
 

@@ -1,4 +1,4 @@
-"""JSON, as one document or one value a line: both are a column of records."""
+"""Reading JSON, as one document or one value per line, into a column of records."""
 
 import json
 from typing import Any
@@ -7,7 +7,7 @@ from momentrank.formats.column import Column
 from momentrank.formats.source import FormatError, Place, Source
 from momentrank.ids import without_repeats
 
-_EXTRA = "Extra data"  # what Python's parser says of a second value
+_EXTRA = "Extra data"  # Python's message for a second value
 
 
 def read_records(source: Source) -> Column:
@@ -31,9 +31,9 @@ def read_records(source: Source) -> Column:
 
 
 def _parse(text: str) -> Any:  # noqa: ANN401  (the format decides)
-    """Parse a text; in an array of records keys may appear twice.
+    """Parse JSON; refuse repeated keys unless it is an array.
 
-    Where ids are keys they are looked for: there they would hide a query or a video.
+    Keys may be ids, so a repeated one would hide a query or a video.
     """
     if text.lstrip()[:1] == "[":
         return json.loads(text)
@@ -45,12 +45,12 @@ def _reason(exc: Exception) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Tell whether the first value of several is alone on the first line that is not blank."""
+    """Tell whether the first of several values is a line of its own."""
     return text.endswith("\n") and "\n" not in text.strip()
 
 
 def _is_line(text: str, value: object) -> bool:
-    """Tell JSON lines of a single line from a document."""
+    """Tell a file of one JSON line from a document."""
     is_record = isinstance(value, dict) and ("query_id" in value or "qid" in value)
     return is_record and "\n" not in text.rstrip()
 

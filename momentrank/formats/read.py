@@ -1,4 +1,4 @@
-"""Read qrels and runs, in whatever format they are."""
+"""Read qrels and runs in any format."""
 
 import warnings
 from collections.abc import Callable
@@ -43,25 +43,25 @@ def load_qrels(
 
     Args:
         path: the file, compressed by gzip or not.
-        fmt: one of `QRELS_FORMATS`; found by the content if not given.
-        time: how a text file writes times; "mm.ss" is MediaEval's minutes.seconds.
-        warn: called with one line for each remark: not an error, but worth a look.
+        fmt: one of `QRELS_FORMATS`; detected from the content by default.
+        time: the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds.
+        warn: called with each warning, a line of text.
 
     Raises:
-        FormatError: the file is malformed; with its line or the path inside its JSON.
-        UsageError: there is no such format, or `time` does not fit it.
+        FormatError: the file is malformed; with the line or the path in the JSON.
+        UsageError: the format does not exist, or `time` does not apply to it.
     """
     check_format(fmt, QRELS_FORMATS)
     with pause_collector():
         table = qrels_table(read_source(Path(path)), fmt, time)
         segments = table.qrels()
-        if said := table.contradiction():
-            warn(said)
+        if message := table.contradiction():
+            warn(message)
         return segments
 
 
 def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
-    """Return the segments of qrels as they stand in their file; for errors, see `load_qrels`."""
+    """Return the table of a qrels file; for errors, see `load_qrels`."""
     _check_time(source, fmt, time)
     if is_text(source, fmt):
         return text.read_qrels(source, time)
@@ -72,7 +72,7 @@ def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
     return _with_queries(source, one.read(records, None, None))
 
 
-def load_run(  # noqa: PLR0913  (what a command may be told about a run)
+def load_run(  # noqa: PLR0913  (the options of a command)
     path: Path | str,
     *,
     fmt: str | None = None,
@@ -81,32 +81,32 @@ def load_run(  # noqa: PLR0913  (what a command may be told about a run)
     depth: int | None = None,
     warn: Warn = _warn,
 ) -> Segments:
-    """Read a run: by rank where a file has ranks, else in the order of its lists.
+    """Read a run: by rank if the file has ranks, else in the order of its lists.
 
     Args:
         path: the file, compressed by gzip or not.
-        fmt: one of `RUN_FORMATS`; found by the content if not given.
-        time: how a text file writes times; "mm.ss" is MediaEval's minutes.seconds.
-        corpus: the `video_corpus.json` in which a run's video indices are meant.
-        depth: how many results of each query are needed; those after them are not looked at.
-        warn: is told, in one line, of what is odd but no error.
+        fmt: one of `RUN_FORMATS`; detected from the content by default.
+        time: the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds.
+        corpus: the `video_corpus.json` that a run's video indices refer to.
+        depth: how many results of each query to read.
+        warn: called with each warning, a line of text.
 
     Raises:
-        FormatError: the file is malformed; with its line or the path inside its JSON.
-        UsageError: there is no such format, or `time` does not fit it.
+        FormatError: the file is malformed; with the line or the path in the JSON.
+        UsageError: the format does not exist, or `time` does not apply to it.
     """
     check_format(fmt, RUN_FORMATS)
     with pause_collector():
         table = run_table(read_source(Path(path)), fmt, time, corpus, depth)
         run = table.run()
-        tell_repeated_ranks(table, warn)
+        warn_of_repeated_ranks(table, warn)
     return run
 
 
 def run_table(
     source: Source, fmt: str | None, time: Time, corpus: Path | str | None, depth: int | None
 ) -> Table:
-    """Return the segments of a run as they stand in their file; for errors, see `load_run`."""
+    """Return the table of a run file; for errors, see `load_run`."""
     _check_time(source, fmt, time)
     if is_text(source, fmt):
         return text.read_run(source, time, depth)
@@ -119,18 +119,18 @@ def run_table(
 
 
 def _with_queries(source: Source, table: Table) -> Table:
-    """Refuse a file without queries: whatever made it, nothing can be scored."""
+    """Refuse a file without queries: nothing could be scored."""
     if not table.query and not table.queries:
         raise Place(source.path).error("the file contains no queries")
     return table
 
 
-def tell_repeated_ranks(table: Table, warn: Warn) -> None:
-    """Tell that a file gives a rank twice in one query, if it does."""
+def warn_of_repeated_ranks(table: Table, warn: Warn) -> None:
+    """Warn if a query has the same rank twice."""
     if table.repeated:
         count, first = table.repeated
-        alike = f"{count} such lines, which keep the file's order"
-        warn(str(first.error(f"the rank appears twice in its query ({alike})")))
+        ties = f"{count} such lines; ties keep the file's order"
+        warn(str(first.error(f"the rank appears twice in its query ({ties})")))
 
 
 def _by_name(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:
@@ -142,7 +142,7 @@ def _check_time(source: Source, fmt: str | None, time: Time) -> None:
         raise UsageError(f"{time!r} is not a valid time, must be one of {', '.join(TIMES)}")
     if time != "seconds" and not is_text(source, fmt) and is_json(source):
         raise UsageError(
-            f"{source.path}: --time {time} is for text files; JSON has seconds: use --time seconds"
+            f"{source.path}: --time {time} is only for text files; for JSON use --time seconds"
         )
 
 

@@ -1,4 +1,4 @@
-"""The formats by name, and which of them a file is: that is found by its content."""
+"""The formats by name, and their detection from a file's content."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
@@ -15,7 +15,7 @@ SEGMENTS = "segments"
 
 
 class JsonFormat(NamedTuple):
-    """A shape in JSON: its name, how to know its first record, and its reader."""
+    """A JSON format: its name, a test of the first record, and its reader."""
 
     name: str
     shape: str
@@ -27,17 +27,17 @@ def _with_key(name: str) -> Callable[[dict[str, Any]], bool]:
     return lambda record: name in record
 
 
-def _holds_scores(record: dict[str, Any]) -> bool:
-    """Tell `{query_id: [{"video_name", ...}, ...]}`, even where some list is empty."""
+def _is_scores(record: dict[str, Any]) -> bool:
+    """Tell whether a record is `{query_id: [{"video_name", ...}, ...]}`; lists may be empty."""
     values = list(record.values())
     are_lists = bool(values) and set(map(type, values)) == {list}
     first = [value[0] for value in values if value] if are_lists else []
     return are_lists and all(isinstance(one, dict) and "desc_id" not in one for one in first)
 
 
-def _holds_tasks(record: dict[str, Any]) -> bool:
-    """Tell `{video2idx, VCMR}` from scores of a query that is called so."""
-    return "video2idx" in record or ("VCMR" in record and not _holds_scores(record))
+def _is_tasks(record: dict[str, Any]) -> bool:
+    """Tell `{video2idx, VCMR}` from scores of a query named `VCMR`."""
+    return "video2idx" in record or ("VCMR" in record and not _is_scores(record))
 
 
 def _without_options(read: Callable[[Column], Table]) -> Callable[[Column, Any, Any], Table]:
@@ -74,7 +74,7 @@ RUNS = (
     JsonFormat(
         "vcmr",
         "{video2idx, VCMR: [{desc_id, predictions}]}",
-        _holds_tasks,
+        _is_tasks,
         json_runs.read_vcmr,
     ),
     JsonFormat(
@@ -86,7 +86,7 @@ RUNS = (
     JsonFormat(
         "scores",
         "{query_id: [{video_name, timestamp, model_scores}]}",
-        _holds_scores,
+        _is_scores,
         json_runs.read_scores,
     ),
 )
@@ -105,14 +105,14 @@ QRELS_FORMATS = (SEGMENTS, *(one.name for one in QRELS))
 RUN_FORMATS = (SEGMENTS, *(one.name for one in RUNS))
 
 
-def check_format(fmt: str | None, known: Sequence[str]) -> None:
-    """Refuse a format that there is not.
+def check_format(fmt: str | None, names: Sequence[str]) -> None:
+    """Check that a format exists.
 
     Raises:
-        UsageError: there is none of that name.
+        UsageError: no format has that name.
     """
-    if fmt is not None and fmt not in known:
-        raise UsageError(f"{fmt!r} is not a valid format, must be one of {', '.join(known)}")
+    if fmt is not None and fmt not in names:
+        raise UsageError(f"{fmt!r} is not a valid format, must be one of {', '.join(names)}")
 
 
 Kind = Literal["qrels", "run", "training set", "video corpus", DocumentKind, "empty file"]
@@ -120,17 +120,17 @@ _NAMED = {"qrels": "qrels", "run": "a run"}
 
 
 def is_text(source: Source, fmt: str | None) -> bool:
-    """Tell whether a file is to be read as lines of fields."""
+    """Tell whether to read a file as lines of fields."""
     return fmt == SEGMENTS or (fmt is None and text.is_segments(source.text))
 
 
 def is_json(source: Source) -> bool:
-    """Tell whether a file may be JSON: an array or an object."""
+    """Tell whether a file may be a JSON array or object."""
     return source.text.lstrip()[0] in "[{"
 
 
 def detect_kind(records: Column) -> tuple[Kind, JsonFormat] | None:
-    """Return what the records are: qrels or a run, and in which format."""
+    """Return whether the records are qrels or a run, and their format."""
     first = _first(records)
     for one in (*QRELS, *RUNS):
         if one.knows(first):
@@ -144,9 +144,9 @@ def _first(records: Column) -> dict[str, Any]:
 
 
 def is_training(records: Column) -> bool:
-    """Tell a training set from qrels: its moments have a similarity, and were never judged."""
-    found = (one.get("relevant_moment") for one in records.values if isinstance(one, dict))
-    moments = next(filter(None, found), None)  # of the first query that has any
+    """Tell a training set from qrels: its moments are not judged."""
+    lists = (one.get("relevant_moment") for one in records.values if isinstance(one, dict))
+    moments = next(filter(None, lists), None)  # of the first query that has any
     if not isinstance(moments, list) or not all(isinstance(one, dict) for one in moments):
         return False
     return not any({"relevance", "pair_id"} & one.keys() for one in moments)
@@ -159,10 +159,10 @@ def is_corpus(records: Column) -> bool:
 
 
 def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]) -> JsonFormat:
-    """Return the format of records that should be of that kind.
+    """Return the format of records that must be of `kind`.
 
     Raises:
-        FormatError: they are of another kind, or of none that is known.
+        FormatError: they are of another or unknown kind.
     """
     first = _first(records)
     if kind == "qrels" and is_training(records):
@@ -175,17 +175,18 @@ def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]
 
 
 def _other(source: Source, records: Column, kind: str) -> FormatError | None:
-    """Return the error that says what the records are instead, if that is known."""
+    """Return an error that names what the records are instead, if known."""
     wanted = f", not {_NAMED[kind]}"
     if is_corpus(records):
         return Place(source.path).error(f"a video corpus{wanted}")
-    if found := detect_kind(records):
-        return Place(source.path).error(f"{_NAMED[found[0]]} ({found[1].name}){wanted}")
+    if detected := detect_kind(records):
+        other, one = detected
+        return Place(source.path).error(f"{_NAMED[other]} ({one.name}){wanted}")
     return None
 
 
 def unknown(source: Source, kind: str = "", records: Column | None = None) -> FormatError:
-    """Return the error that lists the formats, for a file that is none of them."""
+    """Return an error that lists the formats."""
     if records is not None and not records.values:
         return Place(source.path).error("the file contains no queries")
     shapes = SHAPES[kind] if kind else [*SHAPES["qrels"], *SHAPES["run"]]

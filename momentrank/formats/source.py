@@ -1,6 +1,6 @@
-"""A user's file as text, and places in it: every error of the formats names one.
+"""Reading a file as text, and places in it for error messages.
 
-Gzip is known by its first bytes, whatever the file is called.
+Gzip is detected from the first bytes, not from the file name.
 """
 
 import gc
@@ -18,12 +18,12 @@ from momentrank.errors import MomentRankError
 
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
-_SHOWN = 60  # characters of a wrong value
+_SHOWN = 60  # characters of an invalid value
 _CHUNK = 2**20
 SMALL = 64 * 2**20
-"""Bytes that a gzip file may become, however small it is."""
+"""Bytes to which any gzip file may expand."""
 MOST_TIMES = 200
-"""How many times its size a larger one may become: a regular run reaches 10, a bomb a thousand."""
+"""The largest expansion of a bigger one: real runs reach 10, bombs about 1000."""
 
 
 class FormatError(MomentRankError):
@@ -38,23 +38,23 @@ class Place(NamedTuple):
     trail: str = ""
 
     def key(self, name: str) -> "Place":
-        """Return the place of a field of the object that stands here."""
+        """Return the place of a field of the object at this place."""
         step = f".{name}" if re.fullmatch(r"[^\W\d]\w*", name) else f"[{json.dumps(name)}]"
         return self._replace(trail=(self.trail + step).removeprefix("."))
 
     def item(self, index: int) -> "Place":
-        """Return the place of a value of the list that stands here, from 0."""
+        """Return the place of an item, from 0, of the list at this place."""
         return self._replace(trail=f"{self.trail}[{index}]")
 
     def error(self, reason: str) -> FormatError:
-        """Return the error that says what is wrong here."""
+        """Return an error for this place."""
         line = "" if self.line is None else f", line {self.line}"
         trail = f" {self.trail}:" if self.trail else ""
         return FormatError(f"{self.path}{line}:{trail} {reason}")
 
 
 def abbreviate(value: object) -> str:
-    """Return a value as a message shows it: short, in one line."""
+    """Return a value as one short line for a message."""
     text = repr(value)
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
@@ -67,7 +67,7 @@ class Source(NamedTuple):
 
 
 def read_source(path: Path, empty: Sequence[str] = ()) -> Source:
-    """Read a file of UTF-8 text, compressed or not; names that end so may be of an `empty` one.
+    """Read UTF-8 text, compressed or not; files whose names end in `empty` may be empty.
 
     Raises:
         FormatError: it is missing, empty, damaged or not UTF-8 (with the line).
@@ -96,21 +96,21 @@ def _uncompress(path: Path) -> bytes:
 
 def _gunzip(path: Path, raw: bytes) -> bytes:
     most = max(SMALL, MOST_TIMES * len(raw))
-    found = bytearray()
+    content = bytearray()
     with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
         while chunk := stream.read(_CHUNK):
-            found += chunk
-            if len(found) > most:
+            content += chunk
+            if len(content) > most:
                 raise FormatError(
-                    f"{path}: the gzip file becomes more than {MOST_TIMES} times its size;"
+                    f"{path}: the gzip file expands to more than {MOST_TIMES} times its size;"
                     " if that is intended, gunzip it first"
                 )
-    return bytes(found)
+    return bytes(content)
 
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Pause the garbage collector: to look through a million new lists takes as long as to read."""
+    """Pause the garbage collector, which would double the time to read a million lists."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""From a file's columns to `Segments`, with the place of what is wrong."""
+"""A file's columns, converted to `Segments` with the place of each error."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -10,18 +10,17 @@ from momentrank.segments import Floats, SegmentError, Segments, build_qrels, bui
 
 
 class Repeated(NamedTuple):
-    """How many lines repeat a rank of their query, and the first of them."""
+    """The number of lines that repeat a rank of their query, and the first one."""
 
     lines: int
     first: Place
 
 
 class Table(NamedTuple):
-    """The segments of a file as they stand there, column by column.
+    """The segments of a file as columns, in file order.
 
-    `queries` are the distinct ids of a file that names queries apart from their segments, of
-    which there may be none; `ranks` those of a file that has them, and `repeated` those
-    lines that give a rank which their query had before.
+    `queries` are the distinct ids of a file in which queries may have no segments. `ranks` and
+    `repeated` are those of a file with ranks.
     """
 
     query: Sequence[str]
@@ -43,7 +42,7 @@ class Table(NamedTuple):
         return self._with_all_queries(self._check(build_qrels))
 
     def run(self) -> Segments:
-        """Return the table as results, in the order of their ranks or of the file.
+        """Return the table as results, by rank or in file order.
 
         Raises:
             FormatError: a time, rank or score is malformed.
@@ -58,7 +57,7 @@ class Table(NamedTuple):
             raise self.place(exc.row).error(exc.reason) from exc
 
     def _with_all_queries(self, segments: Segments) -> Segments:
-        """Return the segments with the queries that have none in their places."""
+        """Return the segments with those queries included that have none."""
         if self.queries is None or len(self.queries) == len(segments.queries):
             return segments
         index = {name: number for number, name in enumerate(self.queries)}
@@ -66,7 +65,7 @@ class Table(NamedTuple):
         return segments._replace(queries=self.queries, query=new[segments.query])
 
     def contradiction(self) -> str | None:
-        """Say where one segment first has two levels: each counts, so it may be meant."""
+        """Describe the first segment with two levels, if any; both count, so it is a warning."""
         keys = list(
             zip(self.query, self.video, self.start.tolist(), self.end.tolist(), strict=True)
         )
@@ -83,5 +82,5 @@ class Table(NamedTuple):
         place, levels = self.place(first), self.value[[first, row]]
         inside = f"line {place.line}" if place.line else ""
         where = ", ".join(filter(None, [inside, place.trail]))
-        found = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
-        return str(self.place(row).error(f"the same segment appears twice: {found}; both count"))
+        differ = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
+        return str(self.place(row).error(f"the same segment appears twice: {differ}; both count"))

@@ -1,8 +1,7 @@
-"""Segments in lines of fields that are separated by spaces: `q Q0 video start end ...`.
+"""Segments as lines of fields separated by spaces: `q Q0 video start end ...`.
 
-Qrels have 6 fields, runs 8, 7 without the tag, or 9 with MediaEval's jump-in time. The first
-line decides for all. Ids are percent-encoded. Blank lines, and those that start with #, say
-nothing.
+Qrels have 6 fields; runs have 8, 7 without the tag, or 9 with MediaEval's jump-in time. The first
+line decides for the whole file. Ids are percent-encoded. Blank lines and comments (#) are skipped.
 """
 
 import re
@@ -29,14 +28,14 @@ _WIDEST = max(LAYOUTS)
 
 
 def is_comment(line: str) -> bool:
-    """Tell a comment, `# ...`, from a line whose query is called `#1`."""
+    """Tell a comment, `# ...`, from a line whose query is named `#1`."""
     return line.startswith("#") and (line == "#" or line[1].isspace())
 
 
 def first_fields(text: str) -> list[str]:
-    """Return the fields of the first line that says something, or none.
+    """Return the fields of the first line with content, if any.
 
-    At most one field too many: a line of JSON may be the whole file.
+    At most one more than a line can have: a line of JSON may be the whole file.
     """
     lines = (line.split(None, _WIDEST) for line in _split_lines(text) if not is_comment(line))
     return next(filter(None, lines), [])
@@ -52,11 +51,11 @@ def _split_lines(text: str) -> Iterable[str]:
 
 
 def is_segments(text: str) -> bool:
-    """Tell segments from JSON and from anything else, by the first line."""
+    """Tell whether the first line is a segment."""
     fields = first_fields(text)
     if len(fields) not in LAYOUTS:
         return False
-    # An id may begin as JSON does; but no JSON has two numbers with a space between.
+    # An id may begin like JSON, but in JSON no space separates two numbers.
     return fields[0][0] not in "[{" or all(map(NUMBER.fullmatch, fields[3:5]))
 
 
@@ -75,7 +74,7 @@ def read_lines(source: Source) -> Lines:
     if not rows:
         raise Place(source.path).error("the file contains only comments")
     if len(set(map(len, rows))) > 1:
-        row = next(row for row, found in enumerate(rows) if len(found) != len(rows[0]))
+        row = next(row for row, line in enumerate(rows) if len(line) != len(rows[0]))
         reason = f"{len(rows[row])} columns, where the first line has {len(rows[0])}"
         raise place(row).error(reason)
     return Lines(rows, place)
@@ -83,7 +82,7 @@ def read_lines(source: Source) -> Lines:
 
 def _places(source: Source, fields: list[list[str]]) -> Callable[[int], Place]:
     def place(row: int) -> Place:
-        numbers = [number for number, found in enumerate(fields, start=1) if found]
+        numbers = [number for number, line in enumerate(fields, start=1) if line]
         return Place(source.path, numbers[row])
 
     return place
@@ -99,14 +98,14 @@ def read_qrels(source: Source, time: Time = "seconds") -> Table:
     if lines.width in _RUNS:
         raise _not(lines, "a run, not qrels", f"qrels have 6: {QRELS}")
     if lines.width not in LAYOUTS:
-        raise _not(lines, "no qrels", f"they have 6: {QRELS}")
+        raise _not(lines, "not qrels", f"which have 6: {QRELS}")
     return _table(lines, QRELS, "level", time)
 
 
 def read_run(source: Source, time: Time = "seconds", depth: int | None = None) -> Table:
     """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
 
-    Of a line that is not among the first `depth` of its query, only the rank is looked at.
+    Of lines beyond the first `depth` of their query, only the rank is read.
 
     Raises:
         FormatError: a line is malformed.
@@ -114,7 +113,7 @@ def read_run(source: Source, time: Time = "seconds", depth: int | None = None) -
     lines = read_lines(source)
     wanted = f"a run has 7, 8 or 9: {_RUN} [tag], or {_JUMP_IN}"
     if lines.width not in _RUNS:
-        raise _not(lines, "qrels, not a run" if lines.width in LAYOUTS else "no run", wanted)
+        raise _not(lines, "qrels, not a run" if lines.width in LAYOUTS else "not a run", wanted)
     layout = LAYOUTS[lines.width]
     ranks = floats(lines, layout, "rank")
     rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
@@ -124,14 +123,14 @@ def read_run(source: Source, time: Time = "seconds", depth: int | None = None) -
 
 
 def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:
-    """Return the rows of the first `depth` results, and those that repeat a rank."""
+    """Return the rows of the first `depth` results per query, and the rows that repeat a rank."""
     index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
     query = np.fromiter(map(index.__getitem__, queries), np.int64, len(queries))
     order = np.lexsort((ranks, query))
     ordered = query[order]
     same = (np.diff(ordered) == 0) & (np.diff(ranks[order]) == 0)
     place = np.arange(len(order)) - np.searchsorted(ordered, np.arange(len(index)))[ordered]
-    # With a depth, by query as they first come, or the queries' order would hang on the depth.
+    # With a depth, rows are grouped by query: the order of queries must not depend on the depth.
     kept = np.arange(len(order)) if depth is None else order[place < depth]
     return kept, sorted(order[1:][same].tolist())
 
@@ -148,7 +147,7 @@ def _not(lines: Lines, what: str, wanted: str) -> Exception:
 def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
     times = floats if time == "seconds" else minutes
     if "jump_in" in layout:
-        times(lines, layout, "jump_in")  # nothing takes it, but it must be a time
+        times(lines, layout, "jump_in")  # not used, but it must be a time
     return Table(
         ids(lines, layout, "query_id"),
         ids(lines, layout, "video_id"),
@@ -169,23 +168,23 @@ def list_rows(segments: Segments) -> list[Row]:
 
 
 def refuse_empty_ids(segments: Segments) -> None:
-    """Refuse what no reader would take back."""
+    """Refuse empty ids and a file without queries, which no reader accepts."""
     if "" in segments.queries or "" in segments.video:
-        raise FormatError("an id is empty, which no format can express")
+        raise FormatError("an id is empty; no format can express that")
     if not segments.queries:
         raise FormatError("there are no queries to write")
 
 
 def refuse_empty_queries(segments: Segments) -> None:
-    """Refuse to lose a query: only a format with a record per query can hold an empty one."""
+    """Refuse queries without segments, for formats that would lose them."""
     counts = np.bincount(segments.query, minlength=len(segments.queries))
     if not counts.all():
         name = segments.queries[int(np.argmin(counts))]
-        raise FormatError(f"the query {name!r} has no segments, which this format can't express")
+        raise FormatError(f"the query {name!r} has no segments; this format can't express that")
 
 
 def fields(ids: Sequence[str]) -> dict[str, str]:
-    """Return each id as one field; a leading # would make its line a comment.
+    """Return the field for each id; a leading # is encoded, as it would start a comment.
 
     Raises:
         FormatError: an id can't be written as UTF-8.
@@ -207,7 +206,7 @@ def qrels_text(segments: Segments) -> str:
     """Return judged segments as lines.
 
     Raises:
-        FormatError: a query has no segments, or an id can't be written as a field; also below.
+        FormatError: a query has no segments, or an id can't be written.
     """
     queries, videos = _text_parts(segments)
     return "".join(

@@ -1,6 +1,6 @@
-"""TREC qrels of whole moments: `query_id 0 moment_id level`, for tools that know documents.
+"""TREC qrels of whole moments: `query_id 0 moment_id level`, for document retrieval tools.
 
-They have no times, so no measure of segments can be computed from them; they are checked.
+They have no times, so they can be validated but not scored.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ ITERATIONS = ("0", "Q0")
 
 
 class Judged(NamedTuple):
-    """The lines of a file, column by column."""
+    """The lines of a file as columns."""
 
     query: list[str]
     moment: list[str]
@@ -28,9 +28,9 @@ class Judged(NamedTuple):
 
 
 def is_trec(source: Source) -> bool:
-    """Tell TREC qrels from JSON and from anything else, by the first line."""
-    found = text.first_fields(source.text)
-    return len(found) == len(LAYOUT.split()) and found[1] in ITERATIONS
+    """Tell whether the first line is one of TREC qrels."""
+    first = text.first_fields(source.text)
+    return len(first) == len(LAYOUT.split()) and first[1] in ITERATIONS
 
 
 def read_qrels(source: Source) -> Judged:

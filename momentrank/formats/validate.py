@@ -1,4 +1,4 @@
-"""Say what a file holds, having checked all of it: `momentrank validate`."""
+"""Check a whole file and describe its content: `momentrank validate`."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from momentrank.formats import text, trec
 from momentrank.formats.column import Column
 from momentrank.formats.documents import detect_document
 from momentrank.formats.json_text import read_records
-from momentrank.formats.read import qrels_table, run_table, tell_repeated_ranks
+from momentrank.formats.read import qrels_table, run_table, warn_of_repeated_ranks
 from momentrank.formats.registry import (
     SEGMENTS,
     Kind,
@@ -29,17 +29,17 @@ from momentrank.formats.videos import parse_corpus
 from momentrank.segments import Segments
 
 EMPTY = (".qrels", ".run")
-"""Files of these names may hold nothing, as before anything is judged."""
+"""Files with these extensions may be empty, e.g. before anything is judged."""
 UNITS = {
     "video corpus": "videos",
-    "manifest": "files, each as it says",
-    "croissant": "files, each as it says",
+    "manifest": "files, all with matching SHA-256",
+    "croissant": "files, all with matching SHA-256",
     "levels": "levels",
 }
 
 
 class Description(NamedTuple):
-    """What a file is and holds. `segments` counts what else a file of its kind lists (`UNITS`)."""
+    """A file's kind and content. `segments` counts the units of other kinds (`UNITS`)."""
 
     kind: Kind
     format: str
@@ -50,7 +50,7 @@ class Description(NamedTuple):
 
     @property
     def counted(self) -> str:
-        """How much it holds, in words."""
+        """The counts, in words."""
         if self.kind in UNITS:
             return f"{self.segments} {UNITS[self.kind]}"
         return f"{self.queries} queries, {self.segments} segments"
@@ -59,9 +59,9 @@ class Description(NamedTuple):
 def describe(
     path: Path | str, *, time: Time = "seconds", corpus: Path | str | None = None
 ) -> Description:
-    """Check a file of any kind and format, and say what it holds.
+    """Check a file of any kind and format, and describe it.
 
-    A release's own documents name files: those are checked by their SHA-256.
+    Files listed in a release's documents are checked by their SHA-256.
 
     Raises:
         FormatError: the file is malformed, or of no known format.
@@ -82,12 +82,12 @@ def describe(
 
 
 def _empty(fmt: str) -> Description:
-    return Description("empty file", fmt, 0, 0, {}, ["there is nothing in it: no queries"])
+    return Description("empty file", fmt, 0, 0, {}, ["the file contains no queries"])
 
 
-def _describe_moments(found: trec.Judged) -> Description:
-    counts = dict(sorted(Counter(found.level).items()))
-    return Description("qrels", "trec", len(set(found.query)), len(found.level), counts, [])
+def _describe_moments(lines: trec.Judged) -> Description:
+    counts = dict(sorted(Counter(lines.level).items()))
+    return Description("qrels", "trec", len(set(lines.query)), len(lines.level), counts, [])
 
 
 def _describe_json(
@@ -97,10 +97,11 @@ def _describe_json(
         return _empty("json")
     if is_training(records):
         return _training(records)
-    if found := detect_kind(records):
-        if found[1].name == "tvr-ranking" and found[0] == "qrels":
+    if detected := detect_kind(records):
+        kind, one = detected
+        if kind == "qrels" and one.name == "tvr-ranking":
             _check_release(records)
-        return _describe_segments(*(found[0], found[1].name), source, time, corpus)
+        return _describe_segments(kind, one.name, source, time, corpus)
     if is_corpus(records):
         videos = len(parse_corpus(records))
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
@@ -123,13 +124,13 @@ def _describe_segments(
     else:
         table = run_table(source, fmt, time, corpus, None)
         segments, by_level = table.run(), {}
-        tell_repeated_ranks(table, remarks.append)
+        warn_of_repeated_ranks(table, remarks.append)
     remarks += _oddities(table, segments)
     return Description(kind, fmt, len(segments.queries), len(segments.query), by_level, remarks)
 
 
 def _oddities(table: Table, segments: Segments) -> Iterable[str]:
-    """Yield remarks: not errors, but worth a look."""
+    """Yield warnings."""
     keys = zip(table.query, table.video, table.start.tolist(), table.end.tolist(), strict=True)
     if twice := len(table.query) - len(set(keys)):
         yield f"segments that appear twice in their query: {twice}"
@@ -142,34 +143,25 @@ def _oddities(table: Table, segments: Segments) -> Iterable[str]:
 
 
 def _check_release(records: Column) -> None:
-    """Check what only the released qrels hold, where they hold it."""
+    """Check the optional fields of released qrels."""
     records.key("query", str)
     moments = records.key("relevant_moment", list).flat()
-    for name, kind in {
-        "pair_id": int,
-        "duration": float,
-        "caption": str,
-        "similarity": float,
-    }.items():
-        some = _those_with(moments, name)
-        values = some.key(name)
-        if kind is str:
-            values.require(str)
-        elif kind is float:
-            _finite(values)
-        else:
-            values.require(int).distinct_ids()
+    _optional(moments, "pair_id", int).distinct_ids()
+    _optional(moments, "caption", str)
+    for name in ("duration", "similarity"):
+        _check_finite(_optional(moments, name))
 
 
-def _those_with(moments: Column, name: str) -> Column:
+def _optional(moments: Column, name: str, *kinds: type) -> Column:
+    """Return a field of those moments that have it."""
     moments.require(dict)
     rows = [row for row, moment in enumerate(moments.values) if name in moment]
-    return Column([moments.values[row] for row in rows], lambda row: moments.place(rows[row]))
+    some = Column([moments.values[row] for row in rows], lambda row: moments.place(rows[row]))
+    return some.key(name, *kinds)
 
 
-def _finite(values: Column) -> None:
-    finite = np.isfinite(values.numbers())
-    values.refuse((~finite).tolist(), "must be a number")
+def _check_finite(values: Column) -> None:
+    values.refuse((~np.isfinite(values.numbers())).tolist(), "must be a number")
 
 
 def _training(records: Column) -> Description:
@@ -178,8 +170,8 @@ def _training(records: Column) -> Description:
     records.key("query", str)
     moments = records.key("relevant_moment", list).flat()
     start, end = moments.key("timestamp", list).parts("start end")
-    _finite(moments.key("duration"))
-    _finite(moments.key("similarity"))
+    _check_finite(moments.key("duration"))
+    _check_finite(moments.key("similarity"))
     moments.key("caption", str)
     videos = moments.key("video_name", str).ids()
     columns = (start.numbers(), end.numbers(), np.zeros(len(videos)))

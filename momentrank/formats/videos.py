@@ -1,4 +1,4 @@
-"""A video corpus, `{video name: [duration, index]}`: what the indices of a run mean."""
+"""A video corpus, `{video name: [duration, index]}`: it resolves video indices in runs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +14,7 @@ def read_corpus(path: Path) -> dict[int, str]:
     """Return the name of each video by its index.
 
     Raises:
-        FormatError: the file is malformed, or the indices are not 0, 1, ... each once.
+        FormatError: the file is malformed, or the indices are not 0, 1, ..., each once.
     """
     return parse_corpus(read_records(read_source(path)))
 
@@ -28,7 +28,7 @@ def parse_corpus(records: Column) -> dict[int, str]:
     corpus = records.require(dict).values[0] if len(records.values) == 1 else {}
     names = list(corpus)
     if not names:
-        reason = "no video corpus {video_name: [duration, index]}"
+        reason = "not a video corpus {video_name: [duration, index]}"
         raise records.place(0)._replace(line=None, trail="").error(reason)
     column = Column(list(corpus.values()), lambda row: records.place(0).key(names[row]))
     Column(names, column.place).ids()
@@ -50,17 +50,16 @@ def name_videos(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
     """Return the videos of a column of names, or of indices in a corpus.
 
     Raises:
-        FormatError: an index without a corpus, or one that the corpus lacks.
+        FormatError: there is an index but no corpus, or the corpus lacks it.
     """
     if set(map(type, videos.values)) <= {str}:
         return videos.ids()
     is_index = [type(video) is int for video in videos.require(str, int).values]
     if corpus is None:
-        reason = "the video is an index: say --corpus video_corpus.json for its name"
+        reason = "the video is an index: pass --corpus video_corpus.json"
         raise videos.place(is_index.index(True)).error(reason)
-    known = [
-        not wrong or video in corpus for video, wrong in zip(videos.values, is_index, strict=True)
-    ]
-    videos.refuse((not ok for ok in known), "must be an index of the video corpus")
-    names = [corpus[v] if wrong else v for v, wrong in zip(videos.values, is_index, strict=True)]
+    pairs = list(zip(videos.values, is_index, strict=True))
+    missing = (numbered and video not in corpus for video, numbered in pairs)
+    videos.refuse(missing, "must be an index of the video corpus")
+    names = [corpus[video] if numbered else video for video, numbered in pairs]
     return Column(names, videos.place).ids()

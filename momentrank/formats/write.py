@@ -1,4 +1,4 @@
-"""Write qrels and runs, whole or not at all; what is read back is what was written."""
+"""Write qrels and runs, atomically; reading a file returns what was written."""
 
 import gzip
 import json
@@ -22,11 +22,11 @@ TAG = "momentrank"
 
 
 def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> None:
-    """Write judged segments; compressed if the name ends in .gz.
+    """Write judged segments, compressed if the name ends in .gz.
 
     Raises:
-        FormatError: the format can't hold them.
-        UsageError: qrels are not written in that format.
+        FormatError: the format can't express them.
+        UsageError: qrels can't be written in that format.
     """
     check_format(fmt, tuple(_QRELS))
     text.refuse_empty_ids(segments)
@@ -34,11 +34,11 @@ def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> No
 
 
 def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: str = TAG) -> None:
-    """Write results in their order, with `tag` where a format has one; see `write_qrels`.
+    """Write results in order, with `tag` if the format has one; see `write_qrels`.
 
     Raises:
-        FormatError: the format can't hold them.
-        UsageError: runs are not written in that format, or the tag is not one field.
+        FormatError: the format can't express them.
+        UsageError: runs can't be written in that format, or the tag is not one word.
     """
     check_format(fmt, tuple(_RUNS))
     if tag.split() != [tag]:
@@ -48,7 +48,7 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
 
 
 def _write(path: Path, text: str) -> None:
-    """Write beside the target, then rename: a kill leaves the former file, or none."""
+    """Write a temporary file and rename it: an interruption leaves the old file or none."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as exc:
@@ -62,7 +62,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    path = path.resolve()  # a link stays one
+    path = path.resolve()  # keep links
     if path.exists() and not path.is_file():
         path.write_bytes(data)  # a pipe or a device
         return
@@ -111,7 +111,7 @@ def tvr_ranking_run(segments: Segments, _: str) -> str:
 
 
 def flat_qrels(segments: Segments) -> str:
-    """Return a line `{query_id, video_name, timestamp, relevance}` for each segment.
+    """Return a line `{query_id, video_name, timestamp, relevance}` per segment.
 
     Raises:
         FormatError: a query has no segments.
@@ -128,25 +128,25 @@ def flat_qrels(segments: Segments) -> str:
 
 
 def _qvhighlights(segments: Segments, key: str, width: int) -> str:
-    """Return a line for each query.
+    """Return a line per query.
 
     Raises:
-        FormatError: a query has no segments, or they are not of one video.
+        FormatError: a query has no segments, or segments of several videos.
     """
     text.refuse_empty_queries(segments)
     records = []
     for name, rows in zip(as_integers(segments.queries), _lists(segments), strict=True):
         video = rows[0][1]
         if any(row[1] != video for row in rows):
-            raise FormatError(f"qvhighlights has one video a query, and {str(name)!r} has more")
+            raise FormatError(f"qvhighlights allows one video per query; {str(name)!r} has several")
         records.append({"qid": name, "vid": video, key: [row[2 : 2 + width] for row in rows]})
     return _lines(records)
 
 
 def qvhighlights_qrels(segments: Segments) -> str:
-    """Return lines `{qid, vid, relevant_windows}`; a level that is not 1 is refused."""
+    """Return lines `{qid, vid, relevant_windows}`; all levels must be 1."""
     if (segments.value != 1).any():
-        raise FormatError("qvhighlights has level 1 only; try flat or segments")
+        raise FormatError("qvhighlights allows level 1 only; use flat or segments")
     return _qvhighlights(segments, "relevant_windows", 2)
 
 

@@ -1,8 +1,7 @@
 """Relevance models: what makes a result relevant.
 
-All three papers say the same: adapt the relevance of a result, keep the measure. So a model
-turns lists into one `Relevance`, and a measure turns that into a number; neither knows the
-other. One module per model:
+All three papers keep the measures and adapt the relevance of a result. So a model turns an aligned
+run into `Relevance`, and a measure turns that into numbers. One module per model:
 
 * `iou`: greedy one-to-one matches at an IoU threshold (TVR-Ranking)
 * `maxiou`: the highest IoU with any relevant segment (AxIoU)
@@ -17,7 +16,7 @@ from momentrank.matching.relevance import Params, Relevance
 from momentrank.segments import Bools
 
 Model = tuple[Callable[[AlignedRun, Params], Bools], Callable[[AlignedRun, Params], Relevance]]
-"""Which results are judged, and the relevance of all."""
+"""Which results are judged, and the relevance of all results."""
 
 MODELS: dict[str, Model] = {
     "iou": (iou.mask_judged, iou.relevance),
@@ -31,8 +30,7 @@ MODELS: dict[str, Model] = {
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results by the model `params["match"]` and its parameters.
 
-    With `judged_only` the unjudged results are dropped first, and those after them move up
-    (condensed lists: Sakai, SIGIR 2007).
+    With `judged_only` unjudged results are removed first (condensed lists: Sakai, SIGIR 2007).
     """
     mask_judged, relevance_of = MODELS[params["match"]]
     if params["judged_only"]:

@@ -1,4 +1,4 @@
-"""A run beside the qrels: what every relevance model looks at."""
+"""A run aligned with qrels: the input of every relevance model."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from momentrank.ids import IdError, own_ids
 from momentrank.matching.relevance import Relevance
 from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
 
 
 class Truth(NamedTuple):
-    """Judged segments, a query's together, in the order of their file; each (n,)."""
+    """Judged segments, grouped by query, in file order; columns of shape (n,)."""
 
     query: Ints
     video: Ints
@@ -22,7 +23,7 @@ class Truth(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Results, a query's together and by rank; each (n,)."""
+    """Results, grouped by query and by rank; columns of shape (n,)."""
 
     query: Ints
     rank: Ints
@@ -31,14 +32,14 @@ class Results(NamedTuple):
     end: Floats
 
     def select(self, rows: Bools | Ints) -> "Results":
-        """Return some of the results, or all in another order."""
+        """Return the results of `rows`."""
         return Results(
             self.query[rows], self.rank[rows], self.video[rows], self.start[rows], self.end[rows]
         )
 
 
 class Pairs(NamedTuple):
-    """Each result beside each judged segment of its query and video: their row numbers."""
+    """Row numbers of each result with each judged segment of the same query and video."""
 
     result: Ints
     truth: Ints
@@ -56,31 +57,33 @@ class AlignedRun:
     truth: Truth
     results: Results
     cache: dict[Any, Any] = field(default_factory=dict, compare=False)
-    """What relevance models have made of these lists."""
+    """Relevance by model and parameters."""
 
     def select(self, rows: Bools) -> "AlignedRun":
-        """Return the lists with some of their results, which move up."""
+        """Return the run with only some results; ranks are renumbered."""
         results = self.results.select(rows)
         moved = results._replace(rank=ranks(results.query))
         return AlignedRun(self.count, self.in_run, self.truth, moved)
 
     @cached_property
     def pairs(self) -> Pairs:
-        """Return the pairs, by result, then in the order of the judged segments."""
+        """The pairs, by result and then by judged segment."""
         videos = 1 + max(self.truth.video.max(initial=0), self.results.video.max(initial=0))
-        cache, wanted = (of.query * videos + of.video for of in (self.truth, self.results))
-        order = np.argsort(cache, kind="stable")
-        keys, first, counts = np.unique(cache[order], return_index=True, return_counts=True)
-        at = np.searchsorted(keys, wanted)
+        judged, retrieved = (
+            rows.query * videos + rows.video for rows in (self.truth, self.results)
+        )
+        order = np.argsort(judged, kind="stable")
+        keys, first, counts = np.unique(judged[order], return_index=True, return_counts=True)
+        at = np.searchsorted(keys, retrieved)
         at[at == len(keys)] = 0
-        found = np.flatnonzero(keys[at] == wanted) if len(keys) else np.empty(0, np.int64)
-        at, times = at[found], counts[at[found]]
+        hits = np.flatnonzero(keys[at] == retrieved) if len(keys) else np.empty(0, np.int64)
+        at, times = at[hits], counts[at[hits]]
         inside = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        return Pairs(np.repeat(found, times), order[np.repeat(first[at], times) + inside])
+        return Pairs(np.repeat(hits, times), order[np.repeat(first[at], times) + inside])
 
     @cached_property
     def iou(self) -> Floats:
-        """Return the IoU of each pair, 0 where both are empty."""
+        """The IoU of each pair; 0 where both segments are empty."""
         results, truth = self.results, self.truth
         result, judged = self.pairs
         return iou(
@@ -88,33 +91,59 @@ class AlignedRun:
         )
 
     def relevant(self, rel: int) -> Bools:
-        """Return which judged segments have the level `rel` or a higher one."""
+        """Return which judged segments have at least the level `rel`."""
         return self.truth.level >= rel
 
     @cached_property
     def ideal(self) -> Relevance:
-        """Return each query's levels, the highest first: what the best list would take."""
+        """The ideal list of each query: its levels in descending order."""
         order = np.lexsort((-self.truth.level, self.truth.query))
         query, level = self.truth.query[order], self.truth.level[order]
         return Relevance(query, ranks(query), level, level > 0, level >= 0, self.totals(1))
 
+    def rate(self, gain: Floats, relevant: Bools, judged: Bools, rel: int) -> Relevance:
+        """Return the relevance of the results, each an item of its own."""
+        query, rank = self.results.query, self.results.rank
+        return Relevance(query, rank, gain, relevant, judged, self.totals(rel))
+
     def totals(self, rel: int) -> Ints:
-        """Return how many relevant segments each query has."""
+        """Return the number of relevant segments of each query."""
         return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
 
 
 def ranks(query: Ints) -> Ints:
-    """Return the places, from 1, in lists that stand one after the other."""
+    """Return ranks from 1 in consecutive lists."""
     starts = np.flatnonzero(np.diff(query, prepend=-1))
     lengths = np.diff(starts, append=len(query))
     places: Ints = np.arange(1, len(query) + 1) - np.repeat(starts, lengths)
     return places
 
 
-def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRun:
-    """Put a run beside qrels; of each list only the first `depth` results where that is given.
+def restore_own_ids(run: Segments, qrels: Segments) -> Segments:
+    """Return a run with query numbers replaced by the ids of the qrels.
 
-    Queries that the qrels lack are left out: they can't be scored.
+    A model trained on a release's JSON predicts these numbers (`ids.query_number`).
+
+    Raises:
+        IdError: the run has a query under its id and under its number.
+    """
+    in_qrels = set(qrels.queries)
+    own = own_ids((name for name in run.queries if name not in in_qrels), qrels.queries)
+    if not own:
+        return run
+    queries = [own.get(name, name) for name in run.queries]
+    for number, name in own.items():
+        if name in run.queries:
+            raise IdError(
+                f"the run has the query {name!r} twice, also as its number {number}: keep one"
+            )
+    return run._replace(queries=queries)
+
+
+def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRun:
+    """Align a run, or the first `depth` results of each of its lists, with qrels.
+
+    Queries that are not in the qrels are dropped: they can't be scored.
     """
     index = {name: number for number, name in enumerate(qrels.queries)}
     numbers = np.fromiter((index.get(name, -1) for name in run.queries), np.int64, len(run.queries))

@@ -1,7 +1,7 @@
 """Bins: Aly et al. (2013), section 2.
 
-Videos are cut into bins of equal length; results and segments fall into the bin of their
-start. The results of one bin count as one, at the place of the first.
+Videos are divided into bins of equal length; results and segments belong to the bin of their
+start. The results of a bin count as one, at the rank of the first.
 """
 
 import numpy as np
@@ -12,13 +12,13 @@ from momentrank.segments import Bools, Ints
 
 
 def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
-    """Return which results fall into the bin of a judged segment."""
+    """Return which results share a bin with a judged segment."""
     truth_keys, result_keys = _keys(aligned, params["bin"])
     return np.isin(result_keys, truth_keys)
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
-    """Return the bins of each list, by the rank of their first result, with gain 1."""
+    """Return the bins of each list by the rank of their first result; relevant ones have gain 1."""
     truth_keys, result_keys = _keys(aligned, params["bin"])
     bins = np.sort(np.unique(result_keys, return_index=True)[1])
     relevant = np.unique(truth_keys[aligned.relevant(params["rel"])], return_index=True)[1]
@@ -36,7 +36,7 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
 
 
 def _keys(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
-    """Return a number for the bin of each segment and of each result: equal for equal bins."""
+    """Return bin numbers of the judged segments and of the results."""
     rows = np.concatenate([_bins(aligned.truth, length), _bins(aligned.results, length)])
     keys = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
     return keys[: len(aligned.truth.query)], keys[len(aligned.truth.query) :]

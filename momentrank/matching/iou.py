@@ -1,8 +1,8 @@
 """Greedy one-to-one matches: TVR-Ranking (Liang et al., 2024), section 4.
 
-In rank order a result takes, of the judged segments of its video that are still free and
-whose IoU with it reaches the threshold, the one with the highest IoU; of equal ones that of
-the higher level, then the first in the file. Level 0 can be taken, and gives 0.
+In rank order, each result takes the judged segment of its video with the highest IoU, among those
+that are still free and reach the threshold; ties go to the higher level, then to the first in the
+file. Segments of level 0 can be taken and give 0.
 """
 
 import numpy as np
@@ -21,26 +21,20 @@ def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
-    """Return the level that each result takes; relevant from the level `rel` on."""
+    """Return the level that each result takes; it is relevant from level `rel` on."""
     truth = match_greedily(aligned, params["iou"], strict=params["strict"])
     gain = np.where(
         truth == FREE, 0.0, aligned.truth.level[truth] if len(aligned.truth.level) else 0.0
     )
     relevant = (truth != FREE) & (gain >= params["rel"])
-    total = aligned.totals(params["rel"])
-    return Relevance(
-        aligned.results.query, aligned.results.rank, gain, relevant, truth != FREE, total
-    )
+    return aligned.rate(gain, relevant, truth != FREE, params["rel"])
 
 
 def match_greedily(aligned: AlignedRun, threshold: float, *, strict: bool) -> Ints:
-    """Return the row of the judged segment that each result takes, or `FREE`; shape (n,)."""
+    """Return the row of the judged segment that each result takes, or FREE; shape (n,)."""
     reaches = aligned.iou > threshold if strict else aligned.iou >= threshold
-    result, truth, iou = (
-        aligned.pairs.result[reaches],
-        aligned.pairs.truth[reaches],
-        aligned.iou[reaches],
-    )
+    result, truth = (rows[reaches] for rows in aligned.pairs)
+    iou = aligned.iou[reaches]
     order = np.lexsort((truth, -aligned.truth.level[truth], -iou, result))
     match = np.full(len(aligned.results.query), FREE)
     free = bytearray(b"\1") * len(aligned.truth.query)

@@ -1,6 +1,6 @@
 """The highest IoU with any relevant segment: AxIoU (Togashi et al., CVPR 2022).
 
-Nothing is taken: two results may be close to the same segment.
+Several results may match the same segment.
 """
 
 import numpy as np
@@ -11,18 +11,16 @@ from momentrank.segments import Bools, Floats
 
 
 def mask_judged(aligned: AlignedRun, params: Params) -> Bools:  # noqa: ARG001  (one signature)
-    """Return which results share some time with any judged segment."""
-    return _best(aligned, np.ones(len(aligned.truth.level), dtype=bool)) > 0
+    """Return which results overlap a judged segment."""
+    return _best(aligned, aligned.relevant(0)) > 0
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
-    """Return the IoU of each result as its gain; relevant where that passes a threshold."""
+    """Return the IoU of each result as its gain; it is relevant if that exceeds the threshold."""
     gain = _best(aligned, aligned.relevant(params["rel"]))
     threshold = params.get("iou") or 0.0
     relevant = gain > threshold if params.get("strict", True) else gain >= threshold
-    total = aligned.totals(params["rel"])
-    query, rank = aligned.results.query, aligned.results.rank
-    return Relevance(query, rank, gain, relevant, mask_judged(aligned, params), total)
+    return aligned.rate(gain, relevant, mask_judged(aligned, params), params["rel"])
 
 
 def _best(aligned: AlignedRun, truth: Bools) -> Floats:

@@ -1,4 +1,4 @@
-"""What a relevance model makes of lists, and all that a measure sees of them."""
+"""The output of relevance models and the input of measures."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 from momentrank.segments import Bools, Floats, Ints
 
 Params = Mapping[str, Any]
-"""What a measure sets: `rel`, `match`, and what the relevance model takes."""
+"""A measure's parameters: `rel`, `match`, and those of the relevance model."""
 
 
 class Relevance(NamedTuple):
-    """The items of all lists, a query's together and by rank; an item is a result, or a bin.
+    """The items (results or bins) of all lists, grouped by query and by rank.
 
     `query`, `rank` (from 1), `gain`, `relevant` and `judged` have shape (n,); `total`
-    (n_queries,) is how many relevant things each query has.
+    (queries,) is the number of relevant segments or bins of each query.
     """
 
     query: Ints

@@ -1,9 +1,9 @@
 """Tolerance to irrelevance: Aly et al. (2013), section 2 (after de Vries et al., 2004).
 
-A user starts to watch where a result starts, and gives up after `tol` seconds without
-anything relevant. So a result is relevant if [start, start + tol) meets a relevant segment, and
-nothing that has been seen: the windows of all results before it in the same video, or, with
-`seen="relevant"` (Figure 3's reading), only the relevant content that they met, to its end.
+A user starts watching at the start of a result and gives up after `tol` seconds without relevant
+content. So a result is relevant if [start, start + tol) meets a relevant segment but nothing that
+was seen before: the windows of all earlier results in the video or, with `seen="relevant"` (as in
+Figure 3), only the relevant content that they met, to its end.
 """
 
 from bisect import bisect_left, insort
@@ -21,20 +21,19 @@ Place = tuple[int, int]  # a query's number, a video's number
 
 
 def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
-    """Return which results meet any judged segment within the tolerance."""
+    """Return which results meet a judged segment within the tolerance."""
     ends = aligned.results.start + params["tol"]
-    return overlap.meets(aligned, ends, np.ones(len(aligned.truth.level), dtype=bool))
+    return overlap.meets(aligned, ends, aligned.relevant(0))
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
-    """Return which results are relevant, with gain 1."""
+    """Return the relevance of results; relevant ones have gain 1."""
     ends = aligned.results.start + params["tol"]
     met = overlap.meets(aligned, ends, aligned.relevant(params["rel"]))
     fresh = _fresh_of_relevant if params["seen"] == "relevant" else _fresh_of_all
     hit = met & np.fromiter(fresh(aligned, params), bool, len(met))
-    total = aligned.totals(params["rel"])
-    query, rank = aligned.results.query, aligned.results.rank
-    return Relevance(query, rank, hit.astype(np.float64), hit, mask_judged(aligned, params), total)
+    judged = mask_judged(aligned, params)
+    return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 
 
 def _places(aligned: AlignedRun) -> Iterator[tuple[Place, float]]:
@@ -44,7 +43,7 @@ def _places(aligned: AlignedRun) -> Iterator[tuple[Place, float]]:
 
 
 def _fresh_of_all(aligned: AlignedRun, params: Params) -> Iterator[bool]:
-    """Yield for each result whether its window meets none before it in the same video."""
+    """Yield whether each result's window meets no earlier window in the same video."""
     tol = params["tol"]
     seen: dict[Place, list[float]] = defaultdict(list)
     for place, start in _places(aligned):
@@ -57,7 +56,7 @@ def _fresh_of_all(aligned: AlignedRun, params: Params) -> Iterator[bool]:
 
 
 def _fresh_of_relevant(aligned: AlignedRun, params: Params) -> Iterator[bool]:
-    """Yield for each result whether its window meets no relevant content seen before it."""
+    """Yield whether each result's window meets no relevant content seen before."""
     tol = params["tol"]
     pairs = overlap.meeting(aligned, aligned.results.start + tol, aligned.relevant(params["rel"]))
     met: dict[int, list[int]] = defaultdict(list)

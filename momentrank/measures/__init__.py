@@ -1,6 +1,6 @@
-"""Measures: relevance to a number. One module per measure; each default is its paper's.
+"""Measures: they turn relevance into numbers. One module per measure; defaults follow the papers.
 
-They are values: `nDCG(iou=0.5)@10`. `REGISTRY` has them all by name.
+Measures are values: `nDCG(iou=0.5)@10`. `REGISTRY` has all of them by name.
 """
 
 from momentrank.measures import ap, axiou, counts, dcg, judged, meanp, ncxiou, ndcg, p, r

@@ -21,10 +21,8 @@ class AP(ByModel):
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
         hits = relevance.relevant.astype(np.float64)
-        so_far = np.cumsum(hits)
-        before = total(relevance, hits, aligned.count).cumsum() - total(
-            relevance, hits, aligned.count
-        )
-        precision = (so_far - before[relevance.query]) / relevance.rank
-        summed = total(relevance, precision * hits, aligned.count, params["cutoff"])
+        per_query = total(relevance, hits)
+        before = per_query.cumsum() - per_query
+        precision = (np.cumsum(hits) - before[relevance.query]) / relevance.rank
+        summed = total(relevance, precision * hits, params["cutoff"])
         return share(summed, relevance.total.astype(np.float64))

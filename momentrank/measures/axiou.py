@@ -20,11 +20,11 @@ class AxIoU(Measure):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        means: Floats = best(relevance, aligned.count, params["cutoff"]).mean(axis=1)
+        means: Floats = best(relevance, params["cutoff"]).mean(axis=1)
         return means
 
 
-def best(relevance: Relevance, count: int, cutoff: int) -> Floats:
-    """Return the best gain among the first k results, shape (count, cutoff)."""
-    highest: Floats = np.maximum.accumulate(table(relevance, count, cutoff), axis=1)
+def best(relevance: Relevance, cutoff: int) -> Floats:
+    """Return the best gain among the first k results, shape (queries, cutoff)."""
+    highest: Floats = np.maximum.accumulate(table(relevance, cutoff), axis=1)
     return highest

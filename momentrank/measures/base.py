@@ -13,7 +13,7 @@ from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.params import JUDGED_ONLY, REL, Param
 from momentrank.scoring import Evaluator
-from momentrank.segments import Floats
+from momentrank.segments import Bools, Floats
 
 if TYPE_CHECKING:
     from ir_measures.util import Metric
@@ -22,13 +22,14 @@ if TYPE_CHECKING:
 
 
 class MeasureError(UsageError):
-    """A measure that does not exist, or a parameter that it does not have."""
+    """An unknown measure, or a parameter that is unknown, missing or not valid."""
 
 
 class Measure(ir_measures.Measure):
-    """Relevance to a number per query; `nDCG(iou=0.5)@10` sets parameters and gives another.
+    """A measure: it turns relevance into a number per query.
 
-    Subclasses say what they are called, which parameters they have, and `per_query`.
+    `nDCG(iou=0.5)@10` sets parameters and returns another measure. Subclasses define `NAME`,
+    `PARAMS` and `per_query`.
     """
 
     NAME = ""
@@ -61,10 +62,10 @@ class Measure(ir_measures.Measure):
     def _suggest(self, name: str) -> str:
         near = get_close_matches(name, self.PARAMS, n=1)
         there = ", ".join(self.PARAMS) or "none"
-        return f"; did you mean {near[0]}?" if near else f", only {there}"
+        return f"; did you mean {near[0]}?" if near else f"; its parameters: {there}"
 
     def __repr__(self) -> str:
-        # What is another default in some convention is shown where it is set: it decides.
+        # A parameter whose default depends on the convention is always shown where it is set.
         varies = {name for defaults in self.CONVENTIONS.values() for name in defaults}
         shown = {
             name: value
@@ -87,7 +88,7 @@ class Measure(ir_measures.Measure):
             raise MeasureError(f"{self!r} needs {name}: {self(**{name: 0.5})!r}")
 
     def missing(self) -> list[str]:
-        """Return the parameters that must be set, and are not."""
+        """Return the required parameters that are not set."""
         required = [name for name, param in self.PARAMS.items() if param.required]
         return [name for name in required if name not in self.params]
 
@@ -98,7 +99,7 @@ class Measure(ir_measures.Measure):
         return common | defaults | self.CONVENTIONS.get(convention, {}) | self.params
 
     def depth(self) -> int | None:
-        """Return how many results of each list it looks at, or None: all."""
+        """Return how many results of each list are read; None: all."""
         params = self.settings("")
         whole = params["judged_only"] or params["match"] == "bin"
         return None if whole else params.get("cutoff")
@@ -110,7 +111,7 @@ class Measure(ir_measures.Measure):
     def evaluator(  # type: ignore[override]  # (ir_measures knows no convention)
         self, qrels: "Qrels", convention: str = "paper"
     ) -> Evaluator:
-        """Return what scores runs by this measure."""
+        """Return an evaluator of this measure."""
         return Evaluator([self], qrels, convention)
 
     def iter_calc(
@@ -130,28 +131,29 @@ class Measure(ir_measures.Measure):
 
 
 def _plain(value: object) -> object:
-    """Return a number as it is shortest: 1.0 and 1 are one."""
+    """Return whole numbers as integers: 1.0 and 1 are the same value."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 COMMON = {"rel": REL, "judged_only": JUDGED_ONLY}
 
 
-def total(relevance: Relevance, values: Floats, count: int, cutoff: int | None = None) -> Floats:
-    """Return the sum of the items' values up to a cutoff, in rank order, for each query."""
+def total(relevance: Relevance, values: Floats | Bools, cutoff: int | None = None) -> Floats:
+    """Return the sum of the items' values up to a cutoff, in rank order; shape (queries,)."""
     values = values if cutoff is None else np.where(relevance.rank <= cutoff, values, 0.0)
-    return np.bincount(relevance.query, values, count).astype(np.float64, copy=False)
+    sums = np.bincount(relevance.query, values, len(relevance.total))
+    return sums.astype(np.float64, copy=False)
 
 
-def table(relevance: Relevance, count: int, cutoff: int) -> Floats:
-    """Return the gains at each rank, 0 where a list is shorter; shape (count, cutoff)."""
-    gains = np.zeros((count, cutoff))
+def table(relevance: Relevance, cutoff: int) -> Floats:
+    """Return the gains at each rank, 0 where a list is shorter; shape (queries, cutoff)."""
+    gains = np.zeros((len(relevance.total), cutoff))
     rows = relevance.rank <= cutoff
     gains[relevance.query[rows], relevance.rank[rows] - 1] = relevance.gain[rows]
     return gains
 
 
 def share(part: Floats, whole: Floats) -> Floats:
-    """Return `part / whole`, and 0 where the whole is nothing."""
+    """Return `part / whole`, and 0 where the whole is 0."""
     result: Floats = np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)
     return result

@@ -1,4 +1,4 @@
-"""Measures that take several relevance models: `P(iou=0.5)@10`, `P(match='tol')@10`."""
+"""Measures with a choice of relevance model: `P(iou=0.5)@10`, `P(match='tol')@10`."""
 
 from typing import ClassVar
 
@@ -30,12 +30,12 @@ class ByModel(Measure):
     CONVENTIONS: ClassVar = {"tvr-ranking": {"strict": True}}
 
     def missing(self) -> list[str]:
-        """Return the parameters that must be set, and are not."""
+        """Return the required parameters that are not set."""
         needs_iou = self.settings("")["match"] == "iou" and "iou" not in self.params
         return super().missing() + ["iou"] * needs_iou
 
     def validate_params(self) -> None:
-        """Check that nothing is missing, nor another model's.
+        """Check that no parameter is missing or belongs to another model.
 
         Raises:
             MeasureError: a parameter is missing, or has no effect.

@@ -1,4 +1,4 @@
-"""What there is to find, and what was found: sums over queries, as trec_eval has them."""
+"""Counts of what is relevant and what is retrieved: sums over queries, as in trec_eval."""
 
 from typing import ClassVar
 
@@ -12,6 +12,9 @@ from momentrank.measures.by_model import MODEL_PARAMS, ByModel
 from momentrank.measures.params import REL, Choice
 from momentrank.segments import Bools, Floats
 
+Rows = Bools | slice
+ALL = slice(None)
+
 
 class Count(Measure):
     """A number that is summed over queries."""
@@ -19,7 +22,7 @@ class Count(Measure):
     MATCH = "overlap"
 
     def aggregator(self) -> Agg:
-        """Return what sums."""
+        """Return the sum over queries."""
         return SumAgg()  # type: ignore[no-untyped-call]  # (ir_measures has no types)
 
 
@@ -50,17 +53,17 @@ class VideosRet(Count):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _videos(aligned, aligned.results, np.ones(len(aligned.results.query), dtype=bool))
+        return _count_videos(aligned, aligned.results)
 
 
 class LengthRet(Count):
-    """Seconds of all results together."""
+    """Total seconds of the results."""
 
     NAME = "LengthRet"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _seconds(aligned, aligned.results, np.ones(len(aligned.results.query), dtype=bool))
+        return _sum_seconds(aligned, aligned.results)
 
 
 class VideosRel(Count):
@@ -71,22 +74,22 @@ class VideosRel(Count):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _videos(aligned, aligned.truth, aligned.relevant(params["rel"]))
+        return _count_videos(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
 class LengthRel(Count):
-    """Seconds of all relevant segments together."""
+    """Total seconds of the relevant segments."""
 
     NAME = "LengthRel"
     PARAMS: ClassVar = {"rel": REL}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return _seconds(aligned, aligned.truth, aligned.relevant(params["rel"]))
+        return _sum_seconds(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
 class CountByModel(ByModel, Count):
-    """A number that is summed over queries, by a relevance model; `overlap` unless it is said."""
+    """A number that is summed over queries, by a relevance model (default: `overlap`)."""
 
     PARAMS: ClassVar = {
         **{name: param for name, param in MODEL_PARAMS.items() if name != "judged_only"},
@@ -111,14 +114,14 @@ class NumRelRet(CountByModel):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        return total(relevance, relevance.relevant.astype(np.float64), aligned.count)
+        return total(relevance, relevance.relevant)
 
 
-def _videos(aligned: AlignedRun, of: Truth | Results, rows: Bools) -> Floats:
+def _count_videos(aligned: AlignedRun, of: Truth | Results, rows: Rows = ALL) -> Floats:
     pairs = np.unique(np.stack([of.query[rows], of.video[rows]], axis=1), axis=0)
     return np.bincount(pairs[:, 0], minlength=aligned.count).astype(np.float64)
 
 
-def _seconds(aligned: AlignedRun, of: Truth | Results, rows: Bools) -> Floats:
+def _sum_seconds(aligned: AlignedRun, of: Truth | Results, rows: Rows = ALL) -> Floats:
     lengths = of.end[rows] - of.start[rows]
     return np.bincount(of.query[rows], lengths, aligned.count).astype(np.float64)

@@ -20,7 +20,7 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 
 
 class DCG(ByModel):
-    """The sum of gains, each over log2(rank + 1)."""
+    """The sum of gains, each divided by log2(rank + 1)."""
 
     NAME = "DCG"
     PARAMS: ClassVar = {
@@ -37,10 +37,10 @@ class DCG(ByModel):
         gain = (
             relevance.gain if params["match"] == "maxiou" else GAINS[params["dcg"]](relevance.gain)
         )
-        return total(relevance, discount(gain, relevance.rank), aligned.count, params["cutoff"])
+        return total(relevance, discount(gain, relevance.rank), params["cutoff"])
 
 
 def discount(gain: Floats, rank: Ints) -> Floats:
-    """Return each gain over log2(rank + 1)."""
+    """Return each gain divided by log2(rank + 1)."""
     result: Floats = gain / np.log2(rank + 1)
     return result

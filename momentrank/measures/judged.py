@@ -1,8 +1,6 @@
-"""Judged: how much of what is scored people have looked at."""
+"""Judged: the share of scored results that people have judged."""
 
 from typing import ClassVar
-
-import numpy as np
 
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
@@ -13,7 +11,7 @@ from momentrank.segments import Floats
 
 
 class Judged(ByModel):
-    """The share of the first K results to which the model gives a judged segment, of any level."""
+    """The share of the first K results that match a judged segment of any level."""
 
     NAME = "Judged"
     PARAMS: ClassVar = {
@@ -23,8 +21,5 @@ class Judged(ByModel):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        judged = total(
-            relevance, relevance.judged.astype(np.float64), aligned.count, params["cutoff"]
-        )
-        result: Floats = judged / params["cutoff"]
-        return result
+        share: Floats = total(relevance, relevance.judged, params["cutoff"]) / params["cutoff"]
+        return share

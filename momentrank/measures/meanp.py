@@ -25,4 +25,4 @@ class MeanP(Measure):
         rows = relevance.rank <= cutoff
         values = np.zeros(len(relevance.rank))
         values[rows] = relevance.relevant[rows] * counted[relevance.rank[rows] - 1]
-        return total(relevance, values, aligned.count)
+        return total(relevance, values)

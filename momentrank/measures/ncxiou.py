@@ -1,4 +1,4 @@
-"""NCxIoU: equation 4 of the AxIoU paper with other users, its future work."""
+"""NCxIoU: equation 4 of the AxIoU paper under other stopping models (its future work)."""
 
 from typing import ClassVar
 
@@ -13,11 +13,11 @@ from momentrank.segments import Floats
 
 
 class NCxIoU(Measure):
-    """The best IoU so far where a user stops, in the mean over where users stop.
+    """The best IoU up to the rank at which a user stops, averaged over stopping ranks.
 
-    `stop`: `uniform` at any of the K with 1/K; `rbp` goes on with probability p (Moffat and
-    Zobel, 2008); `err` stops at a result with its IoU as probability (Chapelle et al., 2009).
-    Who has not stopped before K stops there.
+    `stop`: `uniform`, at each of the K ranks with probability 1/K; `rbp`, continues with
+    probability p (Moffat and Zobel, 2008); `err`, stops at a result with its IoU as probability
+    (Chapelle et al., 2009). A user who has not stopped before K stops there.
     """
 
     NAME = "NCxIoU"
@@ -25,12 +25,12 @@ class NCxIoU(Measure):
     PARAMS: ClassVar = {
         "cutoff": CUTOFF,
         "stop": Choice("uniform", "rbp", "err", desc="where users stop"),
-        "p": Number(0, 1, 0.8, desc="rbp: the probability of going on"),
+        "p": Number(0, 1, 0.8, desc="rbp: the probability of continuing"),
         **COMMON,
     }
 
     def validate_params(self) -> None:
-        """Check that nothing is missing, nor set in vain.
+        """Check that no parameter is missing or without effect.
 
         Raises:
             MeasureError: a parameter is missing, or has no effect.
@@ -42,8 +42,8 @@ class NCxIoU(Measure):
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
         cutoff = params["cutoff"]
-        utility = best(relevance, aligned.count, cutoff)
-        stops = _stops(params, table(relevance, aligned.count, cutoff))
+        utility = best(relevance, cutoff)
+        stops = _stops(params, table(relevance, cutoff))
         stops[:, -1] = 1.0 - stops[:, :-1].sum(axis=1)
         values: Floats = (stops * utility).sum(axis=1)
         return values

@@ -27,6 +27,6 @@ class NDCG(Measure):
         """Return the value of each query."""
         gain, cutoff = GAINS[params["dcg"]], params["cutoff"]
         best = aligned.ideal
-        ideals = total(best, discount(gain(best.gain), best.rank), aligned.count, cutoff)
+        ideals = total(best, discount(gain(best.gain), best.rank), cutoff)
         values = discount(gain(relevance.gain), relevance.rank)
-        return share(total(relevance, values, aligned.count, cutoff), ideals)
+        return share(total(relevance, values, cutoff), ideals)

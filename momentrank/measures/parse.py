@@ -1,7 +1,7 @@
-"""Names of measures: `nDCG(iou=0.5)@10`, and as the papers write them `NDCG@10,IoU>=0.5`.
+"""Parse names of measures: `nDCG(iou=0.5)@10`, or as in the papers `NDCG@10,IoU>=0.5`.
 
-ir_measures has a parser for its grammar, but bound to its own registry, in which nDCG, R, P
-and AP are measures of documents.
+The parser of ir_measures is bound to its own registry, in which nDCG, R, P and AP are measures of
+documents.
 """
 
 import ast
@@ -22,7 +22,7 @@ def parse_measure(text: str) -> Measure:
     """Return the measure of a name; `parse_measure(repr(measure)) == measure`.
 
     Raises:
-        MeasureError: there is no such measure, or a parameter is wrong or missing.
+        MeasureError: the measure is unknown, or a parameter is wrong or missing.
     """
     try:
         measure = _as_in_papers(text.strip()) or _parse(text.strip())
@@ -34,10 +34,10 @@ def parse_measure(text: str) -> Measure:
 
 
 def parse_measures(texts: Iterable[str]) -> list[Measure]:
-    """Return the measures of names, each once.
+    """Return the distinct measures of names.
 
     Raises:
-        MeasureError: some are none; all of them are told at once.
+        MeasureError: some names are not valid; the message names all of them.
     """
     measures, wrong = dict[Measure, None](), []
     for text in texts:
@@ -61,7 +61,7 @@ def _parse(text: str) -> Measure:
     try:
         node = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
-        raise MeasureError(f"{text!r} is not a measure; one looks like nDCG(iou=0.5)@10") from exc
+        raise MeasureError(f"{text!r} is not a measure; write it like nDCG(iou=0.5)@10") from exc
     cutoff = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         cutoff = {"cutoff": _value(node.right, text)}
@@ -73,16 +73,16 @@ def _parse(text: str) -> Measure:
             raise MeasureError(f"{text!r}: a parameter appears twice")
         node = node.func
     if not isinstance(node, ast.Name):
-        raise MeasureError(f"{text!r} is not a measure; one looks like nDCG(iou=0.5)@10")
+        raise MeasureError(f"{text!r} is not a measure; write it like nDCG(iou=0.5)@10")
     return type(_look_up(node.id, text))(**params, **cutoff)
 
 
 def _look_up(name: str, text: str) -> Measure:
     if name in REGISTRY:
         return REGISTRY[name]
-    lower = {known.lower(): known for known in REGISTRY}
+    lower = {one.lower(): one for one in REGISTRY}
     near = get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    meant = f"did you mean {lower[near[0]]}?" if near else f"there are {', '.join(REGISTRY)}"
+    meant = f"did you mean {lower[near[0]]}?" if near else f"use one of {', '.join(REGISTRY)}"
     raise MeasureError(f"{text!r}: there is no measure {name!r}; {meant}")
 
 

@@ -20,7 +20,5 @@ class R(Measure):
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
-        hits = total(
-            relevance, relevance.relevant.astype(np.float64), aligned.count, params["cutoff"]
-        )
+        hits = total(relevance, relevance.relevant, params["cutoff"])
         return np.minimum(hits, 1.0)

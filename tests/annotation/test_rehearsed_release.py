@@ -93,7 +93,7 @@ def test_validate_accepts_everything_that_is_scored_or_trained_on(released, caps
     assert cli.main(["validate", *(str(released / name) for name in DOCUMENTS)]) == 0
     told = capsys.readouterr().out
     assert "levels (json): 5 levels" in told
-    assert told.count("files, each as it says") == 2
+    assert told.count("files, all with matching SHA-256") == 2
 
 
 def test_json_and_qrels_say_the_same(released):

@@ -149,10 +149,10 @@ def test_ap_by_overlap_passes_1_unless_each_segment_counts_once():
 @pytest.mark.parametrize(
     ("measure", "convention", "said"),
     [
-        (NumQ, "trec", "'trec' is not a convention: use paper, tvr-ranking, sh-eval"),
+        (NumQ, "trec", "'trec' is not a valid convention, must be one of paper, tvr"),
         (nDCG(iou=0.5) @ 10, "sh-eval", "is not a measure of sh-eval"),
         (AP(match="tol", tol=20), "sh-eval", "is not a measure of sh-eval"),
-        (AP(match="tol") @ 5, "nowhere", "'nowhere' is not a convention"),
+        (AP(match="tol") @ 5, "nowhere", "'nowhere' is not a valid convention"),
     ],
 )
 def test_a_convention_that_does_not_have_a_measure_says_so(measure, convention, said):

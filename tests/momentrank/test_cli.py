@@ -60,8 +60,8 @@ def test_one_run_gives_three_columns_with_where_they_come_from(files, capsys):
         ("Judged(iou=0.5)@10", "all", "0.1500"),
     ]
     assert out.err.splitlines() == [
-        "momentrank: a.run: queries of the qrels that the run lacks: 1 (q2)",
-        "momentrank: a.run: queries of the run that the qrels lacks: 1 (q3)",
+        "momentrank: a.run: queries in the qrels but not in the run: 1 (q2)",
+        "momentrank: a.run: queries in the run but not in the qrels: 1 (q3)",
     ]
 
 
@@ -125,16 +125,20 @@ def test_all_wrong_measures_are_told_at_once(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["test.qrels"], 2, "no run is given"),
+        (["test.qrels"], 2, "no run given"),
         (["test.qrels", "c.run"], 1, "c.run"),
         (["none.qrels", "a.run"], 1, "none.qrels"),
         (["test.qrels", "a.run", "a.run"], 2, "a.run is given twice"),
         (["test.qrels", "a.run", "--group", "x"], 2, "--group x: write NAME=a.run,b.run"),
         (["test.qrels", "--group", "x=a.run,a.run"], 2, "each run once"),
-        (["test.qrels", "a.run", "--group", "a.run=a.run"], 2, "the name 'a.run' is taken"),
+        (
+            ["test.qrels", "a.run", "--group", "a.run=a.run"],
+            2,
+            "the name 'a.run' is already in use",
+        ),
         (["test.qrels", "runs/a@b.run"], 1, "runs/a@b.run"),
         (["test.qrels", "myrun"], 2, "there is no measure 'myrun'"),
-        (["/dev/null", "a.run"], 2, "qrels must be a file"),
+        (["/dev/null", "a.run"], 2, "qrels must be a regular file"),
         (["test.qrels", "a.run", "nDCG(iou={[]:1})@10"], 2, "is not a value"),
         (["test.qrels", "a.run", "AxIoU@1000000000"], 2, "cutoff must be 1, 2, 3, ... 10000"),
         (["a.run", "test.qrels"], 1, "a.run"),
@@ -291,7 +295,7 @@ def test_convert_changes_no_score(files, capsys):
     line = next(line for line in out.splitlines() if line.startswith(MEASURE))
     assert line.split()[1::2] == ["0.4751"] * 3
     assert (
-        "must be another file"
+        "must be different files"
         in told(capsys, "convert", "a.run", "a.run", "--to", "segments", code=2).err
     )
 
@@ -362,7 +366,7 @@ def test_a_query_by_its_id_and_by_its_number_too_is_refused(files, capsys):
     twice = [{"query_id": query, "predictions": []} for query in ("q1", NUMBER)]
     (files / "twice.json").write_text(json.dumps(twice))
     err = told(capsys, "evaluate", "test.qrels", "twice.json", code=1).err
-    assert f"twice.json: the run has the query 'q1' by its number, {NUMBER}, too" in err
+    assert f"twice.json: the run has the query 'q1' twice, also as its number {NUMBER}" in err
 
 
 def test_a_query_key_of_others_is_no_id(files, capsys):

@@ -170,8 +170,8 @@ def test_videos_by_index(tmp_path):
         ('{"v": [9, 0], "w": [9, 1.0]}', "w\\[1\\]: must be an integer, not 1.0"),
         ('{"v": [9, 0], "w w": 7}', '\\["w w"\\]: must be a list, not 7'),
         ('{"v": [9, 0], "v": [9, 1]}', "the key 'v' appears twice in one object"),
-        ("[]", "no video corpus"),
-        ("{}", "no video corpus"),
+        ("[]", "not a video corpus"),
+        ("{}", "not a video corpus"),
     ],
 )
 def test_a_malformed_video_corpus(tmp_path, corpus, message):
@@ -209,7 +209,7 @@ BAD_MOMENTS = [
     ({"relevance": True}, ".relevance: must be a number, not True"),
     ({"relevance": "missing"}, ": the key 'relevance' is missing"),
     ({"video_name": 3}, ".video_name: must be a text, not 3"),
-    ({"video_name": ""}, ".video_name: an id must be a text, not ''"),
+    ({"video_name": ""}, ".video_name: an id must be a non-empty text, not ''"),
     ({"video_name": "\ud800"}, ".video_name: an id must be UTF-8, not '\\ud800'"),
 ]
 
@@ -232,7 +232,7 @@ BAD_RECORDS = [
     ({"query_id": 1.0}, "].query_id: must be an integer or a text, not 1.0"),
     ({"query_id": True}, "].query_id: must be an integer or a text, not True"),
     ({"query_id": None}, "].query_id: must be an integer or a text, not None"),
-    ({"query_id": ""}, "].query_id: an id must be a text, not ''"),
+    ({"query_id": ""}, "].query_id: an id must be a non-empty text, not ''"),
     ({"query_id": "0"}, "].query_id: '0' appears twice (first: [0].query_id)"),
     ({"relevant_moment": {}}, "].relevant_moment: must be a list, not {}"),
     ({"relevant_moment": [3]}, "].relevant_moment[0]: must be an object, not 3"),
@@ -266,7 +266,7 @@ BAD_RUNS = [
     (PREDICTIONS, '["v", 4', "[true, 4", ": [2].predictions[0][0]: must be a text or an integer"),
     (PREDICTIONS, "9", "7", ": [2].query_id: '7' appears twice (first: [0].query_id)"),
     (PREDICTIONS, '"query_id": 8, ', "", ": [1]: the key 'query_id' is missing"),
-    (SCORES, "[-1]", "[]", ': ["9"][0].model_scores: must hold a score, not []'),
+    (SCORES, "[-1]", "[]", ': ["9"][0].model_scores: must be a number or a non-empty list, not []'),
     (SCORES, "[-1]", '"-1"', ": [\"9\"][0].model_scores: must be a number, not '-1'"),
     (SCORES, "[-1]", "[null]", ': ["9"][0].model_scores: must be a number, not None'),
     (SCORES, "[4, 5]", "[5, 4]", ': ["9"][0]: the end is before the start'),
@@ -370,7 +370,7 @@ def test_a_format_insisted_on_is_the_one_read(tmp_path):
         load_qrels(file_of(tmp_path, RELEASE), fmt="qvhighlights")
     with pytest.raises(FormatError, match="line 1, column 1: not JSON"):
         load_qrels(file_of(tmp_path, "q Q0 v 0 1 1\n"), fmt="flat")
-    with pytest.raises(FormatError, match="line 1: 11 columns are no qrels"):
+    with pytest.raises(FormatError, match="line 1: 11 columns are not qrels"):
         load_qrels(file_of(tmp_path, FLAT), fmt="segments")
 
 

@@ -149,7 +149,7 @@ def test_what_is_no_minutes_and_seconds(tmp_path, field):
 
 def test_json_has_no_minutes(tmp_path):
     path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2]]}')
-    with pytest.raises(UsageError, match="JSON has seconds"):
+    with pytest.raises(UsageError, match="only for text files"):
         load_qrels(path, time="mm.ss")
 
 
@@ -231,7 +231,7 @@ def test_an_empty_file_is_an_error(tmp_path, load, text, name):
 def test_what_is_no_known_format(tmp_path, load):
     with pytest.raises(FormatError, match=r"no known format of (?s:.)* tvr-ranking {query_id"):
         load(file_of(tmp_path, "some prose\n"))
-    with pytest.raises(FormatError, match="line 1: 2 columns are no"):
+    with pytest.raises(FormatError, match="line 1: 2 columns are not"):
         load(file_of(tmp_path, "some prose\n"), fmt="segments")
     with pytest.raises(FormatError, match="no known format"):
         load(file_of(tmp_path, "# a comment\n"))

@@ -142,8 +142,8 @@ def test_a_query_without_results_is_kept_or_refused(tmp_path):
 @pytest.mark.parametrize(
     ("segments", "fmt", "message"),
     [
-        (JUDGED, "qvhighlights", "qvhighlights has level 1 only"),
-        (JUDGED._replace(value=np.ones(3)), "qvhighlights", "'7' has more"),
+        (JUDGED, "qvhighlights", "qvhighlights allows level 1 only"),
+        (JUDGED._replace(value=np.ones(3)), "qvhighlights", "'7' has several"),
         (JUDGED._replace(video=["", "v", "v"]), "segments", "an id is empty"),
         (JUDGED._replace(video=["", "v", "v"]), "flat", "an id is empty"),
         (JUDGED._replace(video=["\ud800", "v", "v"]), "segments", "can't be written as UTF-8"),

@@ -22,7 +22,9 @@ MEBIBYTE = 2**20
 def test_a_gzip_bomb_is_refused_before_it_is_whole(tmp_path):
     path = file_of(tmp_path, LINE * (80 * MEBIBYTE // len(LINE)), "bomb.run.gz")
     assert path.stat().st_size < MEBIBYTE
-    with pytest.raises(FormatError, match=r"bomb\.run\.gz: the gzip file becomes more than 200 t"):
+    with pytest.raises(
+        FormatError, match=r"bomb\.run\.gz: the gzip file expands to more than 200 t"
+    ):
         load_run(path)
 
 
@@ -151,5 +153,5 @@ def test_two_objects_that_number_the_videos_each_in_its_way_are_refused(tmp_path
     )
     path = tmp_path / "a.json"
     path.write_text(joined.replace("{}", one, 1).replace("{}", other, 1))
-    with pytest.raises(FormatError, match="a second object; the format has one"):
+    with pytest.raises(FormatError, match="a second object; the format allows only one"):
         load_run(path)
