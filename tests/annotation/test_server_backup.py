@@ -78,7 +78,7 @@ def test_only_a_backup_of_ours_is_restored_and_what_was_there_is_kept():
         with pytest.raises(ServerError, match="not a backup of ours"):
             backup.restore(Path("wrong.zip"))
     Path("text.zip").write_text("text")
-    with pytest.raises(ServerError, match="can be read"):
+    with pytest.raises(ServerError, match="not a readable backup"):
         backup.restore(Path("text.zip"))
     with zipfile.ZipFile("empty.zip", "w") as archive:
         archive.writestr(str(settings.ENV), "A=b\n")
