@@ -87,7 +87,7 @@ def keep_private(path: Path) -> None:
 
 def log(text: str) -> None:
     """Write one line to standard error, above the progress bar where there is one."""
-    tqdm.write(text, file=sys.stderr)
+    tqdm.write(f"{text}\n", file=sys.stderr, end="")  # in one piece: other processes write too
 
 
 def natural(text: str) -> int:
