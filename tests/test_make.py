@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from pipeline.core import files
+from tools import clone, demo
 
 pytestmark = pytest.mark.integration
 
@@ -108,6 +109,63 @@ def test_a_taking_in_that_was_stopped_in_the_middle_is_done_again(checkout):
     assert params(demo)["split"]["val"] == 5
     assert (demo / "new.py").exists()
     assert git(demo, "status", "--porcelain") == ""
+
+
+class Kill(BaseException):
+    """The process ends here."""
+
+
+def kill_at_each_step(monkeypatch, work):
+    """Do work, killed before its first step, its second, ...; yield after each kill."""
+
+    def counted(function):
+        def step(*arguments, **options):
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Kill
+            return function(*arguments, **options)
+
+        return step
+
+    for most in range(30):
+        left = most
+        with monkeypatch.context() as patch:
+            run = counted(clone.run)
+            patch.setattr(clone, "run", run)
+            patch.setattr(clone.shutil, "rmtree", lambda *_, **__: None)  # a kill leaves all as is
+            try:
+                work()
+            except Kill:
+                pass
+            else:
+                assert most > 3
+                return
+        yield
+
+
+def test_a_killed_demo_clone_leaves_nothing_half_made(checkout, monkeypatch):
+    monkeypatch.chdir(checkout)
+    for _ in kill_at_each_step(monkeypatch, lambda: demo.create(demo.SMALLER)):
+        assert not demo.DEMO.exists()
+        subprocess.run(["rm", "-rf", demo.WORKPLACE], check=True)
+    assert params(demo.DEMO)["split"]["val"] == 5
+    assert git(demo.DEMO, "status", "--porcelain") == ""
+
+
+def test_a_killed_update_is_done_again(checkout, monkeypatch):
+    monkeypatch.chdir(checkout)
+    demo.create(demo.SMALLER)
+    campaign = demo.DEMO / "datasets/campaign/campaign.yaml"
+    campaign.write_text("made: by the demo\n")
+    (checkout / "new.py").write_text("")
+    commit(checkout)
+    for _ in kill_at_each_step(monkeypatch, lambda: demo.update(demo.SMALLER)):
+        pass
+    assert campaign.read_text() == "made: by the demo\n"
+    assert params(demo.DEMO)["split"]["val"] == 5
+    assert (demo.DEMO / "new.py").exists()
+    assert git(demo.DEMO, "status", "--porcelain") == ""
 
 
 def test_other_pins_than_those_of_a_shared_environment_do_not_keep_the_demo(checkout):

@@ -10,18 +10,15 @@ is left behind: the copy appears whole, or not at all.
 import argparse
 import os
 import shlex
-import shutil
-import subprocess
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from momentrank.errors import UsageError
 from pipeline.core import cli, files
 from pipeline.core.params import PARAMS, load
-from tools import settings
+from tools import clone, settings
+from tools.clone import CloneError, git
 
-ENVIRONMENTS = (".venv", ".venv-label-studio")
 PATHS = ("ingest.source", "ingest.videos", "rewrite.prompt", "names.model", "embed.model")
 """Keys whose values are paths, or may be."""
 WORK = Path("datasets/work")
@@ -29,36 +26,27 @@ WORK = Path("datasets/work")
 USAGE = 'make campaign DIR=path [PARAMS=params.paper.yaml] [SET="ingest.corpus=... ..."]'
 
 
-class CopyError(UsageError):
-    """The working copy can't be made so."""
-
-
 def make(target: Path, params: str, given: Mapping[str, str]) -> None:
     """Make the copy; `params` is the file that becomes its params.yaml, "": the committed one.
 
     Raises:
-        CopyError: the folder exists, or git fails.
+        CloneError: the folder exists, or git fails.
         ParamsError, SettingsError: params.yaml would not be valid.
     """
     if os.path.lexists(target):
-        raise CopyError(f"{target} is there already: a campaign is never overwritten")
+        raise CloneError(f"{target} is there already: a campaign is never overwritten")
     text = settings.apply(_text(params), _from_here(given))
-    unfinished = target.parent / f".{target.name}.new-{os.getpid()}"
-    try:
-        _git("clone", "--quiet", "--no-local", "--origin", "momentrank", ".", str(unfinished))
-        _git("-C", str(unfinished), "switch", "--quiet", "--create", "campaign")
-        for name in filter(os.path.exists, ENVIRONMENTS):
-            (unfinished / name).symlink_to(Path(name).absolute())
-        with files.unfinished(unfinished / PARAMS) as stream:
-            stream.write(text)
-        unfinished.rename(target)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
+    workplace = target.parent / f".{target.name}.new-{os.getpid()}"
+    with (
+        clone.unfinished(target, workplace, branch="campaign") as folder,
+        files.unfinished(folder / PARAMS) as stream,
+    ):
+        stream.write(text)
 
 
 def _text(params: str) -> str:
     if not params:
-        return _git("show", f"HEAD:./{PARAMS}")
+        return git("show", f"HEAD:./{PARAMS}")
     load(Path(params))
     return Path(params).read_text(encoding="utf-8")
 
@@ -67,7 +55,7 @@ def _from_here(given: Mapping[str, str]) -> dict[str, str]:
     """Make paths that lead somewhere from here absolute.
 
     Raises:
-        CopyError: the corpus is not there.
+        CloneError: the corpus is not there.
     """
     changed = dict(given)
     for key in filter(given.__contains__, PATHS):
@@ -75,7 +63,7 @@ def _from_here(given: Mapping[str, str]) -> dict[str, str]:
         if WORK in path.parents:
             continue
         if key == "ingest.source" and not path.exists():
-            raise CopyError(f"{settings.NAME}: {key}: {path.absolute()}: no such file or folder")
+            raise CloneError(f"{settings.NAME}: {key}: {path.absolute()}: no such file or folder")
         if "{video_id}" in given[key] or (path.exists() and not _is_committed(path)):
             changed[key] = str(path.parent.resolve() / path.name)
     return changed
@@ -85,21 +73,13 @@ def _is_committed(path: Path) -> bool:
     """Tell whether a clone holds the path, too."""
     inside = os.path.relpath(path)
     outside = path.is_absolute() or inside.startswith(os.pardir)
-    return not outside and bool(_git("ls-files", "--", f":(literal){inside}"))
-
-
-def _git(*arguments: str) -> str:
-    command = ["git", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)
-    if done.returncode:
-        raise CopyError(done.stderr.strip() or f"git {arguments[0]} failed")
-    return done.stdout
+    return not outside and bool(git("ls-files", "--", f":(literal){inside}"))
 
 
 def main(options: argparse.Namespace) -> None:
     """Make the copy, and say what comes next."""
     if not options.folder:
-        raise CopyError(f"say where: {USAGE}")
+        raise CloneError(f"say where: {USAGE}")
     given, target = settings.parse(options.settings), Path(options.folder).expanduser()
     make(target, options.params, given)
     cli.log(f"==> {target} is ready, on a branch of its own. Next:")
@@ -110,7 +90,7 @@ def main(options: argparse.Namespace) -> None:
         else "edit params.yaml (ingest.corpus, ingest.source), then: "
     )
     cli.log(f"    {edit}{_next(target)}")
-    if _git("status", "--porcelain", "--untracked-files=no"):
+    if git("status", "--porcelain", "--untracked-files=no"):
         cli.log("    (what you have not committed is not in it)")
 
 

@@ -19,6 +19,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.representer import RoundTripRepresenter
+from ruamel.yaml.scalarstring import SingleQuotedScalarString
 
 from momentrank.errors import UsageError
 from pipeline.core import cli, files, params
@@ -88,11 +89,12 @@ def apply(text: str, settings: Mapping[str, str]) -> str:
 
 
 def _value(yaml: YAML, text: str) -> Any:  # noqa: ANN401  (whatever the text holds)
-    """Return what a value means as YAML; text that is no YAML, or holds a ` #`, is itself."""
+    """Return what a value means as YAML; text that is not YAML, or holds a ` #`, is itself."""
     try:
-        value = yaml.load(text)
+        YAML(typ="safe", pure=True).load(text)
     except YAMLError:
-        return text
+        return SingleQuotedScalarString(text)
+    value = yaml.load(text)
     return text if isinstance(value, str) and text[:1] not in {"'", '"'} else value
 
 

@@ -4,7 +4,7 @@ import difflib
 import shlex
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
@@ -57,6 +57,7 @@ def test_without_settings_not_a_byte_changes(text):
     assert apply(text, {}) == text
 
 
+@example(value="=")
 @given(value=st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1))
 def test_a_text_is_taken_as_it_was_typed(text, value):
     plain = YAML(typ="safe", pure=True)

@@ -9,8 +9,8 @@ from project import copy_of
 
 from pipeline.core import params
 from pipeline.core.params import ParamsError
-from tools import campaign, settings
-from tools.campaign import CopyError
+from tools import campaign, clone, settings
+from tools.clone import CloneError
 from tools.settings import SettingsError
 
 
@@ -74,7 +74,7 @@ def test_it_begins_with_other_parameters_and_shares_the_environment(here):
 @pytest.mark.parametrize(
     ("base", "given", "error", "said"),
     [
-        ("", "ingest.source=nowhere.jsonl", CopyError, "ingest.source: .*nowhere.jsonl: no such"),
+        ("", "ingest.source=nowhere.jsonl", CloneError, "ingest.source: .*nowhere.jsonl: no such"),
         ("", "ingest.sorce=x", SettingsError, "did you mean 'source'"),
         ("broken.yaml", "", ParamsError, "broken.yaml: split.val: "),
     ],
@@ -89,7 +89,7 @@ def test_whatever_is_wrong_nothing_is_left_behind(here, base, given, error, said
 
 
 def test_a_copy_that_can_not_be_finished_is_taken_away(here, monkeypatch):
-    monkeypatch.setattr(campaign, "ENVIRONMENTS", (".venv", ".git"))
+    monkeypatch.setattr(clone, "ENVIRONMENTS", (".venv", ".git"))
     with pytest.raises(FileExistsError):
         make()
     assert not (here.parent / "copy").exists()
@@ -98,7 +98,7 @@ def test_a_copy_that_can_not_be_finished_is_taken_away(here, monkeypatch):
 def test_what_is_there_is_never_overwritten(here):
     copy = here.parent / "copy"
     copy.symlink_to("nowhere")
-    with pytest.raises(CopyError, match="is there already"):
+    with pytest.raises(CloneError, match="is there already"):
         make()
     assert copy.is_symlink()
 

@@ -1,0 +1,100 @@
+"""The demo's clone of this checkout, `.demo`: made once, and brought to each new commit.
+
+    python -m tools.demo ['KEY=VALUE KEY=VALUE ...']
+
+It has the code of the last commit, settings of its own for a smaller sample (or those of the
+command line), and the campaign and `dvc.lock` that the demo has made. Killed at any moment, it
+leaves nothing half-made: run it again.
+"""
+
+import argparse
+from functools import partial
+from pathlib import Path
+
+from pipeline.core import cli, files
+from pipeline.core.params import PARAMS
+from tools import clone, settings
+from tools.clone import git, succeeds
+
+DEMO = Path(".demo")
+WORKPLACE = Path(".demo.new")
+KEPT = ("datasets/campaign", "dvc.lock")
+SMALLER = "split.val=5 split.test=15 sample.videos=40 tagger.sentences=2500"
+"""Settings of a sample that takes about 1,000 judgments."""
+USER = {"user.name": "Demo", "user.email": "demo@example.org"}
+"""Who commits where git knows nobody."""
+
+
+def create(smaller: str) -> None:
+    """Make the clone.
+
+    Raises:
+        CloneError: git fails.
+    """
+    with clone.unfinished(DEMO, WORKPLACE, branch="demo") as folder:
+        for key, value in USER.items():
+            if not succeeds("config", key, folder=folder):
+                git("config", key, value, folder=folder)
+        (folder / ".dvc/config.local").write_text("[core]\n    autostage = true\n", "utf-8")
+        _make_smaller(folder, smaller)
+        _commit("A smaller sample than usual", folder)
+
+
+def update(smaller: str) -> None:
+    """Bring the clone to the last commit; keep the demo's campaign and dvc.lock.
+
+    Raises:
+        CloneError: git fails.
+    """
+    if (DEMO / ".git/MERGE_HEAD").exists():  # a killed update: what the demo made is committed
+        git("reset", "--quiet", "--hard", folder=DEMO)
+    git("fetch", "--quiet", str(Path.cwd()), "HEAD", folder=DEMO)
+    if succeeds("merge-base", "--is-ancestor", "FETCH_HEAD", "HEAD", folder=DEMO):
+        return
+    git("add", "--all", folder=DEMO)
+    _commit("What the demo has made", DEMO)
+    git("merge", "--quiet", "--strategy=ours", "--no-commit", "FETCH_HEAD", folder=DEMO)
+    git("read-tree", "-u", "--reset", "FETCH_HEAD", folder=DEMO)
+    git("checkout", "--quiet", "HEAD", "--", *KEPT, folder=DEMO)
+    _make_smaller(DEMO, smaller)
+    git(
+        "commit",
+        "--quiet",
+        "--all",
+        "-m",
+        "The demo, with the code of the last commit",
+        folder=DEMO,
+    )
+
+
+def _make_smaller(folder: Path, smaller: str) -> None:
+    path = folder / PARAMS
+    text = settings.apply(path.read_text(encoding="utf-8"), settings.parse(smaller))
+    with files.unfinished(path) as stream:
+        stream.write(text)
+
+
+def _commit(message: str, folder: Path) -> None:
+    """Commit all changes of tracked files, if there are any."""
+    if not succeeds("diff", "--quiet", "HEAD", folder=folder):
+        git("commit", "--quiet", "--all", "-m", message, folder=folder)
+
+
+def main(smaller: str) -> None:
+    """Make the clone, or bring it to the last commit."""
+    if not DEMO.exists():
+        create(smaller)
+    update(smaller)
+    cli.log(f"==> {DEMO}/ is a clone of the last commit; your checkout and its campaign stay as is")
+    if not succeeds("diff", "--quiet", "HEAD"):
+        cli.log("    (uncommitted changes are not in it)")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = cli.parser("Works in the current folder, a checkout.")
+    parser.add_argument("settings", nargs="?", help="KEY=VALUE, separated by spaces")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    cli.run_command(partial(main, _arguments().settings or SMALLER))

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Make a virtual environment from a list of pinned packages.
+#
+#     tools/environment.sh PYTHON FOLDER LIST
+set -euo pipefail
+python=$1 folder=$2 list=$3
+
+if [ -L "$folder" ]; then
+  echo "$folder is a link to another checkout's environment, which has other pins." >&2
+  echo "Remove the link $folder and run make again: it gives this checkout its own." >&2
+  exit 1
+fi
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+  echo "Python 3.11 or newer is needed: make PYTHON=/path/to/python3.11" >&2
+  exit 1
+fi
+
+echo "==> setting up $folder with $("$python" --version): once, a few minutes"
+"$python" -m venv "$folder"
+# pip prints hundreds of lines. One for every 25 packages shows that it is still going.
+"$folder/bin/python" -m pip --disable-pip-version-check install -r "$list" \
+  2> >(grep -v ^WARNING >&2) |
+  awk -v folder="$folder" -v all="$(grep -c == "$list")" '
+    /^Collecting/ && ++n % 25 == 0 { print "    " folder ": " n " of " all " packages" }
+    /^Installing/ { print "    " folder ": installing them" }
+    { fflush() }'
