@@ -1,17 +1,15 @@
-"""How often the audit's 95 % interval covers the truth, over simulated pools.
+"""Coverage of the audit's 95 % interval over simulated pools.
 
     python -m benchmarks.audit [--pools 1000] [--seed 1]
 
-Every pool is a campaign of its own, audited once: relevance falls with the rank as
-top / (1 + (rank / 12) ** fall), with a thin tail down to the last moment; how much is relevant
-differs from query to query by a gamma variable of mean 1 (the smaller its shape, the more so).
-Prints for each setting the finds in the random samples, and in percent how many intervals
-cover the truth, beyond ranks 20 and 40, per query and as a share; and how many lie above and
-below it. For comparison: mean +- t SE. The settings in OUTSIDE are those for which the
-method does not promise 95 %.
+Each pool is a campaign of its own, audited once. Relevance falls with the rank as
+top / (1 + (rank / 12) ** fall), with a thin tail; how much is relevant varies between queries by
+a gamma variable of mean 1 (the smaller its shape, the more). Prints for each setting the finds in
+the random samples, and the percentage of intervals that cover, lie above or lie below the truth:
+beyond ranks 20 and 40, per query and as a share. For comparison: mean +- t SE. The settings in
+OUTSIDE are those for which the method does not promise 95 %.
 """
 
-import argparse
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +17,7 @@ import numpy.typing as npt
 from scipy import stats
 
 from annotation.pooling.estimator import Beyond, Counts, Interval, beyond
+from benchmarks.script import parse_arguments
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -28,7 +27,7 @@ RANDOM = 60
 
 
 class Setting(NamedTuple):
-    """A kind of corpus, and an audit of it: how many queries there are, and are drawn."""
+    """A kind of corpus and an audit of it."""
 
     queries: int
     drawn: int
@@ -55,14 +54,14 @@ OUTSIDE = ("too few finds", "too few queries", "a few queries hold most")
 
 
 class Pools(NamedTuple):
-    """Audits of simulated pools, and how many are really relevant, (pools, queries, strata)."""
+    """Audits of simulated pools, and true counts of relevant moments, (pools, queries, strata)."""
 
     audit: Counts
     truth: Ints
 
 
 def simulate(setting: Setting, pools: int, seed: int) -> Pools:
-    """Draw pools, and audit each."""
+    """Draw pools and audit each."""
     random = np.random.default_rng(seed)
     shape = (pools, setting.queries)
     breadth = random.gamma(setting.shape, 1 / setting.shape, shape)
@@ -87,12 +86,12 @@ def true_share(truth: Ints, strata: int) -> Floats:
 
 
 def misses(interval: Interval, truth: Floats) -> tuple[float, float]:
-    """Return the shares of intervals that lie wholly above, and wholly below the truth."""
+    """Return the shares of intervals that lie above and below the truth."""
     return float((interval.low > truth).mean()), float((interval.high < truth).mean())
 
 
 def plain(counts: Counts, strata: int, population: int) -> Interval:
-    """Return mean +- t SE, the interval that is not used."""
+    """Return mean +- t SE, for comparison."""
     total = counts.total[..., strata:].sum(-1)
     queries = total.shape[-1]
     within = counts.variance.sum((-2, -1)) / (queries * population)
@@ -101,35 +100,30 @@ def plain(counts: Counts, strata: int, population: int) -> Interval:
     return Interval(total.mean(-1), total.mean(-1) - half, total.mean(-1) + half)
 
 
-def coverages(setting: Setting, found: Pools, strata: int) -> dict[str, tuple[float, float]]:
+def coverages(setting: Setting, pools: Pools, strata: int) -> dict[str, tuple[float, float]]:
     """Return how often the intervals miss, beyond the first strata."""
-    got: Beyond = beyond(found.audit, strata, setting.queries)
-    per_query = found.truth[..., strata:].sum(-1).mean(-1)
+    got: Beyond = beyond(pools.audit, strata, setting.queries)
+    per_query = pools.truth[..., strata:].sum(-1).mean(-1)
     return {
         "per query": misses(got.per_query, per_query),
-        "share": misses(got.share, true_share(found.truth, strata)),
-        "t": misses(plain(found.audit, strata, setting.queries), per_query),
+        "share": misses(got.share, true_share(pools.truth, strata)),
+        "t": misses(plain(pools.audit, strata, setting.queries), per_query),
     }
 
 
 def main() -> None:
     """Print the coverage for each setting."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--pools", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
+    options = parse_arguments(__doc__, pools=1000, seed=1)
     for name, setting in SETTINGS.items():
-        found = simulate(setting, options.pools, options.seed)
-        finds = beyond(found.audit, 1, setting.queries).finds
+        pools = simulate(setting, options.pools, options.seed)
+        finds = beyond(pools.audit, 1, setting.queries).finds
         print(f"{name}: {setting.drawn} of {setting.queries} queries, pool {setting.pool:,}")
         print(f"  finds {finds.mean():.1f}, none in {100 * (finds == 0).mean():.1f} %")
         for strata, rank in enumerate(CUTS[:2], start=1):
-            truth = found.truth[..., strata:].sum(-1).mean()
-            share = true_share(found.truth, strata).mean()
+            truth = pools.truth[..., strata:].sum(-1).mean()
+            share = true_share(pools.truth, strata).mean()
             print(f"  beyond {rank}: {truth:6.1f} ({100 * share:.0f} %)", end="")
-            for what, (low, high) in coverages(setting, found, strata).items():
+            for what, (low, high) in coverages(setting, pools, strata).items():
                 covered, above, below = 100 * (1 - low - high), 100 * low, 100 * high
                 print(f"  {what} {covered:.1f} (above {above:.1f}, below {below:.1f})", end="")
             print()

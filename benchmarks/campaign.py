@@ -1,16 +1,14 @@
-"""The campaign at the paper's size: seconds and memory of a plan.
+"""A campaign at the paper's size: time and memory of a plan.
 
     python -m benchmarks.campaign [--queries 3281] [--people 23] [--tasks 20000]
 
-Plans the first votes of every query's first batch, plans again with all of it open, and once
-more with half of it judged at random. A plan's memory is this process's, tables included.
+Plans the first votes of every query's first batch, again with all of them open, and again with
+half of them judged at random. Memory is that of the process, tables included.
 
-Then, against a real server of its own: pushing tasks against the bare import call, and pulling
-as many judgments against bare paging (`--tasks 0` leaves it out).
+Then, with a real server: pushing tasks compared with the bare import call, and pulling as many
+judgments compared with bare paging (`--tasks 0` skips this).
 """
 
-import argparse
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +17,7 @@ import pandas as pd
 
 from annotation.assignment.inputs import Annotator, PlanInputs
 from annotation.plan import Plan, plan
-from benchmarks.candidates import peak_mb
+from benchmarks.script import parse_arguments, peak_mb, time_call
 from benchmarks.studio import against_a_server
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
@@ -27,8 +25,8 @@ from pipeline.core import tables
 RANKS = 20
 
 
-def campaign_of(queries: int, people: int) -> PlanInputs:
-    """Return a campaign that was just opened; four people judge what others disagree on."""
+def open_campaign(queries: int, people: int) -> PlanInputs:
+    """Return a new campaign, in which four people judge what others disagree on."""
     ids = [f"{number:06}" for number in range(queries)]
     size = queries * RANKS
     pairs = pd.DataFrame(
@@ -55,7 +53,7 @@ def campaign_of(queries: int, people: int) -> PlanInputs:
     )
 
 
-def judged(tasks: pd.DataFrame) -> pd.DataFrame:
+def judge(tasks: pd.DataFrame) -> pd.DataFrame:
     """Return random judgments of `tasks`."""
     random = np.random.default_rng(1)
     rows = tasks.assign(
@@ -71,35 +69,27 @@ def judged(tasks: pd.DataFrame) -> pd.DataFrame:
     return tables.JUDGMENTS.check(rows[tables.JUDGMENTS.columns])
 
 
-def timed(name: str, campaign: PlanInputs) -> Plan:
-    """Plan, and print what it took."""
-    start = time.perf_counter()
-    made = plan(campaign)
-    seconds = time.perf_counter() - start
-    loads = [who["open"] for who in made.state["annotators"].values() if who["open"]]
+def time_plan(name: str, campaign: PlanInputs) -> Plan:
+    """Plan, and print time and memory."""
+    seconds, result = time_call(lambda: plan(campaign))
+    loads = [who["open"] for who in result.state["annotators"].values() if who["open"]]
     print(
-        f"{name:16} {len(made.assignments):8,} assignments {seconds:6.2f} s"
+        f"{name:16} {len(result.assignments):8,} assignments {seconds:6.2f} s"
         f"   open per person {min(loads)} to {max(loads)}   peak {peak_mb():.0f} MB"
     )
-    return made
+    return result
 
 
 def main() -> None:
     """Print seconds and memory."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--queries", type=int, default=3281)
-    parser.add_argument("--people", type=int, default=23)
-    parser.add_argument("--tasks", type=int, default=20_000)
-    options = parser.parse_args()
-    campaign = campaign_of(options.queries, options.people)
+    options = parse_arguments(__doc__, queries=3281, people=23, tasks=20_000)
+    campaign = open_campaign(options.queries, options.people)
     print(f"before the plan: {peak_mb():.0f} MB")
-    tasks = timed("first plan", campaign).assignments
-    timed("all of it open", replace(campaign, open_tasks=tasks))
+    tasks = time_plan("first plan", campaign).assignments
+    time_plan("all of it open", replace(campaign, open_tasks=tasks))
     half = np.random.default_rng(2).random(len(tasks)) < 0.5  # noqa: PLR2004
-    judgments = judged(tasks[half])
-    timed("half judged", replace(campaign, open_tasks=tasks[~half], judgments=judgments))
+    judgments = judge(tasks[half])
+    time_plan("half judged", replace(campaign, open_tasks=tasks[~half], judgments=judgments))
     if options.tasks:
         against_a_server(Path.cwd(), options.tasks)
 

@@ -1,15 +1,12 @@
-"""Exact top-40 against the bare matrix product and sentence-transformers' semantic_search.
+"""Exact top-40 search, the bare matrix product and sentence-transformers' semantic_search.
 
     python -m benchmarks.candidates [--texts 72842] [--queries 72842] [--dimensions 384]
 
-The three take turns, a block of queries each, so that a noisy machine is noisy for all.
-The last line is the memory that the search takes above the array, in a process of its own.
+The three alternate, a block of queries each, so that all suffer from the same noise. The last line
+is the search's memory beyond the array, measured in a process of its own.
 """
 
-import argparse
 import multiprocessing
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,6 +17,7 @@ import torch
 from sentence_transformers.util import semantic_search
 from tqdm import tqdm
 
+from benchmarks.script import parse_arguments, peak_mb, time_call
 from pipeline.retrieval.ranking import Pool
 from pipeline.retrieval.search import QUERY_BLOCK, nearest
 from pipeline.retrieval.similarity import Ints, Vectors, unit_on_grid
@@ -37,15 +35,15 @@ def random_units(texts: int, dimensions: int) -> Vectors:
     return units
 
 
-def pool_of(texts: int) -> Pool:
-    """Return a pool of one moment for each text."""
+def build_pool(texts: int) -> Pool:
+    """Return a pool of one moment per text."""
     numbers = np.arange(texts)
     moments = pd.DataFrame({"moment_id": numbers, "video_id": "v", "start": numbers, "end": 1})
     return Pool.build(moments, numbers, TOP)
 
 
 def product(vectors: Vectors, queries: Ints) -> None:
-    """Multiply, and keep nothing."""
+    """Multiply and discard the result."""
     for first in range(0, len(queries), PRODUCT_BLOCK):
         vectors[queries[first : first + PRODUCT_BLOCK]] @ vectors.T
 
@@ -62,46 +60,26 @@ def peer(vectors: Vectors, queries: Ints) -> None:
     semantic_search(tensor[queries], tensor, top_k=TOP)
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Return the seconds that `work` takes."""
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
 def memory_above_array(path: Path, queries: int) -> float:
     """Return the peak memory of a search over a memory-mapped array, in MB above the array."""
     vectors = np.load(path, mmap_mode="r")
     before = peak_mb()
-    ours(vectors, np.arange(queries), pool_of(len(vectors)))
+    ours(vectors, np.arange(queries), build_pool(len(vectors)))
     return peak_mb() - before - int(vectors.nbytes) / 2**20
-
-
-def peak_mb() -> float:
-    """Return this process's peak memory; Linux, since getrusage counts a parent's in."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
-    return int(line.split()[1]) / 1024
 
 
 def main() -> None:
     """Print seconds, ratios and memory."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--texts", type=int, default=72_842)
-    parser.add_argument("--queries", type=int, default=72_842)
-    parser.add_argument("--dimensions", type=int, default=384)
-    options = parser.parse_args()
+    options = parse_arguments(__doc__, texts=72_842, queries=72_842, dimensions=384)
 
-    vectors, pool = random_units(options.texts, options.dimensions), pool_of(options.texts)
+    vectors, pool = random_units(options.texts, options.dimensions), build_pool(options.texts)
     seconds = dict.fromkeys(("product", "ours", "semantic_search"), 0.0)
     ours(vectors, np.arange(8), pool)
     for first in tqdm(range(0, options.queries, QUERY_BLOCK), desc="blocks", disable=None):
         block = np.arange(first, min(first + QUERY_BLOCK, options.queries))
-        seconds["product"] += timed(partial(product, vectors, block))
-        seconds["ours"] += timed(partial(ours, vectors, block, pool))
-        seconds["semantic_search"] += timed(partial(peer, vectors, block))
+        seconds["product"] += time_call(partial(product, vectors, block))[0]
+        seconds["ours"] += time_call(partial(ours, vectors, block, pool))[0]
+        seconds["semantic_search"] += time_call(partial(peer, vectors, block))[0]
 
     for name, value in seconds.items():
         print(f"{name:16} {value:8.1f} s   {value / seconds['product']:5.2f} x the product")

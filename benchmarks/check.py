@@ -1,23 +1,22 @@
-"""How well the checks of captions part right ones from wrong ones, on descriptions of one's own.
+"""How well the caption checks separate right captions from wrong ones.
 
     python -m benchmarks.check DESCRIPTIONS [--sample 500]
 
-DESCRIPTIONS has a description per line. `rules` rewrites them; what it writes counts as right.
-Of a sample, wrong captions are made (`benchmarks.corruptions`). Two tables: by each score, how
-often a right caption scores above a wrong one (area under the ROC curve); and what share of
-each kind a setting fails: the paper's, that of params.yaml, and its two parts alone.
+DESCRIPTIONS has a description per line. The captions that `rules` writes for them count as right;
+a sample of them is corrupted (`benchmarks.corruptions`). Two tables: for each score, how often a
+right caption scores above a wrong one (area under the ROC curve); and the share of each kind that
+a setting rejects: the paper's, that of params.yaml, and its two parts alone.
 """
 
-import argparse
 import random
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 import pandas as pd
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.corruptions import corrupt
+from benchmarks.script import parse_arguments
 from pipeline.captions.checks import Limits, check, load_encoder, load_finder, read_limits
 from pipeline.captions.rules.rewriter import RulesRewriter
 from pipeline.core.params import load
@@ -52,10 +51,7 @@ def areas(table: pd.DataFrame, score: str) -> pd.Series:
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("descriptions", type=Path)
-    parser.add_argument("--sample", type=int, default=500)
-    options = parser.parse_args()
+    options = parse_arguments(__doc__, "descriptions", sample=500)
     lines = options.descriptions.read_text(encoding="utf-8").splitlines()
     texts = list(dict.fromkeys(filter(str.strip, lines)))
     params = load()

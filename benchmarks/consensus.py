@@ -1,14 +1,12 @@
-"""Consensus and agreement at the paper's size: times of one run, against the definition.
+"""Consensus and agreement at the paper's size, compared with the definition.
 
     python -m benchmarks.consensus [--raw raw_annotation.csv] [--repeat 5] [--pairs 96483]
 
-Without --raw it draws judgments: two of each pair, four where these lie apart. `groupby.apply`
-is the rule written down pair by pair. Times are the best of the repeats, beyond the imports.
-With --raw the counts are printed too; of the paper's file they are 96,483 pairs, 94,442 kept.
+Without --raw, judgments are drawn at random: two per pair, four where these differ. `groupby.apply`
+applies the rule pair by pair. Times are the best of the repeats, without imports. The figures for
+the paper's file are 96,483 pairs, 94,442 kept.
 """
 
-import argparse
-import time
 from collections.abc import Callable
 from math import ceil
 from pathlib import Path
@@ -23,14 +21,15 @@ from annotation.reliability.text import text
 from annotation.votes import raw, raw_consensus
 from annotation.votes.rule import decide
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
+from benchmarks.script import parse_arguments, time_call
 from pipeline.campaign.pairs import ALL_VOTES
 
 T = TypeVar("T")
 PEOPLE = 21
 
 
-def drawn(pairs: int) -> pd.DataFrame:
-    """Return random raw judgments: two levels of each pair, four where these lie apart."""
+def draw_judgments(pairs: int) -> pd.DataFrame:
+    """Return random judgments: two levels per pair, four where these differ."""
     random = np.random.default_rng(0)
     truth = random.integers(0, 5, pairs)
     given = np.clip(truth[:, None] + random.normal(0, 0.9, (pairs, ALL_VOTES)).round(), 0, 4)
@@ -58,18 +57,14 @@ def by_definition(levels: pd.Series) -> int:
 
 
 def best(name: str, work: Callable[[], T], repeat: int) -> tuple[float, T]:
-    """Print and return the shortest time of some runs, and the last one's result."""
-    seconds = []
-    for _ in range(repeat):
-        start = time.perf_counter()
-        result = work()
-        seconds.append(time.perf_counter() - start)
-    print(f"{name:34} {min(seconds) * 1e3:9,.1f} ms")
-    return min(seconds), result
+    """Print and return the shortest time of some calls, and the last result."""
+    seconds, result = time_call(work, repeat)
+    print(f"{name:34} {seconds * 1e3:9,.1f} ms")
+    return seconds, result
 
 
 def measure(source: Path, out: Path, repeat: int) -> None:
-    """Print what each part takes, and the figures."""
+    """Print times and figures."""
     judgments = raw.read(source)
     given = judgments.pair, judgments.level, len(judgments.pairs)
     print(f"{len(judgments.pair):,} judgments of {len(judgments.pairs):,} pairs")
@@ -82,26 +77,20 @@ def measure(source: Path, out: Path, repeat: int) -> None:
     if not np.array_equal(levels.to_numpy(), verdicts.level):
         raise SystemExit("the rule and its definition differ")
     options = raw_consensus.Options(source, out)
-    _, found = best("consensus, file to file", lambda: raw_consensus.run(options), repeat)
+    _, consensus = best("consensus, file to file", lambda: raw_consensus.run(options), repeat)
     _, agreed = best(
         "agreement, from a file", lambda: agreement.measure_raw(raw.read(source)), repeat
     )
-    print(raw_consensus.text(found), text(agreed.figures), sep="\n")
+    print(raw_consensus.text(consensus), text(agreed.figures), sep="\n")
 
 
 def main() -> None:
-    """Measure on a file, or on judgments that are drawn."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--raw", type=Path, metavar="FILE")
-    parser.add_argument("--repeat", type=int, default=5)
-    parser.add_argument("--pairs", type=int, default=96_483)
-    options = parser.parse_args()
+    """Measure with a file or with random judgments."""
+    options = parse_arguments(__doc__, raw=Path, repeat=5, pairs=96_483)
     with TemporaryDirectory() as folder:
         source = options.raw or Path(folder) / "raw.csv"
         if options.raw is None:
-            drawn(options.pairs).to_csv(source, index=False)
+            draw_judgments(options.pairs).to_csv(source, index=False)
         measure(source, Path(folder) / "levels.csv", options.repeat)
 
 

@@ -1,6 +1,6 @@
-"""Captions that are wrong in known ways, made of right ones: what the checks should fail.
+"""Corrupted captions, which the checks should reject.
 
-Each is one change, drawn from the captions of the same corpus, the same for the same seed.
+Each differs from a right caption by one change, drawn from the same corpus by a seed.
 """
 
 import random
@@ -17,7 +17,7 @@ JOINTS = frozenset({"and", "while", "then", "before", "after", "as", "when"})
 
 
 class Corruption(NamedTuple):
-    """A wrong caption: of which kind, and in place of which caption, by its number."""
+    """A wrong caption, its kind, and the number of the right one."""
 
     kind: str
     number: int
@@ -41,12 +41,12 @@ def corrupt(captions: Sequence[str], seed: int) -> Iterator[Corruption]:
         other = read[rng.randrange(len(read))].text
         options = {
             "another description's": other,
-            "object swapped": _swapped(one.text, one.noun, rng.choice(nouns)),
-            "verb swapped": _swapped(one.text, one.verb, rng.choice(verbs)),
-            "clause lost": _shortened(one.text),
-            "a thing made someone": _swapped(one.text, one.noun, "someone"),
-            "a thing made vague": _swapped(one.text, one.noun, "something"),
-            "negated": _negated(one),
+            "object swapped": _swap(one.text, one.noun, rng.choice(nouns)),
+            "verb swapped": _swap(one.text, one.verb, rng.choice(verbs)),
+            "clause lost": _shorten(one.text),
+            "a thing made someone": _swap(one.text, one.noun, "someone"),
+            "a thing made vague": _swap(one.text, one.noun, "something"),
+            "negated": _negate(one),
             "all vague": VAGUE,
         }
         for kind, text in options.items():
@@ -65,18 +65,18 @@ def _read(text: str) -> _Caption:
     return _Caption(text, verbs[0] if verbs else None, nouns[-1] if nouns else None)
 
 
-def _swapped(text: str, word: truecase.Word | None, new: str) -> str:
+def _swap(text: str, word: truecase.Word | None, new: str) -> str:
     if word is None or details.details(new) == details.details(word.key):
         return ""
     return text[: word.start] + new + text[word.end :]
 
 
-def _negated(one: _Caption) -> str:
+def _negate(one: _Caption) -> str:
     return f"{one.text[: one.verb.start]}never {one.text[one.verb.start :]}" if one.verb else ""
 
 
-def _shortened(text: str) -> str:
-    """Return the first clause of several, where both tell something."""
+def _shorten(text: str) -> str:
+    """Return the first of several clauses, if both have details."""
     for word in truecase.words(text):
         left, right = text[: word.start].rstrip(" ,"), text[word.end :]
         if word.key in JOINTS and details.details(left) and details.details(right):

@@ -1,20 +1,19 @@
-"""Encoding as the stage does it against plain `SentenceTransformer.encode`, same texts.
+"""Encoding by the stage compared with `SentenceTransformer.encode`.
 
-    python -m benchmarks.embed TEXTS.txt [--rounds 3] [--bf16]     (one text a line)
+    python -m benchmarks.embed TEXTS.txt [--rounds 3] [--bf16]     (one text per line)
 
-Both read the packaged MiniLM in float32. With --bf16 that precision stands beside them, and
-the share of top-40 neighbours that it keeps; a processor without AMX or bf16 units emulates
-it, which is slow. The ways take turns, so that noise is shared.
+Both use the packaged MiniLM in float32. --bf16 adds that precision and the share of top-40
+neighbours that it keeps; processors without AMX or bf16 units emulate it slowly. The variants
+alternate, so that all suffer from the same noise.
 """
 
-import argparse
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 from sentence_transformers import SentenceTransformer
 
+from benchmarks.script import parse_arguments, time_call
 from pipeline.core.params import Embed, load
 from pipeline.embed import BATCHES_PER_CHUNK, embed
 from pipeline.retrieval import encoder
@@ -25,35 +24,26 @@ TOP = 40
 
 
 def stage_seconds(model: encoder.SentenceEncoder, texts: list[str], chunk: int) -> float:
-    """Return the seconds of the whole stage's work, from texts to the array on the disk."""
+    """Return the seconds of the whole stage, from texts to the array on disk."""
     with tempfile.TemporaryDirectory() as folder:
-        start = time.perf_counter()
-        embed(texts, model, Store(Path(folder), "benchmark"), chunk)
-        return time.perf_counter() - start
+        store = Store(Path(folder), "benchmark")
+        return time_call(lambda: embed(texts, model, store, chunk))[0]
 
 
 def peer_seconds(model: SentenceTransformer, texts: list[str], batch_size: int) -> float:
     """Return the seconds of the library's own call."""
-    start = time.perf_counter()
-    model.encode(texts, batch_size=batch_size)
-    return time.perf_counter() - start
+    return time_call(lambda: model.encode(texts, batch_size=batch_size))[0]
 
 
-def kept_neighbours(exact: Vectors, rounded: Vectors) -> float:
-    """Return the share of each text's top-40 that stays, on average."""
+def share_kept(exact: Vectors, rounded: Vectors) -> float:
+    """Return the share of each text's top-40 that is kept, on average."""
     tops = [np.argsort(-(vectors @ vectors.T), axis=1)[:, :TOP] for vectors in (exact, rounded)]
     return float(np.mean([len(np.intersect1d(a, b)) / TOP for a, b in zip(*tops, strict=True)]))
 
 
 def main() -> None:
     """Print texts per second and ratios."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("texts", type=Path)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--bf16", action="store_true")
-    options = parser.parse_args()
+    options = parse_arguments(__doc__, "texts", rounds=3, bf16=False)
     texts = sorted(set(options.texts.read_text(encoding="utf-8").splitlines()) - {""})
     params = load().embed
     chunk = params.batch_size * BATCHES_PER_CHUNK
@@ -74,7 +64,7 @@ def main() -> None:
         print(f"{name:28} {rate:7.0f} texts/s   {ratio:5.2f} x SentenceTransformer.encode")
     if options.bf16:
         sample = texts[:4096]
-        kept = kept_neighbours(*(model.encode(sample) for model in ours.values()))
+        kept = share_kept(*(model.encode(sample) for model in ours.values()))
         print(f"bf16 keeps {kept:.1%} of the top-{TOP} neighbours of {len(sample)} texts")
 
 

@@ -1,19 +1,18 @@
-"""Names found in hand-labelled texts: by the tagger, by letter case, and by both together.
+"""Name finding in hand-labelled texts: by the tagger, by letter case, and by both.
 
     python -m benchmarks.names LABELLED [--corpus TEXTS]
 
-LABELLED has a text per line, each name in square brackets: `[Nora] waves to Dr. [Reed].`
-TEXTS are the unlabelled texts of the same corpus, a line each, from which letter case is
-learnt (else from the labelled ones alone). A name counts where both its ends are right.
-Params and the tagger are those of the current folder.
+LABELLED has a text per line, with names in square brackets: `[Nora] waves to Dr. [Reed].`
+TEXTS has unlabelled texts of the same corpus, one per line, from which letter case is learnt
+(by default, from the labelled ones). A name is correct if both its ends are. Params and tagger
+are those of the current folder.
 """
 
-import argparse
 import re
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from benchmarks.script import parse_arguments, time_call
 from pipeline.core.params import load
 from pipeline.names import flair_tagger, truecase
 from pipeline.names.base import NameTagger, Span
@@ -26,7 +25,7 @@ Find = Callable[[Sequence[str]], list[list[Span]]]
 
 
 class By:
-    """A finder by a function."""
+    """A finder that calls a function."""
 
     def __init__(self, find: Find) -> None:
         """Find by `find`."""
@@ -34,7 +33,7 @@ class By:
 
 
 def read(line: str) -> Example:
-    """Return a text with its names, of one whose names stand in brackets."""
+    """Parse a text with names in brackets."""
     text, names = "", []
     for piece in re.split(r"(\[[^\]]*\])", line.strip()):
         if piece.startswith("["):
@@ -44,21 +43,21 @@ def read(line: str) -> Example:
 
 
 def name_like(counts: Casings) -> frozenset[str]:
-    """Return the keys of the words that a corpus writes as names; titles (Dr.) are none."""
+    """Return the keys of words that a corpus writes as names, except titles (Dr.)."""
     like = frozenset(key for key, casing in counts.items() if casing.is_name_like)
     return like - ABBREVIATIONS
 
 
 def by_case(corpus: Sequence[str]) -> Find:
-    """Return the truecase rule alone: words that the corpus writes as names."""
-    known = name_like(truecase.casings(corpus))
+    """Return a finder by letter case alone: words that the corpus writes as names."""
+    names = name_like(truecase.casings(corpus))
 
     def find(texts: Sequence[str]) -> list[list[Span]]:
         return [
             [
                 Span(word.start, word.end, text[word.start : word.end], 1.0)
                 for word in truecase.words(text)
-                if word.key in known and not word.is_lower
+                if word.key in names and not word.is_lower
             ]
             for text in texts
         ]
@@ -68,19 +67,14 @@ def by_case(corpus: Sequence[str]) -> Find:
 
 def main() -> None:
     """Print precision, recall and F1 of each way, and the tagger's speed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("labelled", type=Path)
-    parser.add_argument("--corpus", type=Path)
-    options = parser.parse_args()
+    options = parse_arguments(__doc__, "labelled", corpus=Path)
     test = [read(line) for line in options.labelled.read_text().splitlines()]
     corpus = [example.text for example in test]
     if options.corpus:
         corpus = options.corpus.read_text().splitlines()
     names = load().names
     tagger = flair_tagger.load(flair_tagger.locate(names.model, names.revision))
-    start = time.perf_counter()
-    finder = NameFinder(tagger, corpus)
-    seconds = time.perf_counter() - start
+    seconds, finder = time_call(lambda: NameFinder(tagger, corpus))
     distinct = len(set(corpus))
     print(f"{len(test)} texts, {sum(len(example.names) for example in test)} names in them")
     print(f"read {distinct} distinct texts in {seconds:.0f} s: {distinct / seconds:.0f} a second")

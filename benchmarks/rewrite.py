@@ -1,23 +1,21 @@
-"""Rewriting by LLM against the ideal, which has every place in flight always taken.
+"""Throughput of rewriting by LLM, compared with the ideal of always full concurrency.
 
     python -m benchmarks.rewrite [--requests 3600] [--in-flight 32] [--latency 0.2]
 
-The stand-in server runs in a process of its own and takes `latency` seconds for each answer;
-nothing fails and no limit is felt. The time is that of the whole call: planning, asking,
-reading, keeping every answer on disk.
+The stand-in server runs in its own process and takes `latency` seconds per answer, without faults
+or limits. The time is that of the whole call: planning, requests, parsing and caching on disk.
 """
 
-import argparse
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.fake_openai.answers import caption_of
+from benchmarks.script import parse_arguments, time_call
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewriter import Moment
 from pipeline.core.params import OpenAI
@@ -26,13 +24,13 @@ from pipeline.llm.prompt import load
 
 PER_REQUEST = 20
 REQUESTS = 3600
-"""About as many as the captions of a whole TVR take, 72,842 of them."""
+"""About as many as TVR's 72,842 captions need."""
 GOAL = 0.85
 
 
 @contextmanager
 def serving(latency: float) -> Iterator[str]:
-    """Run the stand-in server; give its address."""
+    """Run the stand-in server; yield its address."""
     script = json.dumps({"latency": latency})
     command = [sys.executable, "-m", "benchmarks.fake_openai", "--script", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -43,7 +41,7 @@ def serving(latency: float) -> Iterator[str]:
 
 
 def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
-    """Return a rewriter that no limit holds back."""
+    """Return a rewriter without effective limits."""
     settings = OpenAI(
         model="stand-in",
         mode="online",
@@ -64,11 +62,9 @@ def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
     return LlmRewriter(settings, prompt, endpoint=Endpoint(url, "none"))
 
 
-def timed(llm: LlmRewriter, items: list[Moment]) -> float:
-    """Return the seconds that rewriting takes, if it is right."""
-    start = time.perf_counter()
-    drafts = list(llm.rewrite(items, 0))
-    seconds = time.perf_counter() - start
+def time_rewriting(llm: LlmRewriter, items: list[Moment]) -> float:
+    """Return the seconds of rewriting, whose captions must be right."""
+    seconds, drafts = time_call(lambda: list(llm.rewrite(items, 0)))
     wrong = [draft for draft, item in zip(drafts, items, strict=True)
              if draft.caption != caption_of(item.description)]  # fmt: skip
     if wrong:
@@ -78,17 +74,13 @@ def timed(llm: LlmRewriter, items: list[Moment]) -> float:
 
 def main() -> None:
     """Print the throughput, the ideal, and their ratio; then a rerun from the cache."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--requests", type=int, default=REQUESTS)
-    parser.add_argument("--in-flight", type=int, default=32)
-    parser.add_argument("--latency", type=float, default=0.2)
-    options = parser.parse_args()
+    options = parse_arguments(__doc__, requests=REQUESTS, in_flight=32, latency=0.2)
     number = options.requests * PER_REQUEST
     items = [Moment(str(n), f"Nora hands Omar letter {n} and leaves.") for n in range(number)]
     ideal = options.in_flight / options.latency
     with serving(options.latency) as url, TemporaryDirectory() as cache:
-        took = timed(rewriter(url, options.in_flight, cache), items)
-        again = timed(rewriter(url, options.in_flight, cache), items)
+        took = time_rewriting(rewriter(url, options.in_flight, cache), items)
+        again = time_rewriting(rewriter(url, options.in_flight, cache), items)
     reached = options.requests / took
     print(f"{reached:.1f} requests/s, {reached * PER_REQUEST:.0f} captions/s in {took:.1f} s")
     print(f"ideal {ideal:.1f} requests/s; ratio {reached / ideal:.3f} (goal {GOAL})")

@@ -1,14 +1,13 @@
-"""Time and memory of the stages as a corpus grows: what docs/scaling.md stands on.
+"""Time and memory of the stages by corpus size: the figures of docs/scaling.md.
 
     python -m benchmarks.scaling [--moments 10000 100000] [--pseudo 100000] [--train N]
 
-Each stage runs as it does under DVC, a process of its own, on a made-up corpus in TVR's format
-with a moment of its own words for each line. Vectors are random: encoding and rewriting cost the
-same for each text, and have benchmarks of their own. `--pseudo` is the largest corpus whose
-training sets are made: they take a search for each of its texts, or for N of them (split.train).
+Each stage runs in its own process, as under DVC, on a made-up corpus in TVR's format with distinct
+descriptions. Vectors are random: encoding and rewriting take a constant time per text and have
+benchmarks of their own. `--pseudo` is the largest corpus for which training sets are made: they
+take a search for each text, or for N of them (split.train).
 """
 
-import argparse
 import json
 import os
 import re
@@ -25,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.candidates import random_units
+from benchmarks.script import parse_arguments
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
 
@@ -47,8 +47,8 @@ STAGE = r"""
 import atexit, re, runpy, sys
 module, peak = sys.argv[1:]
 def note():
-    told = re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())
-    open(peak, "w").write(told[1])
+    line = re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())
+    open(peak, "w").write(line[1])
 atexit.register(note)
 sys.argv = [module]
 runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -56,7 +56,7 @@ runpy.run_module(module, run_name="__main__", alter_sys=True)
 
 
 class Cost(NamedTuple):
-    """What a process took: wall and processor seconds, and its peak memory in MB."""
+    """The cost of a process: wall and CPU seconds, and peak memory in MB."""
 
     wall: float
     cpu: float
@@ -64,7 +64,7 @@ class Cost(NamedTuple):
 
 
 def corpus(number: int) -> Iterator[str]:
-    """Yield lines of TVR's format, each with a description that no other has."""
+    """Yield lines in TVR's format with distinct descriptions."""
     random = np.random.default_rng(0)
     for moment in range(number):
         said = " ".join(WORDS[i] for i in random.integers(0, len(WORDS), 10))
@@ -81,11 +81,11 @@ def corpus(number: int) -> Iterator[str]:
         )
 
 
-def measured(module: str) -> Cost:
+def run_stage(module: str) -> Cost:
     """Run a stage in the current folder."""
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     began = time.perf_counter()
-    # Its peak is asked of itself: what the system tells of a child begins with the parent's.
+    # The child reports its own peak: what the system reports of a child includes the parent's.
     child = subprocess.Popen([sys.executable, "-c", STAGE, module, "peak"], env=environment)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
@@ -97,7 +97,7 @@ def measured(module: str) -> Cost:
 
 
 def embed() -> None:
-    """Put random vectors where the stage `embed` would put an encoder's."""
+    """Write random vectors in place of the output of `embed`."""
     texts = [*tables.CAPTIONS.read()["caption"], *tables.QUERIES.read()["query"]]
     ids, _ = embeddings.distinct(texts)
     store = embeddings.Store(embeddings.FOLDER, "random")
@@ -108,16 +108,16 @@ def embed() -> None:
 
 
 def run(number: int, train: int | None, *, pseudo: bool) -> Iterator[tuple[str, Cost, float]]:
-    """Run the stages on so many moments; yield each with its cost and the MB it wrote.
+    """Run the stages on `number` moments; yield each with its cost and the MB that it wrote.
 
-    `train` is how many training queries there are; None: as many as captions.
+    `train` is the number of training queries; None: one per caption.
     """
     text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
     queries = {} if train is None else {r"  train: null": f"  train: {train}"}
     for pattern, new in {**CHANGES, **queries}.items():
         text, count = re.subn(pattern, new, text, count=1)
         if not count:
-            raise SystemExit(f"params.yaml has nothing like {pattern}")
+            raise SystemExit(f"params.yaml: nothing matches {pattern}")
     Path("params.yaml").write_text(text, encoding="utf-8")
     shutil.copytree(REPOSITORY / "datasets/campaign", "datasets/campaign")
     for name in ("prompts", "dvc.yaml"):
@@ -128,25 +128,19 @@ def run(number: int, train: int | None, *, pseudo: bool) -> Iterator[tuple[str, 
         if stage == "embed":
             embed()
         elif stage != "pseudo" or pseudo:
-            before = _written()
-            cost = measured(f"pipeline.{stage}")
-            yield stage, cost, _written() - before
+            before = _output_mb()
+            cost = run_stage(f"pipeline.{stage}")
+            yield stage, cost, _output_mb() - before
 
 
-def _written() -> float:
+def _output_mb() -> float:
     files = (path for path in Path("datasets").rglob("*") if path.is_file())
     return sum(path.stat().st_size for path in files) / 1e6
 
 
 def main() -> None:
-    """Print a line for each stage and size."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--moments", type=int, nargs="+", default=[10_000, 100_000])
-    parser.add_argument("--pseudo", type=int, default=100_000)
-    parser.add_argument("--train", type=int)
-    options = parser.parse_args()
+    """Print a line per stage and size."""
+    options = parse_arguments(__doc__, moments=[10_000, 100_000], pseudo=100_000, train=int)
     print(f"{'moments':>10}  {'stage':10} {'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}")
     for number in options.moments:
         with tempfile.TemporaryDirectory() as folder, chdir(folder):

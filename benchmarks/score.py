@@ -1,35 +1,32 @@
-"""Scoring at the size of TVR-Ranking's test set, against the brute-force definition.
+"""Scoring at the size of TVR-Ranking's test set, compared with the brute-force definition.
 
     python -m benchmarks.score [--queries 2781] [--times 100]
 
-Makes qrels and a run: 20 or 40 judged moments a query, 100 results, K = 10, 20, 40 at IoU .3,
-.5 and .7; about 30 MB of JSON. Prints how many times faster `calc_aggregate` is in memory than
-the definition in tests/momentrank/oracle.py, on the same numbers; the seconds of the whole
-command, from files to numbers; and, with `--times`, time and memory at so many times the queries.
+Makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3, .5
+and .7; about 30 MB of JSON. Prints the speed of `calc_aggregate` in memory relative to the
+definition in tests/momentrank/oracle.py, which must give the same values; the seconds of the whole
+command, from files to numbers; and time and memory for `--times` as many queries.
 """
 
-import argparse
 import importlib.util
 import json
 import random
 import resource
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
+from benchmarks.script import parse_arguments, time_call
 from momentrank import segments
 from momentrank.cli.evaluate import defaults
 from momentrank.conventions import PAPER
 from momentrank.functions import calc_aggregate
 from momentrank.segments import Segments
 
-T = TypeVar("T")
 RESULTS, VIDEOS, DEPTH = 100, 21_793, (20, 40)
 SEED = 2024
 GB = 2**30
@@ -38,16 +35,16 @@ Listed = dict[str, list[tuple[Any, ...]]]
 
 
 def collection(queries: int) -> tuple[Listed, Listed]:
-    """Return qrels and a run, by query: judged moments are often found, a little shifted."""
+    """Return qrels and a run, by query; results include judged moments, slightly shifted."""
     rng = random.Random(SEED)
     qrels, run = {}, {}
     for number in range(queries):
         judged = [(*_moment(rng), rng.choice((0, 0, 1, 2, 3, 4))) for _ in range(rng.choice(DEPTH))]
-        found = [
+        close = [
             (video, round(start + rng.uniform(-2, 2), 2), round(end + rng.uniform(2, 4), 2))
             for video, start, end, _ in rng.sample(judged, len(judged) // 2)
         ]
-        results = found + [_moment(rng) for _ in range(RESULTS - len(found))]
+        results = close + [_moment(rng) for _ in range(RESULTS - len(close))]
         rng.shuffle(results)
         qrels[str(number)] = judged
         run[str(number)] = results
@@ -61,7 +58,7 @@ def _moment(rng: random.Random) -> tuple[str, float, float]:
 
 
 def columns(listed: Listed) -> list[list[Any]]:
-    """Return the columns of a collection: query, video, start, end, and level where there is."""
+    """Return the columns of a collection: query, video, start, end and, of qrels, level."""
     rows = [(query, *row) for query, rows in listed.items() for row in rows]
     return [list(column) for column in zip(*rows, strict=True)]
 
@@ -91,16 +88,6 @@ def write(folder: Path, qrels: Listed, run: Listed) -> tuple[Path, Path]:
     return paths
 
 
-def timed(function: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
-    """Return the least of some times, and the result."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.perf_counter()
-        result = function()
-        best = min(best, time.perf_counter() - start)
-    return best, result
-
-
 def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
     """Score by the oracle."""
     path = Path("tests/momentrank/oracle.py")
@@ -117,12 +104,8 @@ def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
     }
 
 
-def many(qrels: Segments, run: Segments, times: int) -> tuple[Segments, Segments]:
-    """Return a collection of so many times the queries, with the same moments."""
-    return _repeated(qrels, times), _repeated(run, times)
-
-
-def _repeated(one: Segments, times: int) -> Segments:
+def repeat(one: Segments, times: int) -> Segments:
+    """Return `times` copies of every query, with the same moments."""
     queries = [f"{name}-{n}" for n in range(times) for name in one.queries]
     shift = np.repeat(np.arange(times) * len(one.queries), len(one.query))
     columns = (np.tile(column, times) for column in (one.start, one.end, one.value))
@@ -130,16 +113,13 @@ def _repeated(one: Segments, times: int) -> Segments:
 
 
 def main() -> None:
-    """Print the ratio in memory, the command's seconds, and what many times as much takes."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--queries", type=int, default=2781)
-    parser.add_argument("--times", type=int, default=100)
-    options = parser.parse_args()
+    """Print the ratio in memory, the command's time, and the cost of a larger collection."""
+    options = parse_arguments(__doc__, queries=2781, times=100)
     qrels, run = collection(options.queries)
     ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
     measures = defaults(PAPER)
-    fast, values = timed(lambda: calc_aggregate(measures, *ours), 5)
-    slow, expected = timed(lambda: by_definition(qrels, run))
+    fast, values = time_call(lambda: calc_aggregate(measures, *ours), 5)
+    slow, expected = time_call(lambda: by_definition(qrels, run))
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())
     print(
         f"in memory: {fast * 1000:.0f} ms, the definition {slow:.1f} s; at most {wrong:.0e} apart"
@@ -149,11 +129,11 @@ def main() -> None:
         paths = write(Path(folder), qrels, run)
         size = sum(path.stat().st_size for path in paths) / 1e6
         command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths)]
-        whole, _ = timed(lambda: subprocess.run(command, check=True, capture_output=True), 5)
+        whole, _ = time_call(lambda: subprocess.run(command, check=True, capture_output=True), 5)
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s (goal 1)")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    large = many(*ours, options.times)
-    much, _ = timed(lambda: calc_aggregate(measures, *large))
+    large = repeat(ours[0], options.times), repeat(ours[1], options.times)
+    much, _ = time_call(lambda: calc_aggregate(measures, *large))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     linear = much / fast / options.times
     print(f"{options.times} times the queries: {much:.1f} s, {linear:.2f} times linear,")

@@ -1,13 +1,12 @@
-"""Start the server of a folder again and again, beside another program on its port.
+"""Repeated starts of a folder's server while another program competes for its port.
 
     python -m benchmarks.starts [--starts 20] [--port 8080]
 
-The other program takes the port and leaves it at random moments, so that it is free when it is
-looked up and taken when Label Studio wants to listen, and the other way round. After every start
-the address in `.env` must accept the token in `.env`.
+The other program takes and releases the port at random, so that it may be free when looked up and
+taken when Label Studio listens, or vice versa. After every start the address in `.env` must accept
+the token in `.env`.
 """
 
-import argparse
 import multiprocessing
 import os
 import random
@@ -24,13 +23,14 @@ from annotation.label_studio import settings
 from annotation.local_server.launch import whoami_status
 from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.local_server.ports import LOCALHOST
+from benchmarks.script import parse_arguments
 
 SHORTEST, LONGEST = 0.2, 8.0
-"""Seconds for which the other program has the port, or has left it: a start takes longer."""
+"""Seconds for which the other program holds or releases the port; a start takes longer."""
 
 
 def come_and_go(port: int, seed: int) -> None:
-    """Take a port and leave it, for ever."""
+    """Take and release a port forever."""
     random.seed(seed)
     while True:
         time.sleep(random.uniform(SHORTEST, LONGEST))
@@ -44,24 +44,21 @@ def come_and_go(port: int, seed: int) -> None:
             time.sleep(random.uniform(SHORTEST, LONGEST))
 
 
-def started() -> tuple[bool, int]:
-    """Start the server as `make demo` does; tell whether it answers, and at which port."""
+def start() -> tuple[bool, int]:
+    """Start the server as `make demo` does; return whether it answers, and its port."""
     try:
         server.start(None)
     except ServerError as exc:
         print(f"    error: {exc}")
-    found = settings.endpoint()
-    if found is None:
+    endpoint = settings.endpoint()
+    if endpoint is None:
         return False, 0
-    return whoami_status(*found) == HTTPStatus.OK, urlsplit(found.url).port or 0
+    return whoami_status(*endpoint) == HTTPStatus.OK, urlsplit(endpoint.url).port or 0
 
 
 def main() -> None:
-    """Print a line for every start, and how many were good."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--starts", type=int, default=20)
-    parser.add_argument("--port", type=int, default=server.USUAL_PORT)
-    options = parser.parse_args()
+    """Print a line per start and the number of successes."""
+    options = parse_arguments(__doc__, starts=20, port=server.USUAL_PORT)
     checkout = Path.cwd()
     rival = multiprocessing.Process(target=come_and_go, args=(options.port, 1), daemon=True)
     rival.start()
@@ -71,7 +68,7 @@ def main() -> None:
         settings.write({settings.URL: f"http://{LOCALHOST}:{options.port}"})
         for number in range(1, options.starts + 1):
             begin = time.perf_counter()
-            fine, port = started()
+            fine, port = start()
             good, moved = good + fine, moved + (port != options.port)
             print(f"{number:3}: {'answers' if fine else 'FAILED'} at {port}"
                   f" after {time.perf_counter() - begin:.1f} s", flush=True)  # fmt: skip

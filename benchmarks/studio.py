@@ -1,4 +1,4 @@
-"""A real Label Studio for benchmarks: push against the bare import, pull against bare paging."""
+"""Push compared with the bare import, and pull with bare paging, on a real Label Studio."""
 
 import tempfile
 import time
@@ -35,15 +35,15 @@ BARE_BATCH = 5000
 
 
 def _endpoint() -> Endpoint:
-    found = settings.endpoint()
-    if found is None:
-        raise ServerError("the server did not say where it is")
-    return found
+    endpoint = settings.endpoint()
+    if endpoint is None:
+        raise ServerError("the server has no address")
+    return endpoint
 
 
 @contextmanager
 def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
-    """Start a server in a folder that is gone afterwards; yield it, and this checkout's params."""
+    """Start a server in a temporary folder; yield it and this checkout's params."""
     params = load(checkout / "params.yaml")
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
@@ -56,7 +56,7 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
 
 
 def connection(lead: LabelStudio) -> Connection:
-    """Return a new campaign of a few people, in which nothing was shown yet."""
+    """Return a new campaign with a few people."""
     opened = Campaign(
         id=str(uuid.uuid4()),
         name="Benchmark",
@@ -78,8 +78,8 @@ def connection(lead: LabelStudio) -> Connection:
     return Connection(opened, lead, Signer(opened.id, "0" * 64), Roster(people, accounts))
 
 
-def pairs_of(tasks: int) -> pd.DataFrame:
-    """Return assignments to all people, with what is shown of each pair."""
+def make_pairs(tasks: int) -> pd.DataFrame:
+    """Return assignments to all people, with the content of each pair."""
     number = np.arange(tasks) // 2
     return pd.DataFrame(
         {
@@ -103,7 +103,7 @@ def pairs_of(tasks: int) -> pd.DataFrame:
 
 
 def bare_import(lead: LabelStudio, tasks: int) -> float:
-    """Return the seconds of importing as many tasks of that size, and nothing else."""
+    """Return the seconds of just importing tasks of the same number and size."""
     project = lead.create({"title": "bare", "label_config": page.label_config(guideline.current())})
     data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
     start = time.perf_counter()
@@ -113,16 +113,16 @@ def bare_import(lead: LabelStudio, tasks: int) -> float:
 
 
 def whole_push(lead: LabelStudio, params: Params, tasks: int) -> float:
-    """Return the seconds of a first push: projects, ledger, and tasks with signed keys."""
-    campaign, pairs = connection(lead), pairs_of(tasks)
+    """Return the seconds of a first push: projects, pairs, and tasks with signed keys."""
+    campaign, pairs = connection(lead), make_pairs(tasks)
     start = time.perf_counter()
     push(campaign, pairs, params, beside_others=True)
     return time.perf_counter() - start
 
 
-def judged(lead: LabelStudio, params: Params, tasks: int) -> Connection:
-    """Return a campaign in which people have answered as many tasks."""
-    campaign, pairs = connection(lead), pairs_of(tasks)
+def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
+    """Return a campaign in which all tasks are answered."""
+    campaign, pairs = connection(lead), make_pairs(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
     own, shown = (
         projects.find_projects(lead, campaign.campaign),
@@ -134,12 +134,12 @@ def judged(lead: LabelStudio, params: Params, tasks: int) -> Connection:
         user = lead.users()[account.email]
         data = [shown.data(key, campaign.signer) for key in keys[1:]]
         for begin in range(0, len(data), BARE_BATCH):
-            _answered(own[number].id, data[begin : begin + BARE_BATCH], user)
+            _import_answers(own[number].id, data[begin : begin + BARE_BATCH], user)
     return campaign
 
 
-def _answered(project: int, data: Sequence[Mapping[str, str]], user: int) -> None:
-    """Import tasks together with answers to them: far faster than answering one by one."""
+def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) -> None:
+    """Import tasks together with their answers, which is much faster than answering them."""
     endpoint = _endpoint()
     answers = [
         {"result": page.result_of(level), "completed_by": user, "lead_time": 4.0}
@@ -155,7 +155,7 @@ def _answered(project: int, data: Sequence[Mapping[str, str]], user: int) -> Non
 
 
 def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
-    """Return the seconds of reading all pages of tasks with all their fields, and no more."""
+    """Return the seconds of just reading all pages of tasks with all fields."""
     endpoint = _endpoint()
     own = projects.find_projects(lead, campaign.campaign)
     start = time.perf_counter()
@@ -174,7 +174,7 @@ def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
 
 
 def whole_pull(campaign: Connection, tasks: int, *, anew: bool) -> float:
-    """Return the seconds of a pull, tables and all; refuse one that refused the answers."""
+    """Return the seconds of a whole pull, which must accept all answers."""
     start = time.perf_counter()
     pull.pull(campaign, anew=anew, trust=trust_all)  # they were imported, for speed
     seconds = time.perf_counter() - start
@@ -187,17 +187,17 @@ def whole_pull(campaign: Connection, tasks: int, *, anew: bool) -> float:
 def against_a_server(checkout: Path, tasks: int) -> None:
     """Print both ratios."""
     with studio(checkout) as (lead, params):
-        for round_ in range(ROUNDS):
+        for number in range(1, ROUNDS + 1):
             bare, whole = bare_import(lead, tasks), whole_push(lead, params, tasks)
             print(
                 f"push {tasks:,}: bare import {bare:5.1f} s, push {whole:5.1f} s:"
-                f" {bare / whole:.2f} of its speed  (round {round_ + 1})"
+                f" {bare / whole:.2f} of its speed  (round {number})"
             )
-        campaign = judged(lead, params, tasks)
-        for round_ in range(ROUNDS - 1):
+        campaign = judge_all(lead, params, tasks)
+        for number in range(1, ROUNDS):
             bare, whole = bare_paging(lead, campaign), whole_pull(campaign, tasks, anew=True)
             print(
                 f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
-                f" {whole / bare:.2f} times as long  (round {round_ + 1})"
+                f" {whole / bare:.2f} times as long  (round {number})"
             )
         print(f"pull again, nothing changed: {whole_pull(campaign, tasks, anew=False):5.1f} s")

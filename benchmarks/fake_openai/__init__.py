@@ -1,6 +1,6 @@
-"""A stand-in for an OpenAI-compatible server, with a bad day by a seeded script.
+"""A stand-in for an OpenAI-compatible server, with faults by a seeded script.
 
-Speaks Chat Completions, Files and Batches over plain HTTP on this machine; for tests and
-benchmarks. Every caption carries the hash of its description, so that it can be told whether it
-came to the right one. Nothing here is a model.
+Serves Chat Completions, Files and Batches over local HTTP, for tests and benchmarks. Each caption
+contains a hash of its description, so that callers can check which description it is for. There
+is no model here.
 """

@@ -1,4 +1,4 @@
-"""What the model would say, spoilt as the script wants it."""
+"""Chat completions, with faults as the script says."""
 
 import hashlib
 import json
@@ -9,11 +9,11 @@ from benchmarks.fake_openai.script import Json, Reply, Script, error, of_json
 
 
 def caption_of(description: str) -> str:
-    """Return the caption that this server gives to a description."""
+    """Return this server's caption of a description."""
     return f"Someone does {hashlib.sha256(description.encode()).hexdigest()[:16]}."
 
 
-def asked_in(body: Json) -> list[Json]:
+def parse_descriptions(body: Json) -> list[Json]:
     """Return the descriptions in the last message, with their ids."""
     lines = body["messages"][-1]["content"].split("\n")
     return [json.loads(line) for line in lines if line.startswith("{")]
@@ -26,12 +26,14 @@ def prompt_tokens(body: Json) -> int:
 
 def answer(script: Script, body: Json, fault: str) -> Reply:
     """Return the answer to a request."""
-    asked = asked_in(body)
-    if script.poison and any(script.poison in told["description"] for told in asked):
+    items = parse_descriptions(body)
+    if script.poison and any(script.poison in item["description"] for item in items):
         fault = script.spoilt
     if script.only_completion_tokens and "max_tokens" in body:
-        said = "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
-        return error(400, "unsupported_parameter", said)
+        message = (
+            "'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        )
+        return error(400, "unsupported_parameter", message)
     if fault == "429":
         wait = ("Retry-After", str(script.retry_after))
         return error(429, "rate_limit_exceeded", "Somebody else was faster", wait)
@@ -39,33 +41,33 @@ def answer(script: Script, body: Json, fault: str) -> Reply:
         return error(500, "server_error", "The server had an error")
     if fault == "rejected":
         return error(400, "invalid_request_error", "This can't be asked")
-    return of_json(_completion(body, asked, fault, script.wrapping))._replace(cut=fault == "cut")
+    return of_json(_answer(body, items, fault, script.wrapping))._replace(cut=fault == "cut")
 
 
-def _completion(body: Json, asked: list[Json], fault: str, wrapping: str) -> Json:
+def _answer(body: Json, items: list[Json], fault: str, wrapping: str) -> Json:
     if fault == "refused":
-        return _told(body, None, refusal="I can't help with that.")
+        return _completion(body, None, refusal="I can't help with that.")
     if fault == "filtered":
-        return _told(body, None, "content_filter")
-    told = [{"id": a["id"], "caption": caption_of(a["description"])} for a in asked]
+        return _completion(body, None, "content_filter")
+    captions = [{"id": one["id"], "caption": caption_of(one["description"])} for one in items]
     if fault == "reordered":
-        told.reverse()
+        captions.reverse()
     if fault == "missing":
-        told.pop()
+        captions.pop()
     if fault == "extra":
-        told.append({"id": "zzzz", "caption": "Nobody."})
+        captions.append({"id": "zzzz", "caption": "Nobody."})
     if fault == "twice":
-        told[-1] = told[0] if len(told) > 1 else {"id": "zzzz", "caption": "Nobody."}
+        captions[-1] = captions[0] if len(captions) > 1 else {"id": "zzzz", "caption": "Nobody."}
     if fault == "empty":
-        told[0]["caption"] = " "
-    content = _wrapped(json.dumps({"captions": told}), wrapping)
+        captions[0]["caption"] = " "
+    content = _wrap(json.dumps({"captions": captions}), wrapping)
     if fault in {"broken-json", "truncated"}:
         content = content[: len(content) // 2]
-    return _told(body, content, "length" if fault == "truncated" else "stop")
+    return _completion(body, content, "length" if fault == "truncated" else "stop")
 
 
-def _wrapped(content: str, wrapping: str) -> str:
-    """Return an answer as models send it that no JSON schema holds."""
+def _wrap(content: str, wrapping: str) -> str:
+    """Return an answer as models without a JSON schema may send it."""
     draft = json.dumps({"captions": [{"id": "first", "caption": "A draft."}]})
     return {
         "": content,
@@ -77,12 +79,12 @@ def _wrapped(content: str, wrapping: str) -> str:
     }[wrapping]
 
 
-def _told(
+def _completion(
     body: Json, content: str | None, finish: str = "stop", refusal: str | None = None
 ) -> Json:
     """Return a chat completion."""
-    told = len(content or "") // 4 + 1
-    used = {"prompt_tokens": prompt_tokens(body), "completion_tokens": told}
+    tokens = len(content or "") // 4 + 1
+    used = {"prompt_tokens": prompt_tokens(body), "completion_tokens": tokens}
     message = {"role": "assistant", "content": content, "refusal": refusal}
     return {
         "id": "chatcmpl-1",

@@ -1,8 +1,8 @@
 """Files and batches.
 
-How each batch ends stands in the script: `completed`; `partial` (every third line fails, the
+The script says how each batch ends: `completed`; `partial` (every third line fails, the
 others are in reverse); `no-output` (every line fails, and there is no output file); `expired`
-(the last half of the lines was never run); `nothing` (expired before the first); `failed`;
+(the last half of the lines is not run); `nothing` (expired before the first); `failed`;
 `cancelled` (after the first half).
 """
 
@@ -31,7 +31,7 @@ class Batches:
     """The files and batches of one account."""
 
     def __init__(self, stats: Stats, answer: Answer) -> None:
-        """Begin with none; lines are answered by `answer`."""
+        """Start without batches; `answer` answers their lines."""
         self._stats, self._answer = stats, answer
         self.script = Script()
         self.files: dict[str, bytes] = {}
@@ -43,7 +43,7 @@ class Batches:
         parts = urlsplit(path)
         match method, *parts.path.removeprefix("/v1/").split("/"):
             case "POST", "files":
-                return of_json({"id": self._file(_uploaded(content)), "object": "file"})
+                return of_json({"id": self._file(_parse_upload(content)), "object": "file"})
             case "GET", "files", file_id, "content" if file_id in self.files:
                 return Reply(200, self.files[file_id])
             case "POST", "batches":
@@ -53,7 +53,7 @@ class Batches:
             case "GET", "batches":
                 return of_json(self._list(parse_qs(parts.query)))
             case "GET", "batches", batch_id if batch_id in self.batches:
-                return of_json(self._looked_at(batch_id))
+                return of_json(self._poll(batch_id))
         return error(404, "not_found", f"No such thing: {method} {path}")
 
     def _file(self, content: bytes) -> str:
@@ -61,15 +61,15 @@ class Batches:
         self.files[file_id] = content
         return file_id
 
-    def _create(self, told: Json) -> Json:
+    def _create(self, request: Json) -> Json:
         number = len(self.batches)
         batch = {
             "id": f"batch_{number}",
             "object": "batch",
-            "endpoint": told["endpoint"],
-            "completion_window": told["completion_window"],
-            "input_file_id": told["input_file_id"],
-            "metadata": told.get("metadata"),
+            "endpoint": request["endpoint"],
+            "completion_window": request["completion_window"],
+            "input_file_id": request["input_file_id"],
+            "metadata": request.get("metadata"),
             "created_at": int(time.time()),
             "status": "validating",
             "output_file_id": None,
@@ -84,10 +84,10 @@ class Batches:
         batches = list(self.batches.values())[::-1]
         ids = [batch["id"] for batch in batches]
         start = ids.index(query["after"][0]) + 1 if "after" in query else 0
-        page = batches[start : start + 2]  # pages so small that a test turns them
+        page = batches[start : start + 2]  # small pages, so that tests need several
         return {"object": "list", "data": page, "has_more": start + 2 < len(batches)}
 
-    def _looked_at(self, batch_id: str) -> Json:
+    def _poll(self, batch_id: str) -> Json:
         batch = self.batches[batch_id]
         self._looks[batch_id] += 1
         if self._looks[batch_id] == self.script.polls:
@@ -120,7 +120,7 @@ class Batches:
         for number, line in enumerate(lines):
             late = number >= len(lines) // 2
             if end == "nothing" or (end in {"expired", "cancelled"} and late):
-                errors.append(_failed(line["custom_id"]))
+                errors.append(_expire(line["custom_id"]))
                 continue
             fails = end == "no-output" or (end == "partial" and number % 3 == 0)
             result = self._result(line, "500" if fails else "")
@@ -135,7 +135,7 @@ class Batches:
         return {"id": "r", "custom_id": line["custom_id"], "response": response, "error": None}
 
 
-def _failed(custom_id: str) -> Json:
+def _expire(custom_id: str) -> Json:
     problem = {"code": "batch_expired", "message": "This request could not be executed in time."}
     return {"id": "r", "custom_id": custom_id, "response": None, "error": problem}
 
@@ -144,7 +144,7 @@ def _lines(rows: list[Json]) -> bytes:
     return "".join(json.dumps(row) + "\n" for row in rows).encode()
 
 
-def _uploaded(form: bytes) -> bytes:
+def _parse_upload(form: bytes) -> bytes:
     """Return the file in a multipart form."""
     boundary = form.split(b"\r\n", 1)[0]
     for part in form.split(boundary):

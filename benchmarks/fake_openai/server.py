@@ -1,6 +1,6 @@
-"""The HTTP side: faults by the script, limits as servers enforce them, and books on all of it.
+"""The HTTP server: scripted faults, rate limits and statistics.
 
-`GET /stats` tells what was asked, answered and refused; `POST /script` changes the script.
+`GET /stats` returns the statistics; `POST /script` changes the script.
 """
 
 import asyncio
@@ -18,14 +18,14 @@ from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error,
 
 
 class Limits:
-    """What a server that enforces requests and tokens per window counts."""
+    """Limits of requests and tokens per window."""
 
     def __init__(self) -> None:
-        """Count from nothing."""
+        """Start with empty windows."""
         self.log: list[tuple[float, int, int]] = []
 
-    def passed(self, script: Script, tokens: int) -> bool:
-        """Tell whether one more request of `tokens` would pass a limit."""
+    def exceeds(self, script: Script, tokens: int) -> bool:
+        """Tell whether another request of `tokens` would exceed a limit."""
         now = time.monotonic()
         start = now // script.window * script.window if script.fixed else now - script.window
         self.log = [entry for entry in self.log if entry[0] > start]
@@ -34,15 +34,15 @@ class Limits:
         return (0 < script.requests < requests) or (0 < script.tokens < used)
 
     def add(self, requests: int, tokens: int) -> None:
-        """Count something now."""
+        """Count requests and tokens now."""
         self.log.append((time.monotonic(), requests, tokens))
 
 
 class Server:
-    """The server: its script, and what it saw."""
+    """The server, with its script and statistics."""
 
     def __init__(self, script: Script) -> None:
-        """Begin with an empty memory."""
+        """Start with empty statistics."""
         self.script, self.stats, self.limits = script, Stats(), Limits()
         self.batches = Batches(self.stats, self._answer)
         self._asked: Counter[str] = Counter()
@@ -81,17 +81,17 @@ class Server:
         stats.requests += 1
         stats.in_flight += 1
         stats.max_in_flight = max(stats.max_in_flight, stats.in_flight)
-        flying = True
+        in_flight = True
         try:
             key = hashlib.sha256(content).hexdigest()
             body = json.loads(content)
-            if refused := self._refused(body):
+            if refused := self._refuse(body):
                 return refused
             fault = self._fault(key)
             stats.faults[fault] += 1
-            if fault == "timeout":  # the client gives up meanwhile, and holds a place no more
+            if fault == "timeout":  # the client gives up: no longer in flight
                 await asyncio.sleep(self.script.hang / 4)
-                stats.in_flight, flying = stats.in_flight - 1, False
+                stats.in_flight, in_flight = stats.in_flight - 1, False
                 await asyncio.sleep(self.script.hang * 3 / 4)
             await asyncio.sleep(self.script.latency)
             reply = self._answer(body, fault)
@@ -99,13 +99,13 @@ class Server:
                 stats.answered[key] += 1
             return reply
         finally:
-            stats.in_flight -= flying
+            stats.in_flight -= in_flight
 
-    def _refused(self, body: Json) -> Reply | None:
-        """Refuse what passes a limit, or what nobody pays for."""
+    def _refuse(self, body: Json) -> Reply | None:
+        """Refuse a request that exceeds a limit or the budget."""
         script = self.script
         most = prompt_tokens(body) + int(body.get("max_tokens") or body["max_completion_tokens"])
-        if self.limits.passed(script, 0 if script.at_answer else most):
+        if self.limits.exceeds(script, 0 if script.at_answer else most):
             self.stats.own_429 += 1
             return error(429, "rate_limit_exceeded", "Rate limit reached", ("Retry-After", "1"))
         self.limits.add(1, 0 if script.at_answer else most)
@@ -114,7 +114,7 @@ class Server:
         return None
 
     def _fault(self, key: str) -> str:
-        """Return what befalls this request: the same for the same request, time and seed."""
+        """Return the fault of a request, drawn by seed, request and repetition."""
         self._asked[key] += 1
         chance = random.Random(f"{self.script.seed} {key} {self._asked[key]}")
         if chance.random() >= self.script.faults:
@@ -122,7 +122,7 @@ class Server:
         return chance.choice(self.script.kinds)
 
     def _answer(self, body: Json, fault: str) -> Reply:
-        """Answer, and have it paid for."""
+        """Answer, and charge for the tokens."""
         reply = answer(self.script, body, fault)
         if reply.status == OK:
             used = json.loads(reply.body)["usage"]["total_tokens"]

@@ -1,0 +1,49 @@
+"""Shared by the benchmarks: command-line arguments, wall time and peak memory."""
+
+import argparse
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def parse_arguments(doc: str | None, *files: str, **options: Any) -> argparse.Namespace:  # noqa: ANN401
+    """Parse the command line: `files`, and `options` by their defaults.
+
+    A type as default stands for an option without one; False for a flag; a list for one value or
+    more.
+    """
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=doc, formatter_class=form)
+    for name in files:
+        parser.add_argument(name, type=Path)
+    for name, default in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if default is False:
+            parser.add_argument(flag, action="store_true")
+        elif isinstance(default, type):
+            parser.add_argument(flag, type=default)
+        elif isinstance(default, list):
+            parser.add_argument(flag, type=type(default[0]), nargs="+", default=default)
+        else:
+            parser.add_argument(flag, type=type(default), default=default)
+    return parser.parse_args()
+
+
+def time_call(function: Callable[[], T], repeats: int = 1) -> tuple[float, T]:
+    """Return the shortest time of some calls, in seconds, and the last result."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        result = function()
+        best = min(best, time.perf_counter() - start)
+    return best, result
+
+
+def peak_mb() -> float:
+    """Return this process's peak memory; Linux only, as getrusage includes a parent's peak."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+    return int(line.split()[1]) / 1024
