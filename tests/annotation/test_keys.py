@@ -238,7 +238,7 @@ def test_any_content_is_no_error(query, clip):
 
 
 def test_what_the_benchmark_pushes_shows_what_its_keys_say():
-    pairs = benchmark.pairs_of(8)
+    pairs = benchmark.make_pairs(8)
     shown = tasks.TaskData(pairs, "label-studio", 4)
     for key in [key for some in tasks.keys_by_annotator(pairs, "1").values() for key in some]:
         query, clip, pair = (shown.data(key, OURS)[name] for name in ("query", "clip_html", "pair"))

@@ -258,7 +258,7 @@ def test_an_empty_account_stops_at_once_and_keeps_what_was_bought(serve, rewrite
 
 def test_what_is_in_flight_when_the_run_stops_is_kept(serve, rewriter, items, until):
     server = serve(latency=0.3, kinds=("429",))
-    server.server._refused = lambda body: _empty_account() if "Nora3 " in json.dumps(body) else None
+    server.server._refuse = lambda body: _empty_account() if "Nora3 " in json.dumps(body) else None
     with pytest.raises(LLMError):
         rewritten(rewriter(server, per_request=1), items(8))
     kept = rewriter(server, per_request=1).estimate(items(8)).stored
