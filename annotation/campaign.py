@@ -76,7 +76,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Campaign:
     if people_and_accounts is not None:
         roster.write(*people_and_accounts)
     keys.ensure_secret()
-    tables.FROZEN_QUERIES.write(queries[queries["split"].isin(["val", "test"])])
+    tables.FROZEN_QUERIES.write(queries[queries["split"].isin(tables.JUDGED_SPLITS)])
     write_campaign(campaign)  # last: whatever fails before it, `open` can be run again
     return campaign
 

@@ -114,7 +114,7 @@ def outcome() -> str:
     outcomes = metrics["consensus"]["outcomes"]
     alpha = metrics["agreement"]["groups"]["all"]["alpha"]["ordinal"]["alpha"]
     queries = tables.FROZEN_QUERIES.read()
-    val, test = ((queries["split"] == split).sum() for split in ("val", "test"))
+    val, test = ((queries["split"] == split).sum() for split in tables.JUDGED_SPLITS)
     rows = {
         "queries": f"{len(queries)} ({val} validation, {test} test)",
         "pairs": f"{sum(outcomes.values()):,}: {_list_outcomes(outcomes)}",

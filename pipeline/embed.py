@@ -37,7 +37,7 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
     if not texts:
         raise embeddings.EmbeddingsError("there is nothing to embed: no caption is in use")
     ids, unique = embeddings.distinct(texts)
-    missing = np.flatnonzero(~np.isin(ids, store.encoded_ids()))
+    missing = np.flatnonzero(~np.isin(ids, store.list_encoded()))
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
     with progress("embed", total=len(order), unit="texts") as bar:
         for first in range(0, len(order), chunk):

@@ -69,7 +69,7 @@ def main() -> None:
     sizes = params.pseudo.top
     refuse_undeclared(sizes)
     queries, videos = tables.QUERIES.read(), tables.VIDEOS.read()
-    captions.refuse_shared(queries, tables.QUERIES.path)
+    captions.refuse_shared_texts(queries, tables.QUERIES.path)
     query_numbers(queries["query_id"])  # of all splits: two of them must not have the same
     train = queries[queries["split"] == "train"]
     modalities = params.ingest.pool_modalities

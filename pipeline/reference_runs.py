@@ -30,7 +30,6 @@ from pipeline.core.params import ReferenceRuns, load
 
 RUNS = tables.WORK / "runs"
 QRELS = Path("datasets/release/qrels")
-JUDGED_SPLITS = ("val", "test")
 THRESHOLDS, CUTOFFS = (0.3, 0.5, 0.7), (10, 20, 40)
 DEPTH = max(CUTOFFS)
 MEASURES = (
@@ -159,7 +158,7 @@ def main() -> None:
     candidates = tables.CANDIDATES.read()
     durations = tables.VIDEOS.read().set_index("video_id")["duration"]
     figures: dict[str, Any] = {}
-    for split in JUDGED_SPLITS:
+    for split in tables.JUDGED_SPLITS:
         ids = sorted(queries.loc[queries["split"] == split, "query_id"])
         qrels = read_judged(QRELS / f"{split}.qrels")
         best = ideal(qrels)
@@ -178,7 +177,9 @@ def main() -> None:
             "runs": scores(runs, qrels),
         }
     cli.write_metrics("reference_runs", figures)
-    counts = ", ".join(f"{figures[split]['judged_queries']} {split}" for split in JUDGED_SPLITS)
+    counts = ", ".join(
+        f"{figures[split]['judged_queries']} {split}" for split in tables.JUDGED_SPLITS
+    )
     cli.log(f"reference_runs: scored on the judged queries: {counts}")
 
 

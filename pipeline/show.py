@@ -26,7 +26,7 @@ def format_queries(queries: pd.DataFrame, top: int) -> str:
 
 
 def draw_queries(count: int, seed: int) -> pd.DataFrame:
-    """Read `count` queries, draw_queries by `seed`, with their candidates in the order of ranks."""
+    """Read `count` queries, drawn by `seed`, with their candidates in the order of ranks."""
     rows = tables.CANDIDATES.read().merge(tables.CAPTIONS.read()[["moment_id", "caption"]])
     rows = rows.merge(tables.QUERIES.read(), on="query_id").sort_values(["query_id", "rank"])
     ids = rows["query_id"].drop_duplicates()

@@ -129,7 +129,7 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
         ReleaseError: a validation and a test query are equal in text, or the consensus is of
             other pairs.
     """
-    captions.refuse_shared(source.queries, tables.FROZEN_QUERIES.path)
+    captions.refuse_shared_texts(source.queries, tables.FROZEN_QUERIES.path)
     frozen = select_distinct_texts(source.queries)
     shown = select_newest(source.pairs)
     own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")

@@ -59,7 +59,7 @@ def text_key(texts: pd.Series) -> pd.Series:
     return texts.str.strip().str.casefold()
 
 
-def refuse_shared(queries: pd.DataFrame, path: Path) -> None:
+def refuse_shared_texts(queries: pd.DataFrame, path: Path) -> None:
     """Stop where a text is a query of two splits: nothing that is trained on may be tested on.
 
     Raises:

@@ -48,7 +48,7 @@ class Table:
 
         Raises:
             TableError: a column is missing or unknown, a cell is of the wrong type or
-                value, or a key occurs twice. Rows are shown_cases by their index label.
+                value, or a key appears twice. Rows are named by their index label.
         """
         self._raise(_column_problems(self.columns, list(frame.columns)))
         timed, problems = _parse_instants(where, frame[self.columns], self.schema)
@@ -117,15 +117,15 @@ def _remedy(path: Path) -> str:
     return f"`{files.command_for(path) or 'dvc repro'}` makes it"
 
 
-def _column_problems(wanted: list[str], found: list[str]) -> list[str]:
-    missing = [f"column {name!r} is missing" for name in wanted if name not in found]
-    return missing + [f"unknown column {name!r}" for name in found if name not in wanted]
+def _column_problems(wanted: list[str], present: list[str]) -> list[str]:
+    missing = [f"column {name!r} is missing" for name in wanted if name not in present]
+    return missing + [f"unknown column {name!r}" for name in present if name not in wanted]
 
 
 def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
     keys = frame.loc[frame.duplicated(list(key), keep=False), list(key)]
     return [
-        f"{where} {index}, {', '.join(key)}: {', '.join(map(str, values))} occurs twice"
+        f"{where} {index}, {', '.join(key)}: {', '.join(map(str, values))} appears twice"
         for index, *values in keys.itertuples(name=None)
     ]
 
@@ -150,15 +150,9 @@ def _cell_problems(where: str, cases: pd.DataFrame) -> list[str]:
     # Only a cell's first problem is shown: what is not a number is not in range either.
     first = cases.drop_duplicates(["column", "index"])
     of_one_cell = first["index"].notna()
-    shown_cases = first[of_one_cell | (first.groupby("column").cumcount() == 0)]
-    cells = zip(
-        shown_cases["index"],
-        shown_cases["column"],
-        shown_cases["check"],
-        shown_cases["failure_case"],
-        strict=True,
-    )
-    return [_cell_problem(where, *cell) for cell in cells]
+    shown = first[of_one_cell | (first.groupby("column").cumcount() == 0)]
+    cells = shown[["index", "column", "check", "failure_case"]].astype(object)
+    return [_cell_problem(where, *cell) for cell in cells.itertuples(index=False, name=None)]
 
 
 def _cell_problem(

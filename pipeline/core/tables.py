@@ -5,14 +5,16 @@ commit or read it. Times are seconds; a moment is the half-open interval [start,
 """
 
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pandera.pandas as pa
 
 from pipeline.core import table
+from pipeline.core.params import Modality
 from pipeline.core.table import INSTANT, Table
 
-MODALITIES = ("v", "t", "vt")
+MODALITIES = get_args(Modality)
 ANSWER_PROBLEMS = ("empty", "malformed", "foreign", "twice", "bad-level", "bad-reason",
                    "no-reason", "reason-alone", "both")  # fmt: skip
 JUDGED_SPLITS = ("val", "test")
@@ -48,7 +50,7 @@ def _text() -> pa.Column:
     return _column("str", pa.Check(lambda texts: texts.str.strip() != "", error="text"))
 
 
-def _one_of(*values: str, nullable: bool = False) -> pa.Column:
+def _choice(*values: str, nullable: bool = False) -> pa.Column:
     allowed = pa.Check.isin(values, error=f"one of {', '.join(values)}")
     return _column("str", allowed, nullable=nullable)
 
@@ -74,6 +76,10 @@ def _similarity(dtype: str = "float32", nullable: bool = False) -> pa.Column:
     return _number(dtype, -1, 1, nullable=nullable)
 
 
+def _level(dtype: str) -> pa.Column:
+    return _number(dtype, LEVELS[0], LEVELS[-1], nullable=True)
+
+
 MOMENTS = _table(
     WORK / "moments.parquet",
     ["moment_id"],
@@ -82,7 +88,7 @@ MOMENTS = _table(
     start=_time(),
     end=_time(),
     description=_text(),
-    modality=_one_of(*MODALITIES),
+    modality=_choice(*MODALITIES),
 )
 VIDEOS = _table(
     WORK / "videos.parquet",
@@ -96,13 +102,13 @@ CAPTIONS = _table(
     ["moment_id"],
     moment_id=_id(),
     caption=_text(),
-    source=_one_of("llm", "rules", "none", "review"),
+    source=_choice("llm", "rules", "none", "review"),
     model=_column("str", nullable=True),
     prompt=_column("str", nullable=True),
     rounds=_number("int64", 0),
     similarity=_similarity(nullable=True),
     name_score=_number("float32", 0, 1, nullable=True),
-    status=_one_of("passed", "repaired", "reviewed", "failed", "dropped"),
+    status=_choice("passed", "repaired", "reviewed", "failed", "dropped"),
 )
 REVIEW = _table(
     CAMPAIGN / "review.csv",
@@ -114,21 +120,21 @@ CAST = _table(
     CAMPAIGN / "cast.csv",
     ["name"],
     name=_text(),
-    gender=_one_of("female", "male", "no name", nullable=True),
+    gender=_choice("female", "male", "no name", nullable=True),
 )
 QUERIES = _table(
     WORK / "queries.parquet",
     ["query_id"],
     query_id=_id(),
     query=_text(),
-    split=_one_of(*SPLITS),
+    split=_choice(*SPLITS),
 )
 FROZEN_QUERIES = _table(
     CAMPAIGN / "queries.csv",
     ["query_id"],
     query_id=_id(),
     query=_text(),
-    split=_one_of(*JUDGED_SPLITS),
+    split=_choice(*JUDGED_SPLITS),
 )
 CANDIDATES = _table(
     WORK / "candidates.parquet",
@@ -152,7 +158,7 @@ FAILED_CLIPS = _table(
     ["moment_id"],
     moment_id=_id(),
     video_id=_id(),
-    reason=_one_of("no-videos", "missing", "unreadable", "too-short", "no-frame"),
+    reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame"),
 )
 AUDIT = _table(
     CAMPAIGN / "audit.csv",
@@ -161,7 +167,7 @@ AUDIT = _table(
     moment_id=_id(),
     rank=_number("int64", 1),
     similarity=_similarity("float64"),
-    origin=_one_of("top", "random"),
+    origin=_choice("top", "random"),
 )
 TOPUP = _table(
     CAMPAIGN / "topup.csv",
@@ -202,13 +208,13 @@ _JUDGED = {
     "query_id": _id(),
     "moment_id": _id(),
     "annotator": _number("int64", 0),
-    "level": _number("Int64", 0, 4, nullable=True),
-    "reason": _one_of("broken-clip", "senseless-query", nullable=True),
+    "level": _level("Int64"),
+    "reason": _choice("broken-clip", "senseless-query", nullable=True),
     "submitted_at": _instant(),
     "seconds": _time(nullable=True),
     "origin": _id(),
     "guideline": _id(),
-    "kind": _one_of(*KINDS),
+    "kind": _choice(*KINDS),
     "query_sha": _id(),
     "clip_sha": _id(),
 }
@@ -222,7 +228,7 @@ JUDGMENT_HISTORY = _table(
     ["origin", "updated_at"],
     **_JUDGED,
     updated_at=_instant(),
-    state=_one_of("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
+    state=_choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
 )
 REJECTED_JUDGMENTS = _table(
     WORK / "rejected_judgments.csv",
@@ -230,7 +236,7 @@ REJECTED_JUDGMENTS = _table(
     query_id=_column("str", nullable=True),
     moment_id=_column("str", nullable=True),
     annotator=_number("int64", 0),
-    reason=_one_of(
+    reason=_choice(
         "bad-key",
         "not-the-annotator",
         "imported",
@@ -249,7 +255,7 @@ ASSIGNMENTS = _table(
     query_id=_id(),
     moment_id=_id(),
     annotator=_number("int64", 0),
-    kind=_one_of(*KINDS),
+    kind=_choice(*KINDS),
 )
 OPEN_TASKS = _table(
     WORK / "open_tasks.parquet",
@@ -257,7 +263,7 @@ OPEN_TASKS = _table(
     query_id=_id(),
     moment_id=_id(),
     annotator=_number("int64", 0),
-    kind=_one_of(*KINDS),
+    kind=_choice(*KINDS),
     query_sha=_id(),
     clip_sha=_id(),
 )
@@ -265,23 +271,23 @@ EXTEND = _table(
     CAMPAIGN / "extend.csv",
     ["query_id"],
     query_id=_id(),
-    extend=_one_of("yes", "no"),
+    extend=_choice("yes", "no"),
 )
 CONSENSUS = _table(
     WORK / "consensus.parquet",
     ["query_id", "moment_id"],
     query_id=_id(),
     moment_id=_id(),
-    level=_number("Int64", 0, 4, nullable=True),
-    mean=_number("float64", 0, 4, nullable=True),
+    level=_level("Int64"),
+    mean=_level("float64"),
     scores=_column("object"),
-    outcome=_one_of(*OUTCOMES),
+    outcome=_choice(*OUTCOMES),
 )
 COUNTED_VOTES = _table(
     WORK / "counted_votes.parquet",
     ["pair_id", "annotator"],
     pair_id=_number("int64", 0),
     annotator=_number("int64", 0),
-    level=_number("Int64", 0, 4, nullable=True),
-    reason=_one_of("broken-clip", "senseless-query", nullable=True),
+    level=_level("Int64"),
+    reason=_choice("broken-clip", "senseless-query", nullable=True),
 )

@@ -41,7 +41,7 @@ def validate(
     except ValidationError as exc:
         errors = exc.errors()
         misspelt = {
-            _intended_key(model, error) for error in errors if error["type"] == "extra_forbidden"
+            _suggest_key(model, error) for error in errors if error["type"] == "extra_forbidden"
         }
         shown = [e for e in errors if e["type"] != "missing" or e["loc"] not in misspelt]
         lines = (f"{where}: {_place(error)}{_complaint(model, error)}" for error in shown)
@@ -60,7 +60,7 @@ def _complaint(model: type[BaseModel], error: Error) -> str:
     message = f"{message[0].lower()}{message[1:]}"
     match error["type"]:
         case "extra_forbidden":
-            intended = _intended_key(model, error)
+            intended = _suggest_key(model, error)
             return f"unknown key; did you mean {intended[-1]!r}?" if intended else "unknown key"
         case "missing":
             return "this key is missing"
@@ -73,7 +73,7 @@ def _complaint(model: type[BaseModel], error: Error) -> str:
     return f"{message} (it is {_SHORT.repr(error['input'])})"
 
 
-def _intended_key(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
+def _suggest_key(model: type[BaseModel], error: Error) -> tuple[int | str, ...]:
     """Return the path of the key that an unknown one looks like, or nothing."""
     *sections, key = error["loc"]
     section: Any = model

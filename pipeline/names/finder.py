@@ -101,10 +101,10 @@ class NameFinder:
         words = frozenset(key for key, casing in of_word.items() if not casing.is_name_like)
         rare = {key for key in words if of_word[key].capitals < MIN_VOTES}
         share = 1.0 if of_captions else corpora.names_share(texts, self._cast)
-        known = Known(self._cast, words=words, share=share)
+        facts = Known(self._cast, words=words, share=share)
         sure = frozenset(of_word.keys() - rare)
-        people = corpora.people(texts, self._refine(texts), sure, known.names_people)
-        return known._replace(people=people)
+        people = corpora.people(texts, self._refine(texts), sure, facts.names_people)
+        return facts._replace(people=people)
 
     def _judge(self, texts: Sequence[str]) -> list[list[tuple[Span, Verdict]]]:
         """Return the candidates of each text with what becomes of them; each is judged once."""

@@ -7,12 +7,12 @@ import pandas as pd
 
 from pipeline.campaign.collection import CANDIDATES
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core.tables import LEVELS
 from pipeline.core.text import count_words
 from pipeline.distribution.figures import per_query
 from pipeline.pages.sources import Sources
 from pipeline.pages.tables import Grid, count, decimal, percent
 
-LEVELS = range(5)
 QUARTER = 4
 SIMILARITY_STEP = 0.05
 QUERY_STEP, WORD_STEP, SECOND_STEP = 4, 2, 1

@@ -72,9 +72,9 @@ class Embeddings:
             EmbeddingsError: a text has not been embedded.
         """
         wanted = text_ids(texts)
-        rows, known = _places(self.ids, wanted)
-        if not known.all():
-            text = texts.iloc[int(np.argmin(known))]
+        rows, present = _places(self.ids, wanted)
+        if not present.all():
+            text = texts.iloc[int(np.argmin(present))]
             raise EmbeddingsError(f"no embedding of {text!r}; run `dvc repro embed`")
         return rows.astype(np.int64)
 
@@ -86,7 +86,7 @@ class Store:
     folder: Path
     fingerprint: str
 
-    def encoded_ids(self) -> Ids:
+    def list_encoded(self) -> Ids:
         """Return the sorted ids that need no encoding: finished or in chunks."""
         parts = [ids for ids, _ in self._parts()]
         return np.unique(np.concatenate(parts)) if parts else text_ids([])
@@ -134,11 +134,11 @@ class Store:
     def _assemble(self, path: Path, ids: Ids) -> None:
         array: Vectors | None = None
         with files.unfinished(path, "wb") as stream:
-            for known, vectors in self._parts():
+            for part_ids, vectors in self._parts():
                 if array is None:
                     array = _allocate(Path(stream.name), (len(ids), vectors.shape[1]))
-                rows, wanted = _places(ids, known)
-                for first in range(0, len(known), COPIED):
+                rows, wanted = _places(ids, part_ids)
+                for first in range(0, len(part_ids), COPIED):
                     some = slice(first, first + COPIED)
                     array[rows[some][wanted[some]]] = vectors[some][wanted[some]]
             if isinstance(array, np.memmap):
@@ -172,9 +172,9 @@ def _allocate(path: Path, shape: tuple[int, int]) -> Vectors:
 def _places(ids: Ids, wanted: Ids) -> tuple[Ints, npt.NDArray[np.bool_]]:
     """Return where each id belongs in sorted `ids`, and whether it is there."""
     rows = np.searchsorted(ids, wanted)
-    known = rows < len(ids)
-    known[known] = ids[rows[known]] == wanted[known]
-    return rows, known
+    present = rows < len(ids)
+    present[present] = ids[rows[present]] == wanted[present]
+    return rows, present
 
 
 def distinct(texts: Sequence[str]) -> tuple[Ids, list[str]]:

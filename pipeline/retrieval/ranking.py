@@ -104,13 +104,29 @@ def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:
     query = np.repeat(np.arange(len(texts)), counts.sum(axis=1))
     micro = np.repeat(similarity, counts.ravel())
     moment = pool.moments[_ranges(pool.starts[texts].ravel(), counts.ravel())]
-    order = np.lexsort((moment, -micro, query))
+    order = _rank_rows(query, micro, moment)
     query, micro, moment = query[order], micro[order], moment[order]
-    first = _first_of(query * pool.distinct + pool.places[moment])
+    place = query * pool.distinct + pool.places[moment]
+    first = np.sort(np.unique(place, return_index=True)[1])
     query, micro, moment = query[first], micro[first], moment[first]
     rank = np.arange(len(query)) - np.searchsorted(query, query) + 1
     best = rank <= pool.k
     return Neighbours(query[best], moment[best], rank[best], micro[best] / MICRO)
+
+
+def _rank_rows(query: Ints, micro: Ints, moment: Ints) -> Ints:
+    """Return the order by query, then descending similarity, then moment.
+
+    The rows come nearly in this order, so that one stable sort is fast; three keys are compared
+    where similarities are equal only.
+    """
+    key = query * (2 * MICRO + 1) - micro
+    order = np.argsort(key, kind="stable")
+    repeats = np.diff(key[order]) == 0
+    tied = np.flatnonzero(np.append(repeats, False) | np.append(False, repeats))[: len(order)]
+    rows = order[tied]
+    order[tied] = rows[np.lexsort((moment[rows], key[rows]))]
+    return order
 
 
 def _ranges(starts: Ints, counts: Ints) -> Ints:
@@ -118,10 +134,3 @@ def _ranges(starts: Ints, counts: Ints) -> Ints:
     skipped = np.cumsum(counts) - counts
     ranges: Ints = np.arange(counts.sum()) + np.repeat(starts - skipped, counts)
     return ranges
-
-
-def _first_of(keys: Ints) -> Flags:
-    """Tell of each key whether it has not occurred before."""
-    first = np.zeros(len(keys), dtype=bool)
-    first[np.unique(keys, return_index=True)[1]] = True
-    return first

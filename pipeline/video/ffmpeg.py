@@ -55,7 +55,7 @@ def system_ffmpeg() -> str | None:
     return None if os.environ.get("IMAGEIO_FFMPEG_EXE") else shutil.which("ffmpeg")
 
 
-def seconds_of(path: Path) -> float:
+def read_duration(path: Path) -> float:
     """Return how long a video lasts, in seconds to a hundredth; 0.0 if it can't be read.
 
     Read from the file's header; if that does not say, the frames are counted.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pipeline.core.parallel import map_in_threads
 from pipeline.video.cache import FileCache
-from pipeline.video.ffmpeg import VideoError, seconds_of
+from pipeline.video.ffmpeg import VideoError, read_duration
 
 ANY_SUFFIX = ".*"
 SUFFIXES = frozenset(
@@ -87,7 +87,7 @@ def durations(paths: Collection[str], memory: Path, workers: int) -> dict[str, f
         VideoError: ffmpeg is missing, or several videos fit one path.
     """
     existing = {path: video for path in paths if (video := find(path))}
-    cache = FileCache(memory, seconds_of, float)
+    cache = FileCache(memory, read_duration, float)
     lengths = map_in_threads(partial(_length, cache), existing.values(), workers, "durations")
     cache.save()
     return {path: lengths[video] for path, video in existing.items() if lengths[video] > 0}

@@ -48,7 +48,7 @@ def test_a_chunk_of_embeddings_is_not_unpickled_but_made_again(tmp_path, trap):
     folder = tmp_path / "partial" / "fingerprint"
     folder.mkdir(parents=True)
     np.savez(folder / "a.npz", ids=np.array([trap], dtype=object), vectors=np.ones((1, 2)))
-    assert Store(tmp_path, "fingerprint").encoded_ids().tolist() == []
+    assert Store(tmp_path, "fingerprint").list_encoded().tolist() == []
     assert list(folder.iterdir()) == []
 
 

@@ -202,8 +202,8 @@ def test_a_training_text_that_is_tested_on_is_refused(other):
         columns=tables.QUERIES.columns,
     )
     with pytest.raises(captions.SharedError, match=rf"1 \(train\) and 2 \({other}\)"):
-        captions.refuse_shared(queries, tables.QUERIES.path)
-    captions.refuse_shared(queries.drop(index=1), tables.QUERIES.path)
+        captions.refuse_shared_texts(queries, tables.QUERIES.path)
+    captions.refuse_shared_texts(queries.drop(index=1), tables.QUERIES.path)
 
 
 def test_what_the_published_training_code_reads_of_training_sets_and_videos(written):

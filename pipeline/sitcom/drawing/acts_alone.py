@@ -11,7 +11,7 @@ from pipeline.sitcom.drawing.tableau import (
     Now,
     Tableau,
     carry_point,
-    laid_things,
+    list_things_on_table,
     slot_at,
     walk,
 )
@@ -40,7 +40,7 @@ def put_down(now: Now, tableau: Tableau) -> Tableau:
     if now.after(0.64):
         released = mix(spot, pose.rest, now.between(0.66, 0.9))
         pose = replace(pose, holds=None, hands=(None, released))
-        tableau = replace(tableau, laid=laid_things(now.place, now.step.after))
+        tableau = replace(tableau, laid=list_things_on_table(now.place, now.step.after))
     elif now.after(ARRIVED):
         pose = replace(pose, hands=(None, mix(carry_point(pose), spot, now.between(0.34, 0.6))))
     return tableau.pose({name: pose})
@@ -54,7 +54,7 @@ def pick_up(now: Now, tableau: Tableau) -> Tableau:
     if now.after(0.54):
         lifted = mix(spot, carry_point(pose), now.between(0.56, 0.85))
         pose = replace(pose, holds=thing, hands=(None, lifted))
-        tableau = replace(tableau, laid=laid_things(now.place, now.step.after))
+        tableau = replace(tableau, laid=list_things_on_table(now.place, now.step.after))
     elif now.after(ARRIVED):
         pose = replace(pose, hands=(None, mix(pose.rest, spot, now.between(0.3, 0.5))))
     return tableau.pose({name: pose})

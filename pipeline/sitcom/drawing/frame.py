@@ -23,7 +23,7 @@ from pipeline.sitcom.drawing.places import paint_place
 from pipeline.sitcom.drawing.pose import Pose
 from pipeline.sitcom.drawing.strip import paint_strip
 from pipeline.sitcom.drawing.tableau import Now, Tableau, find_places, still
-from pipeline.sitcom.drawing.things import paint_cup, paint_laid, paint_pot
+from pipeline.sitcom.drawing.things import paint_cup, paint_on_table, paint_pot
 from pipeline.sitcom.screenplay import Screenplay
 from pipeline.sitcom.staging.world import WIDTH, Take
 
@@ -133,7 +133,7 @@ class Painter:
 
 def _table(brush: Brush, tableau: Tableau) -> None:
     for thing, at, facing in tableau.laid:
-        paint_laid(brush, thing, at, facing)
+        paint_on_table(brush, thing, at, facing)
     if tableau.pot:
         pot = tableau.pot
         paint_cup(brush, pot.drink, pot.cup, pot.level)

@@ -9,7 +9,7 @@ import math
 from pipeline.sitcom.drawing import faces
 from pipeline.sitcom.drawing.brush import Brush, Point, Rgb, rgb, shade
 from pipeline.sitcom.drawing.pose import ARM, GROUND, LEG, Pose
-from pipeline.sitcom.drawing.things import paint_held
+from pipeline.sitcom.drawing.things import paint_in_hand
 from pipeline.sitcom.screenplay import Character
 
 FAR = 0.82
@@ -34,7 +34,7 @@ def paint_near_arm(brush: Brush, pose: Pose, look: Character) -> None:
     """Paint the near arm and what its hand holds."""
     _arm(brush, pose, look, near=True)
     if pose.holds:
-        paint_held(brush, pose.holds, pose)
+        paint_in_hand(brush, pose.holds, pose)
         thumb = pose.hands[1] or pose.rest
         brush.disc(thumb, 2.2 * pose.scale, shade(rgb(look.skin), 0.94))
 

@@ -106,7 +106,7 @@ def still(now: Now, world: World) -> Tableau:
         if person.present
     }
     fixtures = {name: float(name in world.ajar) for name in now.place.openable}
-    return Tableau(poses, fixtures, laid_things(now.place, world), _pot(now.place, world))
+    return Tableau(poses, fixtures, list_things_on_table(now.place, world), _pot(now.place, world))
 
 
 def idle(name: str, person: Person, height: float, time: float) -> Pose:
@@ -136,7 +136,7 @@ def slot_at(place: Place, slot: int, thing: str) -> Point:
     return place.table + (2 * slot - 1) * SLOT, TABLE_TOP - STANDS[thing]
 
 
-def laid_things(place: Place, world: World) -> tuple[tuple[str, Point, int], ...]:
+def list_things_on_table(place: Place, world: World) -> tuple[tuple[str, Point, int], ...]:
     """Return what lies on the table, where, and which way one faces who takes it."""
     return tuple(
         (thing, slot_at(place, slot, thing), 1 - 2 * slot)

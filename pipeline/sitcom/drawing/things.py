@@ -35,14 +35,14 @@ class _Turned:
         self.brush.poly(corners, colour)
 
 
-def paint_held(brush: Brush, thing: str, pose: Pose) -> None:
+def paint_in_hand(brush: Brush, thing: str, pose: Pose) -> None:
     """Paint what somebody holds in the near hand, as it is turned or opened for reading."""
     shapes, grips = (OPEN, OPEN_GRIPS) if pose.open else (THINGS, GRIPS)
     hand = pose.hands[1] or pose.rest
     shapes[thing](_Turned(brush, hand, pose.facing, pose.tilt, grips.get(thing, MIDDLE)))
 
 
-def paint_laid(brush: Brush, thing: str, at: Point, facing: int) -> None:
+def paint_on_table(brush: Brush, thing: str, at: Point, facing: int) -> None:
     """Paint a thing whose middle is at `at`, as it was laid down by one who faces so."""
     THINGS[thing](_Turned(brush, at, facing, 0.0))
 

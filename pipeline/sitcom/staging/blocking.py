@@ -6,7 +6,7 @@ Positions are stage units from left to right. Nobody ends up in front of another
 from collections.abc import Iterable, Mapping
 from statistics import fmean
 
-from pipeline.sitcom.staging.world import WIDTH, Cue, World, list_seated
+from pipeline.sitcom.staging.world import WIDTH, Cue, World, select_seated
 
 MARKS = tuple(range(22, WIDTH - 21, 4))
 """Where people may stand when nothing calls them elsewhere."""
@@ -33,10 +33,10 @@ def block(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks] 
     `table` is where the table is, which people had better not hide.
     None if it can't be played where all can see it.
     """
-    found = _actors(cue, at, world, table)
-    if found is None:
+    marks = _actors(cue, at, world, table)
+    if marks is None:
         return None
-    starts, ends = found
+    starts, ends = marks
     busy = [x for x, _ in (*starts.values(), *ends.values())]
     if at in {"table", "pot", "fixture", "door in", "door out"}:
         busy.append(cue.target)
@@ -71,7 +71,7 @@ def _actors(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks
 
 def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
     """Those who come in stop near the door, the first of them farther in."""
-    sitting = [person.x for person in list_seated(world.people.values())]
+    sitting = [person.x for person in select_seated(world.people.values())]
     ends: list[int] = []
     for x in _nearest(MARKS, cue.target, table):
         if (x - cue.target) * cue.side < CLEAR:
@@ -89,7 +89,7 @@ def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
     """Two people meet near where they are, keeping left and right, face to face."""
     left, right = sorted(cue.who, key=lambda name: (world.people[name].x, name))
     half = APART[cue.action] / 2
-    sitting = [person.x for person in list_seated(world.people.values())]
+    sitting = [person.x for person in select_seated(world.people.values())]
     middle = fmean(world.people[name].x for name in cue.who)
     inside = [x for x in MARKS if MARKS[0] + half <= x <= MARKS[-1] - half]
     for x in _nearest(inside, middle, table):
@@ -100,7 +100,7 @@ def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
 
 def _step_aside(cue: Cue, busy: list[float], world: World, table: float) -> Marks | None:
     """Send those who stand in the way to the nearest free mark; all look at what happens."""
-    sitting = [p.x for p in list_seated(world.people.values())]
+    sitting = [p.x for p in select_seated(world.people.values())]
     taken, marks = [*busy], Marks()
     for name, person in world.people.items():
         if person.posture != "standing" or name in cue.who:

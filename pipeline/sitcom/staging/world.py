@@ -127,6 +127,6 @@ class Take:
         return self.frames / self.fps
 
 
-def list_seated(people: Iterable[Person]) -> list[Person]:
+def select_seated(people: Iterable[Person]) -> list[Person]:
     """Return those who sit."""
     return [person for person in people if person.posture == "seated"]

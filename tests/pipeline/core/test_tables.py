@@ -363,7 +363,7 @@ def test_a_missing_and_an_unknown_column_are_told(tmp_path):
 def test_a_key_twice_names_both_rows(name, key):
     table, frame = table_of(name), frame_of(name).astype(object)
     frame.loc[1, key] = frame.loc[0, key]
-    said = f"{', '.join(key)}: {', '.join(str(frame.loc[0, part]) for part in key)} occurs twice"
+    said = f"{', '.join(key)}: {', '.join(str(frame.loc[0, part]) for part in key)} appears twice"
     assert problems(lambda: table.check(frame)) == [
         f"{table.path}: row 0, {said}",
         f"{table.path}: row 1, {said}",

@@ -65,8 +65,8 @@ def test_durations_are_read_once_and_only_of_what_is_a_video(
     shutil.copy(numbered, folder / "v.mp4")
     place(folder, "broken.mp4")
     asked = []
-    real = ffmpeg.seconds_of
-    monkeypatch.setattr(files, "seconds_of", lambda path: asked.append(path) or real(path))
+    real = ffmpeg.read_duration
+    monkeypatch.setattr(files, "read_duration", lambda path: asked.append(path) or real(path))
     paths = ["videos/v.*", "videos/broken.mp4", "videos/none.mp4"]
     memory = tmp_path / "deep/durations.json"
     assert durations(paths, memory, 2) == {"videos/v.*": pytest.approx(8.0, abs=0.05)}
