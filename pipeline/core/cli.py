@@ -57,7 +57,7 @@ def run_command(work: Callable[[], None]) -> None:
             raise
         _end(f"{exc.filename or 'the disk'}: {os.strerror(exc.errno).lower()}")
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted: what is finished is kept, the next run goes on from there\n")
+        sys.stderr.write("interrupted: finished work is kept; the next run continues from there\n")
         sys.exit(130)
 
 
@@ -91,36 +91,23 @@ def log(text: str) -> None:
 
 
 def natural(text: str) -> int:
-    """Read a whole number of 0 or more.
-
-    Raises:
-        argparse.ArgumentTypeError: it is less.
-    """
-    return _whole(text, 0)
+    """Parse an argument that is a whole number of 0 or more."""
+    return _at_least(0, int(text))
 
 
 def count(text: str) -> int:
-    """Read a whole number of 1 or more.
-
-    Raises:
-        argparse.ArgumentTypeError: it is less.
-    """
-    return _whole(text, 1)
+    """Parse an argument that is a whole number of 1 or more."""
+    return _at_least(1, int(text))
 
 
-def _whole(text: str, least: int) -> int:
-    number = int(text)
+def _at_least(least: int, number: int) -> int:
     if number < least:
-        raise argparse.ArgumentTypeError(f"{text}: must be {least} or more")
+        raise argparse.ArgumentTypeError(f"{number}: must be {least} or more")
     return number
 
 
 def positive(text: str) -> float:
-    """Read a finite number above 0.
-
-    Raises:
-        argparse.ArgumentTypeError: it is not.
-    """
+    """Parse an argument that is a finite number above 0."""
     number = float(text)
     if not 0 < number < math.inf:
         raise argparse.ArgumentTypeError(f"{text}: must be above 0")
@@ -128,11 +115,7 @@ def positive(text: str) -> float:
 
 
 def share(text: str) -> float:
-    """Read a number from 0 to 1.
-
-    Raises:
-        argparse.ArgumentTypeError: it is not.
-    """
+    """Parse an argument that is a number from 0 to 1."""
     number = float(text)
     if not 0 <= number <= 1:
         raise argparse.ArgumentTypeError(f"{text}: must be between 0 and 1")
@@ -140,10 +123,6 @@ def share(text: str) -> float:
 
 
 def positive_share(text: str) -> float:
-    """Read a number above 0 and up to 1.
-
-    Raises:
-        argparse.ArgumentTypeError: it is not.
-    """
+    """Parse an argument that is a number above 0 and up to 1."""
     share(text)
     return positive(text)

@@ -6,9 +6,10 @@ from typing import NamedTuple
 import pandas as pd
 from markupsafe import Markup
 
+from pipeline.core.tables import LEVELS
 from pipeline.pages import charts
 from pipeline.pages.charts import Words
-from pipeline.pages.relevance import LEVEL_COLUMNS, LEVELS, Example
+from pipeline.pages.relevance import LEVEL_COLUMNS, Example
 from pipeline.pages.sources import Figures
 from pipeline.pages.tables import Grid, count, decimal, percent
 

@@ -4,10 +4,10 @@ import re
 
 from markupsafe import Markup
 
+from pipeline.core.tables import LEVELS
 from pipeline.pages import charts
 from pipeline.pages.figures import Figure
 from pipeline.pages.html import TEMPLATES
-from pipeline.pages.relevance import LEVELS
 
 LEGEND, ITEM, BOX = 26, 92, 10
 _VARIABLE = re.compile(r"(--[\w-]+):\s*([^;]+);")
