@@ -35,9 +35,7 @@ class LabelStudio:
         """Take the server's address and a token of either kind, and how much to ask for at once."""
         self.url, self._page = endpoint.url, page
         with translate_errors(self.url):
-            self._sdk: Any = Sdk(  # type: ignore[no-untyped-call]
-                base_url=endpoint.url, api_key=endpoint.token
-            )
+            self._sdk: Any = Sdk(base_url=endpoint.url, api_key=endpoint.token)
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see."""
