@@ -89,7 +89,7 @@ def test_the_benchmarks_that_figures_name_take_these_arguments(page, repository)
     for module, arguments in (found.groups() for found in named):
         source = (repository / f"{module.replace('.', '/')}.py").read_text()
         for option in re.findall(r"--[a-z-]+", arguments):
-            assert f'"{option}"' in source, f"{module} {option}"
+            assert f"{option[2:].replace('-', '_')}=" in source, f"{module} {option}"
 
 
 class Newcomer:
