@@ -171,7 +171,8 @@ def main() -> None:
         judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding
     )
     outcome = clips(moments, params, FileCache(HASHES, files.file_sha256, str))
-    store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
+    if store:
+        store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))
     tables.FAILED_CLIPS.write(table_of_failures(moments, outcome))
     cli.write_metrics("clips", figures(outcome))

@@ -60,8 +60,8 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
     """Sort the rows of a corpus into moments, videos and rejected rows.
 
     Every row is in `moments`, in `rejected`, or of a modality that neither queries nor
-    pool want (counted as `other_modality`). `probe` tells the durations of videos for which
-    no row says one.
+    pool want (counted as `other_modality`). `probe` reads the durations of videos for which
+    no row gives one.
     """
     raw = pd.DataFrame(rows, columns=list(Row._fields), dtype=object)
     typed = _add_durations(_convert(raw), params.videos, probe)
@@ -225,7 +225,7 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
         raise CorpusError(
             f"{params.source}: the durations are those of the moments, not of their videos. Say"
             " which column has the videos' (ingest.columns: {duration: ITS COLUMN}), or that none"
-            " has (ingest.columns: {duration: null}): then the videos under ingest.videos tell"
+            " has (ingest.columns: {duration: null}); then they are read from ingest.videos"
         )
     if unusable == rows:
         problem, remedy = f"none of the {rows} rows can be used", "check ingest.corpus"
@@ -248,7 +248,7 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
 
 
 def remarks(result: Ingested) -> list[str]:
-    """Return what was taken, and what was rejected for which reasons."""
+    """Return how much was read, and how much was rejected for which reasons."""
     lines = [f"{len(result.moments):,} moments of {len(result.videos):,} videos"]
     if len(result.rejected):
         listed = rejected.summary(result.rejected)
@@ -260,11 +260,6 @@ def language_figures(spoken: detection.Language) -> dict[str, Any]:
     """Return the metrics of a corpus's language."""
     shares = {code: round(share, 4) for code, share in spoken.shares.items()}
     return {"language": spoken.code, "language_shares": shares, "texts_recognized": spoken.texts}
-
-
-def _advice(moments: pd.DataFrame, backend: str) -> list[str]:
-    fits = advice.advise(list(moments["description"].drop_duplicates()), backend)
-    return [fits] if fits else []
 
 
 def main() -> None:
@@ -280,11 +275,13 @@ def main() -> None:
     refuse_useless(result, params)
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)
-    fits = _advice(result.moments, settings.rewrite.backend)
+    texts = list(result.moments["description"].drop_duplicates())
+    fitting = advice.advise(texts, settings.rewrite.backend)
+    lines = [*remarks(result), *support.list_remarks(spoken), fitting]
     if left := list_unread(Path(params.source)):
-        fits.append(f"not read: {', '.join(left)}; unpack them; save spreadsheets as CSV")
-    for remark in (*remarks(result), *support.list_remarks(spoken), *fits):
-        cli.log(f"ingest: {remark}")
+        lines.append(f"not read: {', '.join(left)}; unpack them; save spreadsheets as CSV")
+    for line in filter(None, lines):
+        cli.log(f"ingest: {line}")
 
 
 if __name__ == "__main__":

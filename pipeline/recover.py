@@ -30,7 +30,7 @@ STAGE = re.compile(r"^  \S", re.MULTILINE)
 
 
 class RecoverError(MomentRankError):
-    """DVC's files can't be repairs now, or not by this."""
+    """DVC's files can't be repaired now, or not by this command."""
 
 
 def recover() -> list[str]:

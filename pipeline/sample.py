@@ -3,7 +3,7 @@
 reads   datasets/sample/screenplay.yaml
 writes  datasets/work/sample/annotations.jsonl (TVR's format, with each moment's scene), videos/
 
-It is drawn only where `ingest.source` lies in it: with a corpus of one's own this makes an empty
+It is drawn only if `ingest.source` is inside it: with your own corpus this makes an empty
 folder. From two scenes follows the true relevance level of a query-moment pair, by the guideline of
 the paper (Appendix B.1): simulated annotators and tests judge by it. The same seed gives
 the same corpus.
@@ -40,7 +40,7 @@ def true_level(query: Scene, moment: Scene, script: Screenplay) -> int:
     """Return how relevant a moment truly is to an imprecise query, 0 to 4.
 
     The query is what its sentence mentions, less the names: of people only woman, man or
-    somebody, and how many, are left, and somebody whose name tells nothing may be either.
+    somebody, and how many, are left; a person whose name suggests no gender may be either.
 
     * 4: the moment shows all that the query says.
     * 3: action and object are right, one detail is not (a person's gender, the place).
@@ -91,7 +91,7 @@ def _differ(one: Gender, other: Gender) -> bool:
 
 
 def annotate(script: Screenplay, takes: Iterable[Take], seed: int) -> Iterator[Record]:
-    """Yield what TVR says about a moment, and its scene, for each in the order of time.
+    """Yield each moment in the order of time: the fields of TVR, and its scene.
 
     `ts` is the half-open interval [start, end) in seconds.
     """
@@ -115,7 +115,7 @@ def annotate(script: Screenplay, takes: Iterable[Take], seed: int) -> Iterator[R
 
 
 def scene_record(scene: Scene) -> Record:
-    """Return a scene as it stands in `annotations.jsonl`."""
+    """Return a scene as a record of `annotations.jsonl`."""
     return {
         "who": list(scene.who),
         "action": scene.action,

@@ -1,1 +1,1 @@
-"""What every stage stands on: commands, parameters, tables, files."""
+"""What every stage uses: command lines, parameters, tables, files."""

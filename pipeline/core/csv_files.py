@@ -31,8 +31,8 @@ def read_csv(path: Path, required: Sequence[str] = ()) -> pd.DataFrame:
         FileError: the file is missing or malformed, a required column is missing, a
             column name appears twice, or a row has too few or too many cells, with its line.
     """
-    names, rows = _split_header(path)
-    header = list(map(restore, names))
+    rows = _csv_rows(path, decode_lines(path))
+    header = list(map(restore, next(rows, (1, []))[1]))
     _check_header(path, header, required)
     lines, cells = [], []
     for line, row in rows:
@@ -87,12 +87,6 @@ def _trim(cells: list[str], least: int) -> list[str]:
     while end > least and not cells[end - 1].strip():
         end -= 1
     return cells[:end]
-
-
-def _split_header(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    rows = _csv_rows(path, decode_lines(path))
-    _, header = next(rows, (1, []))
-    return header, rows
 
 
 def _csv_rows(

@@ -18,22 +18,11 @@ def progress(
 
     A log gets a line at most every `EVERY` seconds, with its own line end.
     """
-    if total == 0:
-        return tqdm(iterable, what, total, unit=f" {unit}", disable=True)
-    if sys.stderr.isatty():
-        return tqdm(iterable, what, total, unit=f" {unit}")
-    return tqdm(
-        iterable,
-        what,
-        total,
-        unit=f" {unit}",
-        file=_Lines(),
-        ascii=True,
-        ncols=0,
-        mininterval=EVERY,
-        maxinterval=EVERY,
-        delay=EVERY,
-    )
+    options: dict[str, Any] = {"disable": total == 0}
+    if not sys.stderr.isatty():
+        options |= {"file": _Lines(), "ascii": True, "ncols": 0}
+        options |= dict.fromkeys(["mininterval", "maxinterval", "delay"], EVERY)
+    return tqdm(iterable, what, total, unit=f" {unit}", **options)
 
 
 class _Lines(io.StringIO):

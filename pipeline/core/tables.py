@@ -136,13 +136,16 @@ FROZEN_QUERIES = _table(
     query=_text(),
     split=_choice(*JUDGED_SPLITS),
 )
+_RANKED = {
+    "query_id": _id(),
+    "moment_id": _id(),
+    "rank": _number("int64", 1),
+    "similarity": _similarity("float64"),
+}
 CANDIDATES = _table(
     WORK / "candidates.parquet",
     ["query_id", "moment_id"],
-    query_id=_id(),
-    moment_id=_id(),
-    rank=_number("int64", 1),
-    similarity=_similarity("float64"),
+    **_RANKED,
     batch=_number("int64", 1, 2),
 )
 CLIPS = _table(
@@ -163,28 +166,19 @@ FAILED_CLIPS = _table(
 AUDIT = _table(
     CAMPAIGN / "audit.csv",
     ["query_id", "moment_id"],
-    query_id=_id(),
-    moment_id=_id(),
-    rank=_number("int64", 1),
-    similarity=_similarity("float64"),
+    **_RANKED,
     origin=_choice("top", "random"),
 )
 TOPUP = _table(
     CAMPAIGN / "topup.csv",
     ["query_id", "moment_id"],
-    query_id=_id(),
-    moment_id=_id(),
-    rank=_number("int64", 1),
-    similarity=_similarity("float64"),
+    **_RANKED,
     origin=_id(),
 )
 WANTED = _table(
     WORK / "wanted.parquet",
     ["query_id", "moment_id"],
-    query_id=_id(),
-    moment_id=_id(),
-    rank=_number("int64", 1),
-    similarity=_similarity("float64"),
+    **_RANKED,
     batch=_number("int64", 2),
 )
 PAIRS = _table(
@@ -204,6 +198,12 @@ PAIRS = _table(
     clip_sha=_id(),
 )
 KINDS = ("first", "escalated", "gold", "repeat")
+_ASSIGNED = {
+    "query_id": _id(),
+    "moment_id": _id(),
+    "annotator": _number("int64", 0),
+    "kind": _choice(*KINDS),
+}
 _JUDGED = {
     "query_id": _id(),
     "moment_id": _id(),
@@ -252,18 +252,12 @@ REJECTED_JUDGMENTS = _table(
 ASSIGNMENTS = _table(
     WORK / "assignments.parquet",
     ["query_id", "moment_id", "annotator", "kind"],
-    query_id=_id(),
-    moment_id=_id(),
-    annotator=_number("int64", 0),
-    kind=_choice(*KINDS),
+    **_ASSIGNED,
 )
 OPEN_TASKS = _table(
     WORK / "open_tasks.parquet",
     ["query_id", "moment_id", "annotator", "kind", "query_sha", "clip_sha"],
-    query_id=_id(),
-    moment_id=_id(),
-    annotator=_number("int64", 0),
-    kind=_choice(*KINDS),
+    **_ASSIGNED,
     query_sha=_id(),
     clip_sha=_id(),
 )

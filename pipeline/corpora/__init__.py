@@ -8,14 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.core.params import Columns
-from pipeline.corpora import (
-    activitynet_captions,
-    charades_sta,
-    didemo,
-    qvhighlights,
-    table,
-    tvr,
-)
+from pipeline.corpora import activitynet_captions, charades_sta, didemo, qvhighlights, table, tvr
 from pipeline.corpora.rows import Row
 
 _READERS = {

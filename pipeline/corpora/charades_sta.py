@@ -1,6 +1,6 @@
 """Charades-STA (Gao et al., ICCV 2017): lines `VIDEO START END##sentence`.
 
-They hold no durations; these come from Charades' own CSV (columns `id`, `length`). The
+They give no durations; these come from Charades' own CSV (columns `id`, `length`). The
 source is a folder with both: `charades_sta_*.txt` and `Charades_*.csv`.
 """
 

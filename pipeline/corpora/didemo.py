@@ -2,7 +2,7 @@
 
 Indices are inclusive: (1, 4) is 5 s to 25 s. Several people marked each description; the
 pair that most of them chose is the moment (the first of them where counts are equal).
-The files hold no durations: a video is taken to last `num_segments` times 5 s.
+The files give no durations: a video is taken to last `num_segments` times 5 s.
 """
 
 from collections import Counter

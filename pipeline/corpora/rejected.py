@@ -5,24 +5,13 @@ import reprlib
 import pandas as pd
 
 from momentrank.ids import is_utf8
+from pipeline.corpora.rows import Row
 
 MAX_SHOWN = 200
 """Characters of a cell that are shown, with the total."""
 BRIEF = 60
 """Characters of a cell in a line of the summary."""
-COLUMNS = [
-    "file",
-    "line",
-    "item",
-    "moment_id",
-    "video_id",
-    "start",
-    "end",
-    "duration",
-    "description",
-    "modality",
-    "reason",
-]
+COLUMNS = [*(name for name in Row._fields if name != "problem"), "reason"]
 TELLING = {
     "no-id": ("moment_id",),
     "id-too-long": ("moment_id", "video_id"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 class Row(NamedTuple):
     """A described moment, raw: any value may be missing (None) or of the wrong type.
 
-    `start`, `end` and `duration` are meant in seconds. `item` tells the place in a format
+    `start`, `end` and `duration` are in seconds. `item` is the place in a format
     without lines; `problem` says why a line could not be read at all.
     """
 

@@ -37,7 +37,7 @@ def list_unread(source: Path) -> list[str]:
 
 
 def documents(source: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield each JSON file of a corpus with what it holds.
+    """Yield each JSON file of a corpus with its content.
 
     Raises:
         FileError: there is none, or one is not JSON or passes `MAX_DOCUMENT_BYTES`.

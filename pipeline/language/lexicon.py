@@ -51,7 +51,7 @@ def _titles() -> dict[str, Title]:
 
 
 def _by_role(titles: dict[str, str], gender: Gender) -> dict[str, Title]:
-    return {short: Title(role, gender) for role, all_ in titles.items() for short in all_.split()}
+    return {short: Title(role, gender) for role, forms in titles.items() for short in forms.split()}
 
 
 GENDER_OF_NOUN = _genders()

@@ -1,8 +1,8 @@
 """The screenplay of the sample corpus as one strict model.
 
-`datasets/sample/screenplay.yaml` says who there is, where, and what can happen; how it is
-staged, drawn and judged follows from here. Whatever the model doesn't know is refused
-with one line: file, field, what is wrong.
+`datasets/sample/screenplay.yaml` lists the characters, places and actions; how they are staged,
+drawn and judged follows from it. What the model does not define is refused in one line: file,
+field, problem.
 """
 
 import re
@@ -52,7 +52,7 @@ PLACEHOLDERS |= ABOUT_OBJECT | ABOUT_PLACE | ABOUT_OTHER
 
 
 class ScreenplayError(MomentRankError):
-    """The screenplay says something that can't be staged."""
+    """A screenplay that can't be staged."""
 
 
 class _Part(BaseModel):
@@ -60,7 +60,7 @@ class _Part(BaseModel):
 
 
 class Character(_Part):
-    """One of the cast: `gender` is what the name tells, the rest is how to draw them."""
+    """One of the cast: `gender` as the name suggests it, and how to draw them."""
 
     gender: Gender
     role: str
@@ -92,7 +92,7 @@ class Place(_Part):
 
     @property
     def openable(self) -> dict[str, float]:
-        """Where everything that opens stands, the door included."""
+        """The position of everything that opens, the door included."""
         return {"door": self.door} | {str(name): x for name, x in self.fixtures.items()}
 
     @property
@@ -117,10 +117,10 @@ class Family(_Part):
 
 
 class Action(_Part):
-    """What can happen: who it takes, what must be so `before`, and what is so `after`.
+    """What can happen: how many people it takes, and the state `before` and `after` it.
 
     `before` and `after` are where the object is: in the first person's hand, in the
-    other's, on the table, in its pot, and so on. `ordered` tells that the two people do
+    other's, on the table, in its pot, and so on. `ordered`: the two people do
     different things. `becomes` is the first person's posture afterwards, `seconds` how
     long it may take (walking through doors takes what it takes).
     """
@@ -138,7 +138,7 @@ class Action(_Part):
     phrasings: tuple[str, ...]
 
     def phrasings_for(self, people: int) -> tuple[str, ...]:
-        """Return the phrasings that speak of one person, or of two."""
+        """Return the phrasings for one person, or for two."""
         two = people > 1
         return tuple(text for text in self.phrasings if bool(fields(text) & ABOUT_OTHER) is two)
 
@@ -205,21 +205,21 @@ def _list_problems(action: Action, script: Screenplay) -> Iterator[str]:
         yield from _problems_in(text, action, script)
     for people in action.people:
         if len(action.phrasings_for(people)) < MIN_PHRASINGS:
-            yield f"phrasings: fewer than {MIN_PHRASINGS} that speak of {people}"
+            yield f"phrasings: fewer than {MIN_PHRASINGS} where people is {people}"
 
 
 def _problems_in(text: str, action: Action, script: Screenplay) -> Iterator[str]:
     used = fields(text)
     if unknown := sorted(used - PLACEHOLDERS):
-        yield f"phrasings: {text!r} holds {{{unknown[0]}}}, which is not a placeholder"
+        yield f"phrasings: {text!r} contains {{{unknown[0]}}}, which is not a placeholder"
     if "who" not in used:
-        yield f"phrasings: {text!r} does not say {{who}}"
+        yield f"phrasings: {text!r} lacks {{who}}"
     if used & ABOUT_OBJECT and not action.objects:
-        yield f"phrasings: {text!r} speaks of an object, but the action has none"
+        yield f"phrasings: {text!r} mentions an object, but the action has none"
     for thing in action.objects:
         for field in sorted(used & {"at", "onto", "pot"}):
             if getattr(script.thing(thing), field) is None:
-                yield f"phrasings: {text!r} holds {{{field}}}, which {thing!r} does not have"
+                yield f"phrasings: {text!r} contains {{{field}}}, which {thing!r} does not have"
     people = 2 if used & ABOUT_OTHER else 1
     if people not in action.people:
         yield f"phrasings: {text!r} is for {people}, but people is {list(action.people)}"

@@ -178,15 +178,8 @@ def _command(
     filters = f"showinfo=checksum=0,trim=end={interval.end + LEAD!r},{select}"
     log = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info")
     times = ("-copyts", "-start_at_zero", "-threads", "1", "-filter_threads", "1")
-    return [
-        find_ffmpeg(),
-        *log,
-        *times,
-        *seek,
-        *source,
-        "-vf",
-        f"{filters},{clip_format.filters(interval)}",
-    ]
+    graph = f"{filters},{clip_format.filters(interval)}"
+    return [find_ffmpeg(), *log, *times, *seek, *source, "-vf", graph]
 
 
 def _run(command: list[str], output: tuple[str, ...]) -> _Attempt:

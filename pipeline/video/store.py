@@ -7,7 +7,7 @@ datasets/work/clips/ there.
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
 
 from momentrank.errors import MomentRankError
@@ -38,21 +38,6 @@ def clip_url(clip: str, setting: str) -> str:
         return f"{S3_SCHEME}{bucket}/{_key(prefix, clip)}"
     base = LOCAL_FILES if setting == LABEL_STUDIO else setting.rstrip("/")
     return f"{base}/{quote(clip, safe='')}"
-
-
-class Store(Protocol):
-    """The port to a place that serves clips."""
-
-    def upload(self, clips: Collection[Path]) -> int:
-        """Upload the clips that are not there yet; return how many there were."""
-
-
-class LocalStore:
-    """Clips stay in the folder."""
-
-    def upload(self, clips: Collection[Path]) -> int:  # noqa: ARG002  (the port's)
-        """Do nothing."""
-        return 0
 
 
 class S3Store:
@@ -108,14 +93,14 @@ def _translate_errors(bucket: str) -> Iterator[None]:
         raise StoreError(f"clips.url: {S3_SCHEME}{bucket}: {' '.join(str(exc).split())}") from exc
 
 
-def open_store(setting: str) -> Store:
-    """Return the store that `clips.url` names.
+def open_store(setting: str) -> S3Store | None:
+    """Return the bucket that `clips.url` names; None where clips stay in their folder.
 
     Raises:
         StoreError: it is S3, and boto3 is missing or finds no region.
     """
     if not setting.startswith(S3_SCHEME):
-        return LocalStore()
+        return None
     bucket, prefix = bucket_and_prefix(setting)
     return S3Store(_client(bucket), bucket, prefix)
 

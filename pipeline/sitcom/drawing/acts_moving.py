@@ -1,6 +1,7 @@
 """How bodies move as a whole: through doors, onto seats, to music."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 from pipeline.sitcom.drawing.pose import GROUND, Pose, ease, hand, swell
@@ -18,12 +19,8 @@ OPENS, SHUTS = 0.45, 0.5
 
 def enter(now: Now, tableau: Tableau) -> Tableau:
     """The door opens, they come in one after the other, and it closes behind them."""
-    number = len(now.cue.who)
     poses: dict[str, Pose] = {}
-    for i, name in enumerate(now.cue.who):
-        begin = 0.3 + SECOND_AT_DOOR * i
-        end = now.length - 0.3 - SECOND_AT_DOOR * (number - 1 - i)
-        share = min(1.0, max(0.0, (now.seconds - begin) / (end - begin)))
+    for name, begin, end, share in _turns(now, 0.3, 0.3):
         person = now.step.after.people[name]
         poses |= _on_the_way(now, name, person, share)
         passed = begin + (end - begin) * (BEYOND + THRESHOLD) / _way(now, person.x)
@@ -33,18 +30,22 @@ def enter(now: Now, tableau: Tableau) -> Tableau:
 
 def leave(now: Now, tableau: Tableau) -> Tableau:
     """They walk to the door, it opens, they go through, and it closes behind them."""
-    number = len(now.cue.who)
     poses = {name: p for name, p in tableau.poses.items() if name not in now.cue.who}
-    for i, name in enumerate(now.cue.who):
-        begin = 0.1 + SECOND_AT_DOOR * i
-        end = now.length - 0.5 - SECOND_AT_DOOR * (number - 1 - i)
-        share = min(1.0, max(0.0, (now.seconds - begin) / (end - begin)))
+    for name, _, _, share in _turns(now, 0.1, 0.5):
         person = now.step.before.people[name]
         poses |= _on_the_way(now, name, person, 1 - share, out=True)
     opening = ease(now.seconds, 0.1, 0.1 + OPENS) - ease(
         now.seconds, now.length - 0.55, now.length - 0.1
     )
     return replace(tableau, poses=poses, fixtures={**tableau.fixtures, "door": opening})
+
+
+def _turns(now: Now, before: float, after: float) -> Iterator[tuple[str, float, float, float]]:
+    """Yield who passes the door in turn: begin and end in seconds, and how much of it is over."""
+    for i, name in enumerate(now.cue.who):
+        begin = before + SECOND_AT_DOOR * i
+        end = now.length - after - SECOND_AT_DOOR * (len(now.cue.who) - 1 - i)
+        yield name, begin, end, min(1.0, max(0.0, (now.seconds - begin) / (end - begin)))
 
 
 def _way(now: Now, x: float) -> float:
@@ -83,13 +84,8 @@ def _shift(pose: Pose, x: float, depth: float) -> Pose:
     moved = replace(pose, x=x, y=GROUND - DEEP * depth, depth=depth)
     dx, dy = moved.shoulder[0] - pose.shoulder[0], moved.shoulder[1] - pose.shoulder[1]
     far, near = pose.hands
-    return replace(
-        moved,
-        hands=(
-            far and (far[0] + dx, far[1] + dy),
-            near and (near[0] + dx, near[1] + dy),
-        ),
-    )
+    hands = far and (far[0] + dx, far[1] + dy), near and (near[0] + dx, near[1] + dy)
+    return replace(moved, hands=hands)
 
 
 def sit_down(now: Now, tableau: Tableau) -> Tableau:

@@ -55,24 +55,14 @@ def hand_over(now: Now, tableau: Tableau) -> Tableau:
     out = now.between(0.1, 0.36) * (1 - now.between(0.6, 0.85))
     there = now.between(0.22, 0.46) * (1 - now.between(0.62, 0.88))
     given = now.after(0.55)
-    lean = {
-        name: replace(tableau.poses[name], mood="smile", lean=0.15 * out) for name in (giver, taker)
-    }
-    gives, takes = lean[giver], lean[taker]
     thing = str(now.cue.object)
-    ends = [grip_on(thing, spot, pose.facing) for pose in (gives, takes)]
-    gives = replace(
-        gives, hands=(None, mix(gives.rest if given else carry_point(gives), ends[0], out))
-    )
-    takes = replace(
-        takes, hands=(None, mix(carry_point(takes) if given else takes.rest, ends[1], there))
-    )
-    return tableau.pose(
-        {
-            giver: replace(gives, holds=None if given else thing),
-            taker: replace(takes, holds=thing if given else None),
-        }
-    )
+    poses = {}
+    for name, share, has_it in ((giver, out, not given), (taker, there, given)):
+        pose = replace(tableau.poses[name], mood="smile", lean=0.15 * out)
+        start = carry_point(pose) if has_it else pose.rest
+        near = mix(start, grip_on(thing, spot, pose.facing), share)
+        poses[name] = replace(pose, hands=(None, near), holds=thing if has_it else None)
+    return tableau.pose(poses)
 
 
 def argue(now: Now, tableau: Tableau) -> Tableau:

@@ -42,14 +42,8 @@ def _music(brush: Brush, effect: Effect) -> None:
 def _anger(brush: Brush, effect: Effect) -> None:
     x, y = effect.at
     size = 1 + 0.25 * math.sin(effect.phase * 2 * math.pi)
-    points = [
-        (x - 9, y),
-        (x - 5, y - 7 * size),
-        (x - 1, y - 1),
-        (x + 4, y - 8 * size),
-        (x + 8, y - 1),
-    ]
-    brush.line(points, 1.9, ANGER)
+    zigzag = ((-9, 0), (-5, -7 * size), (-1, -1), (4, -8 * size), (8, -1))
+    brush.line([(x + dx, y + dy) for dx, dy in zigzag], 1.9, ANGER)
 
 
 def _stream(brush: Brush, effect: Effect) -> None:

@@ -164,11 +164,6 @@ def _details(brush: Brush, pose: Pose, look: Character, outline: list[Point]) ->
         brush.line([pose.ahead(top, 7, -11), pose.ahead(top, 5, 0)], 2.2, rgb(look.bottom))
     if "apron" in look.wears:
         brush.poly(
-            [
-                pose.ahead(top, 0, -9),
-                pose.ahead(top, 8, -9),
-                pose.ahead(low, 9, -10),
-                pose.ahead(low, -2, -10),
-            ],
+            [pose.ahead(top, x, -9) for x in (0, 8)] + [pose.ahead(low, x, -10) for x in (9, -2)],
             (246, 240, 226),
         )

@@ -110,7 +110,7 @@ def still(now: Now, world: World) -> Tableau:
 
 
 def idle(name: str, person: Person, height: float, time: float) -> Pose:
-    """Return how somebody stands or sits who does nothing but breathe and blink."""
+    """Return the pose of a person who only breathes and blinks, standing or seated."""
     own = sum(name.encode()) % 31 / 31
     breath = 0.5 + 0.5 * math.sin(2 * math.pi * (time / 3.2 + own))
     blink = (time + 4.1 * own) % BLINKS < BLINK
@@ -132,12 +132,12 @@ def carry_point(pose: Pose) -> Point:
 
 
 def slot_at(place: Place, slot: int, thing: str) -> Point:
-    """Return where the middle of a thing is that lies on an end of the table."""
+    """Return the middle of a thing on one end of the table."""
     return place.table + (2 * slot - 1) * SLOT, TABLE_TOP - STANDS[thing]
 
 
 def list_things_on_table(place: Place, world: World) -> tuple[tuple[str, Point, int], ...]:
-    """Return what lies on the table, where, and which way one faces who takes it."""
+    """Return the things on the table: name, position, and which way a person who takes it faces."""
     return tuple(
         (thing, slot_at(place, slot, thing), 1 - 2 * slot)
         for slot, thing in enumerate(world.table)

@@ -1,4 +1,4 @@
-"""Blocking: where people stand for a cue, and where the others go so that one can see it.
+"""Blocking: where people stand for a cue, and where the others move to keep it visible.
 
 Positions are stage units from left to right. Nobody ends up in front of another.
 """
@@ -27,11 +27,11 @@ Marks = dict[str, tuple[float, int]]
 
 
 def block(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks] | None:
-    """Return where everybody concerned stands when the cue begins, and where its people end.
+    """Return where everyone involved stands when the cue begins, and where its actors end.
 
-    `at` says what the cue's target is: floor, table, pot, fixture, seat, door in, door out;
-    `table` is where the table is, which people had better not hide.
-    None if it can't be played where all can see it.
+    `at` is the kind of the cue's target: floor, table, pot, fixture, seat, door in, door out;
+    `table` is the position of the table, which people should not hide.
+    None if the cue can't be played in full view.
     """
     marks = _actors(cue, at, world, table)
     if marks is None:

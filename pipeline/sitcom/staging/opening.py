@@ -1,4 +1,4 @@
-"""Opening: who is where, and holds what, when a video begins."""
+"""Opening: the state of the stage when a video begins."""
 
 from dataclasses import replace
 from random import Random
@@ -54,6 +54,6 @@ def _perhaps(likely: float, things: list[str], random: Random) -> str | None:
 
 
 def _objects(script: Screenplay, where: str) -> list[str]:
-    """Return what some action wants in a hand, on the table, in its pot."""
+    """Return the objects that some action needs in a hand, on the table or in a pot."""
     acts = script.actions.values()
     return list(dict.fromkeys(thing for a in acts if a.before == where for thing in a.objects))

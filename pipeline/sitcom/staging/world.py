@@ -1,4 +1,4 @@
-"""How things stand on the stage between two steps, and the plan of a video made of them.
+"""The state of the stage between two steps, and the plan of a video made of such steps.
 
 Everything is a value: a step holds the world before and after it, so that any frame can
 be drawn from its step alone.
@@ -15,7 +15,7 @@ WIDTH = 320
 
 @dataclass(frozen=True)
 class Scene:
-    """What a moment shows, and which of it its sentence says.
+    """What a moment shows, and which parts of it its sentence mentions.
 
     `who` are names, the one who acts first; `mentions` are of people, action, object, place.
     """
@@ -128,5 +128,5 @@ class Take:
 
 
 def select_seated(people: Iterable[Person]) -> list[Person]:
-    """Return those who sit."""
+    """Return the people who are seated."""
     return [person for person in people if person.posture == "seated"]

@@ -89,7 +89,7 @@ def test_a_screenplay_cannot_be_changed(script):
             "takes a seat {at} {palace}",
             "{palace}, which is not a placeholder",
         ),
-        ('"{who} sits down {at}."', '"Somebody sits down {at}."', "does not say {who}"),
+        ('"{who} sits down {at}."', '"Somebody sits down {at}."', "lacks {who}"),
         ('"{who} smiles and waves."', '"{who} waves {object}."', "the action has none"),
         ("a letter}", "a letter", "DIR/screenplay.yaml, line"),
         ('      - "{who} opens the {object}."\n', '      - "{who} meets {other}."\n', "is for 2"),
@@ -106,4 +106,4 @@ def test_a_mistake_is_one_line_with_its_field(wrong, old, new, message):
 def test_too_few_phrasings_are_refused(wrong):
     kept = '      - "{who} raises an arm and waves {place}."\n'
     said = wrong(f'      - "{{who}} smiles and waves."\n{kept}', kept)
-    assert said == "DIR/screenplay.yaml: actions.wave.phrasings: fewer than 3 that speak of 1"
+    assert said.startswith("DIR/screenplay.yaml: actions.wave.phrasings: fewer than 3")
