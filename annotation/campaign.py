@@ -107,7 +107,7 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
     closing = {
         "closed_at": _now(),
         "given_up": pairs["waiting"] + pairs["without_clip"],
-        "settings": settings.made(params),
+        "settings": settings.select_fixed_settings(params),
     }
     write_campaign(campaign.model_copy(update=closing))
     return closed_state(inputs, tables.PAIRS.read())

@@ -50,7 +50,7 @@ def main() -> None:
         os.chdir(folder)
         before, start = peak_mb(), time.perf_counter()
         neighbours = search.search(queries["query"], moments, embedded, max(options.sizes))
-        training = Training.of(queries, moments, durations)
+        training = Training.from_frames(queries, moments, durations)
         with tqdm(total=len(queries), disable=None) as progress:
             write_training_sets(training, neighbours, options.sizes, progress.update)
         seconds = time.perf_counter() - start

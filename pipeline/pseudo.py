@@ -75,7 +75,7 @@ def main() -> None:
     modalities = params.ingest.pool_modalities
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     neighbours = search.search(train["query"], moments, Embeddings.open(), max(sizes))
-    training = Training.of(train, moments, videos.set_index("video_id")["duration"])
+    training = Training.from_frames(train, moments, videos.set_index("video_id")["duration"])
     with progress("pseudo", total=len(train), unit="queries") as bar:
         written = write_training_sets(training, neighbours, sizes, bar.update)
     files.write_json(VIDEO_CORPUS, video_corpus(videos))

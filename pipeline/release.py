@@ -26,28 +26,30 @@ from pipeline.core.params import Params, load
 from pipeline.distribution import settings
 from pipeline.distribution.card import card
 from pipeline.distribution.croissant import croissant
-from pipeline.distribution.facts import Facts, facts
+from pipeline.distribution.facts import Facts, collect_facts
 from pipeline.distribution.files import ReleaseFiles
-from pipeline.distribution.judged import judged_parts
+from pipeline.distribution.judged import build_judgment_files
 from pipeline.distribution.levels import meanings
 from pipeline.distribution.manifest import manifest, progress
-from pipeline.distribution.mteb import mteb_parts
+from pipeline.distribution.mteb import build_mteb_files
 from pipeline.distribution.scan import refuse_people
 
 FOLDER = tables.RELEASE
 AGREEMENT = cli.METRICS / "consensus.json"
 
 
-def release(found: Collection, told: Facts, levels: dict[str, Any], params: Params) -> ReleaseFiles:
+def release(
+    collection: Collection, facts: Facts, levels: dict[str, Any], params: Params
+) -> ReleaseFiles:
     """Return every file of the release, by its path below the folder; pure."""
-    parts = {**judged_parts(found, levels), **mteb_parts(found)}
-    parts["croissant.json"] = croissant(found, told, params, parts)
-    parts["README.md"] = card(found, told, levels, params)
-    return {**parts, "manifest.json": manifest(found, told, params, parts)}
+    parts = {**build_judgment_files(collection, levels), **build_mteb_files(collection)}
+    parts["croissant.json"] = croissant(collection, facts, params, parts)
+    parts["README.md"] = card(collection, facts, levels, params)
+    return {**parts, "manifest.json": manifest(collection, facts, params, parts)}
 
 
-def gathered(candidates: int) -> Collection:
-    """Return what the tables of this checkout hold, once nothing in them names a person.
+def read_collection(candidates: int) -> Collection:
+    """Read the collection from this checkout's tables, which must not name a person.
 
     Raises:
         ReleaseError: something does, or the tables don't belong together.
@@ -68,7 +70,7 @@ def gathered(candidates: int) -> Collection:
 
 
 def agreement(path: Path = AGREEMENT) -> dict[str, Any]:
-    """Return the figures of agreement that the stage `consensus` has found.
+    """Return the agreement that the stage `consensus` measured.
 
     Raises:
         FileError: there are none.
@@ -76,24 +78,30 @@ def agreement(path: Path = AGREEMENT) -> dict[str, Any]:
     """
     figures: dict[str, Any] | None = files.read_json(path).get("agreement")
     if figures is None:
-        raise ReleaseError(f"{path}: lacks `agreement`: dvc repro consensus")
+        raise ReleaseError(f"{path}: lacks `agreement`; run `dvc repro consensus`")
     return figures
 
 
 def main() -> None:
-    """Release what there is, and say how complete it is."""
+    """Write the release and log how complete it is."""
     params = load()
-    found = gathered(params.candidates.top)
-    settings.refuse_changed(found.campaign, params)
-    told = facts(found, params, agreement())
-    parts = release(found, told, meanings(found.campaign), params)
+    collection = read_collection(params.candidates.top)
+    settings.refuse_changes(collection.campaign, params)
+    facts = collect_facts(collection, params, agreement())
+    parts = release(collection, facts, meanings(collection.campaign), params)
     for path, part in parts.items():
         with files.unfinished(FOLDER / path, "wb") as stream:
             stream.write(part.data)
-    figures = {"complete": found.complete, "rehearsal": found.rehearsal, **found.counts}
+    figures = {
+        "complete": collection.complete,
+        "rehearsal": collection.rehearsal,
+        **collection.counts,
+    }
     cli.write_metrics("release", figures)
-    state = "complete" if found.complete else f"INCOMPLETE: the campaign is {found.status}"
-    cli.log(f"release {params.release.version}: {state}. {progress(found)}")
+    state = (
+        "complete" if collection.complete else f"INCOMPLETE: the campaign is {collection.status}"
+    )
+    cli.log(f"release {params.release.version}: {state}. {progress(collection)}")
 
 
 if __name__ == "__main__":

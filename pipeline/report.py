@@ -18,18 +18,18 @@ import pandas as pd
 from pipeline.campaign.next_step import Situation, Step, next_steps
 from pipeline.core import cli, csv_files, files
 from pipeline.core.params import Params, load
-from pipeline.pages import collection, lead, losses, relevance, scores, sources
-from pipeline.pages.checks import Check, Standing, checks, standing
+from pipeline.pages import collection, lead, losses, relevance, scores
+from pipeline.pages.checks import Check, Progress, check_collection, measure_progress
 from pipeline.pages.collection import lengths, table_1, table_4
 from pipeline.pages.cost import cost
 from pipeline.pages.exports import Export, exports
 from pipeline.pages.figures import Figure, figures
 from pipeline.pages.html import render
-from pipeline.pages.sources import Sources
+from pipeline.pages.sources import LEAD, Sources, read_sources
 from pipeline.pages.tables import Grid
 
 REPORT, PLOTS = Path("datasets/report"), Path("datasets/work/plots")
-LEAD_PAGE = sources.LEAD / "index.html"
+LEAD_PAGE = LEAD / "index.html"
 PLOTTED = (
     "moment_seconds",
     "query_words",
@@ -40,34 +40,34 @@ PLOTTED = (
 """The tables that `dvc plots` draws: it reads them outside the report, whose folder is one out."""
 
 
-class Made(NamedTuple):
+class ReportData(NamedTuple):
     """What pages, tables and metrics tell alike: how far judging is, the checks, the figures.
 
     `collection` are the figures of Tables 1 and 4; `tables` are what `dvc plots` draws, and a
     person opens, by name.
     """
 
-    standing: Standing
+    progress: Progress
     checks: list[Check]
     collection: dict[str, Any]
     rejected: list[losses.Rejected]
     tables: dict[str, pd.DataFrame]
 
 
-def made(found: Sources, params: Params) -> Made:
-    """Return all that is made of the sources, once."""
-    now, rejected = standing(found), losses.rejected(found)
+def compute(sources: Sources, params: Params) -> ReportData:
+    """Compute what the pages, tables and metrics share."""
+    progress, rejected = measure_progress(sources), losses.list_rejected(sources)
     tables = {
-        **relevance.tables(found),
-        "judged_besides": relevance.extra_pairs(found),
-        "reference_scores": scores.table(found.metrics["reference_runs"]),
+        **relevance.tables(sources),
+        "judged_besides": relevance.extra_pairs(sources),
+        "reference_scores": scores.table(sources.metrics["reference_runs"]),
         "rejected": pd.DataFrame(rejected, columns=losses.Rejected._fields),
     }
-    told = checks(found, now, params.report)
-    return Made(now, told, collection.figures(found), rejected, tables)
+    checks = check_collection(sources, progress, params.report)
+    return ReportData(progress, checks, collection.figures(sources), rejected, tables)
 
 
-class Shown(NamedTuple):
+class Page(NamedTuple):
     """What the report's page shows: its figures by name, and its tables by what they are about."""
 
     figures: dict[str, Figure]
@@ -80,68 +80,68 @@ class Shown(NamedTuple):
         return exports(self.figures.values(), grids)
 
 
-def shown(found: Sources, own: Made, params: Params) -> Shown:
+def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     """Return the figures and tables of the page."""
-    agreement, judged = found.metrics["agreement"], found.collection.judged
-    examples = relevance.examples(judged, found.collection.frozen)
-    runs = scores.score_grids(found.metrics["reference_runs"])
-    return Shown(
-        {figure.name: figure for figure in figures(own.tables, agreement, examples)},
+    agreement, judged = sources.metrics["agreement"], sources.collection.judged
+    examples = relevance.examples(judged, sources.collection.frozen)
+    runs = scores.score_grids(sources.metrics["reference_runs"])
+    return Page(
+        {figure.name: figure for figure in figures(data.tables, agreement, examples)},
         {
-            "tables": [make(own.collection) for make in (table_1, table_4, lengths)],
-            "besides": [relevance.extra_pairs_grid(own.tables["judged_besides"])],
+            "tables": [make(data.collection) for make in (table_1, table_4, lengths)],
+            "besides": [relevance.extra_pairs_grid(data.tables["judged_besides"])],
             "agreement": scores.agreement_grids(agreement, params.agreement.confidence),
-            "rewriting": [losses.rounds_grid(found), losses.statuses_grid(found)],
-            "table_3": [losses.table_3(found)],
-            "rejected": [losses.rejected_grid(own.rejected)],
+            "rewriting": [losses.rounds_grid(sources), losses.statuses_grid(sources)],
+            "table_3": [losses.table_3(sources)],
+            "rejected": [losses.rejections_grid(data.rejected)],
             "wide": runs.wide,
             "narrow": runs.narrow,
-            "cost": [cost(found)],
+            "cost": [cost(sources)],
         },
     )
 
 
-def steps(found: Sources) -> list[Step]:
+def steps(sources: Sources) -> list[Step]:
     """Return what the lead does next, as far as tables tell; of a finished campaign nothing."""
     situation = Situation(
-        found.collection.campaign,
-        found.state,
-        shown=not found.collection.pairs.empty,
-        released=found.released,
+        sources.collection.campaign,
+        sources.state,
+        shown=not sources.collection.pairs.empty,
+        released=sources.released,
     )
-    return [] if found.released else next_steps(situation)
+    return [] if sources.released else next_steps(situation)
 
 
-def report_page(found: Sources, own: Made, page: Shown) -> str:
+def report_page(sources: Sources, data: ReportData, page: Page) -> str:
     """Return the report."""
     return render(
         "report.html.j2",
-        campaign=found.collection.campaign,
-        standing=own.standing,
-        steps=steps(found),
-        checks=own.checks,
+        campaign=sources.collection.campaign,
+        progress=data.progress,
+        steps=steps(sources),
+        checks=data.checks,
         figures=page.figures,
         grids=page.grids,
-        alike_text=scores.alike_text(found.metrics["agreement"]["similarity_1"]),
+        alike_text=scores.alike_text(sources.metrics["agreement"]["similarity_1"]),
     )
 
 
-def lead_page(found: Sources, now: Standing) -> str:
+def lead_page(sources: Sources, progress: Progress) -> str:
     """Return the lead's page."""
-    disputed = lead.disputed(found)
+    disputed = lead.list_disputed(sources)
     return render(
         "lead.html.j2",
-        campaign=found.collection.campaign,
-        standing=now,
-        steps=steps(found),
-        flags=[*lead.flags(found.annotators), *lead.absent(found.state)],
-        as_of=lead.as_of(found.state),
-        forecast=lead.forecast(found.state),
-        pace=lead.pace(found.state),
-        workload=lead.workload(found.state),
-        refused=lead.refused(found.rejected_judgments),
-        people=lead.people(found.annotators),
-        couples=lead.couples(found.annotator_pairs),
+        campaign=sources.collection.campaign,
+        progress=progress,
+        steps=steps(sources),
+        flags=[*lead.flags(sources.annotators), *lead.absent(sources.state)],
+        as_of=lead.format_plan_time(sources.state),
+        forecast=lead.forecast(sources.state),
+        pace=lead.pace(sources.state),
+        workload=lead.workload(sources.state),
+        refused=lead.count_refused(sources.rejected_judgments),
+        people=lead.people(sources.annotators),
+        couples=lead.couples(sources.annotator_pairs),
         disputed=disputed[: lead.SHOWN],
         number=len(disputed),
     )
@@ -150,19 +150,19 @@ def lead_page(found: Sources, now: Standing) -> str:
 def main() -> None:
     """Write both pages, their figures and tables as files, and the collection's metrics."""
     params = load()
-    found = sources.read(params)
-    own = made(found, params)
-    page = shown(found, own, params)
-    _write(REPORT / "index.html", report_page(found, own, page))
-    _write(LEAD_PAGE, lead_page(found, own.standing))
+    sources = read_sources(params)
+    data = compute(sources, params)
+    page = build_page(sources, data, params)
+    _write(REPORT / "index.html", report_page(sources, data, page))
+    _write(LEAD_PAGE, lead_page(sources, data.progress))
     for export in page.files:
         _write(REPORT / export.path, export.text)
     for name in PLOTTED:
-        csv_files.write_csv(PLOTS / f"{name}.csv", own.tables[name])
-    verdicts = {check.name: check.verdict for check in own.checks}
-    cli.write_metrics("report", {"checks": verdicts, "collection": own.collection})
+        csv_files.write_csv(PLOTS / f"{name}.csv", data.tables[name])
+    verdicts = {check.name: check.verdict for check in data.checks}
+    cli.write_metrics("report", {"checks": verdicts, "collection": data.collection})
     passed = list(verdicts.values()).count("pass")
-    text = own.standing.text.lower()
+    text = data.progress.text.lower()
     cli.log(f"report: {passed} of {len(verdicts)} checks pass; {text} See {REPORT / 'index.html'}")
 
 

@@ -69,10 +69,10 @@ def distinct_moments(moments: pd.DataFrame) -> list[Moment]:
     return [Moment(*row) for row in first[["moment_id", "description"]].to_numpy()]
 
 
-def rewrite(moments: pd.DataFrame, rewriter: Rewriter, check_: Check, repairs: int) -> RepairResult:
+def rewrite(moments: pd.DataFrame, rewriter: Rewriter, look: Check, repairs: int) -> RepairResult:
     """Return one checked caption per moment; a text that occurs twice is rerun once."""
     distinct = distinct_moments(moments)
-    done = rewrite_and_repair(distinct, rewriter, check_, repairs)
+    done = rewrite_and_repair(distinct, rewriter, look, repairs)
     id_by_text = {moment.description: moment.moment_id for moment in distinct}
     by_text = [id_by_text[description] for description in moments["description"]]
     captions = done.captions.set_index("moment_id").loc[by_text].reset_index(drop=True)
@@ -88,7 +88,7 @@ def count_replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.Data
     joined = select_in_use(captions).merge(moments[["moment_id", "description"]], on="moment_id")
     changed = joined[joined["caption"] != joined["description"]]
     pairs = zip(changed["description"], changed["caption"], strict=True)
-    counts = Counter((found.word, found.gender) for pair in pairs for found in extract(*pair))
+    counts = Counter((one.word, one.gender) for pair in pairs for one in extract(*pair))
     rows = [(word, gender, count) for (word, gender), count in counts.items()]
     table = pd.DataFrame(rows, columns=["word", "gender", "count"])
     return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
@@ -130,9 +130,9 @@ def list_names(run: RewriteRun, captions: pd.DataFrame, moments: pd.DataFrame) -
 
 def list_doubts(run: RewriteRun, captions: pd.DataFrame) -> pd.DataFrame:
     """Return the captions, as rewritten, with what may be a name: `review.DOUBTS`."""
-    open_ = captions[captions["status"].isin(["passed", "repaired", "failed"])]
-    found = run.doubts(list(open_["caption"])) if run.doubts else [[] for _ in open_.index]
-    return names_found.list_doubts(list(open_["moment_id"]), found)
+    undecided = captions[captions["status"].isin(["passed", "repaired", "failed"])]
+    doubts = run.doubts(list(undecided["caption"])) if run.doubts else [[] for _ in undecided.index]
+    return names_found.list_doubts(list(undecided["moment_id"]), doubts)
 
 
 def figures(
@@ -157,7 +157,7 @@ def main() -> None:
     decisions = review.read(moments["moment_id"])  # before anything is tagged or paid for
     run = rewrite_by_params(params, moments, tables.CAST.read())
     captions = review.decide(run.result.captions, decisions)[tables.CAPTIONS.columns]
-    for line in review.outdated_lines(run.result.captions, decisions):
+    for line in review.list_outdated_lines(run.result.captions, decisions):
         place = f"{tables.REVIEW.path}, line {line}"
         cli.log(f"{place}: the caption has changed since it was kept; decide again")
     replaced = count_replacements(captions, moments)

@@ -61,11 +61,11 @@ def split_guideline(text: str) -> Guideline:
     Raises:
         GuidelineError: the head is missing or wrong.
     """
-    found = _HEAD.fullmatch(text)
-    if found is None:
+    parts = _HEAD.fullmatch(text)
+    if parts is None:
         raise GuidelineError(f"{NAME}: it must begin with a head between two lines of ---")
     try:
-        written = YAML(typ="safe", pure=True).load(found[1])
+        written = YAML(typ="safe", pure=True).load(parts[1])
     except YAMLError as exc:
         raise GuidelineError(f"{NAME}: not YAML ({' '.join(str(exc).split())})") from exc
     head = validate(Head, written, NAME, GuidelineError)
@@ -75,4 +75,4 @@ def split_guideline(text: str) -> Guideline:
         raise GuidelineError(f"{NAME}: reasons: must be {', '.join(get_args(ReasonName))}")
     if len({reason.key for reason in head.reasons.values()}) != len(head.reasons):
         raise GuidelineError(f"{NAME}: reasons: two reasons have the same key")
-    return Guideline(head, found[2])
+    return Guideline(head, parts[2])

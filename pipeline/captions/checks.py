@@ -71,9 +71,9 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     texts = _Texts(captions, named, descriptions or [], described)
     alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
     if texts.descriptions and encoder is not None:
-        alike[:] = similarities(*texts.compared(masked=limits.masked), encoder)
+        alike[:] = similarities(*texts.select_texts(masked=limits.masked), encoder)
     if texts.descriptions and limits.min_detail is not None:
-        detail[:] = details.shares_kept(texts.descriptions, captions, texts.described)
+        detail[:] = details.detail_shares(texts.descriptions, captions, texts.described)
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
     return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
 
@@ -86,7 +86,7 @@ class _Texts(NamedTuple):
     descriptions: Sequence[str]
     described: Sequence[Sequence[Span]]
 
-    def compared(self, *, masked: bool) -> tuple[Sequence[str], Sequence[str]]:
+    def select_texts(self, *, masked: bool) -> tuple[Sequence[str], Sequence[str]]:
         """Return what the encoder compares: both as they are, or both without their people."""
         if not masked:
             return self.captions, self.descriptions

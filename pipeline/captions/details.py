@@ -51,17 +51,17 @@ def mask(text: str, names: Iterable[Span]) -> str:
     masked, end = "", 0
     for name in sorted(names):
         if name.start >= end:
-            masked += _untitled(text[end : name.start]) + MASK
+            masked += _drop_titles(text[end : name.start]) + MASK
         end = max(end, name.end)
     masked += text[end:]
     return masked[:1].upper() + masked[1:]
 
 
-def _untitled(left: str) -> str:
+def _drop_titles(left: str) -> str:
     """Return what stands before a name, without the titles right before it: `and Dr. `."""
     last = list(truecase.words(left))[-1:]
     if last and last[0].key in lexicon.TITLES and not left[last[0].end :].strip(". "):
-        return _untitled(left[: last[0].start])
+        return _drop_titles(left[: last[0].start])
     return left
 
 
@@ -84,18 +84,18 @@ def _stem(word: str) -> str:
     return str(_STEMMER.stemWord(word))
 
 
-def share_kept(description: Counter[str], caption: Counter[str]) -> float:
+def detail_share(description: Counter[str], caption: Counter[str]) -> float:
     """Return the share of a description's details that its caption keeps, 0 to 1; 1 of none."""
     return (description & caption).total() / description.total() if description else 1.0
 
 
-def shares_kept(
+def detail_shares(
     descriptions: Sequence[str],
     captions: Sequence[str],
     names: Sequence[Sequence[Span]],
 ) -> list[float]:
     """Return for each pair the share of details kept; `names` are those of the descriptions."""
     return [
-        share_kept(details(description, spans), details(caption))
+        detail_share(details(description, spans), details(caption))
         for description, caption, spans in zip(descriptions, captions, names, strict=True)
     ]

@@ -104,10 +104,10 @@ class LlmRewriter:
             UsageError: there is no key, and one is needed.
         """
         with self._cache.lock():
-            round_ = self._round(moments, attempt)
-            asyncio.run(self._settle(round_))
+            current = self._round(moments, attempt)
+            asyncio.run(self._settle(current))
         for moment in moments:
-            yield Rewrite(moment.moment_id, *round_.results[moment.description])
+            yield Rewrite(moment.moment_id, *current.results[moment.description])
 
     def estimate(self, moments: Sequence[Moment], repairs: int = 0) -> Estimate:
         """Return what rewriting would take; nothing is sent, and no key is needed.
@@ -164,39 +164,39 @@ class LlmRewriter:
             settings.extra,
         )
 
-    async def _settle(self, round_: Round) -> None:
+    async def _settle(self, current: Round) -> None:
         """Bring every description of a round to its end."""
-        self.spent.cache_hits += len(round_.stored)
-        self.spent.reused += round_.reused
-        if not round_.is_stored:
+        self.spent.cache_hits += len(current.stored)
+        self.spent.reused += current.reused
+        if not current.is_stored:
             self._endpoint.require_key()
         async with Client(self._endpoint, self._settings.timeout) as client:
-            with progress("rewrite", total=round_.size, unit="texts") as bar:
-                bar.update(len(round_.results))
+            with progress("rewrite", total=current.size, unit="texts") as bar:
+                bar.update(len(current.results))
                 session = Session(client, self._policy, self._cache, self.spent, self._breaker)
-                if self._settings.mode == "batch" and not round_.is_stored:
+                if self._settings.mode == "batch" and not current.is_stored:
                     tokens = self._settings.batch_tokens
                     batches = Batches(session, max_tokens=tokens, poll=self._poll)
-                    await batches.fill(round_.missing())
+                    await batches.fill(current.missing())
                 # What no batch can settle, a bad answer or a refused request, goes on from here.
-                await self._online(session, round_, bar)
+                await self._online(session, current, bar)
         # One description may be to blame for it; several fail for a reason that all share.
-        if round_.size > 1 and not self.spent.was_answered:
+        if current.size > 1 and not self.spent.was_answered:
             raise self._unsettled.error()
-        for key, entry in round_.serving():
-            likely_in = partial(round_.likely_in, entry)
+        for key, entry in current.serving():
+            likely_in = partial(current.likely_in, entry)
             self.spent.note_serving(key, entry.answer, likely_in, entry.share)
 
-    async def _online(self, session: Session, round_: Round, bar: "tqdm[Any]") -> None:
+    async def _online(self, session: Session, current: Round, bar: "tqdm[Any]") -> None:
         in_flight = self._settings.in_flight
         dispatcher = Dispatcher(session, Limiter(self._budget, in_flight))
-        if round_.has_captions:
+        if current.has_captions:
             self._breaker.prove()
 
         async def settle(chunk: Chunk) -> None:
-            await round_.settle(chunk, dispatcher.ask)
+            await current.settle(chunk, dispatcher.ask)
             bar.set_postfix_str(f"{self.spent.cost:.4f} USD", refresh=False)
             bar.update(len(chunk.descriptions))
 
-        jobs = (partial(settle, chunk) for chunk in round_.chunks)
+        jobs = (partial(settle, chunk) for chunk in current.chunks)
         await dispatcher.run(jobs, _OPEN * in_flight)

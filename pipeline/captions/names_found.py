@@ -40,7 +40,7 @@ def table(moments: Iterable[DescribedMoment]) -> pd.DataFrame:
     instead: dict[str, Counter[str]] = defaultdict(Counter)
     examples: dict[str, str] = {}
     for moment in moments:
-        for word, stands in _replaced(moment).items():
+        for word, stands in _match_names(moment).items():
             counts[word] += 1
             instead[word][stands] += 1
             examples.setdefault(word, moment.description)
@@ -55,22 +55,24 @@ def _most_frequent(words: Counter[str]) -> list[str]:
     return sorted(words, key=lambda word: (-words[word], word))
 
 
-def _replaced(moment: DescribedMoment) -> dict[str, str]:
+def _match_names(moment: DescribedMoment) -> dict[str, str]:
     """Return each name of a description with what stands for it in the caption."""
     if not moment.names:
         return {}
-    found = extract(moment.description, moment.caption)
-    return {span.text: _stands_for(span.text, moment.caption, found) for span in moment.names}
+    replacements = extract(moment.description, moment.caption)
+    return {
+        span.text: _stands_for(span.text, moment.caption, replacements) for span in moment.names
+    }
 
 
-def _stands_for(name: str, caption: str, found: Sequence[Replacement]) -> str:
+def _stands_for(name: str, caption: str, replacements: Sequence[Replacement]) -> str:
     if name in caption:
         return LEFT
     words = set(name.split())
-    return next((one.word for one in found if words & set(one.name.split())), GONE)
+    return next((one.word for one in replacements if words & set(one.name.split())), GONE)
 
 
-def list_doubts(moment_ids: Sequence[str], found: Iterable[Sequence[Doubt]]) -> pd.DataFrame:
+def list_doubts(moment_ids: Sequence[str], doubts: Iterable[Sequence[Doubt]]) -> pd.DataFrame:
     """Return the moments whose captions hold doubtful names, a row each: `DOUBTS`.
 
     `score` is the tagger's, of the surest; `names` gives each word and why it is no name.
@@ -79,10 +81,10 @@ def list_doubts(moment_ids: Sequence[str], found: Iterable[Sequence[Doubt]]) -> 
         (
             moment_id,
             WEAK,
-            max(doubt.span.score for doubt in found_here),
-            "; ".join(f"{doubt.span.text} ({doubt.reason})" for doubt in found_here),
+            max(doubt.span.score for doubt in own),
+            "; ".join(f"{doubt.span.text} ({doubt.reason})" for doubt in own),
         )
-        for moment_id, found_here in zip(moment_ids, found, strict=True)
-        if found_here
+        for moment_id, own in zip(moment_ids, doubts, strict=True)
+        if own
     ]
     return pd.DataFrame(rows, columns=DOUBTS)

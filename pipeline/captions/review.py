@@ -55,14 +55,14 @@ def validate(decisions: pd.DataFrame, moment_ids: Collection[str]) -> pd.DataFra
         ReviewError: a decision names a moment that the corpus does not have, or is neither a
             caption of one line nor `drop`, `keep` or `keep` with the hash of a wording.
     """
-    known, rows = set(moment_ids), decisions.itertuples(name=None)
-    captions = [_decision(line, moment_id, text, known) for line, moment_id, text in rows]
+    existing, rows = set(moment_ids), decisions.itertuples(name=None)
+    captions = [_decision(line, moment_id, text, existing) for line, moment_id, text in rows]
     return decisions.assign(caption=pd.Series(captions, decisions.index, dtype="str"))
 
 
-def _decision(line: int, moment_id: str, text: str, known: Collection[str]) -> str:
+def _decision(line: int, moment_id: str, text: str, existing: Collection[str]) -> str:
     place, decision = f"{tables.REVIEW.path}, line {line}", text.strip()
-    if moment_id not in known:
+    if moment_id not in existing:
         raise ReviewError(f"{place}: there is no moment {moment_id!r}; remove the line")
     if not is_line(decision):
         raise ReviewError(f"{place}: {decision!r} holds a line end or a control character")
@@ -103,7 +103,7 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     return result
 
 
-def outdated_lines(captions: pd.DataFrame, decisions: pd.DataFrame) -> list[int]:
+def list_outdated_lines(captions: pd.DataFrame, decisions: pd.DataFrame) -> list[int]:
     """Return the lines of the decisions that keep a wording which the moment no longer has."""
     now = dict(zip(captions["moment_id"], _keep_orders(captions), strict=True))
     bound = decisions[decisions["caption"].map(lambda text: BOUND.fullmatch(text) is not None)]

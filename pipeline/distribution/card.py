@@ -58,50 +58,52 @@ DEFAULT = "qrels"
 ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
 
 
-def card(found: Collection, facts: Facts, meanings: dict[str, Any], params: Params) -> ReleaseFile:
+def card(
+    collection: Collection, facts: Facts, meanings: dict[str, Any], params: Params
+) -> ReleaseFile:
     """Return the card: head, warnings, tables, files and rules."""
     levels = meanings["levels"]
     names = [levels[str(level)]["name"] for level in range(len(levels))]
     release, batch = params.release, params.candidates.batch
     sections = [
-        _head(found, facts, params),
+        _head(collection, facts, params),
         f"# {_line(facts.name)} {_line(release.version)}\n",
-        *(f"> **{_line(text)}**\n" for text in warnings(found, facts)),
+        *(f"> **{_line(text)}**\n" for text in warnings(collection, facts)),
         ABOUT,
         "## How it was made\n",
         "".join(f"* **{_line(topic)}.** {_line(text)}\n" for topic, text in facts.said.items()),
         "## The collection\n",
-        _table(figures.collection_table(found)),
-        _outcomes(found),
+        _table(figures.collection_table(collection)),
+        _outcomes(collection),
         "## Levels\n",
         _meanings(meanings),
-        _table(figures.level_table(found, names)),
+        _table(figures.level_table(collection, names)),
         "## Judged and relevant candidates of a query\n",
-        _table(figures.query_table(found, batch)),
+        _table(figures.query_table(collection, batch)),
         "## Files\n",
         FILES,
         "## Rules\n",
         RULES.format(rounding=ROUNDING[params.consensus.rounding]),
-        *_origin(found, params),
+        *_origin(collection, params),
     ]
     return ReleaseFile("\n".join(sections).encode())
 
 
-def _head(found: Collection, facts: Facts, params: Params) -> str:
+def _head(collection: Collection, facts: Facts, params: Params) -> str:
     release = params.release
-    license_ = {"license": DoubleQuotedScalarString(release.license)} if release.license else {}
+    terms = {"license": DoubleQuotedScalarString(release.license)} if release.license else {}
     head = {
         "pretty_name": DoubleQuotedScalarString(facts.name),
-        **license_,
+        **terms,
         "language": [DoubleQuotedScalarString(facts.language)],  # `no` is no truth value
         "task_categories": ["text-retrieval"],
         "tags": [
             "video-moment-retrieval",
             "ranked-video-moment-retrieval",
-            *(["rehearsal"] if found.rehearsal else []),
-            *([] if found.complete else ["incomplete"]),
+            *(["rehearsal"] if collection.rehearsal else []),
+            *([] if collection.complete else ["incomplete"]),
         ],
-        "configs": configs(found, params.pseudo.top),
+        "configs": configs(collection, params.pseudo.top),
     }
     stream = io.StringIO()
     yaml = YAML()
@@ -110,7 +112,7 @@ def _head(found: Collection, facts: Facts, params: Params) -> str:
     return f"---\n{stream.getvalue()}---\n"
 
 
-def configs(found: Collection, sizes: list[int]) -> list[dict[str, Any]]:
+def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
     """Return what the hub offers to load: four tables, and the training sets by size.
 
     All of them are Parquet, for `load_dataset` reads every file of a folder in one way; and it
@@ -122,8 +124,8 @@ def configs(found: Collection, sizes: list[int]) -> list[dict[str, Any]]:
         default = {"default": True} if name == DEFAULT else {}
         return {"config_name": name, **default, "data_files": listed}
 
-    corpus = [config("corpus", {"corpus": CORPUS_FILE})] if len(found.pairs) else []
-    splits = [split for split in JUDGED_SPLITS if (found.queries["split"] == split).any()]
+    corpus = [config("corpus", {"corpus": CORPUS_FILE})] if len(collection.pairs) else []
+    splits = [split for split in JUDGED_SPLITS if (collection.queries["split"] == split).any()]
     tables = (DEFAULT, "queries", "top_ranked") if splits else ()
     return [
         *corpus,
@@ -132,8 +134,8 @@ def configs(found: Collection, sizes: list[int]) -> list[dict[str, Any]]:
     ]
 
 
-def _outcomes(found: Collection) -> str:
-    now = found.counts
+def _outcomes(collection: Collection) -> str:
+    now = collection.counts
     return (
         f"People were shown {now['pairs']:,} pairs; {now['votes']:,} votes count. Agreed by two"
         f" {now['pairs_two']:,}, by four {now['pairs_four']:,}, adjudicated"
@@ -145,8 +147,8 @@ def _outcomes(found: Collection) -> str:
 
 def _meanings(meanings: dict[str, Any]) -> str:
     rows = [
-        f"* **{level} {_line(told['name'])}**: {_line(told['meaning'])}\n"
-        for level, told in sorted(meanings["levels"].items(), reverse=True)
+        f"* **{level} {_line(meaning['name'])}**: {_line(meaning['meaning'])}\n"
+        for level, meaning in sorted(meanings["levels"].items(), reverse=True)
     ]
     return f"As the guideline says, version {_line(meanings['guideline'])}:\n\n" + "".join(rows)
 
@@ -157,17 +159,17 @@ def _table(rows: list[Row]) -> str:
     return "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
 
 
-def _origin(found: Collection, params: Params) -> list[str]:
+def _origin(collection: Collection, params: Params) -> list[str]:
     release = params.release
-    told = {
-        "Campaign": found.campaign.name if found.campaign else "none",
+    details = {
+        "Campaign": collection.campaign.name if collection.campaign else "none",
         "License": release.license,
         "Address": release.url,
         "To be cited as": release.citation,
     }
-    lines = [f"* {name}: {_line(text)}\n" for name, text in told.items() if text]
-    made = "Built by MomentRank after the method of TVR-Ranking (Liang et al., 2024).\n"
-    return ["## Origin\n", "".join(lines), made]
+    lines = [f"* {name}: {_line(text)}\n" for name, text in details.items() if text]
+    method = "Built by MomentRank after the method of TVR-Ranking (Liang et al., 2024).\n"
+    return ["## Origin\n", "".join(lines), method]
 
 
 def _line(text: str) -> str:

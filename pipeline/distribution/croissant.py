@@ -62,7 +62,7 @@ RECORDS: dict[str, dict[str, str]] = {
 }
 """The columns of each file that records are made of; `[]` marks lists."""
 
-MADE = {
+TOPICS = {
     "dataCollection": ["Corpus"],
     "dataPreprocessingProtocol": ["Captions and queries", "Encoder"],
     "dataAnnotationProtocol": ["Annotators"],
@@ -92,11 +92,13 @@ CONTEXT: dict[str, Any] = {
 }
 
 
-def croissant(found: Collection, facts: Facts, params: Params, parts: ReleaseFiles) -> ReleaseFile:
+def croissant(
+    collection: Collection, facts: Facts, params: Params, parts: ReleaseFiles
+) -> ReleaseFile:
     """Return the description of all the files given."""
     release = params.release
-    about = " ".join([*warnings(found, facts), *ABOUT.split()])
-    told = {
+    about = " ".join([*warnings(collection, facts), *ABOUT.split()])
+    document = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": facts.name,
@@ -106,12 +108,12 @@ def croissant(found: Collection, facts: Facts, params: Params, parts: ReleaseFil
         "url": release.url,
         "citeAs": release.citation or f"{facts.name}, version {release.version}",
         "version": release.version,
-        "datePublished": found.date,
-        **{f"rai:{term}": _topics(facts, topics) for term, topics in MADE.items()},
+        "datePublished": collection.date,
+        **{f"rai:{term}": _topics(facts, topics) for term, topics in TOPICS.items()},
         "distribution": [_file(path, part) for path, part in sorted(parts.items())],
         "recordSet": [_record_set(path, columns) for path, columns in RECORDS.items()],
     }
-    return json_object({name: value for name, value in told.items() if value is not None})
+    return json_object({name: value for name, value in document.items() if value is not None})
 
 
 def _topics(facts: Facts, topics: Sequence[str]) -> str:

@@ -51,17 +51,17 @@ class Facts(NamedTuple):
     missing: list[str]
 
 
-def facts(found: Collection, params: Params, agreement: Mapping[str, Any]) -> Facts:
+def collect_facts(collection: Collection, params: Params, agreement: Mapping[str, Any]) -> Facts:
     """Return what is known of the collection.
 
     Raises:
         ReleaseError: a closed campaign would go out without its name, terms or source, or
             `release.language` is not that of the queries.
     """
-    corpus = params.release.corpus or corpus_of(params)
+    corpus = params.release.corpus or name_corpus(params)
     given = {**params.release.model_dump(), "corpus": corpus}
     missing = [f"release.{key}" for key in ASKED_FOR if given[key] is None]
-    if missing and found.status == "closed" and not found.rehearsal:
+    if missing and collection.status == "closed" and not collection.rehearsal:
         raise ReleaseError(
             f"params.yaml: {', '.join(missing)}: not given, and a closed campaign is released with"
             " all of them: only you know what the collection is called, under which terms it goes"
@@ -74,16 +74,18 @@ def facts(found: Collection, params: Params, agreement: Mapping[str, Any]) -> Fa
         "Captions and queries": _captions(params),
         "Encoder": f"{_encoder(params)} chose which moments people judged, by the similarity of"
         " query and caption.",
-        "Annotators": _annotators(found),
+        "Annotators": _annotators(collection),
         "Agreement": _agreement(agreement),
         "Known bias": _bias(params),
         "What systems may read": NO_CAPTIONS,
     }
-    shown = f"{name} (rehearsal)" if found.rehearsal else name
-    return Facts(shown, language_of(found.frozen["query"], params), said, agreement, missing)
+    shown = f"{name} (rehearsal)" if collection.rehearsal else name
+    return Facts(
+        shown, choose_language(collection.frozen["query"], params), said, agreement, missing
+    )
 
 
-def language_of(queries: Iterable[str], params: Params) -> str:
+def choose_language(queries: Iterable[str], params: Params) -> str:
     """Return the queries' language: as `release.language` says, or as it is detected.
 
     Raises:
@@ -101,7 +103,7 @@ def language_of(queries: Iterable[str], params: Params) -> str:
     return said
 
 
-def corpus_of(params: Params) -> str | None:
+def name_corpus(params: Params) -> str | None:
     """Return which corpus it is, if the format of its file says so."""
     if params.ingest.source.startswith(SAMPLE):
         return DRAWN
@@ -134,8 +136,8 @@ def _encoder(params: Params) -> str:
     return f"The sentence encoder {name} ({own.pooling} pooling{revision})"
 
 
-def _annotators(found: Collection) -> str:
-    people = found.votes["worker"].nunique()
+def _annotators(collection: Collection) -> str:
+    people = collection.votes["worker"].nunique()
     return f"{people:,} people judged, two of them each pair, and four where the two lay apart."
 
 

@@ -48,10 +48,10 @@ def per_query(judged: pd.DataFrame, lowest: int = RELEVANT) -> pd.Series:
     return counted.groupby(judged["query_id"]).sum()
 
 
-def collection_table(found: Collection) -> list[Row]:
+def collection_table(collection: Collection) -> list[Row]:
     """Return size and lengths: queries, moments, videos, words, seconds."""
     return _by_split(
-        found,
+        collection,
         {
             "queries": lambda part: f"{len(part.queries):,}",
             "judged pairs": lambda part: f"{len(part.pairs):,}",
@@ -66,16 +66,16 @@ def collection_table(found: Collection) -> list[Row]:
     )
 
 
-def level_table(found: Collection, names: Sequence[str]) -> list[Row]:
+def level_table(collection: Collection, names: Sequence[str]) -> list[Row]:
     """Return how many pairs have each level, by its name."""
-    of = {f"{level} {name}": partial(_of_level, level) for level, name in enumerate(names)}
-    return _by_split(found, dict(of))
+    shares = {f"{level} {name}": partial(_of_level, level) for level, name in enumerate(names)}
+    return _by_split(collection, dict(shares))
 
 
-def query_table(found: Collection, batch: int) -> list[Row]:
+def query_table(collection: Collection, batch: int) -> list[Row]:
     """Return how many candidates of a query were judged, and how many are relevant."""
     return _by_split(
-        found,
+        collection,
         {
             "judged candidates of a query (mean)": lambda part: _mean(part.sizes),
             f"queries with at most {batch}": lambda part: _share(part.sizes <= batch),
@@ -86,9 +86,9 @@ def query_table(found: Collection, batch: int) -> list[Row]:
     )
 
 
-def _by_split(found: Collection, figures: Figures) -> list[Row]:
+def _by_split(collection: Collection, figures: Figures) -> list[Row]:
     """Return a header and a row for each figure; a column for each split, and one for both."""
-    both = Judged(found.queries, found.judged)
+    both = Judged(collection.queries, collection.judged)
     parts = [Judged(*(frame[frame["split"] == split] for frame in both)) for split in JUDGED_SPLITS]
     rows = [[name, *map(figure, [*parts, both])] for name, figure in figures.items()]
     return [["", "validation", "test", "both"], *rows]

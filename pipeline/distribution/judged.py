@@ -17,32 +17,32 @@ _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
 """What ends a line or a field for some reader of tab-separated text."""
 
 
-def judged_parts(found: Collection, meanings: dict[str, Any]) -> ReleaseFiles:
+def build_judgment_files(collection: Collection, meanings: dict[str, Any]) -> ReleaseFiles:
     """Return the files that hold queries, levels and votes."""
-    split = found.judged["split"]
-    of = {name: found.judged[split == name] for name in JUDGED_SPLITS}
+    split = collection.judged["split"]
+    by_split = {name: collection.judged[split == name] for name in JUDGED_SPLITS}
     return {
-        **{f"{name}.json": _relevant_moments(found, of[name]) for name in JUDGED_SPLITS},
-        **{f"qrels/{name}.qrels": _segments(of[name]) for name in JUDGED_SPLITS},
-        **{f"qrels/{name}.moments.qrels": _moments(of[name]) for name in JUDGED_SPLITS},
+        **{f"{name}.json": _relevant_moments(collection, by_split[name]) for name in JUDGED_SPLITS},
+        **{f"qrels/{name}.qrels": _segments(by_split[name]) for name in JUDGED_SPLITS},
+        **{f"qrels/{name}.moments.qrels": _moments(by_split[name]) for name in JUDGED_SPLITS},
         "qrels/levels.json": json_object(meanings),
-        "queries.tsv": _queries(found.queries),
-        **_tables(found),
+        "queries.tsv": _queries(collection.queries),
+        **_tables(collection),
     }
 
 
-def _relevant_moments(found: Collection, judged: pd.DataFrame) -> ReleaseFile:
+def _relevant_moments(collection: Collection, judged: pd.DataFrame) -> ReleaseFile:
     """Return `{query_id, query, relevant_moment}` for each query, moments by rank.
 
     Where the query's own id is no number, it is its `query_key`.
     """
-    numbers = query_numbers(found.frozen["query_id"])
-    texts = dict(zip(found.frozen["query_id"], found.frozen["query"], strict=True))
+    numbers = query_numbers(collection.frozen["query_id"])
+    texts = dict(zip(collection.frozen["query_id"], collection.frozen["query"], strict=True))
     times = pd.Series(judged[["start", "end"]].to_numpy().tolist(), judged.index, dtype=object)
-    told = judged.assign(timestamp=times).rename(
+    rows = judged.assign(timestamp=times).rename(
         columns={"video_id": "video_name", "level": "relevance"}
     )
-    moments = told[list(MOMENT)].to_dict("records")
+    moments = rows[list(MOMENT)].to_dict("records")
     by_query: dict[str, list[Any]] = {}
     for query, moment in zip(judged["query_id"], moments, strict=True):
         by_query.setdefault(query, []).append(moment)
@@ -80,8 +80,8 @@ def _queries(queries: pd.DataFrame) -> ReleaseFile:
     return ReleaseFile("".join(["query_id\tquery\tsplit\tnumber\n", *lines]).encode(), len(lines))
 
 
-def _tables(found: Collection) -> ReleaseFiles:
-    votes, pairs = found.votes, found.pairs.rename(columns={"video_id": "video_name"})
+def _tables(collection: Collection) -> ReleaseFiles:
+    votes, pairs = collection.votes, collection.pairs.rename(columns={"video_id": "video_name"})
     without = votes[votes["level"].isna()]
     scored = votes[votes["level"].notna()].rename(columns={"level": "relevance"})
     return {

@@ -15,20 +15,20 @@ NONE = "No campaign was opened: there are no judgments."
 SIMULATED = "This is a rehearsal: its judgments may be simulated, and say nothing of any video."
 
 
-def warnings(found: Collection, facts: Facts) -> list[str]:
+def warnings(collection: Collection, facts: Facts) -> list[str]:
     """Return what a reader must know before the first number, in whole sentences."""
-    unfinished = {"open": OPEN, "closed": LEFT, "not opened": NONE}[found.status]
-    said = [SIMULATED] if found.rehearsal else []
-    if not found.complete:
-        said.append(f"Incomplete. {unfinished} {progress(found)}")
+    unfinished = {"open": OPEN, "closed": LEFT, "not opened": NONE}[collection.status]
+    said = [SIMULATED] if collection.rehearsal else []
+    if not collection.complete:
+        said.append(f"Incomplete. {unfinished} {progress(collection)}")
     if facts.missing:
         said.append(f"Not for publication: params.yaml does not say {', '.join(facts.missing)}.")
     return said
 
 
-def progress(found: Collection) -> str:
+def progress(collection: Collection) -> str:
     """Return how far the judging is, in one sentence."""
-    now = found.counts
+    now = collection.counts
     return (
         f"{now['pairs_with_level']:,} of {now['pairs']:,} pairs that were shown have a level,"
         f" {now['pairs_waiting']:,} wait, {now['pairs_given_up']:,} were given up;"
@@ -36,25 +36,27 @@ def progress(found: Collection) -> str:
     )
 
 
-def manifest(found: Collection, facts: Facts, params: Params, parts: ReleaseFiles) -> ReleaseFile:
+def manifest(
+    collection: Collection, facts: Facts, params: Params, parts: ReleaseFiles
+) -> ReleaseFile:
     """Return the manifest of all the files but itself.
 
     The training sets are another stage's, which tells their hashes in train_manifest.json.
     """
-    campaign = found.campaign
-    told: dict[str, Any] = {
+    campaign = collection.campaign
+    content: dict[str, Any] = {
         "name": facts.name,
         "version": params.release.version,
-        "date": found.date,
-        "complete": found.complete,
-        "rehearsal": found.rehearsal,
-        "warnings": warnings(found, facts),
+        "date": collection.date,
+        "complete": collection.complete,
+        "rehearsal": collection.rehearsal,
+        "warnings": warnings(collection, facts),
         "made": facts.said,
         "agreement": facts.agreement,
         "campaign": None if campaign is None else campaign.model_dump(),
-        "standing": found.counts,
-        "params": settings.used(params),
+        "standing": collection.counts,
+        "params": settings.select_settings(params),
         "files": to_json({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",
     }
-    return json_object(told)
+    return json_object(content)

@@ -27,41 +27,41 @@ TOP_RANKED = pa.schema({"query-id": TEXT, "corpus-ids": TEXTS})
 CORPUS_FILE = "corpus/corpus.parquet"
 
 
-def mteb_parts(found: Collection) -> ReleaseFiles:
+def build_mteb_files(collection: Collection) -> ReleaseFiles:
     """Return the four tables; all but the corpus have a file for each split."""
-    parts: ReleaseFiles = {CORPUS_FILE: _corpus(found)}
+    parts: ReleaseFiles = {CORPUS_FILE: _corpus(collection)}
     for split in JUDGED_SPLITS:
-        parts[f"queries/{split}.parquet"] = _queries(found, split)
-        parts[f"qrels/{split}.parquet"] = _qrels(found, split)
-        parts[f"top_ranked/{split}.parquet"] = _top_ranked(found, split)
+        parts[f"queries/{split}.parquet"] = _queries(collection, split)
+        parts[f"qrels/{split}.parquet"] = _qrels(collection, split)
+        parts[f"top_ranked/{split}.parquet"] = _top_ranked(collection, split)
     return parts
 
 
-def _corpus(found: Collection) -> ReleaseFile:
+def _corpus(collection: Collection) -> ReleaseFile:
     """Return every moment that was shown, as it was last, by id; its title is the video."""
-    moments = found.pairs.drop_duplicates("moment_id", keep="last").sort_values("moment_id")
+    moments = collection.pairs.drop_duplicates("moment_id", keep="last").sort_values("moment_id")
     source = {"_id": "moment_id", "title": "video_id", "text": "caption"}
     names = {name: source.get(name, name) for name in CORPUS.names}
     return parquet({name: moments[column].tolist() for name, column in names.items()}, CORPUS)
 
 
-def _queries(found: Collection, split: str) -> ReleaseFile:
-    queries = found.queries[found.queries["split"] == split]
+def _queries(collection: Collection, split: str) -> ReleaseFile:
+    queries = collection.queries[collection.queries["split"] == split]
     columns = {"_id": queries["query_id"].tolist(), "text": queries["query"].tolist()}
     return parquet(columns, QUERIES)
 
 
-def _qrels(found: Collection, split: str) -> ReleaseFile:
-    judged = found.judged[found.judged["split"] == split]
+def _qrels(collection: Collection, split: str) -> ReleaseFile:
+    judged = collection.judged[collection.judged["split"] == split]
     columns = ("query_id", "moment_id", "level")
     names = zip(QRELS.names, columns, strict=True)
     return parquet({name: judged[column].tolist() for name, column in names}, QRELS)
 
 
-def _top_ranked(found: Collection, split: str) -> ReleaseFile:
+def _top_ranked(collection: Collection, split: str) -> ReleaseFile:
     """Return the moments that were shown for each released query, the most similar first."""
-    released = found.queries.loc[found.queries["split"] == split, "query_id"]
-    shown = found.pairs[found.pairs["query_id"].isin(released)]
+    released = collection.queries.loc[collection.queries["split"] == split, "query_id"]
+    shown = collection.pairs[collection.pairs["query_id"].isin(released)]
     ordered = shown.sort_values(["query_id", "rank", "pair_id"])
     lists = ordered.groupby("query_id", sort=True)["moment_id"].apply(list)
     return parquet({"query-id": lists.index.tolist(), "corpus-ids": lists.tolist()}, TOP_RANKED)

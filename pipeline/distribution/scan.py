@@ -57,13 +57,13 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
             f"{private}: no such file, so annotators' names can't be looked for in what would be"
             " released; copy it from the checkout in which the campaign was opened"
         )
-    known = _known(private)
-    problem = next((told for cell in _cells() if (told := _told(cell, known))), None)
+    patterns = _read_private(private)
+    problem = next(filter(None, (_describe_problem(cell, patterns) for cell in _cells())), None)
     if problem:
         raise ReleaseError(problem)
 
 
-def _known(path: Path) -> Private:
+def _read_private(path: Path) -> Private:
     if not path.is_file():
         return Private(None, None)
     content = files.read_yaml(path)
@@ -71,8 +71,8 @@ def _known(path: Path) -> Private:
     secrets = {text for key, text in _leaves(content) if key != "name"}
     parts = {part for name in names for part in name.split() if len(part) >= SHORTEST_PART}
     return Private(
-        _any_of(names | parts, r"(?<![^\W\d_])(?:{})(?![^\W\d_])"),
-        _any_of({text for text in secrets if len(text) >= SHORTEST_SECRET}, "(?:{})"),
+        _compile_any(names | parts, r"(?<![^\W\d_])(?:{})(?![^\W\d_])"),
+        _compile_any({text for text in secrets if len(text) >= SHORTEST_SECRET}, "(?:{})"),
     )
 
 
@@ -93,7 +93,7 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _any_of(texts: set[str], pattern: str) -> re.Pattern[str] | None:
+def _compile_any(texts: set[str], pattern: str) -> re.Pattern[str] | None:
     ordered = sorted(map(re.escape, texts), key=lambda text: (-len(text), text))
     return re.compile(pattern.format("|".join(ordered))) if ordered else None
 
@@ -112,15 +112,20 @@ def _cells() -> Iterator[Cell]:
             yield Cell(line.text, path, line.number, field, typed)
 
 
-def _told(cell: Cell, known: Private) -> str | None:
+def _describe_problem(cell: Cell, patterns: Private) -> str | None:
     """Return what is wrong with a cell, or nothing."""
     text = _plain(cell.text)
     what = None
-    if known.secrets and known.secrets.search(text):
+    if patterns.secrets and patterns.secrets.search(text):
         what = f"an address or a password of {PRIVATE.name}"
     elif cell.typed and ADDRESS.search(text):
         what = "an e-mail address"
-    elif cell.typed and known.names and cell.field not in ONE_OF_A_FEW and known.names.search(text):
+    elif (
+        cell.typed
+        and patterns.names
+        and cell.field not in ONE_OF_A_FEW
+        and patterns.names.search(text)
+    ):
         what = f"a name of {PRIVATE.name}"
     if what is None:
         return None

@@ -42,29 +42,29 @@ READ = ("ingest.corpus", "ingest.source", "ingest.language", *USED[1:])
 """The keys that the stage reads, as dvc.yaml names them: a corpus may be on this machine alone."""
 
 
-def used(params: Params) -> dict[str, Any]:
+def select_settings(params: Params) -> dict[str, Any]:
     """Return the settings by key; of a path on this machine only the name."""
     content = params.model_dump()
     return {key: _public(_at(content, key)) for key in USED}
 
 
-def made(params: Params) -> dict[str, Any]:
+def select_fixed_settings(params: Params) -> dict[str, Any]:
     """Return the settings that made what people judged; the others may change after a campaign."""
-    return {key: value for key, value in used(params).items() if key not in LATER}
+    return {key: value for key, value in select_settings(params).items() if key not in LATER}
 
 
-def refuse_changed(campaign: Campaign | None, params: Params) -> None:
+def refuse_changes(campaign: Campaign | None, params: Params) -> None:
     """Stop where a closed campaign would be told of by settings that are not those it had.
 
     Raises:
         ReleaseError: one of them was changed since it was closed.
     """
-    known = campaign.settings if campaign and campaign.closed else {}
-    now = made(params)
-    for key in sorted(known.keys() & now.keys()):
-        if known[key] != now[key]:
+    before = campaign.settings if campaign and campaign.closed else {}
+    now = select_fixed_settings(params)
+    for key in sorted(before.keys() & now.keys()):
+        if before[key] != now[key]:
             raise ReleaseError(
-                f"params.yaml: {key} is {now[key]!r}, but was {known[key]!r} when the campaign was"
+                f"params.yaml: {key} is {now[key]!r}, but was {before[key]!r} when the campaign was"
                 f" closed ({FILE}); the release says how it was made: set it back"
             )
 

@@ -59,7 +59,9 @@ class Training:
     columns: list[pa.Array]
 
     @classmethod
-    def of(cls, queries: pd.DataFrame, moments: pd.DataFrame, durations: pd.Series) -> "Training":
+    def from_frames(
+        cls, queries: pd.DataFrame, moments: pd.DataFrame, durations: pd.Series
+    ) -> "Training":
         """Take queries (`query_id, query`) and moments (`pool.described`); seconds by video.
 
         Raises:
@@ -86,8 +88,8 @@ class Training:
 
     def queries(self, group: Neighbours) -> Iterator[Record]:
         """Yield each query of a group with its moments, the most similar first."""
-        found = zip(group.moment.tolist(), group.similarity.tolist(), strict=True)
-        similar = [{**self.records[moment], "similarity": value} for moment, value in found]
+        rows = zip(group.moment.tolist(), group.similarity.tolist(), strict=True)
+        similar = [{**self.records[moment], "similarity": value} for moment, value in rows]
         starts = np.flatnonzero(group.rank == 1).tolist()
         for first, last in zip(starts, [*starts[1:], len(similar)], strict=True):
             query = int(group.query[first])
@@ -105,15 +107,17 @@ class Training:
         starts = np.flatnonzero(group.rank[kept] == 1)
         offsets = pa.array([*starts.tolist(), len(moment)], pa.int32())
         rows = group.query[group.rank == 1].tolist()
-        columns = [[of[row] for row in rows] for of in (self.numbers, self.keys, self.texts)]
+        columns = [
+            [column[row] for row in rows] for column in (self.numbers, self.keys, self.texts)
+        ]
         lists = pa.ListArray.from_arrays(offsets, moments, type=SCHEMA.types[-1])
         return pa.table([*columns, lists], schema=SCHEMA)
 
 
-def grouped(found: Iterable[Neighbours], size: int = GROUP) -> Iterator[Neighbours]:
+def group_queries(neighbours: Iterable[Neighbours], size: int = GROUP) -> Iterator[Neighbours]:
     """Yield the rows of `size` queries at a time, however they come; the last group has fewer."""
     held, end = None, size
-    for block in found:
+    for block in neighbours:
         held = block if held is None else concatenate([held, block])
         while held.query[-1] >= end:
             is_whole = held.query < end
@@ -125,7 +129,7 @@ def grouped(found: Iterable[Neighbours], size: int = GROUP) -> Iterator[Neighbou
 
 def write_training_sets(
     training: Training,
-    found: Iterable[Neighbours],
+    neighbours: Iterable[Neighbours],
     sizes: Sequence[int],
     tell: Callable[[int], object] = lambda _: None,
 ) -> int:
@@ -135,9 +139,9 @@ def write_training_sets(
     """
     count = 0
     with ExitStack() as stack:
-        lines = {size: stack.enter_context(_opened(size, "json")) for size in sizes}
+        lines = {size: stack.enter_context(_open(size, "json")) for size in sizes}
         parquet = {size: stack.enter_context(_parquet(size, stack)) for size in sizes}
-        for group in grouped(found):
+        for group in group_queries(neighbours):
             records = list(training.queries(group))
             for size in sizes:
                 _write_json(lines[size], records, size, is_first=not count)
@@ -149,12 +153,12 @@ def write_training_sets(
     return count
 
 
-def _opened(size: int, suffix: Suffix) -> AbstractContextManager[IO[Any]]:
+def _open(size: int, suffix: Suffix) -> AbstractContextManager[IO[Any]]:
     return files.unfinished(training_path(size, suffix), "wb")
 
 
 def _parquet(size: int, stack: ExitStack) -> pq.ParquetWriter:
-    stream = stack.enter_context(_opened(size, "parquet"))
+    stream = stack.enter_context(_open(size, "parquet"))
     return pq.ParquetWriter(stream, SCHEMA, compression="zstd")
 
 

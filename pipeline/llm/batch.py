@@ -126,7 +126,7 @@ class Batches:
                     self._skip(group)
                     fruitless = 0
         except CallFailed as failure:
-            raise LLMError.stopped(failure) from failure
+            raise LLMError.from_failure(failure) from failure
 
     def _skip(self, group: Sequence[Request]) -> None:
         reason = f"{_FRUITLESS} batches in a row brought no answer"
@@ -136,8 +136,8 @@ class Batches:
         self._skipped |= {request.key for request in group}
 
     def _missing(self, requests: Sequence[Request]) -> list[Request]:
-        open_ = (request for request in requests if request.key not in self._skipped)
-        return [request for request in open_ if self._cache.get(request) is None]
+        left = (request for request in requests if request.key not in self._skipped)
+        return [request for request in left if self._cache.get(request) is None]
 
     async def _finish_earlier(self, wanted: set[str]) -> None:
         """Wait for batches of an earlier run that bring something that is wanted now."""

@@ -43,7 +43,7 @@ class Breaker:
         self._in_a_row[outcome.next] += 1
         unreachable = outcome is outcomes.CONNECTION and not self._answers
         if unreachable or self._in_a_row[outcome.next] >= IN_A_ROW.get(outcome.next, 1):
-            raise LLMError.stopped(failure) from failure
+            raise LLMError.from_failure(failure) from failure
 
     def prove(self) -> None:
         """Remember that the model has answered in the asked form before, in whatever run."""

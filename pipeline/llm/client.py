@@ -128,7 +128,7 @@ class Client:
         except TimeoutError:
             failure = CallFailed(outcomes.TIMEOUT, f"no answer in {timeout:g} s")
         except openai.APIError as exc:
-            failure = CallFailed(_outcome(exc), _message(exc, key), _requested_wait(exc))
+            failure = CallFailed(_outcome(exc), _message(exc, key), _read_wait(exc))
         except (ValueError, RecursionError):  # the SDK could not parse what came
             failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
         raise failure  # not chained: the SDK's error holds the request, and so the key
@@ -161,7 +161,7 @@ def _outcome(error: openai.APIError) -> Outcome:
     return outcomes.BROKEN_RESPONSE
 
 
-def _requested_wait(error: openai.APIError) -> float | None:
+def _read_wait(error: openai.APIError) -> float | None:
     if not isinstance(error, openai.APIStatusError):
         return None
     return retry_after(error.response.headers, time.time())

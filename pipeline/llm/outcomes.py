@@ -111,7 +111,7 @@ class LLMError(MomentRankError):
     """The run can't go on; every answer until then is kept."""
 
     @classmethod
-    def stopped(cls, failure: CallFailed) -> "LLMError":
+    def from_failure(cls, failure: CallFailed) -> "LLMError":
         """Return the error for a failure after which it is useless to go on."""
         kept = "every answer until now is kept, the next run goes on from there"
         return cls(f"{failure} ({failure.outcome.hint}); {kept}")

@@ -138,14 +138,14 @@ class Prompt(Section):
             return []
         ids = short_ids([example.description for example in self.examples])
         shown = dict(zip(ids, self.examples, strict=True))
-        question = self._ask({id_: example.description for id_, example in shown.items()})
-        captions = [{"id": id_, "caption": example.caption} for id_, example in shown.items()]
+        question = self._ask({short: example.description for short, example in shown.items()})
+        captions = [{"id": short, "caption": example.caption} for short, example in shown.items()]
         answer = _encode({"captions": captions})
         return [{"role": "user", "content": question}, {"role": "assistant", "content": answer}]
 
     def _ask(self, descriptions: Mapping[str, str]) -> str:
         lines = "\n".join(
-            _encode({"id": id_, "description": text}) for id_, text in descriptions.items()
+            _encode({"id": short, "description": text}) for short, text in descriptions.items()
         )
         return _fill(self.user, {DESCRIPTIONS: lines})
 

@@ -48,7 +48,7 @@ class Request:
     @property
     def likely_out(self) -> int:
         """The tokens that will be paid for the answer, about: as long as what it rewrites."""
-        captions = [{"id": id_, "caption": text} for id_, text in self.asked.items()]
+        captions = [{"id": short, "caption": text} for short, text in self.asked.items()]
         return count_tokens(_encode({"captions": captions}))
 
     @property

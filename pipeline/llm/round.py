@@ -110,7 +110,7 @@ class Round:
         self.stored = {chunk for chunk in self.chunks if self._is_stored(chunk)}
         new = [chunk for chunk in self.chunks if chunk not in self.stored]
         captions = self._cache.captions(self._recipe.name) if new else {}
-        alone = self._stored_alone(captions) if new else {}
+        alone = self._find_asked_alone(captions) if new else {}
         stored = captions.keys() | alone.keys()
         parted = {chunk for chunk in new if stored & set(chunk.descriptions)}
         texts = [text for chunk in new if chunk in parted for text in chunk.descriptions]
@@ -121,7 +121,7 @@ class Round:
         self.stored |= {chunk for chunk in left if self._is_stored(chunk)}
         self.chunks = [*(chunk for chunk in self.chunks if chunk not in parted), *left]
 
-    def _stored_alone(self, captions: Container[str]) -> dict[str, Chunk]:
+    def _find_asked_alone(self, captions: Container[str]) -> dict[str, Chunk]:
         """Return the first stored ask of each description that was asked for alone, in vain."""
         texts = self._cache.single_descriptions(self._recipe.name)
         asks = (Chunk((text,), ask) for ask in reversed(range(ASKS)) for text in texts)

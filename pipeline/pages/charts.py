@@ -43,7 +43,9 @@ class Words(NamedTuple):
     description: str
 
 
-def stacked(words: Words, table: pd.DataFrame, columns: Sequence[str], x: str, form: str) -> Markup:
+def bars_by_level(
+    words: Words, table: pd.DataFrame, columns: Sequence[str], x: str, form: str
+) -> Markup:
     """Draw shares as stacked bars, the first column lowest, and `mean` (0 to 4) as a line."""
     labels = [form.format(value) for value in table[x]]
     step = INNER / max(len(table), 1)

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 from pipeline.core.params import Report
-from pipeline.pages.losses import lost
+from pipeline.pages.losses import count_lost
 from pipeline.pages.sources import Figures, Sources
 from pipeline.pages.tables import UNKNOWN, decimal, percent, share
 
@@ -36,7 +36,7 @@ class Check(NamedTuple):
         return SAID[self.verdict]
 
 
-class Standing(NamedTuple):
+class Progress(NamedTuple):
     """How far judging is: pairs that are wanted and decided (also without a level).
 
     `left` says what keeps the release from being complete; `judgments` counts all there are.
@@ -57,10 +57,10 @@ class Standing(NamedTuple):
         """The state in a sentence."""
         if not self.decided:
             return f"Incomplete: {self.beginning}."
-        told = f"{self.decided:,} of {self.wanted:,} pairs are decided"
+        text = f"{self.decided:,} of {self.wanted:,} pairs are decided"
         if self.complete:
-            return f"Complete: {told}."
-        return f"Incomplete: {told}; {', '.join(self.left)}."
+            return f"Complete: {text}."
+        return f"Incomplete: {text}; {', '.join(self.left)}."
 
     @property
     def beginning(self) -> str:
@@ -71,52 +71,52 @@ class Standing(NamedTuple):
         return f"{self.judgments:,} judgment{plural}, no pair complete yet"
 
 
-def standing(sources: Sources) -> Standing:
+def measure_progress(sources: Sources) -> Progress:
     """Return how far judging is.
 
     While the campaign runs the plan says what is wanted, also what nobody was shown yet; else
     the ledger does.
     """
-    found, now = sources.collection, sources.collection.counts
+    collection, now = sources.collection, sources.collection.counts
     shown, waiting = now["pairs"], now["pairs_waiting"]
     planned = sources.state.get("pairs")
-    wanted = shown if found.status != "open" or not planned else max(planned["all"], shown)
+    wanted = shown if collection.status != "open" or not planned else max(planned["all"], shown)
     decided = shown - waiting
     left = {
         "waiting": wanted - decided,
         "given up for want of votes": now["pairs_given_up"],
         "queries never shown": now["queries_never_shown"],
     }
-    told = [f"{number:,} {what}" for what, number in left.items() if number]
-    ended = [] if found.status == "closed" else [f"the campaign is {found.status}"]
-    return Standing(wanted, decided, [*told, *ended], len(sources.judgments))
+    parts = [f"{number:,} {what}" for what, number in left.items() if number]
+    ended = [] if collection.status == "closed" else [f"the campaign is {collection.status}"]
+    return Progress(wanted, decided, [*parts, *ended], len(sources.judgments))
 
 
-def checks(sources: Sources, now: Standing, params: Report) -> list[Check]:
-    """Return the checks of the first screen."""
+def check_collection(sources: Sources, progress: Progress, params: Report) -> list[Check]:
+    """Return the six checks, in the order of the first screen."""
     return [
-        _judged(now),
-        _agreement(sources.metrics["agreement"], params.min_alpha),
-        _discarded(sources, params.max_discarded),
-        _alike(sources.metrics["agreement"]["similarity_1"], params.max_alike_below_top),
-        _lost(sources, params.max_lost),
-        _scored(sources.metrics["reference_runs"]),
+        _check_progress(progress),
+        _check_agreement(sources.metrics["agreement"], params.min_alpha),
+        _check_consensus(sources, params.max_discarded),
+        _check_same_words(sources.metrics["agreement"]["similarity_1"], params.max_alike_below_top),
+        _check_losses(sources, params.max_lost),
+        _check_scorer(sources.metrics["reference_runs"]),
     ]
 
 
-def _judged(found: Standing) -> Check:
-    value = f"{found.decided:,} / {found.wanted:,}"
-    verdict: Verdict = "pass" if found.complete else "look" if found.decided else "open"
-    left = found.left or ["pairs, with a level or without"]
-    detail = ", ".join(left) if found.decided else found.beginning
+def _check_progress(progress: Progress) -> Check:
+    value = f"{progress.decided:,} / {progress.wanted:,}"
+    verdict: Verdict = "pass" if progress.complete else "look" if progress.decided else "open"
+    left = progress.left or ["pairs, with a level or without"]
+    detail = ", ".join(left) if progress.decided else progress.beginning
     return Check("Judged", value, "all pairs, campaign closed", verdict, detail)
 
 
-def _agreement(found: Figures, least: float) -> Check:
-    groups = found["groups"]
+def _check_agreement(figures: Figures, least: float) -> Check:
+    groups = figures["groups"]
     name = "first_two" if groups.get("first_two") else "all"
     alpha = groups[name]["alpha"]["ordinal"]
-    told = {"first_two": "first two votes", "all": "all votes"}[name]
+    votes = {"first_two": "first two votes", "all": "all votes"}[name]
     if alpha["alpha"] is None:
         return Check(
             "Agreement", "\u2013", f"\u2265 {least:.3f}", "open", "no two people judged a pair"
@@ -125,11 +125,11 @@ def _agreement(found: Figures, least: float) -> Check:
     interval = (
         "" if alpha["low"] is None else f", {decimal(alpha['low'])} to {decimal(alpha['high'])}"
     )
-    detail = f"ordinal \u03b1, {told}{interval}"
+    detail = f"ordinal \u03b1, {votes}{interval}"
     return Check("Agreement", f"{alpha['alpha']:.3f}", f"\u2265 {least:.3f}", verdict, detail)
 
 
-def _discarded(sources: Sources, most: float) -> Check:
+def _check_consensus(sources: Sources, most: float) -> Check:
     now = sources.collection.counts
     without = now["pairs_discarded"] + now["pairs_unjudgeable"]
     decided = now["pairs"] - now["pairs_waiting"]
@@ -137,17 +137,17 @@ def _discarded(sources: Sources, most: float) -> Check:
     return _at_most("No consensus", share(without, decided), most, detail)
 
 
-def _alike(found: Figures | None, most: float) -> Check:
-    known = found or {"pairs": 0, "below_top": 0, "share": None}
+def _check_same_words(figures: Figures | None, most: float) -> Check:
+    numbers = figures or {"pairs": 0, "below_top": 0, "share": None}
     detail = (
-        f"{known['below_top']:,} of {known['pairs']:,} moments in the query\u2019s own words"
+        f"{numbers['below_top']:,} of {numbers['pairs']:,} moments in the query\u2019s own words"
         " got less than level 4"
     )
-    return _at_most("Same words, lower level", known["share"], most, detail)
+    return _at_most("Same words, lower level", numbers["share"], most, detail)
 
 
-def _lost(sources: Sources, most: float) -> Check:
-    number, whole = lost(sources)
+def _check_losses(sources: Sources, most: float) -> Check:
+    number, whole = count_lost(sources)
     detail = f"{number:,} of {whole:,} moments fell out before judging"
     return _at_most("Lost on the way", share(number, whole), most, detail)
 
@@ -157,9 +157,9 @@ def _at_most(title: str, value: float | None, most: float, detail: str) -> Check
     return Check(title, percent(value), f"\u2264 {percent(most)}", verdict, detail)
 
 
-def _scored(found: Figures) -> Check:
+def _check_scorer(figures: Figures) -> Check:
     """Compare the ideal run with the most that can be scored: 1 where a moment is relevant."""
-    title, scored = "Scorer", [found[split] for split in ("test", "val")]
+    title, scored = "Scorer", [figures[split] for split in ("test", "val")]
     own = next((one for one in scored if one["runs"]["ideal"]), None)
     threshold = "the ideal order scores all there is"
     if own is None:

@@ -47,7 +47,7 @@ def figures(sources: Sources) -> dict[str, Any]:
     judged = sources.queries[sources.queries["split"] != "train"]
     parts = {split: _part(sources, split) for split in SPLITS}
     return {
-        "splits": {split: _counts_of(part) for split, part in parts.items()},
+        "splits": {split: _tally(part) for split, part in parts.items()},
         "means": {split: _means(part) for split, part in parts.items()},
         "query_words": spread(count_words(judged["query"])),
         "caption_words": spread(count_words(moments["caption"])),
@@ -77,7 +77,7 @@ def _part(sources: Sources, split: str) -> Part:
     )
 
 
-def _counts_of(part: Part) -> Numbers:
+def _tally(part: Part) -> Numbers:
     own = part.queries["query"]
     texts = {"queries": len(own), "vocabulary": len(vocabulary(own))}
     texts |= {"verbs": len(verbs.verbs(own))}
@@ -130,19 +130,19 @@ def _mean(values: pd.Series) -> float | None:
 
 def spread(values: pd.Series) -> Spread:
     """Return mean, median, lowest and highest; null of nothing."""
-    known = values.dropna()
-    if known.empty:
+    defined = values.dropna()
+    if defined.empty:
         return dict.fromkeys(SPREAD)
-    return {name: round(float(getattr(known, name)()), 6) for name in SPREAD}
+    return {name: round(float(getattr(defined, name)()), 6) for name in SPREAD}
 
 
-def table_1(found: dict[str, Any]) -> Grid:
+def table_1(numbers: dict[str, Any]) -> Grid:
     """Return the collection by split."""
     head = ("Split", "Queries", "Judged", "Pairs shown", "With level", "Relevant", "Moments",
             "Videos", "Hours", "Words", "Verbs")  # fmt: skip
     rows = [
         (SPLITS[name], *(_hours(own[key]) if key == "hours" else count(own[key]) for key in COUNTS))
-        for name, own in found["splits"].items()
+        for name, own in numbers["splits"].items()
     ]
     return Grid(
         "Table 1. The collection",
@@ -156,9 +156,9 @@ def table_1(found: dict[str, Any]) -> Grid:
     )
 
 
-def table_4(found: dict[str, Any]) -> Grid:
+def table_4(numbers: dict[str, Any]) -> Grid:
     """Return queries, moments and videos by split, as means and shares."""
-    means = found["means"]
+    means = numbers["means"]
 
     def row(title: str, key: str, digits: int = 2) -> tuple[Cell, ...]:
         return (title, *(decimal(means[split][key], digits) for split in SPLITS))
@@ -187,20 +187,20 @@ def table_4(found: dict[str, Any]) -> Grid:
     )
 
 
-def lengths(found: dict[str, Any]) -> Grid:
+def lengths(numbers: dict[str, Any]) -> Grid:
     """Return how far lengths spread, over the whole pool and the judged queries."""
     rows: list[tuple[Cell, ...]] = [
-        ("Words of a query", *_counts(found["query_words"])),
-        ("Words of a caption", *_counts(found["caption_words"])),
-        ("Seconds of a moment", *_spread(found["moment_seconds"])),
-        ("Seconds of a video", *_spread(found["video_seconds"])),
-        ("Moment-to-video ratio", *_spread(found["ratio"], 3)),
-        ("Relevant candidates of a query", *_counts(found["relevant_per_query"])),
+        ("Words of a query", *_counts(numbers["query_words"])),
+        ("Words of a caption", *_counts(numbers["caption_words"])),
+        ("Seconds of a moment", *_spread(numbers["moment_seconds"])),
+        ("Seconds of a video", *_spread(numbers["video_seconds"])),
+        ("Moment-to-video ratio", *_spread(numbers["ratio"], 3)),
+        ("Relevant candidates of a query", *_counts(numbers["relevant_per_query"])),
     ]
     note = (
         "Queries: validation and test. Captions, moments and videos: of the pool, whose captions"
-        f" have {found['pool_vocabulary']:,} different words and {found['pool_verbs']:,} different"
-        " verbs."
+        f" have {numbers['pool_vocabulary']:,} different words and {numbers['pool_verbs']:,}"
+        " different verbs."
     )
     return Grid("Lengths", ("Length", "Mean", "Median", "Lowest", "Highest"), rows, note)
 
@@ -209,11 +209,11 @@ def _hours(value: float | None) -> Cell:
     return decimal(value, 1)
 
 
-def _counts(found: Spread) -> list[Cell]:
+def _counts(numbers: Spread) -> list[Cell]:
     """Write a spread of whole numbers: the lowest and the highest have no decimals."""
-    mean, median, *ends = (found[name] for name in SPREAD)
+    mean, median, *ends = (numbers[name] for name in SPREAD)
     return [decimal(mean), decimal(median, 1), *map(count, ends)]
 
 
-def _spread(found: Spread, digits: int = 2) -> list[Cell]:
-    return [decimal(found[name], digits) for name in SPREAD]
+def _spread(numbers: Spread, digits: int = 2) -> list[Cell]:
+    return [decimal(numbers[name], digits) for name in SPREAD]

@@ -70,7 +70,7 @@ ESCAPED = str.maketrans(
 )
 
 
-def escaped(text: str) -> str:
+def escape(text: str) -> str:
     """Return a text in one line that LaTeX sets as it is written."""
     printable = "".join(one for one in text if one.isprintable() or one.isspace())
     return " ".join(printable.translate(ESCAPED).split())
@@ -84,7 +84,7 @@ def latex(grid: Grid) -> str:
         r"% \usepackage{booktabs}",
         r"\begin{table}",
         r"\centering",
-        rf"\caption{{{escaped(title)}}}",
+        rf"\caption{{{escape(title)}}}",
         rf"\label{{tab:{grid.name}}}",
         rf"\begin{{tabular}}{{{columns}}}",
         r"\toprule",
@@ -94,7 +94,7 @@ def latex(grid: Grid) -> str:
         *map(_row, grid.rows),
         r"\bottomrule",
         r"\end{tabular}",
-        *([rf"\par\smallskip\footnotesize {escaped(grid.note)}"] if grid.note else []),
+        *([rf"\par\smallskip\footnotesize {escape(grid.note)}"] if grid.note else []),
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
@@ -106,14 +106,14 @@ def _row(cells: Sequence[Cell]) -> str:
 
 def _cell(cell: Cell) -> str:
     """Return a cell; at the start of a row [ and * would belong to the line break before it."""
-    text = escaped(cell)
+    text = escape(cell)
     return f"{{{text}}}" if text.startswith(("[", "*")) else text
 
 
 def _groups(grid: Grid) -> list[str]:
     if not grid.groups:
         return []
-    spans = [rf"\multicolumn{{{size}}}{{c}}{{{escaped(name)}}}" for name, size in grid.groups]
+    spans = [rf"\multicolumn{{{size}}}{{c}}{{{escape(name)}}}" for name, size in grid.groups]
     ends, rules = 1, []
     for _, size in grid.groups:
         rules.append(rf"\cmidrule(lr){{{ends + 1}-{ends + size}}}")

@@ -102,8 +102,10 @@ def _example(name: str, title: str, example: Example) -> Figure:
     ]
     numbers = Grid(title, ("Rank", "Level", "Similarity"), rows)
     caption = "The level of each candidate (bars) and its similarity to the query (line), by rank."
-    told = f"Bars of {len(table)} candidates by rank, and a line of their similarity to the query."
-    chart = charts.levels_and_similarity(Words(name, title, told), table)
+    description = (
+        f"Bars of {len(table)} candidates by rank, and a line of their similarity to the query."
+    )
+    chart = charts.levels_and_similarity(Words(name, title, description), table)
     return Figure(
         name, title, caption, chart, numbers, table, legend=True, line="similarity",
         quoted=example.query,
@@ -122,11 +124,11 @@ def _relevance(  # noqa: PLR0913, PLR0917  (what is written around one chart)
     if table.empty:
         return Figure(name, title, caption, None, numbers, table)
     low, high = table.iloc[0], table.iloc[-1]
-    told = (
+    description = (
         f"Stacked bars over {len(table)} values of {x}. The mean level is {low['mean']:.2f} at"
         f" {form.format(low[x])} and {high['mean']:.2f} at {form.format(high[x])}."
     )
-    chart = charts.stacked(Words(name, title, told), table, LEVEL_COLUMNS, x, form)
+    chart = charts.bars_by_level(Words(name, title, description), table, LEVEL_COLUMNS, x, form)
     return Figure(name, title, caption, chart, numbers, table, legend=True)
 
 
@@ -141,8 +143,10 @@ def _min_max(rows: list[dict[str, int]]) -> Figure:
     if not total:
         return Figure(name, title, caption, None, numbers, data)
     same = sum(number for low, high, number in cells if low == high)
-    told = f"A triangle of counts. Of {total:,} pairs {same:,} have one level from everybody."
-    chart = charts.matrix(Words(name, title, told), cells, len(LEVELS))
+    description = (
+        f"A triangle of counts. Of {total:,} pairs {same:,} have one level from everybody."
+    )
+    chart = charts.matrix(Words(name, title, description), cells, len(LEVELS))
     return Figure(name, title, caption, chart, numbers, data)
 
 
@@ -156,9 +160,9 @@ def _final_levels(rows: list[dict[str, int]]) -> Figure:
     values = [row["pairs"] for row in rows]
     if not sum(values):
         return Figure(name, title, caption, None, numbers, data)
-    told = ", ".join(f"level {row['level']}: {row['pairs']:,} pairs" for row in rows) + "."
+    description = ", ".join(f"level {row['level']}: {row['pairs']:,} pairs" for row in rows) + "."
     labels = [str(row["level"]) for row in rows]
-    chart = charts.bars(Words(name, title, told), labels, values, "level", "Pairs")
+    chart = charts.bars(Words(name, title, description), labels, values, "level", "Pairs")
     return Figure(name, title, caption, chart, numbers, data)
 
 
@@ -173,6 +177,8 @@ def _histogram(
     if not rows:
         return Figure(name, title, caption, None, numbers, table)
     most = max(range(len(rows)), key=lambda place: int(rows[place][2]))
-    told = f"{len(rows)} bars; the highest is {rows[most][2]:,} {y.lower()} at {labels[most]} {x}."
-    chart = charts.bars(Words(name, title, told), labels, table["number"].tolist(), x, y)
+    description = (
+        f"{len(rows)} bars; the highest is {rows[most][2]:,} {y.lower()} at {labels[most]} {x}."
+    )
+    chart = charts.bars(Words(name, title, description), labels, table["number"].tolist(), x, y)
     return Figure(name, title, caption, chart, numbers, table)

@@ -12,15 +12,15 @@ TEMPLATES = Path(__file__).parent / "templates"
 
 def environment() -> Environment:
     """Return what renders: texts are escaped always, and an unknown name is an error."""
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.tests["num"] = lambda cell: isinstance(cell, Num)
-    return made
+    templates.tests["num"] = lambda cell: isinstance(cell, Num)
+    return templates
 
 
 def render(template: str, **values: Any) -> str:  # noqa: ANN401  (the template's own)

@@ -107,13 +107,13 @@ def _cell(name: str, value: object) -> Cell:
     return percent(value) if name in SHARES else decimal(value)
 
 
-def disputed(sources: Sources) -> list[Disputed]:
+def list_disputed(sources: Sources) -> list[Disputed]:
     """Return the pairs whose scores lie 2 or more apart, or that nobody could judge.
 
     What was discarded comes first, then what can't be judged, what waits, and what was settled;
     within that the widest apart.
     """
-    table = _disputed(sources)
+    table = _select_disputed(sources)
     queries = sources.queries.set_index("query_id")["query"]
     clips = sources.clips.set_index("moment_id")["clip"].to_dict()
     answers = _answers(sources.judgments)
@@ -130,7 +130,7 @@ def disputed(sources: Sources) -> list[Disputed]:
     ]
 
 
-def _disputed(sources: Sources) -> pd.DataFrame:
+def _select_disputed(sources: Sources) -> pd.DataFrame:
     scores = sources.consensus[[*PAIR_KEY, "scores"]]
     pairs = sources.collection.pairs.drop(columns="scores").merge(scores, on=PAIR_KEY)
     pairs = pairs.assign(apart=[max(s) - min(s) if len(s) else 0 for s in pairs["scores"]])
@@ -142,12 +142,12 @@ def _disputed(sources: Sources) -> pd.DataFrame:
 def _answers(judgments: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     ordered = judgments.sort_values(["submitted_at", "annotator"])
     said = ordered["level"].astype("str").where(ordered["level"].notna(), ordered["reason"])
-    found: dict[tuple[str, str], list[str]] = {}
+    answers: dict[tuple[str, str], list[str]] = {}
     for query, moment, who, what in zip(
         ordered["query_id"], ordered["moment_id"], ordered["annotator"], said, strict=True
     ):
-        found.setdefault((query, moment), []).append(f"{who}: {what}")
-    return found
+        answers.setdefault((query, moment), []).append(f"{who}: {what}")
+    return answers
 
 
 def _link(clip: str | None) -> str | None:
@@ -177,31 +177,31 @@ def absent(state: Figures) -> list[Flag]:
 
 def _idle(state: Figures, number: str) -> list[str]:
     refused = state["annotators"][number]["refused"]
-    told = [f"{refused:,} answers in their project don\u2019t count"] if refused else []
-    return ["has not begun", *told]
+    reasons = [f"{refused:,} answers in their project don\u2019t count"] if refused else []
+    return ["has not begun", *reasons]
 
 
 def _open(state: Figures, number: str) -> str:
     return f"{state['annotators'][number]['open']:,}"
 
 
-def as_of(state: Figures) -> str:
+def format_plan_time(state: Figures) -> str:
     """Return when the plan was made, to the minute; nothing where there is none."""
     return str(state.get("as_of", ""))[:16].replace("T", " ")
 
 
 def forecast(state: Figures) -> Grid | None:
     """Return what is to come, as judgments, hours and a day."""
-    found = state.get("forecast")
-    if found is None:
+    plan = state.get("forecast")
+    if plan is None:
         return None
-    numbers = {"open": found["open"], **found["to_come"]}
+    numbers = {"open": plan["open"], **plan["to_come"]}
     rows = [
         [
             title,
             count(numbers[name]),
-            decimal(found["hours"][name], 1),
-            found["dates"][name] or UNKNOWN,
+            decimal(plan["hours"][name], 1),
+            plan["dates"][name] or UNKNOWN,
         ]
         for name, title in FORECAST.items()
     ]
@@ -210,12 +210,12 @@ def forecast(state: Figures) -> Grid | None:
 
 def pace(state: Figures) -> Grid | None:
     """Return judgments and people by day, of the last seven."""
-    found = state.get("pace")
-    if found is None:
+    plan = state.get("pace")
+    if plan is None:
         return None
-    rows = [[day["date"], count(day["judgments"]), count(day["people"])] for day in found["by_day"]]
-    mean = f"{found['judgments_per_day']:,.1f} judgments a day by {found['people']} people"
-    note = f"{mean}, over {found['days']:g} days."
+    rows = [[day["date"], count(day["judgments"]), count(day["people"])] for day in plan["by_day"]]
+    mean = f"{plan['judgments_per_day']:,.1f} judgments a day by {plan['people']} people"
+    note = f"{mean}, over {plan['days']:g} days."
     return Grid("The last seven days", ("Day (UTC)", "Judgments", "People"), rows, note)
 
 
@@ -242,7 +242,7 @@ def _work_cells(who: Mapping[str, Any]) -> list[Cell]:
     ]
 
 
-def refused(rejected: pd.DataFrame) -> Grid:
+def count_refused(rejected: pd.DataFrame) -> Grid:
     """Return how many answers are no judgments, by reason and annotator."""
     numbers = pd.crosstab(rejected["reason"], rejected["annotator"])
     order = numbers.sum(axis=1).sort_values(ascending=False, kind="stable").index

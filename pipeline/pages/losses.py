@@ -25,14 +25,14 @@ class Rejected(NamedTuple):
     file: str
 
 
-def rejected(sources: Sources) -> list[Rejected]:
+def list_rejected(sources: Sources) -> list[Rejected]:
     """Return what was rejected, by kind and reason, the most frequent first."""
     review = sources.rewrite_review
     failed = review[review["status"] == "failed"].drop_duplicates("moment_id")
     dropped = ["dropped by a person"] * sources.metrics["rewrite"]["moments_by_status"].get(
         "dropped", 0
     )
-    found = {
+    lists = {
         "moments": (sources.rejected_moments["reason"], "rejected_moments.csv"),
         "captions": (failed["check"].fillna("no draft"), "rewrite_review.csv"),
         "dropped": (pd.Series(dropped, dtype="str"), "review.csv"),
@@ -41,23 +41,23 @@ def rejected(sources: Sources) -> list[Rejected]:
     }
     return [
         Rejected(kind, str(reason), int(number), file)
-        for kind, (reasons, file) in found.items()
+        for kind, (reasons, file) in lists.items()
         for reason, number in sorted(
             reasons.value_counts().items(), key=lambda one: (-one[1], str(one[0]))
         )
     ]
 
 
-def lost(sources: Sources) -> tuple[int, int]:
+def count_lost(sources: Sources) -> tuple[int, int]:
     """Return how many moments of the corpus take no part in judging, and of how many."""
     ingest, rewrite = sources.metrics["ingest"], sources.metrics["rewrite"]
     refused, dropped = ingest["rejected"], rewrite["moments"] - rewrite["moments_in_use"]
     return refused + dropped + len(sources.failed_clips), ingest["rows"]
 
 
-def rejected_grid(found: list[Rejected]) -> Grid:
+def rejections_grid(rejections: list[Rejected]) -> Grid:
     """Return what was rejected as a table."""
-    rows = [(REASONS[one.kind], one.reason, count(one.number), one.file) for one in found]
+    rows = [(REASONS[one.kind], one.reason, count(one.number), one.file) for one in rejections]
     none = "" if rows else "Nothing was rejected."
     return Grid("What was rejected", ("What", "Why", "Number", "Listed in"), rows, none)
 

@@ -54,12 +54,12 @@ def histogram(values: pd.Series, step: int) -> pd.DataFrame:
 
     Half open, [low, high); steps are joined where there would be more than 40.
     """
-    known = values.dropna().to_numpy("float64")
-    if not len(known):
+    data = values.dropna().to_numpy("float64")
+    if not len(data):
         return pd.DataFrame({"low": [], "high": [], "number": []}, dtype="int64")
-    span = int(known.max()) // step - int(known.min()) // step + 1
+    span = int(data.max()) // step - int(data.min()) // step + 1
     step *= -(-span // MOST_BARS)
-    place = (known // step).astype("int64")
+    place = (data // step).astype("int64")
     first = int(place.min())
     number = np.bincount(place - first)
     low = (np.arange(len(number)) + first) * step
@@ -160,7 +160,7 @@ def _of_runs(topup: pd.DataFrame) -> pd.DataFrame:
     return ordered[[*PAIR_KEY, "why"]]
 
 
-def extra_pairs_grid(found: pd.DataFrame) -> Grid:
+def extra_pairs_grid(table: pd.DataFrame) -> Grid:
     """Return it as a table."""
     rows = [
         (
@@ -170,6 +170,6 @@ def extra_pairs_grid(found: pd.DataFrame) -> Grid:
             decimal(row["mean"]),
             *(percent(row[name]) for name in EXTRA_SHARES),
         )
-        for row in found.to_dict("records")
+        for row in table.to_dict("records")
     ]
     return Grid("Judged besides the candidates", EXTRA_HEAD, rows, EXTRA_NOTE)

@@ -39,7 +39,7 @@ BY_IOU = ("nDCG", "R")
 DISTANCES = ("nominal", "ordinal", "interval")
 
 
-def agreement_grids(found: Figures, confidence: float) -> list[Grid]:
+def agreement_grids(figures: Figures, confidence: float) -> list[Grid]:
     """Return agreement by group of votes, and Cohen's kappa.
 
     `confidence` is that of the bootstrap interval.
@@ -47,15 +47,15 @@ def agreement_grids(found: Figures, confidence: float) -> list[Grid]:
     interval = percent(confidence, 0)
     head = ("Votes", "Pairs", "Couples", "Exact", "Within 1", "Nominal \u03b1", "Ordinal \u03b1",
             "Interval \u03b1", f"{interval} from", "to")  # fmt: skip
-    rows = [_group(GROUPS[name], found["groups"].get(name)) for name in GROUPS]
-    kappa = found["kappa"]
+    rows = [_group(GROUPS[name], figures["groups"].get(name)) for name in GROUPS]
+    kappa = figures["kappa"]
     by_two = [
         ("Mean over annotator pairs", *map(_three, kappa["mean_over_annotator_pairs"].values())),
         ("All couples of votes", *map(_three, kappa["all_couples"].values())),
     ]
     number, undefined = kappa["annotator_pairs"], kappa["undefined"]
     without = f"; {undefined} have no \u03ba, where all their levels are one." if undefined else "."
-    told = f"{number} annotator pairs{without}"
+    note = f"{number} annotator pairs{without}"
     return [
         Grid(
             "Krippendorff\u2019s \u03b1, and equal levels",
@@ -63,17 +63,17 @@ def agreement_grids(found: Figures, confidence: float) -> list[Grid]:
             rows,
             f"{SELECTION} From and to: the {interval} bootstrap interval of the ordinal \u03b1.",
         ),
-        Grid("Cohen\u2019s \u03ba", ("Over", "Plain", "Quadratic"), by_two, told),
+        Grid("Cohen\u2019s \u03ba", ("Over", "Plain", "Quadratic"), by_two, note),
     ]
 
 
-def alike_text(found: Figures | None) -> str:
+def alike_text(figures: Figures | None) -> str:
     """Return what became of moments that read just like the query (paper, Appendix B.5)."""
-    if not found or not found["pairs"]:
+    if not figures or not figures["pairs"]:
         return "No pair with the query\u2019s own words has a level yet (paper, Appendix B.5)."
     return (
-        f"Of {found['pairs']:,} pairs whose caption has the query\u2019s own words,"
-        f" {found['below_top']:,} ({percent(found['share'])}) came out below level 4"
+        f"Of {figures['pairs']:,} pairs whose caption has the query\u2019s own words,"
+        f" {figures['below_top']:,} ({percent(figures['share'])}) came out below level 4"
         " (paper, Appendix B.5: 11.8\u202f%)."
     )
 
@@ -98,12 +98,12 @@ def _three(value: float | None) -> Cell:
     return decimal(value, 3)
 
 
-def table(found: Figures) -> pd.DataFrame:
+def table(figures: Figures) -> pd.DataFrame:
     """Return the runs' scores in rows: `split, run, measure, score`."""
     rows = [
         (split, run, measure, score)
         for split in SPLITS
-        for run, scores in found[split]["runs"].items()
+        for run, scores in figures[split]["runs"].items()
         for measure, score in (scores or {}).items()
     ]
     return pd.DataFrame(rows, columns=["split", "run", "measure", "score"])
@@ -116,20 +116,20 @@ class ScoreGrids(NamedTuple):
     narrow: list[Grid]
 
 
-def score_grids(found: Figures) -> ScoreGrids:
+def score_grids(figures: Figures) -> ScoreGrids:
     """Return a table of each split and family of measures; none where nothing was scored."""
-    scored = [split for split in SPLITS if found[split]["runs"]["ideal"]]
-    wide = [_grid(split, name, found[split]) for name in BY_IOU for split in scored]
-    return ScoreGrids(wide, [_grid(split, "AxIoU", found[split]) for split in scored])
+    scored = [split for split in SPLITS if figures[split]["runs"]["ideal"]]
+    wide = [_grid(split, name, figures[split]) for name in BY_IOU for split in scored]
+    return ScoreGrids(wide, [_grid(split, "AxIoU", figures[split]) for split in scored])
 
 
-def _grid(split: str, family: str, found: Any) -> Grid:  # noqa: ANN401  (JSON)
-    runs = found["runs"]
+def _grid(split: str, family: str, figures: Any) -> Grid:  # noqa: ANN401  (JSON)
+    runs = figures["runs"]
     measures = [name for name in runs["ideal"] if name.startswith((f"{family}(", f"{family}@"))]
     parts = [match for match in map(SHORT.fullmatch, measures) if match]
     cutoffs = [f"First {part['cutoff']}" for part in parts]
     rows = [(RUNS[run], *(_three(runs[run][name]) for name in measures)) for run in RUNS]
-    title = f"{family}, {SPLITS[split]} ({found['judged_queries']:,} queries)"
+    title = f"{family}, {SPLITS[split]} ({figures['judged_queries']:,} queries)"
     if family not in BY_IOU:
         return Grid(title, ("Run", *cutoffs), rows, MEANING[family])
     heads = [f"IoU {part['iou']}" for part in parts]

@@ -62,7 +62,7 @@ class Sources:
     released: bool
 
 
-def read(params: Params) -> Sources:
+def read_sources(params: Params) -> Sources:
     """Read everything in the current folder.
 
     Raises:
@@ -71,7 +71,7 @@ def read(params: Params) -> Sources:
     modalities = params.ingest.pool_modalities
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
     audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
-    made = release.CollectionTables(
+    source = release.CollectionTables(
         tables.FROZEN_QUERIES.read(),
         tables.PAIRS.read(),
         consensus,
@@ -80,7 +80,7 @@ def read(params: Params) -> Sources:
     )
     campaign = load_campaign()
     return Sources(
-        collection=release.collect(campaign, made),
+        collection=release.collect(campaign, source),
         moments=captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
         videos=tables.VIDEOS.read(),
         queries=tables.QUERIES.read(),

@@ -65,6 +65,6 @@ def _legend(top: float, name: str) -> Markup:
         ]
     x = charts.LEFT + len(LEVELS) * ITEM
     line = Markup('<line class="mean" x1="{}" x2="{}" y1="{}" y2="{}"/>')
-    told = Markup('<text class="tick" x="{}" y="{}">{}</text>')
-    parts += [line.format(x, x + 20, top + 11, top + 11), told.format(x + 26, top + 15, name)]
+    label = Markup('<text class="tick" x="{}" y="{}">{}</text>')
+    parts += [line.format(x, x + 20, top + 11, top + 11), label.format(x + 26, top + 15, name)]
     return Markup("").join(parts)

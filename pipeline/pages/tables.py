@@ -17,9 +17,9 @@ class Num(str):
 
     def __new__(cls, text: str, value: float | None = None) -> "Num":
         """Return the text of a number."""
-        made = super().__new__(cls, text)
-        made.value = value
-        return made
+        number = super().__new__(cls, text)
+        number.value = value
+        return number
 
 
 Cell = str | Num

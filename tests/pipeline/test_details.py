@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.captions.details import details, mask, mask_people, share_kept, shares_kept
+from pipeline.captions.details import detail_share, detail_shares, details, mask, mask_people
 from pipeline.names.base import Span
 
 
@@ -85,7 +85,7 @@ def test_details_are_what_happens_and_with_what():
     ],
 )
 def test_the_share_of_details_that_a_caption_keeps(description, found, caption, share):
-    shares = shares_kept([description], [caption], [names(description, *found)])
+    shares = detail_shares([description], [caption], [names(description, *found)])
     assert shares == [pytest.approx(share)]
 
 
@@ -94,12 +94,12 @@ COUNTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 3)).map(Count
 
 @given(COUNTS, COUNTS, COUNTS)
 def test_a_caption_that_says_more_keeps_no_less(description, caption, more):
-    share = share_kept(description, caption)
+    share = detail_share(description, caption)
     assert (
         0
         <= share
-        <= share_kept(description, caption + more)
-        <= share_kept(description, description)
+        <= detail_share(description, caption + more)
+        <= detail_share(description, description)
         == 1
     )
 

@@ -38,7 +38,7 @@ def train(folder):
         columns=["video_id", "start", "end", "caption"],
     )
     queries = pd.DataFrame({"query_id": ["7", "qid_0"], "query": ["He sat.", "She waved."]})
-    made = Training.of(queries, moments, pd.Series({"v1": 9.0, "v2": 8.0}))
+    made = Training.from_frames(queries, moments, pd.Series({"v1": 9.0, "v2": 8.0}))
     rows = pd.DataFrame({"query": [0, 0, 1], "moment": [0, 1, 1], "rank": [1, 2, 1]})
     found = Neighbours(*(rows[name].to_numpy() for name in rows), pd.Series([1.0, 0.5, 1.0]))
     with contextlib.chdir(folder):

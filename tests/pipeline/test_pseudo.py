@@ -75,7 +75,7 @@ def written(tmp_path, monkeypatch, moments, embedded):
     def write(queries: dict[str, str], sizes: list[int]) -> dict[int, object]:
         table = pd.DataFrame({"query_id": queries.keys(), "query": queries.values()}, dtype="str")
         found = search.search(table["query"], moments, embedded, max(sizes))
-        made = Training.of(table, moments, pd.Series({"a": 30.0, "b": 40.0}))
+        made = Training.from_frames(table, moments, pd.Series({"a": 30.0, "b": 40.0}))
         told = []
         assert write_training_sets(made, found, sizes, told.append) == len(queries) == sum(told)
         return {size: json.loads(training_path(size).read_text()) for size in sizes}
@@ -134,12 +134,12 @@ def test_parquet_holds_what_the_json_holds_however_the_search_came(
 ):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(training_sets, "GROUP", 2)
-    monkeypatch.setattr(training_sets.grouped, "__defaults__", (2,))
+    monkeypatch.setattr(training_sets.group_queries, "__defaults__", (2,))
     texts = ["He sits.", "He waves.", "She sits.", "She waves.", "He sits."]
     queries = pd.DataFrame({"query_id": ["13", "qid_0", "7", "b", "9"], "query": texts})
     searched = Pool.build(moments, embedded.rows(moments["caption"]), 3)
     found = search.nearest(embedded.vectors, embedded.rows(queries["query"]), searched, block)
-    made = Training.of(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
+    made = Training.from_frames(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
     assert write_training_sets(made, found, [1, 3]) == 5
     for size in (1, 3):
         read = pq.ParquetFile(training_path(size, "parquet"))
@@ -163,7 +163,7 @@ def test_a_failure_in_the_middle_leaves_no_half_file(tmp_path, monkeypatch, mome
         yield from search.search(queries["query"], moments, embedded, 2)
         raise RuntimeError("the disk is gone")
 
-    made = Training.of(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
+    made = Training.from_frames(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
     with pytest.raises(RuntimeError, match="the disk is gone"):
         write_training_sets(made, found(), [1, 20])
     assert list(tmp_path.rglob("*train*")) == []

@@ -305,8 +305,8 @@ def test_what_is_told_of_settings_is_what_dvc_knows_and_no_path_of_this_machine(
     local = params.model_copy(
         update={"embed": params.embed.model_copy(update={"model": "/home/anna/model-7"})}
     )
-    assert settings.used(local)["embed.model"] == "model-7"
-    assert "/home/" not in json.dumps(settings.used(local))
+    assert settings.select_settings(local)["embed.model"] == "model-7"
+    assert "/home/" not in json.dumps(settings.select_settings(local))
 
 
 # Without a campaign, and in the middle of one
@@ -470,22 +470,22 @@ GERMAN = [
 
 def test_the_language_of_a_release_is_that_of_its_queries():
     given = load()
-    assert facts.language_of(GERMAN, given) == "de"
-    assert facts.language_of(["She waves at the man across the street."], given) == "en"
+    assert facts.choose_language(GERMAN, given) == "de"
+    assert facts.choose_language(["She waves at the man across the street."], given) == "en"
 
     def of(**keys):
         release = given.release.model_copy(update=keys)
         return given.model_copy(update={"release": release})
 
-    assert facts.language_of(GERMAN, of(language="de")) == "de"
-    assert facts.language_of(GERMAN[:1], of(language="en")) == "en"  # too few to be certain
+    assert facts.choose_language(GERMAN, of(language="de")) == "de"
+    assert facts.choose_language(GERMAN[:1], of(language="en")) == "en"  # too few to be certain
     with pytest.raises(ReleaseError, match=r"release\.language is en, but the queries are German"):
-        facts.language_of(GERMAN, of(language="en"))
+        facts.choose_language(GERMAN, of(language="en"))
 
 
 def test_how_a_closed_campaign_was_made_can_not_be_told_otherwise_later(checkout):
     path = checkout.folder / "params.yaml"
-    checkout.campaign({**CLOSED, "settings": settings.made(load(path))})
+    checkout.campaign({**CLOSED, "settings": settings.select_fixed_settings(load(path))})
     path.write_text(path.read_text().replace("resamples: 1000", "resamples: 999"))
     shutil.rmtree(checkout.release())  # that made nothing that people judged
     path.write_text(path.read_text().replace("  backend: rules ", "  backend: none "))

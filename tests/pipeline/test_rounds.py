@@ -308,7 +308,7 @@ def test_a_wording_that_has_changed_since_is_not_kept(rewritten):
         {"moment_id": ["b", "c"], "caption": ["keep", review.keep_order("Someone reads.")]},
         index=[2, 3],
     )
-    assert review.outdated_lines(done.captions, lines) == [3]
+    assert review.list_outdated_lines(done.captions, lines) == [3]
 
 
 def test_the_list_offers_what_keeps_a_wording(rewritten):

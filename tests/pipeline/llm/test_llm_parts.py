@@ -73,7 +73,7 @@ def test_a_code_may_be_anything(code):
 
 
 def test_what_stops_a_run_is_a_users_error():
-    error = LLMError.stopped(CallFailed(outcomes.INSUFFICIENT_QUOTA, "no money"))
+    error = LLMError.from_failure(CallFailed(outcomes.INSUFFICIENT_QUOTA, "no money"))
     assert isinstance(error, MomentRankError)
     assert str(error).startswith("insufficient-quota: no money (the account has run out of money")
 

@@ -53,7 +53,7 @@ def read() -> sources.Sources:
     """Read what is in the current folder."""
     from pipeline.core.params import load
 
-    return sources.read(load())
+    return sources.read_sources(load())
 
 
 def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "", **opened) -> None:

@@ -149,7 +149,7 @@ def test_histograms_are_half_open_and_have_40_bars_at_most():
 
 
 def test_what_was_rejected_is_counted_by_reason(found):
-    assert [tuple(one) for one in losses.rejected(found)] == [
+    assert [tuple(one) for one in losses.list_rejected(found)] == [
         ("moments", "no-duration", 1, "rejected_moments.csv"),
         ("moments", "no-id", 1, "rejected_moments.csv"),
         ("captions", "similarity", 1, "rewrite_review.csv"),
@@ -157,7 +157,7 @@ def test_what_was_rejected_is_counted_by_reason(found):
         ("clips", "unreadable", 1, "failed_clips.csv"),
         ("judgments", "bad-level", 1, "rejected_judgments.csv"),
     ]
-    assert losses.lost(found) == (5, 100)  # 2 refused, 2 captions, 1 clip
+    assert losses.count_lost(found) == (5, 100)  # 2 refused, 2 captions, 1 clip
 
 
 def test_table_3_is_ordered_by_frequency(found):
@@ -196,15 +196,15 @@ def test_a_page_left_open_overnight_costs_five_minutes_and_that_is_said(found):
 
 def test_judgments_without_a_complete_pair_are_no_nothing(found):
     pairs = found.collection.pairs.assign(outcome="waiting", level=pd.NA)
-    waiting = checks.standing(with_pairs(found, pairs))
+    waiting = checks.measure_progress(with_pairs(found, pairs))
     assert waiting.text == "Incomplete: 11 judgments, no pair complete yet."
     one = waiting._replace(judgments=1)
     assert one.text == "Incomplete: 1 judgment, no pair complete yet."
-    assert checks._judged(waiting).detail == "11 judgments, no pair complete yet"
+    assert checks._check_progress(waiting).detail == "11 judgments, no pair complete yet"
 
 
 def test_six_checks_with_value_threshold_and_verdict(found):
-    made = checks.checks(found, checks.standing(found), ASKED)
+    made = checks.check_collection(found, checks.measure_progress(found), ASKED)
     assert len(made) == 6
     assert {check.name: (check.value, check.verdict) for check in made} == {
         "judged": ("4 / 5", "look"),
@@ -226,7 +226,7 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
         return {"test": {"runs": scored, **counts}, "val": {"runs": scored, **counts}}
 
     def verdict(ideal, random):
-        return checks._scored(runs(ideal, random)).verdict
+        return checks._check_scorer(runs(ideal, random)).verdict
 
     told = verdict(0.75, 0.1), verdict(1.0, 0.1), verdict(0.7, 0.1), verdict(0.75, 0.9)
     assert told == ("pass", "look", "look", "look")
@@ -243,27 +243,27 @@ def test_the_scorer_check_wants_all_that_can_be_scored_and_random_below_captions
 def test_what_is_wanted_is_the_plans_word_while_the_campaign_runs(found, ended, planned, text):
     state = {"pairs": {"all": planned}} if planned else {"campaign": None}
     asked = replace(closed(found, ended), state=state)
-    assert checks.standing(asked).text == text
+    assert checks.measure_progress(asked).text == text
 
 
 def test_complete_is_what_the_release_calls_so(found):
     pairs = found.collection.pairs[lambda own: own["outcome"] != "waiting"]
     frozen = found.collection.frozen[lambda own: own["query_id"] != "m3"]
     judged = replace(found.collection, pairs=pairs, frozen=frozen)
-    still_open = checks.standing(replace(found, collection=judged))
+    still_open = checks.measure_progress(replace(found, collection=judged))
     assert still_open.text == "Incomplete: 4 of 4 pairs are decided; the campaign is open."
     ended = closed(replace(found, collection=judged), ENDED)
-    standing = checks.standing(ended)
+    standing = checks.measure_progress(ended)
     assert (standing.complete, standing.text) == (True, "Complete: 4 of 4 pairs are decided.")
     assert ended.collection.complete
 
     given_up = pairs.assign(scores=pairs["scores"].where(pairs["outcome"] != "discarded", 2))
-    short = checks.standing(with_pairs(ended, given_up))
+    short = checks.measure_progress(with_pairs(ended, given_up))
     assert short.text == ("Incomplete: 4 of 4 pairs are decided; 1 given up for want of votes.")
 
 
 def test_disputed_pairs_come_with_answers_and_a_relative_link(found):
-    [pair] = lead.disputed(found)
+    [pair] = lead.list_disputed(found)
     assert pair.answers == ["1: 0", "2: 3", "3: 4", "4: 1"]
     assert (pair.outcome, pair.clip) == ("discarded", "../clips/m2.mp4")
     assert pair.place == "v1, 5.0 to 9.0 s, rank 1"
@@ -407,7 +407,7 @@ def audited(small, tmp_path):
 def test_the_report_knows_what_brought_a_pair_as_the_release_does(audited):
     with contextlib.chdir(audited):
         tables.PRIVATE.write_text("accounts: {}\n")
-        read, released = small_collection.read(), release.gathered(40)
+        read, released = small_collection.read(), release.read_collection(40)
     assert read.collection.pairs["origin"].tolist() == ["audit", "run", *["candidates"] * 3]
     assert read.collection.pairs.equals(released.pairs)
 
