@@ -573,10 +573,6 @@ def test_an_open_campaign_is_not_released_without_the_list_of_names(checkout):
     checkout.release()
 
 
-def test_once_closed_nobodys_names_are_needed(checkout):
-    checkout.release()
-
-
 def test_a_list_of_names_that_cant_be_read_is_refused(checkout):
     checkout.private("accounts: {1: {name: [}\n")
     with pytest.raises(FileError, match=r"annotators\.private\.yaml, line 1"):

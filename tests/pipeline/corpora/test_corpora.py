@@ -189,17 +189,6 @@ def test_charades_lines_that_are_none_are_rejected(charades):
     assert said_of(result) == [("AO8RW", 24.0, 33.67, "a person stays to the end.", "v")]
 
 
-def test_charades_needs_both_files(charades):
-    with pytest.raises(FileError, match=r"needs a folder: the annotations \(\.txt\) and"):
-        taken("charades-sta", charades / "charades_sta_train.txt")
-    (charades / "Charades_v1_train.csv").write_text("video,seconds\nAO8RW,33.67\n")
-    with pytest.raises(FileError, match=r"train\.csv, line 1: column 'id' is missing"):
-        taken("charades-sta", charades)
-    (charades / "Charades_v1_train.csv").unlink()
-    with pytest.raises(FileError, match=r"contains no \.csv file$"):
-        taken("charades-sta", charades)
-
-
 # ActivityNet Captions
 
 ACTIVITYNET = {
@@ -261,19 +250,6 @@ def test_activitynet_entries_that_are_none_are_rejected(tmp_path):
         ("train.json", "v_f[1]", "empty-text"),
         ("train.json", "v_g[0]", "not-utf8"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ('["v_QOlSCBRmfWY"]', r"train\.json: an object of videos is expected, by their names; "),
-        ('{"v_a": {}, "v_a": {}}', r"train\.json: the key 'v_a' appears twice in one object$"),
-        ('{"v_a":\n {"duration": }}', r"train\.json, line 2, column 15: Expecting value$"),
-    ],
-)
-def test_activitynet_files_that_are_none_are_errors(tmp_path, content, message):
-    with pytest.raises(FileError, match=message):
-        taken("activitynet-captions", activitynet(tmp_path, content))
 
 
 # QVHighlights
@@ -405,12 +381,6 @@ def test_didemo_entries_that_are_none_are_rejected(tmp_path):
     ]
 
 
-def test_didemo_wants_a_list(tmp_path):
-    (tmp_path / "train_data.json").write_text("{}")
-    with pytest.raises(FileError, match=r"train_data\.json: a list of annotations is expected$"):
-        taken("didemo", tmp_path)
-
-
 # Any table
 
 TABLE = pd.DataFrame(
@@ -538,32 +508,68 @@ def test_json_lines_of_a_table_that_are_none_are_rejected(tmp_path):
     ]
 
 
-@pytest.mark.parametrize(
-    ("suffix", "message"),
-    [
-        ("csv", r"moments\.csv: column 'when' is missing \(ingest\.columns: start\)"),
-        ("jsonl", r"moments\.jsonl: column 'when' is missing \(ingest\.columns: start\)"),
-        ("parquet", r"moments\.parquet: column 'when' is missing \(ingest\.columns: start\)"),
-    ],
-)
-def test_a_table_without_a_named_column_is_an_error(tmp_path, suffix, message):
+@every_suffix
+def test_a_table_without_a_named_column_is_an_error(tmp_path, suffix):
     path = table(tmp_path, TABLE, suffix)
+    message = rf"moments\.{suffix}: column 'when' is missing \(ingest\.columns: start\)"
     with pytest.raises(FileError, match=message):
         taken("table", path, COLUMNS | {"start": "when"})
 
 
-def test_a_table_of_another_kind_is_an_error(tmp_path):
-    (tmp_path / "moments.xlsx").touch()
-    with pytest.raises(FileError, match=r"xlsx: save it as one of \.csv, \.tsv, "):
-        taken("table", tmp_path / "moments.xlsx", COLUMNS)
-    with pytest.raises(FileError, match=r"contains no \.csv or .*\.parquet file$"):
-        taken("table", tmp_path, COLUMNS)
+# Sources that cannot be read
+
+LINES = {"charades_sta_train.txt": CHARADES_STA}
 
 
-def test_what_is_no_parquet_is_an_error(tmp_path):
-    (tmp_path / "moments.parquet").write_text("PAR1")
-    with pytest.raises(FileError, match=r"moments\.parquet: not readable as Parquet"):
-        taken("table", tmp_path, COLUMNS)
+@pytest.mark.parametrize(
+    ("corpus", "contents", "source", "message"),
+    [
+        (
+            "charades-sta",
+            LINES,
+            "charades_sta_train.txt",
+            r"needs a folder: the annotations \(\.txt",
+        ),
+        ("charades-sta", LINES, "", r"contains no \.csv file$"),
+        (
+            "charades-sta",
+            LINES | {"Charades_v1_train.csv": "video,seconds\nAO8RW,33.67\n"},
+            "",
+            r"train\.csv, line 1: column 'id' is missing",
+        ),
+        (
+            "activitynet-captions",
+            {"train.json": '["v_QOlSCBRmfWY"]'},
+            "train.json",
+            r"train\.json: an object of videos is expected, by their names; ",
+        ),
+        (
+            "activitynet-captions",
+            {"train.json": '{"v_a": {}, "v_a": {}}'},
+            "train.json",
+            r"train\.json: the key 'v_a' appears twice in one object$",
+        ),
+        (
+            "activitynet-captions",
+            {"train.json": '{"v_a":\n {"duration": }}'},
+            "train.json",
+            r"train\.json, line 2, column 15: Expecting value$",
+        ),
+        ("didemo", {"train_data.json": "{}"}, "", r"train_data\.json: a list of annotations is"),
+        ("table", {"moments.xlsx": ""}, "moments.xlsx", r"xlsx: save it as one of \.csv, \.tsv, "),
+        ("table", {"moments.xlsx": ""}, "", r"contains no \.csv or .*\.parquet file$"),
+        ("table", {"moments.parquet": "PAR1"}, "", r"moments\.parquet: not readable as Parquet"),
+        *(
+            (corpus, {}, "nothing", r"no such file or folder; set ingest\.source in")
+            for corpus in ("tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo")
+        ),
+    ],
+)
+def test_a_source_that_cannot_be_read_is_named(tmp_path, corpus, contents, source, message):
+    for name, content in contents.items():
+        (tmp_path / name).write_text(content)
+    with pytest.raises(FileError, match=message):
+        taken(corpus, tmp_path / source, COLUMNS if corpus == "table" else ())
 
 
 # Stable ids
@@ -621,25 +627,12 @@ def test_a_stable_id_is_this_one():
     assert stable_id("v", 0, 1.5, "é\udce9") == "d4a3be06546771a7"
 
 
-def test_a_source_that_is_missing_is_an_error(tmp_path):
-    for corpus in ["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo"]:
-        with pytest.raises(FileError, match=r"no such file or folder; set ingest\.source in"):
-            taken(corpus, tmp_path / "nothing")
-
-
 def test_a_source_is_a_file_or_the_files_of_a_folder_by_name(tmp_path):
     for name in ["b.jsonl", "a.jsonl", "notes.md"]:
         (tmp_path / name).touch()
     assert sources.source_files(tmp_path / "notes.md", ".jsonl") == [tmp_path / "notes.md"]
     assert sources.source_files(tmp_path, ".jsonl") == [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     assert sources.source_files(tmp_path, ".jsonl", ".md")[-1] == tmp_path / "notes.md"
-
-
-def test_a_source_that_is_not_there_says_which_key_to_set(tmp_path):
-    with pytest.raises(FileError, match=r"tvr: no such file or folder; set ingest\.source"):
-        sources.source_files(tmp_path / "tvr", ".jsonl")
-    with pytest.raises(FileError, match=r"contains no \.csv or \.jsonl file$"):
-        sources.source_files(tmp_path, ".csv", ".jsonl")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")

@@ -37,7 +37,7 @@ def by_definition(vectors, queries, moments, rows, k):
     return result
 
 
-def found(vectors, queries, moments, rows, k, **blocks):
+def find_nearest(vectors, queries, moments, rows, k, **blocks):
     pool = Pool.build(moments, np.asarray(rows, dtype=np.int64), k)
     parts = list(nearest(vectors, np.asarray(queries, dtype=np.int64), pool, **blocks))
     return [
@@ -45,6 +45,13 @@ def found(vectors, queries, moments, rows, k, **blocks):
         for part in parts
         for q, m, r, s in zip(*part, strict=True)
     ]
+
+
+def moments_of(count):
+    """Return moments of one video, a second each."""
+    start = np.arange(count) * 1.0
+    ids = [f"{i:05}" for i in range(count)]
+    return pd.DataFrame({"moment_id": ids, "video_id": "v", "start": start, "end": start + 1})
 
 
 @st.composite
@@ -85,7 +92,7 @@ def test_equals_the_definition_for_every_block_size_and_thread_count(
 ):
     import_faiss().omp_set_num_threads(threads)
     with threadpool_limits(threads), patch.object(module, "LONGEST_SHORTLIST", longest):
-        result = found(*world, k, pool_block=pool_block, query_block=query_block)
+        result = find_nearest(*world, k, pool_block=pool_block, query_block=query_block)
     assert result == by_definition(*world, k)
 
 
@@ -96,32 +103,29 @@ def test_a_shortlist_full_of_near_ties_grows_until_the_answer_is_proven():
     random = np.random.default_rng(3)
     centre = random.standard_normal(dimensions)
     vectors = unit_on_grid(centre + 3e-6 * random.standard_normal((texts, dimensions)))
-    moments = pd.DataFrame({"moment_id": [f"{i:04}" for i in range(texts)], "video_id": "v"})
-    moments = moments.assign(start=np.arange(texts) * 1.0, end=np.arange(texts) + 1.0)
+    moments = moments_of(texts)
     rows, queries = np.arange(texts), np.array([7])
-    result = found(vectors, queries, moments, rows, 5)
+    result = find_nearest(vectors, queries, moments, rows, 5)
     assert result == by_definition(vectors, queries, moments, rows, 5)
     assert [row[3] for row in result] == [1.0] * 5
     assert [row[1] for row in result] == [0, 1, 2, 3, 4]
 
 
-def test_a_text_left_out_that_rounds_to_the_same_similarity_is_found():
+def test_a_text_left_out_that_rounds_to_the_same_similarity_is_find_nearest():
     # Five texts at 0.5 - 2e-7 fill the shortlist for k = 1. The sixth is farther by less than
     # rounding tells, and has the smallest id: it is the answer.
     cosines = np.array([1.0, *[0.5 - 2e-7] * 5, 0.5 - 4.5e-7])
     vectors = unit_on_grid(np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1))
-    moments = pd.DataFrame({"moment_id": list("abcdef"), "video_id": "v"})
-    moments = moments.assign(start=np.arange(6) * 1.0, end=np.arange(6) + 1.0)
-    assert found(vectors, [0], moments, [6, 1, 2, 3, 4, 5], 1) == [(0, 0, 1, 0.5)]
+    moments = moments_of(6)
+    assert find_nearest(vectors, [0], moments, [6, 1, 2, 3, 4, 5], 1) == [(0, 0, 1, 0.5)]
 
 
 def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
     def peak(count):
         vectors = np.tile(unit_on_grid(np.ones((1, 384))), (count, 1))
-        moments = pd.DataFrame({"moment_id": [f"{i:05}" for i in range(count)], "video_id": "v"})
-        moments = moments.assign(start=np.arange(count) * 1.0, end=np.arange(count) + 1.0)
+        moments = moments_of(count)
         tracemalloc.start()
-        result = found(vectors, np.arange(16), moments, np.arange(count), 5)
+        result = find_nearest(vectors, np.arange(16), moments, np.arange(count), 5)
         memory = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert result == [(q, m, m + 1, 1.0) for q in range(16) for m in range(5)]
@@ -132,9 +136,12 @@ def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
 
 def test_the_own_moment_is_a_candidate_of_similarity_one():
     vectors = unit_on_grid(np.random.default_rng(0).standard_normal((30, 384)))
-    moments = pd.DataFrame({"moment_id": [f"{i:02}" for i in range(30)], "video_id": "v"})
-    moments = moments.assign(start=np.arange(30) * 1.0, end=np.arange(30) + 1.0)
-    first = [row for row in found(vectors, np.arange(30), moments, np.arange(30), 3) if row[2] == 1]
+    moments = moments_of(30)
+    first = [
+        row
+        for row in find_nearest(vectors, np.arange(30), moments, np.arange(30), 3)
+        if row[2] == 1
+    ]
     assert [(query, moment, similarity) for query, moment, _, similarity in first] == [
         (i, i, 1.0) for i in range(30)
     ]
@@ -151,20 +158,18 @@ def test_moments_of_one_place_are_one_candidate_the_best_captions():
         }
     )
     # `a` and `b` are the same seconds of the same video; `b` says it better.
-    result = found(vectors, [0], moments, [2, 1, 1], 3)
+    result = find_nearest(vectors, [0], moments, [2, 1, 1], 3)
     assert result == [(0, 1, 1, 0.8), (0, 2, 2, 0.8)]
 
 
 def test_a_pool_smaller_than_k_gives_all_of_it():
     vectors = unit_on_grid(np.eye(3))
-    moments = pd.DataFrame({"moment_id": ["a"], "video_id": ["v"], "start": [0.0], "end": [1.0]})
-    assert found(vectors, [0, 1], moments, [0], 40) == [(0, 0, 1, 1.0), (1, 0, 1, 0.0)]
+    assert find_nearest(vectors, [0, 1], moments_of(1), [0], 40) == [(0, 0, 1, 1.0), (1, 0, 1, 0.0)]
 
 
 def test_a_text_that_thousands_share_costs_no_more_than_k():
     count = 5000
-    moments = pd.DataFrame({"moment_id": [f"{i:05}" for i in range(count)], "video_id": "v"})
-    moments = moments.assign(start=np.arange(count) * 1.0, end=np.arange(count) + 1.0)
+    moments = moments_of(count)
     pool = Pool.build(moments, np.zeros(count, dtype=np.int64), 40)
     assert pool.moments.tolist() == list(range(40))
 
