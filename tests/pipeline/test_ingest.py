@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from ingesting import ingest_params, moment_rows
 
 from pipeline import ingest
 from pipeline.core import csv_files, files, tables
-from pipeline.core.params import Ingest
 from pipeline.corpora import rejected as rejected_rows
 from pipeline.corpora.rows import Row
 from pipeline.ingest import CorpusError, video_path
@@ -37,40 +37,20 @@ def rows_with_own_ids(*changes: dict) -> list[Row]:
     return [row(**{"moment_id": number, "line": number} | it) for number, it in enumerate(changes)]
 
 
-def of(**changes) -> Ingest:
-    fields = {
-        "corpus": "tvr",
-        "source": "tvr.jsonl",
-        "videos": None,
-        "query_modalities": ["v"],
-        "pool_modalities": ["v"],
-        "max_rejected": 0.01,
-        "end_slack": 1.0,
-        "max_characters": 2000,
-        "language": "auto",
-        "columns": {},
-    }
-    return Ingest(**fields | changes)
-
-
-def taken(*rows: Row, **changes) -> ingest.Ingested:
-    return ingest.ingest(rows, of(**changes))
+def ingest_rows(*rows: Row, **changes) -> ingest.Ingested:
+    return ingest.ingest(rows, ingest_params(**changes))
 
 
 def reasons_of(result) -> list[tuple]:
     return list(result.rejected[["line", "reason"]].itertuples(index=False, name=None))
 
 
-def moments_of(result) -> list[tuple]:
-    return list(result.moments.itertuples(index=False, name=None))
-
-
 # Usable rows
 
 
 def test_a_usable_row_is_a_moment_and_its_video():
-    result = taken(row(), videos="videos/{video_id}.mp4")
-    assert moments_of(result) == [("1", "v1", 2.0, 4.0, "She waves.", "v")]
+    result = ingest_rows(row(), videos="videos/{video_id}.mp4")
+    assert moment_rows(result) == [("1", "v1", 2.0, 4.0, "She waves.", "v")]
     assert result.videos.to_dict("records") == [
         {"video_id": "v1", "duration": 10.0, "path": "videos/v1.mp4"}
     ]
@@ -109,7 +89,7 @@ def test_a_usable_row_is_a_moment_and_its_video():
     ],
 )
 def test_fields_are_given_their_types(changes, column, value):
-    [moment] = taken(row(**changes), pool_modalities=["v", "vt"]).moments.to_dict("records")
+    [moment] = ingest_rows(row(**changes), pool_modalities=["v", "vt"]).moments.to_dict("records")
     assert moment[column] == value
     assert type(moment[column]) is type(value)
 
@@ -173,8 +153,8 @@ REASONS = [
 
 @pytest.mark.parametrize(("changes", "reason"), REASONS)
 def test_a_row_that_cannot_be_used_is_rejected_with_its_place_and_reason(changes, reason):
-    result = taken(row(**changes))
-    assert moments_of(result) == []
+    result = ingest_rows(row(**changes))
+    assert moment_rows(result) == []
     [rejected] = result.rejected.to_dict("records")
     assert (rejected["file"], rejected["line"], rejected["reason"]) == ("tvr.jsonl", 7, reason)
     assert result.metrics["rejected_by_reason"] == {reason: 1}
@@ -207,11 +187,13 @@ def test_every_reason_of_the_code_has_its_case():
     ],
 )
 def test_of_several_problems_the_first_is_the_reason(changes, reason):
-    assert reasons_of(taken(row(**changes))) == [(7, reason)]
+    assert reasons_of(ingest_rows(row(**changes))) == [(7, reason)]
 
 
 def test_a_rejected_row_is_shown_as_the_file_has_it():
-    result = taken(row(moment_id=1.5, start="soon", modality=["v"], item="[3]", description="Hi"))
+    result = ingest_rows(
+        row(moment_id=1.5, start="soon", modality=["v"], item="[3]", description="Hi")
+    )
     [shown] = result.rejected.to_dict("records")
     assert shown == {
         "file": "tvr.jsonl",
@@ -238,8 +220,8 @@ def test_of_rows_with_one_id_the_first_usable_is_taken():
         row(line=3, description="Second.", moment_id=5),
         row(line=4, description="Third.", moment_id=5.0, modality="t"),
     ]
-    result = taken(*rows)
-    assert [moment[4] for moment in moments_of(result)] == ["First."]
+    result = ingest_rows(*rows)
+    assert [moment[4] for moment in moment_rows(result)] == ["First."]
     assert reasons_of(result) == [
         (1, "end-not-after-start"),
         (3, "duplicate-id"),
@@ -248,12 +230,12 @@ def test_of_rows_with_one_id_the_first_usable_is_taken():
 
 
 def test_rows_without_id_are_no_duplicates_of_each_other():
-    result = taken(row(line=1, moment_id=None), row(line=2, moment_id=None))
+    result = ingest_rows(row(line=1, moment_id=None), row(line=2, moment_id=None))
     assert reasons_of(result) == [(1, "no-id"), (2, "no-id")]
 
 
 def test_of_durations_said_equally_often_the_longest_counts():
-    result = taken(
+    result = ingest_rows(
         *rows_with_own_ids(
             {"duration": 10, "end": 11.9},
             {"duration": 12},
@@ -262,14 +244,14 @@ def test_of_durations_said_equally_often_the_longest_counts():
         )
     )
     assert result.videos["duration"].to_list() == [12.0, 12.0]
-    assert [moment[3] for moment in moments_of(result)] == [11.9, 4.0, 4.0, 4.0]
+    assert [moment[3] for moment in moment_rows(result)] == [11.9, 4.0, 4.0, 4.0]
     assert result.metrics["videos_with_several_durations"] == 1
     assert result.metrics["ends_clipped"] == 0
 
 
 def test_a_mistyped_duration_is_outvoted_and_counted():
     rows = rows_with_own_ids({"duration": 10, "end": 10.5}, {"duration": 10}, {"duration": 1e308})
-    result = taken(*rows)
+    result = ingest_rows(*rows)
     assert result.videos["duration"].to_list() == [10.0]
     assert result.metrics["videos_with_several_durations"] == 1
     assert result.metrics["ends_clipped"] == 1
@@ -277,15 +259,15 @@ def test_a_mistyped_duration_is_outvoted_and_counted():
 
 def test_rows_of_other_modalities_are_counted_and_not_taken():
     rows = rows_with_own_ids({}, {"modality": "t"}, {"modality": "vt"}, {"modality": "vt"})
-    visual = taken(*rows)
-    assert [moment[0] for moment in moments_of(visual)] == ["0"]
+    visual = ingest_rows(*rows)
+    assert [moment[0] for moment in moment_rows(visual)] == ["0"]
     assert visual.metrics["other_modality"] == 3
-    wider = taken(*rows, pool_modalities=["v", "vt"])
-    assert [moment[0] for moment in moments_of(wider)] == ["0", "2", "3"]
+    wider = ingest_rows(*rows, pool_modalities=["v", "vt"])
+    assert [moment[0] for moment in moment_rows(wider)] == ["0", "2", "3"]
     assert wider.metrics["by_modality"] == {"v": 1, "vt": 2}
     assert wider.metrics["other_modality"] == 1
-    queries = taken(*rows, query_modalities=["t"])
-    assert [moment[0] for moment in moments_of(queries)] == ["0", "1"]
+    queries = ingest_rows(*rows, query_modalities=["t"])
+    assert [moment[0] for moment in moment_rows(queries)] == ["0", "1"]
 
 
 @pytest.mark.parametrize(
@@ -301,19 +283,19 @@ def test_rows_of_other_modalities_are_counted_and_not_taken():
     ],
 )
 def test_an_end_past_the_videos_by_less_than_the_slack_is_clipped(end, slack, kept):
-    result = taken(row(end=end), end_slack=slack)
-    assert [moment[3] for moment in moments_of(result)] == ([] if kept is None else [kept])
+    result = ingest_rows(row(end=end), end_slack=slack)
+    assert [moment[3] for moment in moment_rows(result)] == ([] if kept is None else [kept])
     assert result.metrics["ends_clipped"] == (kept is not None and end > 10.0)
     assert result.metrics["rejected"] == (kept is None)
 
 
 def test_only_ends_of_moments_that_are_taken_count_as_clipped():
     rows = rows_with_own_ids({"end": 10.5}, {"end": 10.5, "modality": "t"})
-    assert taken(*rows).metrics["ends_clipped"] == 1
+    assert ingest_rows(*rows).metrics["ends_clipped"] == 1
 
 
 def test_no_rows_are_empty_tables():
-    result = taken()
+    result = ingest_rows()
     assert result.metrics["rows"] == result.metrics["moments"] == result.metrics["rejected"] == 0
     assert list(result.moments.columns) == tables.MOMENTS.columns
     assert list(result.videos.columns) == tables.VIDEOS.columns
@@ -356,7 +338,7 @@ lists_of_garbage = st.lists(garbage_rows, max_size=8).map(
 @settings(max_examples=25)
 @given(lists_of_garbage, st.floats(0, 3))
 def test_every_row_ends_in_exactly_one_place(tmp_path, rows, slack):
-    result = taken(*rows, end_slack=slack, videos="videos/{video_id}.mp4")
+    result = ingest_rows(*rows, end_slack=slack, videos="videos/{video_id}.mp4")
     metrics = result.metrics
     assert len(result.moments) + len(result.rejected) + metrics["other_modality"] == len(rows)
     assert metrics["rows"] == len(rows)
@@ -419,9 +401,9 @@ def test_reasons_of_times_are_those_of_their_definition(intervals, slack):
         for number, interval in enumerate(intervals)
         if (reason := first_reason(*interval, slack))
     }
-    result = taken(*rows, end_slack=slack)
+    result = ingest_rows(*rows, end_slack=slack)
     assert dict(reasons_of(result)) == expected
-    assert [moment[0] for moment in moments_of(result)] == [
+    assert [moment[0] for moment in moment_rows(result)] == [
         str(number) for number in range(len(rows)) if number not in expected
     ]
 
@@ -499,7 +481,7 @@ def test_a_video_may_be_a_link_to_another_disk(tmp_path):
 
 def test_videos_whose_name_leads_out_are_counted():
     rows = rows_with_own_ids({}, {"video_id": "../../etc/passwd"}, {"video_id": "a b"})
-    result = taken(*rows, videos="videos/{video_id}")
+    result = ingest_rows(*rows, videos="videos/{video_id}")
     assert result.metrics["videos_without_path"] == 1
     assert len(result.moments) == 3
     paths = dict(zip(result.videos["video_id"], result.videos["path"].notna(), strict=True))
@@ -626,16 +608,16 @@ def test_a_video_tells_its_duration_where_no_row_does():
     rows = rows_with_own_ids({"duration": None}, {"duration": None, "video_id": "w", "end": 9.0})
     said = {"videos/v1.mp4": 3.5}
     asked = []
-    params = of(videos="videos/{video_id}.mp4")
+    params = ingest_params(videos="videos/{video_id}.mp4")
     result = ingest.ingest(rows, params, lambda paths: asked.extend(paths) or said)
     assert sorted(asked) == ["videos/v1.mp4", "videos/w.mp4"]
-    assert moments_of(result) == [("0", "v1", 2.0, 3.5, "She waves.", "v")]
+    assert moment_rows(result) == [("0", "v1", 2.0, 3.5, "She waves.", "v")]
     assert reasons_of(result) == [(1, "no-duration")]
 
 
 def test_a_duration_that_a_row_says_is_not_asked_for():
     rows = rows_with_own_ids({}, {"duration": None})
-    params = of(videos="videos/{video_id}.mp4")
+    params = ingest_params(videos="videos/{video_id}.mp4")
     result = ingest.ingest(rows, params, lambda _: pytest.fail("asked"))
     assert list(result.videos["duration"]) == [10.0]
 

@@ -8,10 +8,10 @@ from decimal import Decimal
 
 import pandas as pd
 import pytest
+from ingesting import ingest_params, moment_rows
 
 from pipeline import corpora
 from pipeline.core.files import FileError
-from pipeline.core.params import Ingest
 from pipeline.corpora import sources
 from pipeline.corpora.rows import stable_id
 from pipeline.ingest import ingest
@@ -20,34 +20,14 @@ AS_NAMED = {name: name for name in ("video_id", "start", "end", "duration", "des
 STABLE_ID = r"[0-9a-f]{16}"
 
 
-def settings(**changes) -> Ingest:
-    fields = {
-        "corpus": "tvr",
-        "source": "unused",
-        "videos": None,
-        "query_modalities": ["v"],
-        "pool_modalities": ["v"],
-        "max_rejected": 0.0,
-        "end_slack": 1.0,
-        "max_characters": 2000,
-        "language": "auto",
-        "columns": {},
-    }
-    return Ingest(**fields | changes)
-
-
-def taken(corpus, source, columns=(), **changes):
+def ingest_corpus(corpus, source, columns=(), **changes):
     """Return what `ingest` makes of a corpus on disk."""
-    return ingest(corpora.read(corpus, source, dict(columns)), settings(**changes))
-
-
-def moments_of(result) -> list[tuple]:
-    return list(result.moments.itertuples(index=False, name=None))
+    return ingest(corpora.read(corpus, source, dict(columns)), ingest_params(**changes))
 
 
 def said_of(result) -> list[tuple]:
     """Return moments without their ids, for the formats that have none."""
-    return [row[1:] for row in moments_of(result)]
+    return [row[1:] for row in moment_rows(result)]
 
 
 def rejected_of(result) -> list[tuple]:
@@ -75,15 +55,15 @@ NORA = "Nora ties a blue ribbon round the parcel."
 def test_tvr(tmp_path):
     path = tmp_path / "tvr_val_release.jsonl"
     path.write_text(TVR)
-    result = taken("tvr", path)
+    result = ingest_corpus("tvr", path)
     attic = "attic_s01e03_seg02_clip_19"
-    assert moments_of(result) == [("4711", attic, 16.25, 33.5, NORA, "v")]
+    assert moment_rows(result) == [("4711", attic, 16.25, 33.5, NORA, "v")]
     assert result.metrics["other_modality"] == 1
     assert list(result.videos["video_id"]) == [attic]
     assert list(result.videos["duration"]) == [61.5]
     assert result.videos["path"].isna().all()
-    both = taken("tvr", path, pool_modalities=["v", "vt"])
-    assert [row[0] for row in moments_of(both)] == ["4711", "4712"]
+    both = ingest_corpus("tvr", path, pool_modalities=["v", "vt"])
+    assert [row[0] for row in moment_rows(both)] == ["4711", "4712"]
 
 
 def test_tvr_splits_in_a_folder_are_read_by_name(tmp_path):
@@ -91,7 +71,7 @@ def test_tvr_splits_in_a_folder_are_read_by_name(tmp_path):
     (tmp_path / "tvr_val_release.jsonl").write_text(second.replace('"vt"', '"v"'))
     (tmp_path / "tvr_train_release.jsonl").write_text(first)
     (tmp_path / "tvr_video2dur_idx.json").write_text("{}")
-    assert [row[0] for row in moments_of(taken("tvr", tmp_path))] == ["4711", "4712"]
+    assert [row[0] for row in moment_rows(ingest_corpus("tvr", tmp_path))] == ["4711", "4712"]
 
 
 def test_tvr_lines_that_are_none_are_rejected_with_their_number(tmp_path):
@@ -110,7 +90,7 @@ def test_tvr_lines_that_are_none_are_rejected_with_their_number(tmp_path):
         good.replace(b'"vid_name"', b'"video"'),
     ]
     path.write_bytes(b"\r\n".join(lines))
-    result = taken("tvr", path)
+    result = ingest_corpus("tvr", path)
     assert len(result.moments) == 1
     assert rejected_of(result) == [
         ("tvr.jsonl", 3, "not-json"),
@@ -146,7 +126,7 @@ def charades(tmp_path):
 
 
 def test_charades_sta(charades):
-    result = taken("charades-sta", charades)
+    result = ingest_corpus("charades-sta", charades)
     assert said_of(result) == [
         ("AO8RW", 0.0, 6.9, "a person is putting a book on a shelf.", "v"),
         ("AO8RW", 12.3, 18.9, "person begins to play with their phone ## twice.", "v"),
@@ -158,7 +138,7 @@ def test_charades_sta(charades):
 def test_charades_splits_share_all_durations(charades):
     (charades / "charades_sta_test.txt").write_text("3MSZA 24.3 30.4##person turn a light on.\n")
     (charades / "Charades_v1_test.csv").write_text("id,length\n3MSZA,30.96\n")
-    result = taken("charades-sta", charades)
+    result = ingest_corpus("charades-sta", charades)
     assert [row[0] for row in said_of(result)] == ["3MSZA", "AO8RW", "AO8RW"]
     assert list(result.videos["duration"]) == [30.96, 33.67]
 
@@ -175,7 +155,7 @@ def test_charades_lines_that_are_none_are_rejected(charades):
         b"AO8RW 24.0 34.68##a person goes on too long.\n"
         b"AO8RW 24.0 34.66##a person stays to the end."
     )
-    result = taken("charades-sta", charades)
+    result = ingest_corpus("charades-sta", charades)
     name = "charades_sta_train.txt"
     assert rejected_of(result) == [
         (name, 1, "not-a-charades-line"),
@@ -210,7 +190,7 @@ def activitynet(tmp_path, content, name="train.json"):
 
 
 def test_activitynet_captions(tmp_path):
-    result = taken("activitynet-captions", activitynet(tmp_path, ACTIVITYNET))
+    result = ingest_corpus("activitynet-captions", activitynet(tmp_path, ACTIVITYNET))
     woman, girl = (text.strip() for text in ACTIVITYNET["v_QOlSCBRmfWY"]["sentences"])
     assert said_of(result) == [
         ("v_QOlSCBRmfWY", 0.83, 19.86, woman, "v"),
@@ -225,7 +205,11 @@ def test_activitynet_splits_may_describe_the_same_video(tmp_path):
     other = {"v_QOlSCBRmfWY": {"duration": 82.73, "timestamps": [[0, 10]], "sentences": ["Hi."]}}
     activitynet(tmp_path, ACTIVITYNET, "val_1.json")
     activitynet(tmp_path, other, "val_2.json")
-    assert [row[1] for row in said_of(taken("activitynet-captions", tmp_path))] == [0.83, 17.37, 0]
+    assert [row[1] for row in said_of(ingest_corpus("activitynet-captions", tmp_path))] == [
+        0.83,
+        17.37,
+        0,
+    ]
 
 
 def test_activitynet_entries_that_are_none_are_rejected(tmp_path):
@@ -239,7 +223,7 @@ def test_activitynet_entries_that_are_none_are_rejected(tmp_path):
         "v_f": {"duration": 10, "timestamps": [[0, 1]], "sentences": ["One.", {"two": 2}]},
         "v_g": {"duration": 10, "timestamps": [[0, 1]], "sentences": ["Lone \ud800."]},
     }
-    result = taken("activitynet-captions", activitynet(tmp_path, videos))
+    result = ingest_corpus("activitynet-captions", activitynet(tmp_path, videos))
     assert [row[0] for row in said_of(result)] == ["v_a", "v_f"]
     assert rejected_of(result) == [
         ("train.json", "v_a[1]", "empty-text"),
@@ -273,7 +257,7 @@ def qvhighlights(tmp_path, *lines, name="highlight_train_release.jsonl"):
 
 def test_qvhighlights_has_one_moment_per_window(tmp_path):
     video, query = QVHIGHLIGHTS["vid"], QVHIGHLIGHTS["query"]
-    assert moments_of(taken("qvhighlights", qvhighlights(tmp_path, QVHIGHLIGHTS))) == [
+    assert moment_rows(ingest_corpus("qvhighlights", qvhighlights(tmp_path, QVHIGHLIGHTS))) == [
         ("8737_0", video, 0.0, 16.0, query, "v"),
         ("8737_1", video, 24.0, 26.0, query, "v"),
     ]
@@ -282,7 +266,7 @@ def test_qvhighlights_has_one_moment_per_window(tmp_path):
 def test_qvhighlights_splits_in_a_folder(tmp_path):
     qvhighlights(tmp_path, QVHIGHLIGHTS)
     qvhighlights(tmp_path, QVHIGHLIGHTS | {"qid": "9"}, name="highlight_val_release.jsonl")
-    ids = [row[0] for row in moments_of(taken("qvhighlights", tmp_path))]
+    ids = [row[0] for row in moment_rows(ingest_corpus("qvhighlights", tmp_path))]
     assert ids == ["8737_0", "8737_1", "9_0", "9_1"]
 
 
@@ -297,8 +281,8 @@ def test_qvhighlights_lines_without_windows_are_rejected(tmp_path):
         test | {"relevant_windows": [[0, 16]], "qid": [1]},
     )
     path.write_bytes(path.read_bytes() + b"{}x\n" + b'{"query": "caf\xe9"}\n')
-    result = taken("qvhighlights", path)
-    assert [row[0] for row in moments_of(result)] == ["8737_0"]
+    result = ingest_corpus("qvhighlights", path)
+    assert [row[0] for row in moment_rows(result)] == ["8737_0"]
     assert [(line, reason) for _, line, reason in rejected_of(result)] == [
         (1, "no-windows"),
         (2, "no-windows"),
@@ -332,9 +316,9 @@ def didemo(tmp_path, *entries, name="train_data.json"):
 
 
 def test_didemo_counts_in_segments_of_5_s_ends_included(tmp_path):
-    result = taken("didemo", didemo(tmp_path, DIDEMO))
+    result = ingest_corpus("didemo", didemo(tmp_path, DIDEMO))
     video, text = DIDEMO["video"], DIDEMO["description"]
-    assert moments_of(result) == [("1", video, 5.0, 25.0, text, "v")]
+    assert moment_rows(result) == [("1", video, 5.0, 25.0, text, "v")]
     assert list(result.videos["duration"]) == [30.0]
 
 
@@ -349,14 +333,14 @@ def test_didemo_counts_in_segments_of_5_s_ends_included(tmp_path):
     ids=["one", "most", "first-of-equals", "garbage"],
 )
 def test_didemo_takes_what_most_people_marked(tmp_path, times, interval):
-    [row] = moments_of(taken("didemo", didemo(tmp_path, DIDEMO | {"times": times})))
+    [row] = moment_rows(ingest_corpus("didemo", didemo(tmp_path, DIDEMO | {"times": times})))
     assert row[2:4] == interval
 
 
 def test_didemo_splits_in_a_folder(tmp_path):
     didemo(tmp_path, DIDEMO, name="train_data.json")
     didemo(tmp_path, DIDEMO | {"annotation_id": 2}, name="val_data.json")
-    assert [row[0] for row in moments_of(taken("didemo", tmp_path))] == ["1", "2"]
+    assert [row[0] for row in moment_rows(ingest_corpus("didemo", tmp_path))] == ["1", "2"]
 
 
 def test_didemo_entries_that_are_none_are_rejected(tmp_path):
@@ -370,7 +354,7 @@ def test_didemo_entries_that_are_none_are_rejected(tmp_path):
         DIDEMO | {"num_segments": "6"},
         DIDEMO | {"times": [[-1, 2]]},
     )
-    entries = [(item, reason) for _, item, reason in rejected_of(taken("didemo", path))]
+    entries = [(item, reason) for _, item, reason in rejected_of(ingest_corpus("didemo", path))]
     assert entries == [
         ("[0]", "not-an-object"),
         ("[1]", "not-a-number"),
@@ -418,14 +402,14 @@ def table(folder, frame, suffix, name="moments"):
 @every_suffix
 def test_a_table_with_all_columns(tmp_path, suffix):
     columns = COLUMNS | {"moment_id": "no", "modality": "kind"}
-    result = taken("table", table(tmp_path, TABLE, suffix), columns)
-    assert moments_of(result) == [("9007199254740993", "a b", 0.5, 1.5, "She waves.", "v")]
+    result = ingest_corpus("table", table(tmp_path, TABLE, suffix), columns)
+    assert moment_rows(result) == [("9007199254740993", "a b", 0.5, 1.5, "She waves.", "v")]
     assert result.metrics["other_modality"] == 1
 
 
 @every_suffix
 def test_a_table_without_ids_and_modality(tmp_path, suffix):
-    result = taken("table", table(tmp_path, TABLE, suffix), COLUMNS)
+    result = ingest_corpus("table", table(tmp_path, TABLE, suffix), COLUMNS)
     assert said_of(result) == [
         ("a b", 0.5, 1.5, "She waves.", "v"),
         ("c", 2.0, 3.0, "He sits.", "v"),
@@ -436,8 +420,8 @@ def test_a_table_without_ids_and_modality(tmp_path, suffix):
 @every_suffix
 def test_one_column_may_serve_twice(tmp_path, suffix):
     columns = COLUMNS | {"moment_id": "clip"}
-    result = taken("table", table(tmp_path, TABLE, suffix), columns)
-    assert [row[:2] for row in moments_of(result)] == [("a b", "a b"), ("c", "c")]
+    result = ingest_corpus("table", table(tmp_path, TABLE, suffix), columns)
+    assert [row[:2] for row in moment_rows(result)] == [("a b", "a b"), ("c", "c")]
 
 
 def test_a_folder_of_tables_of_every_kind(tmp_path):
@@ -445,7 +429,7 @@ def test_a_folder_of_tables_of_every_kind(tmp_path):
         ours = TABLE.assign(no=TABLE["no"] + 10 * number)
         table(tmp_path, ours, suffix, name=f"part{number}")
     (tmp_path / "README.md").write_text("no table")
-    result = taken("table", tmp_path, COLUMNS | {"moment_id": "no"})
+    result = ingest_corpus("table", tmp_path, COLUMNS | {"moment_id": "no"})
     assert len(result.moments) == 6
     assert len(result.rejected) == 0
 
@@ -460,7 +444,7 @@ def test_cells_without_a_value_are_rejected_with_their_place(tmp_path, suffix):
     frame.loc[4, "length"] = None  # the other rows of its video say it
     frame.loc[5, "kind"] = None
     columns = COLUMNS | {"modality": "kind"}
-    result = taken("table", table(tmp_path, frame, suffix), columns)
+    result = ingest_corpus("table", table(tmp_path, frame, suffix), columns)
     first = {"csv": 2, "jsonl": 1, "parquet": 0}[suffix]
     reasons = ["no-video", "not-a-number", "empty-text", "unknown-modality"]
     places = [first + row for row in (1, 2, 3, 5)]
@@ -471,14 +455,16 @@ def test_cells_without_a_value_are_rejected_with_their_place(tmp_path, suffix):
 
 def test_a_null_beside_large_integer_ids_does_not_change_them(tmp_path):
     frame = TABLE.assign(no=pd.array([9007199254740993, None], dtype="Int64"))
-    result = taken("table", table(tmp_path, frame, "parquet"), COLUMNS | {"moment_id": "no"})
-    assert [row[0] for row in moments_of(result)] == ["9007199254740993"]
+    result = ingest_corpus(
+        "table", table(tmp_path, frame, "parquet"), COLUMNS | {"moment_id": "no"}
+    )
+    assert [row[0] for row in moment_rows(result)] == ["9007199254740993"]
     assert rejected_of(result) == [("moments.parquet", "row 1", "no-id")]
 
 
 def test_a_parquet_index_and_decimals_are_read_like_columns(tmp_path):
     frame = TABLE.assign(**{"from": [Decimal("0.50"), Decimal("2.00")]}).set_index("clip")
-    result = taken("table", table(tmp_path, frame, "parquet"), COLUMNS)
+    result = ingest_corpus("table", table(tmp_path, frame, "parquet"), COLUMNS)
     assert [row[:3] for row in said_of(result)] == [("a b", 0.5, 1.5), ("c", 2.0, 3.0)]
 
 
@@ -488,7 +474,7 @@ def test_a_csv_cell_that_is_no_utf8_rejects_its_row_alone(tmp_path):
         b"video_id,start,end,duration,description\n"
         b"v,0,1,9,caf\xe9\nv\xff,0,1,9,x\nv,0,1,9,fine\nv,\xff,1,9,x\n"
     )
-    result = taken("table", path, AS_NAMED)
+    result = ingest_corpus("table", path, AS_NAMED)
     assert [row[3] for row in said_of(result)] == ["fine"]
     assert [row[1:] for row in rejected_of(result)] == [
         (2, "not-utf8"),
@@ -500,7 +486,7 @@ def test_a_csv_cell_that_is_no_utf8_rejects_its_row_alone(tmp_path):
 def test_json_lines_of_a_table_that_are_none_are_rejected(tmp_path):
     path = tmp_path / "moments.jsonl"
     path.write_bytes(b'{"video_id": "v"\n[]\n{"video_id": "caf\xe9"}\n{}\n')
-    assert [row[1:] for row in rejected_of(taken("table", path, AS_NAMED))] == [
+    assert [row[1:] for row in rejected_of(ingest_corpus("table", path, AS_NAMED))] == [
         (1, "not-json"),
         (2, "not-an-object"),
         (3, "not-utf8"),
@@ -513,7 +499,7 @@ def test_a_table_without_a_named_column_is_an_error(tmp_path, suffix):
     path = table(tmp_path, TABLE, suffix)
     message = rf"moments\.{suffix}: column 'when' is missing \(ingest\.columns: start\)"
     with pytest.raises(FileError, match=message):
-        taken("table", path, COLUMNS | {"start": "when"})
+        ingest_corpus("table", path, COLUMNS | {"start": "when"})
 
 
 # Sources that cannot be read
@@ -569,7 +555,7 @@ def test_a_source_that_cannot_be_read_is_named(tmp_path, corpus, contents, sourc
     for name, content in contents.items():
         (tmp_path / name).write_text(content)
     with pytest.raises(FileError, match=message):
-        taken(corpus, tmp_path / source, COLUMNS if corpus == "table" else ())
+        ingest_corpus(corpus, tmp_path / source, COLUMNS if corpus == "table" else ())
 
 
 # Stable ids
@@ -579,20 +565,20 @@ def test_stable_ids_depend_neither_on_the_order_of_rows_nor_on_params(tmp_path):
     lines = [f"AO8RW {n}.0 {n + 5}.5##person does thing {n}." for n in range(20)]
     (tmp_path / "Charades_v1_train.csv").write_text(CHARADES)
     (tmp_path / "charades_sta_a.txt").write_text("\n".join(lines))
-    before = ids_by_text(taken("charades-sta", tmp_path))
+    before = ids_by_text(ingest_corpus("charades-sta", tmp_path))
     random.Random(3).shuffle(lines)
     (tmp_path / "charades_sta_a.txt").write_text("\n".join(lines[:7]))
     (tmp_path / "charades_sta_b.txt").write_text("\n".join(lines[7:]))
-    after = taken("charades-sta", tmp_path, end_slack=0.0, pool_modalities=["v", "t"])
+    after = ingest_corpus("charades-sta", tmp_path, end_slack=0.0, pool_modalities=["v", "t"])
     assert ids_by_text(after) == before
     assert len(set(before.values())) == 20
 
 
 @every_suffix
 def test_stable_ids_of_a_table_survive_a_new_column_and_another_order(tmp_path, suffix):
-    before = ids_by_text(taken("table", table(tmp_path, TABLE, suffix), COLUMNS))
+    before = ids_by_text(ingest_corpus("table", table(tmp_path, TABLE, suffix), COLUMNS))
     turned = TABLE[TABLE.columns[::-1]].iloc[::-1].assign(note="new")
-    assert ids_by_text(taken("table", table(tmp_path, turned, suffix), COLUMNS)) == before
+    assert ids_by_text(ingest_corpus("table", table(tmp_path, turned, suffix), COLUMNS)) == before
 
 
 @pytest.mark.parametrize(
@@ -608,12 +594,12 @@ def test_stable_ids_differ_where_video_start_end_or_text_do(charades, line):
     path = charades / "charades_sta_train.txt"
     (charades / "Charades_v1_train.csv").write_text("id,length\nAO8RW,30\nAO8RX,30\n")
     path.write_text(f"AO8RW 1.0 2.0##person waves.\n{line}\n")
-    assert taken("charades-sta", charades).moments["moment_id"].nunique() == 2
+    assert ingest_corpus("charades-sta", charades).moments["moment_id"].nunique() == 2
 
 
 def test_the_same_moment_twice_is_a_duplicate(charades):
     (charades / "charades_sta_test.txt").write_text(CHARADES_STA)
-    result = taken("charades-sta", charades)
+    result = ingest_corpus("charades-sta", charades)
     assert len(result.moments) == 2
     assert rejected_of(result) == [
         ("charades_sta_train.txt", 1, "duplicate-id"),
@@ -642,4 +628,4 @@ def test_a_document_larger_than_its_bound_is_refused_unread(tmp_path, corpus):
     path.touch()
     os.truncate(path, sources.MAX_DOCUMENT_BYTES + 1)  # takes no room on the disk
     with pytest.raises(FileError, match=r"train\.json: larger than 1,024 MiB, and JSON is read w"):
-        taken(corpus, path)
+        ingest_corpus(corpus, path)
