@@ -41,7 +41,7 @@ class Reason(Section):
 
 
 class Head(Section):
-    """What the guideline is told apart by, and what may be answered."""
+    """The guideline's version, and the answers it allows."""
 
     version: Name
     levels: dict[LevelNumber, Level]
@@ -63,7 +63,7 @@ def split_guideline(text: str) -> Guideline:
     """
     parts = _HEAD.fullmatch(text)
     if parts is None:
-        raise GuidelineError(f"{NAME}: it must begin with a head between two lines of ---")
+        raise GuidelineError(f"{NAME}: must begin with a YAML head between two lines of ---")
     try:
         written = YAML(typ="safe", pure=True).load(parts[1])
     except YAMLError as exc:

@@ -8,9 +8,9 @@ import hashlib
 import pandas as pd
 
 PAIR_KEY = ["query_id", "moment_id"]
-"""What a pair is told apart by."""
+"""The columns that identify a pair."""
 SHOWN_KEY = [*PAIR_KEY, "query_sha", "clip_sha"]
-"""What a pair as it was shown is told apart by."""
+"""The columns that identify a pair as it was shown."""
 ALL_VOTES = 4
 """How many levels people give a pair at most."""
 HASH_DIGITS = 32

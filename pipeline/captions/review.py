@@ -65,15 +65,15 @@ def _decision(line: int, moment_id: str, text: str, existing: Collection[str]) -
     if moment_id not in existing:
         raise ReviewError(f"{place}: there is no moment {moment_id!r}; remove the line")
     if not is_line(decision):
-        raise ReviewError(f"{place}: {decision!r} holds a line end or a control character")
+        raise ReviewError(f"{place}: {decision!r} contains a line break or a control character")
     order = decision.casefold()
     if order in {DROP, KEEP} or BOUND.fullmatch(order):
         return order
     words = decision.casefold().split()
     if len(words) < FEWEST_WORDS or words[0].strip(punctuation) in ORDERS:
         raise ReviewError(
-            f"{place}: {decision!r} is no caption; to leave the moment out, write {DROP!r} alone,"
-            f" to take its caption as it is, {KEEP!r} or what rewrite_review.csv has for it"
+            f"{place}: {decision!r} is not a caption; write {DROP!r} to leave the moment out,"
+            f" or {KEEP!r} (or the column `keep` of rewrite_review.csv) to use its caption"
         )
     return decision
 

@@ -1,4 +1,4 @@
-"""What the card, the manifest and the Croissant file say of how the collection was made.
+"""The facts of how the collection was made, for the card, the manifest and the Croissant file.
 
 Everything comes from params.yaml and from what people judged, so that a clone without the corpus
 says the same.
@@ -52,7 +52,7 @@ class Facts(NamedTuple):
 
 
 def collect_facts(collection: Collection, params: Params, agreement: Mapping[str, Any]) -> Facts:
-    """Return what is known of the collection.
+    """Collect the facts about the collection.
 
     Raises:
         ReleaseError: a closed campaign would go out without its name, terms or source, or

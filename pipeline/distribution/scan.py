@@ -1,4 +1,4 @@
-"""Nothing that names a person is released: what people typed is looked through before.
+"""The scan for personal data: what people typed is searched before it is released.
 
 E-mail addresses, and the names of `annotators.private.yaml`, are looked for in what comes from
 people: judgments.csv (but in ids and hashes) and campaign.yaml. The addresses and passwords of
@@ -46,7 +46,7 @@ class Cell(NamedTuple):
 
 
 def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
-    """Stop where something that would be released tells who somebody is.
+    """Refuse a release that would identify a person.
 
     Raises:
         ReleaseError: an address, a name or a password stands somewhere; or the campaign is open
@@ -54,8 +54,8 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
     """
     if not private.is_file() and campaign is not None and not campaign.closed:
         raise ReleaseError(
-            f"{private}: no such file, so annotators' names can't be looked for in what would be"
-            " released; copy it from the checkout in which the campaign was opened"
+            f"{private}: no such file, so the release can't be searched for annotators' names;"
+            " copy it from the checkout in which the campaign was opened"
         )
     patterns = _read_private(private)
     problem = next(filter(None, (_describe_problem(cell, patterns) for cell in _cells())), None)
@@ -130,6 +130,6 @@ def _describe_problem(cell: Cell, patterns: Private) -> str | None:
     if what is None:
         return None
     return (
-        f"{cell.path}: line {cell.line}, {cell.field}: holds {what}; nothing is released that tells"
-        " who somebody is: take it out"
+        f"{cell.path}: line {cell.line}, {cell.field}: contains {what}; remove it: a release must"
+        " not identify anybody"
     )

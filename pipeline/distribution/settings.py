@@ -1,4 +1,4 @@
-"""The settings that made the collection, as the manifest tells them: none of this machine's."""
+"""The settings recorded in the manifest, without paths of this machine."""
 
 from pathlib import PurePath
 from typing import Any
@@ -54,7 +54,7 @@ def select_fixed_settings(params: Params) -> dict[str, Any]:
 
 
 def refuse_changes(campaign: Campaign | None, params: Params) -> None:
-    """Stop where a closed campaign would be told of by settings that are not those it had.
+    """Refuse settings that differ from those a closed campaign was run with.
 
     Raises:
         ReleaseError: one of them was changed since it was closed.
@@ -65,7 +65,7 @@ def refuse_changes(campaign: Campaign | None, params: Params) -> None:
         if before[key] != now[key]:
             raise ReleaseError(
                 f"params.yaml: {key} is {now[key]!r}, but was {before[key]!r} when the campaign was"
-                f" closed ({FILE}); the release says how it was made: set it back"
+                f" closed ({FILE}); set it back, since the release records it"
             )
 
 

@@ -135,7 +135,7 @@ def write_training_sets(
 ) -> int:
     """Write the sets of all sizes, both kinds of file; return how many queries they hold.
 
-    `tell` is told how many queries more are written.
+    `tell` gets the number of queries written since its last call.
     """
     count = 0
     with ExitStack() as stack:

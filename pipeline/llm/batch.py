@@ -132,7 +132,7 @@ class Batches:
         reason = f"{_FRUITLESS} batches in a row brought no answer"
         if not self._spent.was_answered:
             raise LLMError(f"{reason}; see why at the provider, or set rewrite.openai.mode: online")
-        cli.log(f"{reason}: their {len(group)} requests go on one by one, at the full price")
+        cli.log(f"{reason}: their {len(group)} requests are sent one by one, at full price")
         self._skipped |= {request.key for request in group}
 
     def _missing(self, requests: Sequence[Request]) -> list[Request]:
@@ -263,7 +263,7 @@ def _reason(batch: Batch) -> str:
     reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3])
     if any(error.code == "token_limit_exceeded" for error in errors):
         reason += " (lower rewrite.openai.batch_tokens, or wait until other batches have ended)"
-    kept = "what it answered is kept, the next run submits the rest"
+    kept = "its answers are kept; the next run submits the rest"
     return f"batch {batch.id} {batch.status}{': ' if reason else ''}{reason}; {kept}"
 
 

@@ -113,5 +113,5 @@ class LLMError(MomentRankError):
     @classmethod
     def from_failure(cls, failure: CallFailed) -> "LLMError":
         """Return the error for a failure after which it is useless to go on."""
-        kept = "every answer until now is kept, the next run goes on from there"
+        kept = "answers so far are kept; the next run continues from there"
         return cls(f"{failure} ({failure.outcome.hint}); {kept}")

@@ -185,7 +185,7 @@ def load(path: Path) -> Prompt:
 def _check_placeholders(text: str, expected: Sequence[str], optional: Sequence[str] = ()) -> None:
     names = _PLACEHOLDER.findall(text)
     if "{{" in _PLACEHOLDER.sub("", text):
-        raise ValueError("a {{ without }} on its line")
+        raise ValueError("a {{ without a }} on the same line")
     allowed = (*expected, *optional)
     if unknown := [name for name in names if name not in allowed]:
         choice = f"; known: {', '.join(allowed)}" if allowed else ""

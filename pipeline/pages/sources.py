@@ -118,5 +118,5 @@ def _lossless(text: pd.Series, read: pd.Series) -> bool:
 def _mapping(path: Path) -> Figures:
     value = files.read_json(path)
     if not isinstance(value, dict):
-        raise ReportError(f"{path}: no figures; run `dvc repro` to make it again")
+        raise ReportError(f"{path}: not a JSON object; run `dvc repro` to write it again")
     return value

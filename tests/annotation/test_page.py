@@ -63,7 +63,7 @@ def test_markup_in_it_is_shown_and_not_run():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("---\n", "", "must begin with a head"),
+        ("---\n", "", "must begin with a YAML head"),
         (
             'version: "1"',
             "version: 1",

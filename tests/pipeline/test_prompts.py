@@ -162,9 +162,9 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
         ({"system": "You {{descriptions}}"}, "system: unknown placeholder {{descriptions}}"),
         ({"system": ""}, "system: string should have at least 1 character (it is '')"),
         ({"system": " \n "}, "system: must not be blank"),
-        ({"system": "You {{x"}, "system: a {{ without }} on its line"),
-        ({"user": "{{descriptions}} {{x"}, "user: a {{ without }} on its line"),
-        ({"user": "{{descriptions}} {{x\ny}}"}, "user: a {{ without }} on its line"),
+        ({"system": "You {{x"}, "system: a {{ without a }} on the same line"),
+        ({"user": "{{descriptions}} {{x"}, "user: a {{ without a }} on the same line"),
+        ({"user": "{{descriptions}} {{x\ny}}"}, "user: a {{ without a }} on the same line"),
         ({"examples": [EXAMPLE, EXAMPLE]}, "examples: 'Omar sits.' appears twice"),
         (
             {"examples": [EXAMPLE | {"description": "{{descriptions}}"}]},
@@ -172,7 +172,7 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
         ),
         (
             {"examples": [EXAMPLE | {"caption": "{{x"}]},
-            "examples.0.caption: a {{ without }} on its line",
+            "examples.0.caption: a {{ without a }} on the same line",
         ),
         ({"examples": [EXAMPLE | {"caption": " "}]}, "examples.0.caption: must not be blank"),
         ({"user": None}, "user: this key is missing"),

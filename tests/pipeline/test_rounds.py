@@ -345,7 +345,7 @@ def test_no_decisions_are_none(review_file):
 @pytest.mark.parametrize("wording", ["a\tb", "a\nb", "a\x07b", "a\u2028b", "a\x85b"])
 def test_a_wording_is_one_line(review_file, wording):
     review_file("a,A man waves.", f'b,"{wording}"')
-    with pytest.raises(review.ReviewError, match=r"review\.csv, line 3: .* holds a line end"):
+    with pytest.raises(review.ReviewError, match=r"review\.csv, line 3: .* contains a line break"):
         review.read("ab")
 
 
@@ -369,7 +369,7 @@ def test_a_wording_is_one_line(review_file, wording):
 )
 def test_what_may_be_meant_for_drop_is_no_caption(review_file, wording):
     review_file("a,A man waves.", f'b,"{wording}"')
-    with pytest.raises(review.ReviewError, match=r"line 3: .* is no caption.* write 'drop' alone"):
+    with pytest.raises(review.ReviewError, match=r"line 3: .* is not a caption.* write 'drop'"):
         review.read("ab")
 
 
