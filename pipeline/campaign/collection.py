@@ -139,8 +139,7 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     pairs["origin"] = pairs["origin"].fillna(CANDIDATES)
     if pairs["outcome"].isna().any():
         raise ReleaseError(
-            f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path};"
-            " run `dvc repro consensus`"
+            f"{tables.CONSENSUS.path}: lacks pairs of {tables.PAIRS.path}: dvc repro consensus"
         )
     counted = source.votes[source.votes["pair_id"].isin(pairs["pair_id"])]
     ordered = counted.sort_values(["pair_id", "annotator"], ignore_index=True)

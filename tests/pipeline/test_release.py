@@ -525,14 +525,14 @@ def test_what_tells_who_somebody_is_is_refused_with_its_place(checkout, column, 
     rows = pd.concat([judgment(), judgment(annotator=2), judgment(**{column: cell}, annotator=3)])
     checkout.write(judgments=rows)
     told = checkout.refusal()
-    assert told.startswith(f"datasets/campaign/judgments.csv: line 4, {column}: holds {what}")
+    assert told.startswith(f"datasets/campaign/judgments.csv: line 4, {column}: contains {what}")
     assert cell not in told
 
 
 def test_the_campaigns_own_name_is_looked_through(checkout):
     checkout.private()
     checkout.campaign({**CLOSED, "name": "Kitchens (ask Berg)"})
-    assert checkout.refusal().startswith("datasets/campaign/campaign.yaml: line 2, name: holds a")
+    assert checkout.refusal().startswith("datasets/campaign/campaign.yaml: line 2, name: contains")
     checkout.campaign({**CLOSED, "name": "Kitchens (ask ann@example.org)"})
     assert "an e-mail address" in checkout.refusal()
 
@@ -543,7 +543,7 @@ def test_texts_of_the_corpus_may_hold_names_but_no_annotators_address(checkout):
     checkout.release()
     shutil.rmtree(checkout.folder / tables.RELEASE)
     checkout.write(queries=[("q1", "Anna writes to Two@Example.org.", "val"), *QUERIES[1:]])
-    assert checkout.refusal().startswith("datasets/campaign/queries.csv: line 2, query: holds an")
+    assert checkout.refusal().startswith("datasets/campaign/queries.csv: line 2, query: contains")
 
 
 def test_settings_may_hold_an_authors_name_but_no_annotators_address(checkout):
@@ -556,7 +556,7 @@ def test_settings_may_hold_an_authors_name_but_no_annotators_address(checkout):
     shutil.rmtree(checkout.folder / tables.RELEASE)
     path.write_text(text.replace(given, "citation: Berg (lead@localhost)"))
     line = text[: text.index(given)].count("\n") + 1
-    assert checkout.refusal().startswith(f"params.yaml: line {line}, citation: holds an address")
+    assert checkout.refusal().startswith(f"params.yaml: line {line}, citation: contains an address")
 
 
 @pytest.mark.parametrize("name", ["Bergamot kitchens", "Susanna's Kitchen", "Kitchen 878@2024"])
