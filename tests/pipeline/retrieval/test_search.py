@@ -111,7 +111,7 @@ def test_a_shortlist_full_of_near_ties_grows_until_the_answer_is_proven():
     assert [row[1] for row in result] == [0, 1, 2, 3, 4]
 
 
-def test_a_text_left_out_that_rounds_to_the_same_similarity_is_find_nearest():
+def test_a_text_left_out_that_rounds_to_the_same_similarity_is_found():
     # Five texts at 0.5 - 2e-7 fill the shortlist for k = 1. The sixth is farther by less than
     # rounding tells, and has the smallest id: it is the answer.
     cosines = np.array([1.0, *[0.5 - 2e-7] * 5, 0.5 - 4.5e-7])
