@@ -40,7 +40,8 @@ from momentrank.errors import UsageError
 from pipeline.campaign.effort import active_seconds
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, csv_files, tables
-from pipeline.core.params import Agreement, load
+from pipeline.core.params import load
+from pipeline.core.sections import Agreement
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
 USUAL = Agreement(

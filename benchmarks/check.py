@@ -18,7 +18,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.corruptions import corrupt
 from benchmarks.script import parse_arguments
 from pipeline.captions.checks import Limits, check, load_encoder, load_finder, read_limits
-from pipeline.captions.rules.rewriter import RulesRewriter
+from pipeline.captions.rules.rules_rewriter import RulesRewriter
 from pipeline.core.params import load
 from pipeline.names.evidence.cast import Cast
 

@@ -14,7 +14,8 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from benchmarks.script import parse_arguments, time_call
-from pipeline.core.params import Embed, load
+from pipeline.core.params import load
+from pipeline.core.sections import Embed
 from pipeline.embed import BATCHES_PER_CHUNK, embed
 from pipeline.retrieval import encoder
 from pipeline.retrieval.embeddings import Store

@@ -18,7 +18,7 @@ from benchmarks.fake_openai.answers import caption_of
 from benchmarks.script import parse_arguments, time_call
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewriter import Moment
-from pipeline.core.params import OpenAI
+from pipeline.core.sections import OpenAI
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load
 

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from pipeline.core import captions, cli, csv_files, tables
-from pipeline.core.params import Candidates, load
+from pipeline.core.params import load
 from pipeline.core.progress import progress
+from pipeline.core.sections import Candidates
 from pipeline.retrieval import search
 from pipeline.retrieval.embeddings import Embeddings
 

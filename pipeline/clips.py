@@ -22,7 +22,8 @@ import pandas as pd
 
 from pipeline.core import cli, files, tables
 from pipeline.core.parallel import cores, map_in_threads
-from pipeline.core.params import Clips, Params, load
+from pipeline.core.params import Params, load
+from pipeline.core.sections import Clips
 from pipeline.video.cache import FileCache
 from pipeline.video.cutter import ClipFormat, Reason, cut
 from pipeline.video.files import ANY_SUFFIX, find, missing_remark

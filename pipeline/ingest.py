@@ -22,8 +22,9 @@ from momentrank.segments import LATEST
 from pipeline import corpora
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.parallel import cores
-from pipeline.core.params import Ingest, load
+from pipeline.core.params import load
 from pipeline.core.progress import progress
+from pipeline.core.sections import Ingest
 from pipeline.corpora import rejected
 from pipeline.corpora.rows import Row
 from pipeline.corpora.sources import list_unread

@@ -26,7 +26,8 @@ from momentrank.formats.write import write_run
 from momentrank.functions import evaluator
 from momentrank.segments import Segments, build_run
 from pipeline.core import captions, cli, files, rng, tables
-from pipeline.core.params import ReferenceRuns, load
+from pipeline.core.params import load
+from pipeline.core.sections import ReferenceRuns
 
 RUNS = tables.WORK / "runs"
 QRELS = Path("datasets/release/qrels")

@@ -36,7 +36,7 @@ from pipeline.captions.repair import (
 from pipeline.captions.replacements import extract
 from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewriter
 from pipeline.captions.rules.gender import read_cast
-from pipeline.captions.rules.rewriter import Finder, RulesRewriter
+from pipeline.captions.rules.rules_rewriter import Finder, RulesRewriter
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.captions import select_in_use
 from pipeline.core.params import Params, load

@@ -20,8 +20,9 @@ from typing import Any
 
 from pipeline.core import cli, files
 from pipeline.core.parallel import cores
-from pipeline.core.params import Sample, load
+from pipeline.core.params import load
 from pipeline.core.progress import progress
+from pipeline.core.sections import Sample
 from pipeline.sitcom.drawing.frame import Painter, frame_size
 from pipeline.sitcom.screenplay import Gender, Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot

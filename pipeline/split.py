@@ -14,7 +14,8 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline.core import cli, rng, tables
 from pipeline.core.captions import join_captions, text_key
-from pipeline.core.params import Split, load
+from pipeline.core.params import load
+from pipeline.core.sections import Split
 
 
 class SplitError(MomentRankError):

@@ -12,7 +12,8 @@ import time
 from collections.abc import Sequence
 
 from pipeline.core import cli
-from pipeline.core.params import Tagger, load
+from pipeline.core.params import load
+from pipeline.core.sections import Tagger
 from pipeline.names import grammar, wordlists
 from pipeline.names.base import BUILTIN, NameTagger
 from pipeline.names.grammar import Example

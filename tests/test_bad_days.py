@@ -27,7 +27,8 @@ from annotation.tasks import unfinished
 from pipeline import ingest, split
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import params, tables
-from pipeline.core.params import ParamsError, Split
+from pipeline.core.params import ParamsError
+from pipeline.core.sections import Split
 from pipeline.corpora.rows import Row
 from pipeline.ingest import CorpusError
 from pipeline.split import SplitError

@@ -127,13 +127,7 @@ def test_no_stage_imports_another_and_no_folder_a_stage_or_command(imports):
 
 @pytest.mark.parametrize(
     "folder",
-    [
-        pytest.param(
-            "pipeline",
-            marks=pytest.mark.xfail(reason="captions/rewriter.py and captions/rules/rewriter.py"),
-        ),
-        "annotation",
-    ],
+    ["pipeline", "annotation"],
 )
 def test_no_two_modules_of_one_folder_share_a_name(folder):
     for top in (path for path in (REPOSITORY / folder).iterdir() if path.is_dir()):

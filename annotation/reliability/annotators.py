@@ -12,7 +12,7 @@ import pandas as pd
 from annotation.reliability.scores import Floats, Scores
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools
-from pipeline.core.params import Agreement
+from pipeline.core.sections import Agreement
 
 
 class AnnotatorFigures(NamedTuple):

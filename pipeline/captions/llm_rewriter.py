@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 from tqdm import tqdm
 
 from pipeline.captions.rewriter import Moment, Rewrite
-from pipeline.core.params import OpenAI
 from pipeline.core.progress import progress
+from pipeline.core.sections import OpenAI
 from pipeline.llm.batch import POLL, Batches
 from pipeline.llm.breaker import Breaker
 from pipeline.llm.cache import Cache

@@ -3,263 +3,37 @@
 An unknown key, a wrong type or an impossible value is one line with the key's path.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
-
-from pydantic import Field, ValidationInfo, field_validator
 
 from momentrank.errors import UsageError
 from pipeline.core import files
-from pipeline.core.validation import Model, Name, Natural, Positive, Section, Share, validate
+from pipeline.core.sections import (
+    Agreement,
+    Candidates,
+    Clips,
+    Consensus,
+    Embed,
+    Ingest,
+    Names,
+    Plan,
+    Pseudo,
+    Pull,
+    Push,
+    ReferenceRuns,
+    Release,
+    Report,
+    Rewrite,
+    Sample,
+    Split,
+    Tagger,
+)
+from pipeline.core.validation import Model, Section, validate
 
 PARAMS = Path("params.yaml")
-
-Modality = Literal["v", "t", "vt"]
-Corpus = Literal["tvr", "charades-sta", "activitynet-captions", "qvhighlights", "didemo", "table"]
-Modalities = Annotated[list[Modality], Field(min_length=1)]
-Column = Literal["moment_id", "video_id", "start", "end", "duration", "description", "modality"]
-Columns = Mapping[Column, str | None]
-RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
 
 
 class ParamsError(UsageError):
     """A key of `params.yaml` is unknown, missing or impossible."""
-
-
-class Sample(Section):
-    """The sample corpus: how many videos, and how they are drawn."""
-
-    seed: Natural
-    videos: Positive
-    fps: Annotated[int, Field(ge=4, le=60)]
-    height: Annotated[int, Field(ge=120, le=1080, multiple_of=2)]
-
-
-class Ingest(Section):
-    """The corpus, and which of its moments become queries and pool."""
-
-    corpus: Corpus
-    source: Name
-    videos: str | None
-    query_modalities: Modalities
-    pool_modalities: Modalities
-    max_rejected: Share
-    end_slack: Annotated[float, Field(ge=0)]
-    max_characters: Positive
-    language: Annotated[str, Field(pattern=r"^(auto|[a-z]{2})$")]
-    columns: dict[Column, Name | None]
-
-    @field_validator("videos")
-    @classmethod
-    def _videos_is_a_template(cls, videos: str | None) -> str | None:
-        if videos is not None and "{video_id}" not in videos:
-            raise ValueError("must contain {video_id}, as in videos/{video_id}.mp4")
-        if videos is not None and "*" in videos.removesuffix("{video_id}.*"):
-            raise ValueError("may have a * only at its end, as in videos/{video_id}.*")
-        return videos
-
-
-class Tagger(Section):
-    """The `builtin` name tagger: how many templated sentences it learns from, and how long."""
-
-    seed: Natural
-    sentences: Positive
-    epochs: Positive
-
-
-class Names(Section):
-    """The tagger of person names: `builtin`, a hub id or a local path."""
-
-    model: Name
-    revision: Name | None
-
-
-class OpenAI(Section):
-    """The LLM behind `rewrite.backend: openai` (address and key come from the environment).
-
-    `timeout` is in seconds, prices are in USD per million tokens. `extra` is sent with every
-    request; null removes a parameter.
-    """
-
-    model: Name
-    mode: Literal["online", "batch"]
-    per_request: Annotated[int, Field(ge=1, le=100)]
-    in_flight: Annotated[int, Field(ge=1, le=1000)]
-    requests_per_minute: Positive
-    tokens_per_minute: Positive
-    batch_tokens: Positive
-    max_output_tokens: Positive
-    output_limit: Literal["max_tokens", "max_completion_tokens"]
-    extra: dict[Name, Any]
-    timeout: Annotated[float, Field(gt=0)]
-    input_price: Annotated[float, Field(ge=0)]
-    output_price: Annotated[float, Field(ge=0)]
-    cache: Name
-
-    @field_validator("extra")
-    @classmethod
-    def _extra_leaves_the_question_alone(cls, extra: dict[str, Any]) -> dict[str, Any]:
-        if taken := sorted(extra.keys() & RESERVED_PARAMETERS):
-            raise ValueError(f"must not set {taken[0]}, which has another key or is never changed")
-        return extra
-
-
-class Rewrite(Section):
-    """How descriptions become captions, and which checks a caption must pass.
-
-    None: for `min_similarity` the learned limit, for `min_detail` not measured.
-    """
-
-    backend: Literal["openai", "rules", "none"]
-    prompt: Name
-    rounds: Natural
-    similarity: Literal["masked", "raw"]
-    min_similarity: Share | None
-    min_detail: Share | None
-    max_name_score: Share
-    openai: OpenAI
-
-
-class Split(Section):
-    """The number of queries for people to judge, and the maximum for training."""
-
-    seed: Natural
-    val: Natural
-    test: Natural
-    train: Positive | None
-
-
-class Embed(Section):
-    """The sentence encoder of query and caption."""
-
-    model: Name
-    revision: Name | None
-    pooling: Literal["mean", "cls", "pooler"]
-    precision: Literal["float32", "bf16"]
-    device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$")]
-    batch_size: Positive
-    max_tokens: Annotated[int, Field(ge=8)]
-
-
-class Candidates(Section):
-    """How many moments per query are judged at most, and the size of a batch."""
-
-    batch: Positive
-    top: Positive
-
-    @field_validator("top")
-    @classmethod
-    def _two_batches(cls, top: int, info: ValidationInfo) -> int:
-        batch = info.data.get("batch", top)
-        if top > 2 * batch:
-            raise ValueError(f"must be at most two batches of {batch} (it is {top})")
-        return top
-
-
-class Clips(Section):
-    """The clips that annotators see: `padding` in s, `height` in pixels, `workers` 0: all cores."""
-
-    format: Literal["mp4", "gif"]
-    height: Annotated[int, Field(ge=16)]
-    padding: Annotated[float, Field(ge=0)]
-    url: Annotated[str, Field(pattern=r"^(label-studio|s3://[a-z0-9.-]+(/.*)?|https?://[^\s?#]+)$")]
-    workers: Natural
-
-
-class Pull(Section):
-    """How answers are fetched: tasks in one request."""
-
-    page: Annotated[int, Field(ge=10, le=10_000)]
-
-
-class Plan(Section):
-    """When a query's second batch is judged, and the pause (minutes) a judgment may contain.
-
-    It is if the mean level over the last `last_ranks` of the first is `min_mean` or more.
-    """
-
-    last_ranks: Positive
-    min_mean: Annotated[float, Field(ge=0, le=4)]
-    pause: Annotated[float, Field(gt=0)]
-
-
-class Push(Section):
-    """How tasks are added: how many in one request."""
-
-    batch: Annotated[int, Field(ge=10, le=10_000)]
-
-
-class Pseudo(Section):
-    """The sizes N of the pseudo training sets."""
-
-    top: Annotated[list[Positive], Field(min_length=1)]
-
-    @field_validator("top")
-    @classmethod
-    def _sizes_differ(cls, top: list[int]) -> list[int]:
-        if len(set(top)) != len(top):
-            raise ValueError("a size appears twice")
-        return top
-
-
-class Consensus(Section):
-    """How a mean between two levels is rounded (`annotation.votes.rule.Rounding`)."""
-
-    rounding: Literal["up", "nearest"]
-
-
-class Release(Section):
-    """The name and terms of the released collection.
-
-    `license` and `language` are identifiers of the Hugging Face hub. None must be filled in before
-    a closed campaign is released, but for `language` (detected) and a `corpus` of a known format.
-    """
-
-    name: Name | None
-    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
-    license: Name | None
-    language: Name | None
-    url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None
-    citation: Name | None
-    corpus: Name | None
-
-
-class Agreement(Section):
-    """The bootstrap of agreement, and the limits beyond which an annotator is flagged.
-
-    `min_seconds` applies to the median judgment and to each of a `burst` in a row, `max_same` to
-    the share of one level, `min_correlation` to a person's levels and the others' mean.
-    """
-
-    seed: Natural
-    resamples: Positive
-    confidence: Annotated[float, Field(gt=0, lt=1)]
-    min_judgments: Positive
-    min_seconds: Annotated[float, Field(ge=0)]
-    burst: Annotated[int, Field(ge=2)]
-    max_same: Share
-    min_correlation: Annotated[float, Field(ge=-1, le=1)]
-
-
-class ReferenceRuns(Section):
-    """Runs to compare with: `jitter` is the share of its length by which a boundary moves."""
-
-    seed: Natural
-    jitter: Annotated[float, Field(ge=0, lt=0.5)]
-
-
-class Report(Section):
-    """The limits of the checks on the report's first screen.
-
-    `min_alpha` is of Krippendorff's ordinal alpha; shares are of pairs without consensus, of
-    pairs with the query's own words below level 4, and of moments that are not used.
-    """
-
-    min_alpha: Annotated[float, Field(ge=-1, le=1)]
-    max_discarded: Share
-    max_alike_below_top: Share
-    max_lost: Share
 
 
 class Params(Section):

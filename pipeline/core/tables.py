@@ -11,7 +11,7 @@ import numpy as np
 import pandera.pandas as pa
 
 from pipeline.core import table
-from pipeline.core.params import Modality
+from pipeline.core.sections import Modality
 from pipeline.core.table import INSTANT, Table
 
 MODALITIES = get_args(Modality)

@@ -7,7 +7,7 @@ there, right or wrong, with its place. `pipeline.ingest` decides what can be use
 from collections.abc import Iterator
 from pathlib import Path
 
-from pipeline.core.params import Columns
+from pipeline.core.sections import Columns
 from pipeline.corpora import activitynet_captions, charades_sta, didemo, qvhighlights, table, tvr
 from pipeline.corpora.rows import Row
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import get_args
 
 from pipeline.core.files import FileError
-from pipeline.core.params import Column, Columns
+from pipeline.core.sections import Column, Columns
 
 USUAL: dict[Column, tuple[str, ...]] = {
     "moment_id": ("moment_id", "id", "desc_id", "annotation_id", "segment_id", "qid"),

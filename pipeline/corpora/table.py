@@ -10,7 +10,7 @@ import pyarrow
 from pyarrow import parquet
 
 from pipeline.core import csv_files, files
-from pipeline.core.params import Column, Columns
+from pipeline.core.sections import Column, Columns
 from pipeline.corpora.columns import locate
 from pipeline.corpora.rows import Row, stable_id, unreadable
 from pipeline.corpora.sources import source_files

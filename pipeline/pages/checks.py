@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from pipeline.core.params import Report
+from pipeline.core.sections import Report
 from pipeline.pages.losses import count_lost
 from pipeline.pages.sources import Figures, Sources
 from pipeline.pages.tables import UNKNOWN, decimal, percent, share

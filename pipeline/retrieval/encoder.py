@@ -21,7 +21,7 @@ from transformers import AutoModel
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
-from pipeline.core.params import Embed
+from pipeline.core.sections import Embed
 from pipeline.retrieval.similarity import Vectors, unit_on_grid
 
 MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]

@@ -11,7 +11,7 @@ import pandas as pd
 
 from momentrank.errors import MomentRankError
 from pipeline.core import tables
-from pipeline.core.params import Clips
+from pipeline.core.sections import Clips
 from pipeline.video.cutter import VERSION, ClipFormat, Interval
 
 

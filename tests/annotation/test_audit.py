@@ -24,7 +24,7 @@ from momentrank.errors import UsageError
 from pipeline.candidates import candidates
 from pipeline.core import files, tables
 from pipeline.core.files import FileError
-from pipeline.core.params import Candidates
+from pipeline.core.sections import Candidates
 from pipeline.core.table import TableError
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import unit_on_grid

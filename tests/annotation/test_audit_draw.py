@@ -15,7 +15,7 @@ from annotation.pooling.topup import NOWHERE, Pool, judged_or_wanted, match_resu
 from pipeline.candidates import candidates
 from pipeline.core import tables
 from pipeline.core.files import FileError
-from pipeline.core.params import Candidates
+from pipeline.core.sections import Candidates
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.similarity import unit_on_grid
 

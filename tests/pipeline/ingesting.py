@@ -1,6 +1,6 @@
 """Parameters of `ingest`, and its moments as rows."""
 
-from pipeline.core.params import Ingest
+from pipeline.core.sections import Ingest
 from pipeline.ingest import Ingested
 
 

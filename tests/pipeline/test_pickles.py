@@ -11,7 +11,7 @@ import torch
 
 from pipeline.core import tables
 from pipeline.core.files import FileError
-from pipeline.core.params import Embed
+from pipeline.core.sections import Embed
 from pipeline.retrieval import embeddings, encoder
 from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store
 from pipeline.retrieval.encoder import EncoderError

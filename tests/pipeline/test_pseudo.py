@@ -14,7 +14,7 @@ from momentrank.errors import MomentRankError, UsageError
 from pipeline import pseudo
 from pipeline.candidates import candidates
 from pipeline.core import captions, files, tables
-from pipeline.core.params import Candidates
+from pipeline.core.sections import Candidates
 from pipeline.distribution import training_sets
 from pipeline.distribution.training_sets import Training, training_path, write_training_sets
 from pipeline.retrieval import embeddings, search

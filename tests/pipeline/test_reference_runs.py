@@ -9,7 +9,7 @@ import pytest
 import momentrank as mr
 from momentrank.cli.main import main as momentrank
 from pipeline import reference_runs
-from pipeline.core.params import ReferenceRuns
+from pipeline.core.sections import ReferenceRuns
 
 PARAMS = ReferenceRuns(seed=1, jitter=0.25)
 QRELS = pd.DataFrame(

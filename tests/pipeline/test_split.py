@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from pipeline.core import tables
 from pipeline.core.captions import join_captions, text_key
-from pipeline.core.params import Split
+from pipeline.core.sections import Split
 from pipeline.core.table import TableError
 from pipeline.split import SplitError, split
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline import tagger
 from pipeline.core.files import FileError
-from pipeline.core.params import Tagger
+from pipeline.core.sections import Tagger
 from pipeline.names import characters, grammar, training, wordlists
 from pipeline.names.base import Span
 from pipeline.names.grammar import Example, GrammarError

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from pipeline.captions.rules.gender import Genders
-from pipeline.captions.rules.rewriter import RulesRewriter
+from pipeline.captions.rules.rules_rewriter import RulesRewriter
 from pipeline.captions.rules.wording import Voice
 from pipeline.names.base import Span
 

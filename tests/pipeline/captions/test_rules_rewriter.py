@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pipeline.captions.rewriter import Moment, Rewrite, Rewriter
 from pipeline.captions.rules.gender import census
-from pipeline.captions.rules.rewriter import LONG, RulesRewriter, split_text
+from pipeline.captions.rules.rules_rewriter import LONG, RulesRewriter, split_text
 from pipeline.names.base import Span
 
 NAMES = ("Anneli", "Bertrand", "Dmitri", "Okonkwo", "Zelda", "Vasquez", "Robin", "Lorenz")

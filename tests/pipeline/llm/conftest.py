@@ -15,7 +15,7 @@ from benchmarks.fake_openai.script import Script
 from benchmarks.fake_openai.server import Server
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewriter import Moment
-from pipeline.core.params import OpenAI
+from pipeline.core.sections import OpenAI
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load
 from pipeline.llm.retry import Policy
@@ -136,7 +136,7 @@ from pathlib import Path
 from pipeline.llm import prompt as prompts
 from pipeline.llm.client import Endpoint
 from pipeline.llm.retry import Policy
-from pipeline.core.params import OpenAI
+from pipeline.core.sections import OpenAI
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewriter import Moment
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.captions.names_found import GONE, LEFT, DescribedMoment, table
-from pipeline.captions.rules.rewriter import RulesRewriter
+from pipeline.captions.rules.rules_rewriter import RulesRewriter
 from pipeline.names import truecase
 from pipeline.names.base import Span
 from pipeline.names.evidence.advice import advise

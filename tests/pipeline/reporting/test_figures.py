@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from pipeline import release
 from pipeline.core import tables
-from pipeline.core.params import Report
+from pipeline.core.sections import Report
 from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.figures import per_query, query_table
 from pipeline.pages import (

@@ -5,7 +5,7 @@ import pytest
 import torch
 from transformers import AutoModel, AutoTokenizer, BertModel, DistilBertConfig, DistilBertModel
 
-from pipeline.core.params import Embed
+from pipeline.core.sections import Embed
 from pipeline.retrieval import encoder
 
 TEXTS = ["a man sits on the sofa", "a woman", "person walks with his letter and coffee"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.core.params import Clips
+from pipeline.core.sections import Clips
 from pipeline.video import plan
 from pipeline.video.cutter import ClipFormat, Interval
 from pipeline.video.plan import (
