@@ -83,7 +83,7 @@ def measure(
     return AgreementTables(
         {
             **figures.agreement(scores, params),
-            "flagged": annotators.flagged,
+            "flagged": int((annotators["flags"] != "").sum()),
             "similarity_1": None
             if similarity is None
             else figures.alike_below_top(similarity, level),
@@ -92,7 +92,7 @@ def measure(
         },
         plots={"min_max.csv": span, "final_levels.csv": levels},
         lead={
-            "annotators.csv": annotators.table,
+            "annotators.csv": annotators,
             "annotator_pairs.csv": by_two.assign(**named).round(6),
         },
     )

@@ -36,7 +36,7 @@ SEED = 2024
 
 
 def main(options: argparse.Namespace) -> None:
-    """Do what is asked."""
+    """Run the chosen command."""
     {"plan": plan, "report": print_report, "top-up": top_up}[options.do](options)
 
 

@@ -149,13 +149,13 @@ def freeze(dag: Path = cli.DAG) -> None:
 
 
 def is_frozen(dag: Path = cli.DAG) -> bool:
-    """Return whether `freeze` was here: a closing that was stopped before can be finished."""
+    """Return whether the stages are frozen: if not, a closing that was stopped can be finished."""
     stages = files.read_yaml(dag)["stages"]
     return all(stages[name].get("frozen", False) for name in FROZEN)
 
 
 def main(options: argparse.Namespace) -> None:
-    """Do what is asked."""
+    """Run the chosen command."""
     {"open": run_open, "close": run_close}[options.do](options)
 
 

@@ -50,14 +50,11 @@ def fetch(
     rows = SortedAnswers([], [], [], [])
     own = projects.find_projects(connection.studio, connection.campaign)
     before = tables.JUDGMENT_HISTORY.read()
-    people, trusts, known_pairs = (
-        owners(connection, own),
-        trust or _trusted_before(before),
-        first_pairs(before),
-    )
+    trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
+    people, seen_pairs = owners(connection, own), first_pairs(before)
     for owner in progress("pull", people, total=len(people), unit="projects"):
         tasks = reader.read(connection.studio, own[owner.annotator], anew=anew)
-        project = sort_answers(tasks.values(), owner, connection.signer, trusts, known_pairs)
+        project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
         rows.judgments.extend(project.judgments)
         rows.rejected.extend(project.rejected)
         rows.open_tasks.extend(project.open_tasks)
@@ -65,17 +62,13 @@ def fetch(
     return rows
 
 
-def _trusted_before(before: pd.DataFrame) -> Trust:
-    return set(before.loc[before["state"] == "trusted", "origin"]).__contains__
-
-
 def merge_history(rows: SortedAnswers) -> History:
-    """Bring the rows together with what was known; nothing is written."""
+    """Merge the rows with the versions pulled before; nothing is written."""
     return combine(tables.JUDGMENT_HISTORY.read(), rows)
 
 
 def combine(before: pd.DataFrame, rows: SortedAnswers) -> History:
-    """Bring rows together with the versions that were known before."""
+    """Merge rows with the versions that were pulled before."""
     now = pd.DataFrame(rows.judgments, columns=tables.JUDGMENT_HISTORY.columns)
     answers = [row for row in rows.rejected if row["reason"] != "draft"]
     refused = pd.DataFrame(answers, columns=REFUSED)

@@ -10,7 +10,7 @@ answer to it is still pulled.
 """
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -45,13 +45,10 @@ def push(
     """
     guide, studio = _guideline(connection), connection.studio
     unfinished.wait_for_pending()
-    projects.find_projects(
-        studio, connection.campaign, beside_others=beside_others
-    )  # the right server?
+    find = partial(projects.find_projects, studio, connection.campaign)
+    find(beside_others=beside_others)  # the right server?
     with lock.hold(studio, connection.campaign.id) as turn:
-        projects_by_annotator = projects.find_projects(
-            studio, connection.campaign, beside_others=beside_others
-        )
+        projects_by_annotator = find(beside_others=beside_others)
         keys = tasks.keys_by_annotator(pairs, guide.version)
         for annotator in sorted(keys.keys() | projects_by_annotator.keys()):
             project = projects_by_annotator.get(annotator)
@@ -73,9 +70,13 @@ def push(
 
 
 def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
+    """Append to the ledger what is shown, and the pairs that are again as they once were."""
     ledger = tables.PAIRS.read()
-    shown = pd.concat([pairs, _restored_pairs(ledger, params)], ignore_index=True)
-    tables.PAIRS.write(append_pairs(ledger, shown))
+    changed = ledger.loc[ledger.duplicated(PAIR_KEY), PAIR_KEY].drop_duplicates()
+    if len(changed):
+        restored = find_restored(ledger, describe_pairs(changed, params))
+        pairs = pd.concat([pairs, restored], ignore_index=True)
+    tables.PAIRS.write(append_pairs(ledger, pairs))
 
 
 def _guideline(connection: Connection) -> Guideline:
@@ -98,19 +99,11 @@ def _figures(diffs: Sequence[ProjectDiff]) -> dict[str, Any]:
     }
 
 
-def _restored_pairs(ledger: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Return what is shown of the pairs that are again as they once were."""
-    changed = ledger.loc[ledger.duplicated(PAIR_KEY), PAIR_KEY].drop_duplicates()
-    if changed.empty:
-        return changed
-    return find_restored(ledger, describe_pairs(changed, params))
-
-
 def describe_pairs(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:
     """Return assignments with what is shown of each."""
     judged = read_pairs_to_judge(params.candidates.batch)
     pairs = join_shown(*judged, tables.QUERIES.read(), tables.CLIPS.read())
-    return join_details(assignments.merge(pairs, on=["query_id", "moment_id"], validate="m:1"))
+    return join_details(assignments.merge(pairs, on=PAIR_KEY, validate="m:1"))
 
 
 def main(options: argparse.Namespace) -> None:
@@ -119,7 +112,7 @@ def main(options: argparse.Namespace) -> None:
     connection = connect("push")
     if connection is None:
         tables.PAIRS.write(tables.PAIRS.read())
-        return _write_receipt({"server": None})
+        return files.write_json(RECEIPT, {"server": None})
     pairs = describe_pairs(tables.ASSIGNMENTS.read(), params)
     with hold_lock("push"):
         figures = push(connection, pairs, params, beside_others=options.beside_others)
@@ -127,11 +120,7 @@ def main(options: argparse.Namespace) -> None:
         f"push: {figures['added']} tasks added, {figures['closed']} closed,"
         f" {figures['reopened']} reopened, in {figures['projects']} projects"
     )
-    return _write_receipt({"server": connection.studio.url, **figures})
-
-
-def _write_receipt(figures: Mapping[str, Any]) -> None:
-    files.write_json(RECEIPT, figures)
+    return files.write_json(RECEIPT, {"server": connection.studio.url, **figures})
 
 
 def _arguments() -> argparse.Namespace:

@@ -206,7 +206,7 @@ def _credentials() -> dict[str, str]:
 
 
 def main(options: argparse.Namespace) -> None:
-    """Do what is asked, and say where the server is."""
+    """Run the chosen command, and say where the server is."""
     if options.do == "start":
         server = start(options.port)
         cli.log(f"Label Studio runs at {server.url}; user and password are in {settings.ENV}")

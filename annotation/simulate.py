@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from annotation.label_studio import page, projects
 from annotation.label_studio.client import LabelStudio
@@ -23,9 +23,10 @@ from annotation.label_studio.keys import Key
 from annotation.label_studio.records import Project
 from annotation.label_studio.roster import Account
 from annotation.simulation.accounts import Visitor
-from annotation.simulation.answers import SEED, SimulatedAnswer, Truth, answer_pair
+from annotation.simulation.answers import SEED, Truth, answer_pair
 from pipeline import sample
 from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.guideline import ReasonName
 from pipeline.core import cli, files
 from pipeline.core.progress import progress
 from pipeline.core.tables import PRIVATE
@@ -92,7 +93,9 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
         def answer(one: Work) -> None:
             pair = (one.key.query_id, one.key.moment_id)
             answered = answer_pair(level(*pair), seed, one.annotator, *pair)
-            visitors[one.annotator].answer(one.task, _submission(answered), answered.seconds)
+            reason: ReasonName | None = "broken-clip" if answered.level is None else None
+            result = page.result_of(answered.level, reason)
+            visitors[one.annotator].answer(one.task, result, answered.seconds)
 
         done = pool.map(answer, work)
         list(progress("judge", done, total=len(work), unit="pairs"))
@@ -108,10 +111,6 @@ def _log_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[dict
             number: stack.enter_context(closing(Visitor(studio.url, invite, account)))
             for number, account in people.items()
         }
-
-
-def _submission(answer: SimulatedAnswer) -> list[dict[str, Any]]:
-    return page.result_of(answer.level, "broken-clip" if answer.level is None else None)
 
 
 def refuse_real(connection: Connection) -> None:
@@ -130,13 +129,9 @@ def refuse_real(connection: Connection) -> None:
 
 def _people(connection: Connection) -> dict[int, Account]:
     """Return the accounts of those who are active and simulated: their password is known."""
-    accounts = connection.roster.accounts
-    active = [who.number for who in connection.roster.annotators if who.active]
-    return {number: accounts[number] for number in active if _password(accounts.get(number))}
-
-
-def _password(account: Account | None) -> bool:
-    return account is not None and account.password is not None
+    active = {who.number for who in connection.roster.annotators if who.active}
+    accounts = connection.roster.accounts.items()
+    return {number: one for number, one in accounts if number in active and one.password}
 
 
 def _open(connection: Connection, project: Project, share: float) -> list[tuple[int, Key]]:

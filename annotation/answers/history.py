@@ -31,9 +31,9 @@ class History(NamedTuple):
 
 
 def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) -> History:
-    """Bring what was known together with what is on the server now.
+    """Merge the versions seen before with what is on the server now.
 
-    `before` is the table of versions; `found` is one too, and holds the judgments that are on the
+    `before` is the table of versions; `current` is one too, and has the judgments that are on the
     server now. `refused` has `REFUSED` of every answer that was rejected.
     """
     on_server = pd.MultiIndex.from_frame(current[VERSION])

@@ -1,4 +1,4 @@
-"""Judgments, told from everything else that a project contains: pure.
+"""Judgments, separated from everything else that a project contains: pure.
 
 An answer is a judgment if its task's key is ours and of this project, the task shows what the key
 says, its author is the project's annotator, who submitted it, nobody else has changed it, and it
@@ -89,7 +89,7 @@ def sort_answers(
 ) -> SortedAnswers:
     """Return what one project's tasks come to.
 
-    An answer that was `known` of another pair was given to what its task showed then.
+    An answer that `first_pairs` has for another pair was given to what its task showed then.
     """
     rows = SortedAnswers([], [], [], [])
     places: dict[object, list[AnsweredTask]] = defaultdict(list)
@@ -135,7 +135,7 @@ def _sort_place(
     signer: Signer,
     first_pairs: FirstPairs,
 ) -> None:
-    """Note which of the tasks with one key waits: the oldest, unless its annotator answered one."""
+    """Add the task with one key that waits: the oldest, unless its annotator answered one."""
     waiting = [task for task in twins if not task.answers and not task.closed]
     answered = any(
         is_owners(answer, owner, signer.read(task.pair), first_pairs)
@@ -206,7 +206,7 @@ def _seconds(measured: object) -> float | None:
 
 
 def _origin(answer: Mapping[str, Any]) -> str:
-    """Return what an answer is known by: a wiped server gives its numbers again, not its times."""
+    """Return an answer's identity: a wiped server reuses its numbers, but not its times."""
     return f"{answer['id']}@{answer['created_at']}"
 
 
@@ -217,7 +217,7 @@ def _pair(key: Key) -> Row:
 
 
 def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: str) -> Row:
-    """Return a row of what was refused, and besides it what the history asks for."""
+    """Return a row of what was refused, and what the history needs besides."""
     return {
         "query_id": key.query_id if key else None,
         "moment_id": key.moment_id if key else None,

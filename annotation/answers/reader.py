@@ -4,7 +4,7 @@ Label Studio tells which tasks were touched after a moment, and how many tasks a
 are. Where the numbers do not come out, something went away unseen, and all is read again.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,8 @@ def read(studio: LabelStudio, project: Project, *, anew: bool = False) -> Tasks:
     """
     tasks = {} if anew else _load(project)
     for _ in range(TRIES if tasks else 0):
-        tasks = {**tasks, **_by_number(studio.answers(project, _since(tasks)))}
+        since = max(task.updated_at for task in tasks.values()) - OVERLAP
+        tasks = {**tasks, **_by_number(studio.answers(project, since))}
         if _is_complete(tasks, studio.project(project.id)):
             break
     else:
@@ -46,10 +47,6 @@ def read(studio: LabelStudio, project: Project, *, anew: bool = False) -> Tasks:
 
 def _by_number(tasks: Iterable[AnsweredTask]) -> dict[int, AnsweredTask]:
     return {task.id: task for task in tasks}
-
-
-def _since(tasks: Tasks) -> datetime:
-    return max(task.updated_at for task in tasks.values()) - OVERLAP
 
 
 def _is_complete(tasks: Tasks, project: Project) -> bool:
@@ -77,22 +74,14 @@ def _load(project: Project) -> dict[int, AnsweredTask]:
         entry = orjson.loads(_file(project).read_bytes())
         if entry["made"] != project.created_at:
             return {}
-        return _by_number(_task(*row) for row in entry["tasks"])
+        return _by_number(map(_task, entry["tasks"]))
     except (OSError, ValueError, KeyError, TypeError):
         return {}
 
 
-def _task(
-    number: int,
-    pair: object,
-    closed: bool,
-    at: str,
-    *rest: Any,  # noqa: ANN401  (JSON)
-) -> AnsweredTask:
-    answers, drafts, query, clip = rest
-    return AnsweredTask(
-        number, pair, closed, datetime.fromisoformat(at), answers, drafts, query, clip
-    )
+def _task(row: Sequence[Any]) -> AnsweredTask:
+    fields = dict(zip(AnsweredTask._fields, row, strict=True))
+    return AnsweredTask(**fields | {"updated_at": datetime.fromisoformat(fields["updated_at"])})
 
 
 def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:

@@ -55,10 +55,10 @@ class Allocator:
         self._done = Counter(done)
 
     def fill(self, slots: Sequence[OpenSlot], involved: pd.DataFrame) -> pd.DataFrame:
-        """Return a person for each empty seat, as `pair, annotator, kind`.
+        """Return a person for each open slot, as `pair, annotator, kind`.
 
-        `held` says who has seen a pair or is about to, as `pair, group, annotator, kind`.
-        Where nobody is left to ask, a seat stays empty.
+        `involved` are those who have seen a pair or are about to, as `pair, group, annotator,
+        kind`. Where nobody is left to ask, a slot stays open.
         """
         busy, engaged = _people_of_pairs(involved), _people_of_groups(involved)
         rows: list[tuple[int, int, str]] = []
@@ -94,7 +94,7 @@ def _people_of_pairs(involved: pd.DataFrame) -> dict[int, set[int]]:
 
 
 def _people_of_groups(involved: pd.DataFrame) -> dict[tuple[int, str], Counter[int]]:
-    """Count each person's seats in a group, apart for first and for escalated votes."""
+    """Count each person's slots in a group, first and escalated votes apart."""
     counts: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
     columns = (involved[name].tolist() for name in ("group", "kind", "annotator"))
     for (group, kind, person), number in Counter(zip(*columns, strict=True)).items():

@@ -29,9 +29,9 @@ class Extension(NamedTuple):
 def find_extension(states: PairStates, decisions: Mapping[str, bool], rule: Rule) -> Extension:
     """Extend by the lead's decision, else by the mean level over the last ranks of batch 1.
 
-    The rule waits until no pair of batch 1 does. A second batch that was begun is gone on with,
-    whatever later answers make of the mean, unless the lead says no: what was asked of it for
-    the audit or a top-up does not begin it.
+    The rule waits until no pair of batch 1 does. A second batch that was begun is continued,
+    however later answers change the mean, unless the lead says no; its pairs that the audit or
+    a top-up asks for do not begin it.
     """
     queries = _by_query(states, rule)
     yes, no = (_mark_decided(queries, decisions, answer) for answer in (True, False))

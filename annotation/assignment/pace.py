@@ -41,7 +41,9 @@ def measure_progress(
         "judgments": len(judgments),
         "annotators": annotators,
         "refused": dict(Counter(rejected["reason"].tolist()).most_common()),
-        "not_begun": _not_begun(annotators),
+        "not_begun": [
+            number for number, who in annotators.items() if who["open"] and not who["done"]
+        ],
         "not_seen": _not_seen(annotators, now),
         "pace": recent,
         "forecast": forecast(state, _median(timed["seconds"]), recent["judgments_per_day"], now)
@@ -103,10 +105,6 @@ def pace(judgments: pd.DataFrame, now: datetime) -> dict[str, Any]:
     }
 
 
-def _not_begun(annotators: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    return [number for number, who in annotators.items() if who["open"] and not who["done"]]
-
-
 def _not_seen(annotators: Mapping[str, Mapping[str, Any]], now: datetime) -> dict[str, int]:
     """Return who has tasks open and judged nothing for a week, with the days since."""
     away = {
@@ -127,11 +125,11 @@ def _instant(when: datetime) -> str:
 
 
 TAIL = 0.025
-"""What lies beyond each bound."""
+"""The probability beyond each bound."""
 
 
 class Bounds(NamedTuple):
-    """A number that is not known: from and to."""
+    """A range for an unknown number."""
 
     low: float
     high: float
@@ -170,13 +168,13 @@ def further_judgments(outlook: Mapping[str, int]) -> Bounds:
     size = outlook["second_pairs"] / undecided if undecided else 0.0
     extended = _predict_count(undecided, outlook["extended"], outlook["decided"])
 
-    def added(queries: float, bound: int) -> float:
+    def count_votes(queries: float, bound: int) -> float:
         second = round(queries * size)
         counts = (outlook["first"] + second, outlook["disputed"], outlook["compared"])
         disputed = _predict_count(*counts)[bound]
         return FIRST_VOTES * second + (ALL_VOTES - FIRST_VOTES) * disputed
 
-    return Bounds(added(extended.low, 0), added(extended.high, 1))
+    return Bounds(count_votes(extended.low, 0), count_votes(extended.high, 1))
 
 
 def _predict_count(number: int, part: int, whole: int) -> Bounds:

@@ -17,13 +17,13 @@ ASSIGNMENT = ["pair", "annotator", "kind"]
 
 
 class PairStates(NamedTuple):
-    """The pairs of distinct queries in order, and what is known of each, row by row.
+    """The pairs of distinct queries in order, and the state of each, row by row.
 
     `same` names for every query the one that is judged for it. `group` in `pairs` numbers the
     batches of all queries: their pairs are judged by the same people. `extra` there marks what
-    audit and top-up want, candidates of batch 2 among it. `seen` and `given` are
-    the judgments and the open tasks as `pair, annotator, kind`: a row of `pairs` and a person.
-    `seen` holds every answer, also those that don't count.
+    audit and top-up want, candidates of batch 2 among it. `answered` and `open_tasks` are
+    answers and open tasks as `pair, annotator, kind`: a row of `pairs` and a person. `answered`
+    includes the answers that don't count.
     """
 
     pairs: pd.DataFrame

@@ -84,7 +84,7 @@ def people_counts(
 
 
 def outlook(states: PairStates, wanted: Bools, further: Extension) -> dict[str, int]:
-    """Count what tells how many judgments are still to come (`forecast.forecast`).
+    """Count what tells how many judgments are still to come (`pace.forecast`).
 
     `first` pairs lack one of their first two levels; of `compared` ones, which have both,
     `disputed` went to four people. `second_pairs` are the pairs of the second batches of the

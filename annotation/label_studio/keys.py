@@ -8,7 +8,7 @@ texts. Campaigns opened before keys were encrypted have JSON Web Tokens (HS256),
 import base64
 import json
 import secrets
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import jwt
 from cryptography.exceptions import InvalidTag
@@ -17,6 +17,7 @@ from cryptography.hazmat.primitives.hashes import SHA512
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from annotation.label_studio import page, settings
+from annotation.label_studio.records import AnsweredTask, Task
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -45,22 +46,6 @@ class Key(NamedTuple):
         """What one person is shown once: a first and an escalated vote are the same task."""
         purpose = VOTES.get(self.kind, self.kind)
         return (*self[:3], purpose, self.query_sha, self.clip_sha)
-
-
-class ShownTask(Protocol):
-    """The data of a task as it is on the server: its key, the query, and the clip's HTML."""
-
-    @property
-    def pair(self) -> object:
-        """The key, as text."""
-
-    @property
-    def query(self) -> object:
-        """The query."""
-
-    @property
-    def clip(self) -> object:
-        """The HTML around the clip."""
 
 
 class SignedKey(NamedTuple):
@@ -96,7 +81,7 @@ class Signer:
         signed = self._open(text)
         return signed and signed.key
 
-    def shows(self, task: ShownTask) -> bool:
+    def shows(self, task: Task | AnsweredTask) -> bool:
         """Tell whether a task shows what its key says."""
         signed, query, clip = self._open(task.pair), task.query, task.clip
         if signed is None or not isinstance(query, str) or not isinstance(clip, str):
@@ -105,7 +90,7 @@ class Signer:
         whole = signed.shown in {"", page.digest(query, clip)}
         return whole and shown == (signed.key.query_sha, signed.key.clip_sha)
 
-    def read_shown(self, task: ShownTask) -> Key | None:
+    def read_shown(self, task: Task | AnsweredTask) -> Key | None:
         """Return the key of a task that shows what its key says, else None."""
         return self.read(task.pair) if self.shows(task) else None
 

@@ -29,7 +29,7 @@ OPTIONS: dict[str, object] = {
     "maximum_annotations": 1,
     "sampling": "Sequential sampling",
 }
-"""What a project of Label Studio is told beside its configuration and its instruction."""
+"""A project's settings in Label Studio, besides its configuration and its instruction."""
 
 _PLACE = re.compile(r"<!-- (levels|reasons|guideline) -->")
 """Where label_config.xml is filled in."""

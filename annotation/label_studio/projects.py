@@ -3,7 +3,6 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable
 
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.records import Project
@@ -46,7 +45,8 @@ def find_projects(
         CampaignError: it holds other campaigns and nothing of this one, or two projects of one
             annotator.
     """
-    marked = [(match.groups(), project) for project, match in _match_marks(studio.projects())]
+    matches = ((project, MARK.match(project.description)) for project in studio.projects())
+    marked = [(match.groups(), project) for project, match in matches if match]
     own = [
         (int(number), project) for (campaign, number), project in marked if campaign == opened.id
     ]
@@ -65,8 +65,3 @@ def find_projects(
             f" description of the one that was copied (projects {doubtful})"
         )
     return dict(reversed(own))
-
-
-def _match_marks(projects: Iterable[Project]) -> list[tuple[Project, re.Match[str]]]:
-    pairs = ((project, MARK.match(project.description)) for project in projects)
-    return [(project, match) for project, match in pairs if match]

@@ -51,7 +51,7 @@ def read(path: Path = ENV) -> dict[str, str]:
 
 
 def write(values: Mapping[str, str], path: Path = ENV) -> None:
-    """Put values into `.env`; what else stands there stays, and nobody else can read it."""
+    """Put values into `.env`; the other lines stay, and nobody else can read it."""
     lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     kept = [line for line in lines if line.partition("=")[0].strip() not in values]
     text = "\n".join([*kept, *(f"{name}={_quote(text)}" for name, text in values.items())]) + "\n"
@@ -74,7 +74,7 @@ def split_address(url: str) -> SplitResult:
     """Return the parts of a server's address.
 
     Raises:
-        EnvError: it is not an address.
+        SettingsError: it is not an address.
     """
     try:
         parts = urlsplit(url)

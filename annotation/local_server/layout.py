@@ -13,4 +13,4 @@ LOG, LOCK = HOME / "server.log", HOME / "server.lock"
 
 
 class ServerError(MomentRankError):
-    """The server can't be started, or does not do as it is told."""
+    """The server can't be started, stopped, backed up or restored."""

@@ -58,8 +58,8 @@ class Counts(NamedTuple):
     @property
     def total(self) -> Floats:
         """Estimate how many are relevant in each query and stratum."""
-        found: Floats = self.size * self._share
-        return found
+        total: Floats = self.size * self._share
+        return total
 
     @property
     def variance(self) -> Floats:
@@ -141,16 +141,16 @@ def _gamma(probability: float, mean: Floats, variance: Floats, more: float) -> F
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, scale = mean**2 / variance, variance / mean
         quantile = stats.gamma.ppf(probability, shape + more) * scale
-    found: Floats = np.where(variance > 0, quantile, mean)
-    return found
+    bound: Floats = np.where(variance > 0, quantile, mean)
+    return bound
 
 
 def _variance(total: Floats, noise: Floats, population: int) -> Floats:
     """Return the variance of the mean of queries' totals in a two-stage sample."""
     queries = total.shape[-1]
     between = (1 - queries / population) * total.var(-1, ddof=1) / queries
-    found: Floats = between + noise.sum(-1) / (queries * population)
-    return found
+    variance: Floats = between + noise.sum(-1) / (queries * population)
+    return variance
 
 
 def _step(counts: Counts, strata: int, population: int) -> Floats:

@@ -15,9 +15,9 @@ def rank_pool(
 ) -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield each query's id and the pool's `moment_id, rank, similarity, place`, best first.
 
-    `queries` holds `query_id, query`, `moments` is as `pool.described` gives it. Moments of
-    the same video, start and end are one `place` (its number as `ranking.places` gives it), told by
-    the moment with the best caption: ranks are those of the candidates, and go on.
+    `queries` holds `query_id, query`, `moments` is as `captions.join_captions` returns it.
+    Moments of the same video, start and end are one `place` (its number in `ranking.places`),
+    represented by the moment with the best caption: ranks are those of the candidates, and go on.
 
     Raises:
         PoolError: there is no moment.

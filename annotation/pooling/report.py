@@ -1,7 +1,7 @@
 """What an audit says: relevance against similarity and rank, and what lies beyond the ranks.
 
-Paper, Appendix B.3 and Figure 4. A pair is relevant at a level or above: all four are told,
-so that nobody has to choose one first.
+Paper, Appendix B.3 and Figure 4. A pair is relevant at a level or above: the report
+gives all four, so that nobody has to choose one first.
 """
 
 import json
@@ -15,8 +15,9 @@ from annotation.pooling.design import Design
 from annotation.pooling.draw import LEAST_QUERIES
 from annotation.pooling.estimator import Beyond, Counts, Interval, beyond, most_unseen
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import tables
 
-LEVELS = (1, 2, 3, 4)
+RELEVANT = tables.LEVELS[1:]
 SIMILARITIES = [round(edge / 10, 1) for edge in range(-10, 11)]
 FAR = [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
 STEP = 10
@@ -89,7 +90,7 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
     side: Literal["left", "right"] = "left" if right else "right"
     place = np.searchsorted(np.array(edges), levels[by].to_numpy(), side=side) - 1
     level = levels["level"].astype("int64")
-    columns = {f"at_least_{least}": level >= least for least in LEVELS}
+    columns = {f"at_least_{least}": level >= least for least in RELEVANT}
     rows = pd.DataFrame({"bin": np.clip(place, 0, last), "mean": level, **columns})
     bins = rows.groupby("bin")
     figures = bins.mean().round(DECIMALS)
@@ -123,7 +124,7 @@ def counts(usable: pd.DataFrame, edges: Sequence[int], least: int) -> Counts:
 def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.DataFrame:
     rows = []
     if usable["query_id"].nunique() >= LEAST_QUERIES:
-        for least in LEVELS:
+        for least in RELEVANT:
             counted = counts(usable, edges, least)
             for strata, rank in enumerate(edges[1:], start=1):
                 if rank < min(design.top, design.pool):

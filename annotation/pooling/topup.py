@@ -40,11 +40,16 @@ class TopUp(NamedTuple):
 
 
 def top_up(
-    runs: Mapping[str, pd.DataFrame], pool: Pool, known: pd.DataFrame, *, depth: int, min_iou: float
+    runs: Mapping[str, pd.DataFrame],
+    pool: Pool,
+    judged: pd.DataFrame,
+    *,
+    depth: int,
+    min_iou: float,
 ) -> TopUp:
-    """Return the pairs that the runs have among their first `depth`, and that are not `known`.
+    """Return the pairs that the runs have among their first `depth`, and that are not `judged`.
 
-    A run is `query_id, video_id, start, end, rank`; `known` are the pairs (`query_id,
+    A run is `query_id, video_id, start, end, rank`; `judged` are the pairs (`query_id,
     moment_id`) that are judged or about to be. A pair that several runs bring is named by the
     first of these names. A result is the moment of the same video with the same start
     and end (to 1e-6 s), else that of the highest IoU, from `min_iou` on; of equal ones, that
@@ -58,7 +63,7 @@ def top_up(
         results["known_query"], match_results(results, pool.moments, min_iou), NOWHERE
     )
     place = places(pool.moments)
-    judged = known.merge(pool.moments.assign(place=place)[["moment_id", "place"]], on="moment_id")
+    judged = judged.merge(pool.moments.assign(place=place)[["moment_id", "place"]], on="moment_id")
     spot = ["query_id", "place"]
     results["judged"] = pd.MultiIndex.from_frame(results[spot]).isin(
         pd.MultiIndex.from_frame(judged[spot])
@@ -130,5 +135,5 @@ def judged_or_wanted(
     a candidate of batch 2 is wanted only where its query is extended.
     """
     decided = consensus[consensus["outcome"] != "waiting"]
-    known = [candidates[candidates["batch"] == 1], audit, topup, decided]
-    return pd.concat([frame[PAIR_KEY] for frame in known]).drop_duplicates()
+    frames = [candidates[candidates["batch"] == 1], audit, topup, decided]
+    return pd.concat([frame[PAIR_KEY] for frame in frames]).drop_duplicates()

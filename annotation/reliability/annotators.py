@@ -4,8 +4,6 @@ A flag is a question, not a verdict: a person who was asked about disputed pairs
 less with others than one who was not.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 import pandas as pd
 
@@ -15,19 +13,8 @@ from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools
 from pipeline.core.sections import Agreement
 
 
-class AnnotatorFigures(NamedTuple):
-    """A row for each annotator with a score, by annotator; `flags` is empty where none is."""
-
-    table: pd.DataFrame
-
-    @property
-    def flagged(self) -> int:
-        """How many have a flag."""
-        return int((self.table["flags"] != "").sum())
-
-
-def measure_annotators(scores: Scores, params: Agreement) -> AnnotatorFigures:
-    """Return every annotator's figures and flags.
+def measure_annotators(scores: Scores, params: Agreement) -> pd.DataFrame:
+    """Return the figures and flags of everybody with a score, a row for each `annotator`.
 
     `bias` is the mean difference to the mean of the *others* on the same pair, `correlation` is
     with that mean, `spread` the standard deviation of the levels, `most_frequent` the share of
@@ -35,7 +22,7 @@ def measure_annotators(scores: Scores, params: Agreement) -> AnnotatorFigures:
     bias is in the later half of the person's judgments, `in_bursts` how many of them are part of
     a burst (`bursts`). `escalated` is the share of pairs whose
     first two levels lay apart: among those where the person's score was one of the two, or,
-    where times are not known, among all of theirs. What is not known is null.
+    where times are not known, among all of theirs. What is not known is null; `flags` may be empty.
     """
     others = _mean_of_others(scores)
     rows = pd.DataFrame(
@@ -68,7 +55,7 @@ def measure_annotators(scores: Scores, params: Agreement) -> AnnotatorFigures:
         flags=_flags(figures.join(fast), params),
     )
     names = scores.annotators[table.index]
-    return AnnotatorFigures(table.set_axis(names).rename_axis("annotator").reset_index())
+    return table.set_axis(names).rename_axis("annotator").reset_index()
 
 
 def bursts(scores: Scores, min_seconds: float, length: int) -> pd.DataFrame:

@@ -30,11 +30,11 @@ class Visitor:
         self._http = httpx.Client(base_url=server, headers=headers, timeout=TIMEOUT)
         self._who = f"{server}: {account.email}"
         try:
-            known = self._send("/user/login/", account) or self._send(invite, account)
+            entered = self._send("/user/login/", account) or self._send(invite, account)
         except StudioError:
             self.close()
             raise
-        if not known:
+        if not entered:
             self.close()
             raise StudioError(
                 f"{self._who} can neither log in nor sign up; is the password in"
@@ -61,11 +61,11 @@ class Visitor:
 
     def _has_answered(self, path: str) -> bool:
         """Tell whether a task has an answer; in a project of one's own it is one's own."""
-        found = self._ask("GET", path)
-        return found.is_success and bool(found.json())
+        response = self._ask("GET", path)
+        return response.is_success and bool(response.json())
 
     def close(self) -> None:
-        """Let the connections go."""
+        """Close the connections."""
         self._http.close()
 
     def _send(self, form: str, account: Account) -> bool:

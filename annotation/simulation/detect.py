@@ -4,8 +4,8 @@ A simulated answer is known again: it says the level, and took the seconds, of t
 pair by the usual seed.
 """
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -21,12 +21,14 @@ class Simulated(NamedTuple):
     signer: Signer
     truth: Truth
 
-    def answered(self, task: object, answer: SimulatedAnswer) -> bool:
+    def is_simulated_task(self, task: object, answer: SimulatedAnswer) -> bool:
         """Tell whether an answer to a task, by its signed key, is simulated."""
         key = self.signer.read(task)
-        return key is not None and self.judged(key.annotator, key.query_id, key.moment_id, answer)
+        return key is not None and self.is_simulated(
+            key.annotator, key.query_id, key.moment_id, answer
+        )
 
-    def judged(
+    def is_simulated(
         self, annotator: int, query_id: str, moment_id: str, answer: SimulatedAnswer
     ) -> bool:
         """Tell whether somebody's answer to a pair is simulated."""
@@ -40,29 +42,24 @@ def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
     Raises:
         StudioError: the server can't be reached or fails.
     """
-    return sum(simulated is None or not simulated.answered(*one) for one in _answers(studio))
+    return sum(
+        simulated is None or not simulated.is_simulated_task(*one) for one in _answers(studio)
+    )
 
 
 def _answers(studio: LabelStudio) -> Iterator[tuple[object, SimulatedAnswer]]:
     for project in studio.projects():
         for task in studio.answers(project, None) if project.answers else ():
-            yield from ((task.pair, _parse_answer(answer)) for answer in task.answers)
-
-
-def _parse_answer(answer: Mapping[str, Any]) -> SimulatedAnswer:
-    return SimulatedAnswer(read_answer(answer["result"]).level, answer["lead_time"])
+            for answer in task.answers:
+                level = read_answer(answer["result"]).level
+                yield task.pair, SimulatedAnswer(level, answer["lead_time"])
 
 
 def count_pulled(judgments: pd.DataFrame, simulated: Simulated | None) -> int:
     """Return how many judgments (`tables.JUDGMENTS`) are people's."""
     rows = judgments[["annotator", "query_id", "moment_id", "level", "seconds"]]
     answers = (
-        (
-            annotator,
-            query_id,
-            moment_id,
-            SimulatedAnswer(None if pd.isna(level) else int(level), seconds),
-        )
-        for annotator, query_id, moment_id, level, seconds in rows.itertuples(index=False)
+        (*whose, SimulatedAnswer(None if pd.isna(level) else int(level), seconds))
+        for *whose, level, seconds in rows.itertuples(index=False)
     )
-    return sum(simulated is None or not simulated.judged(*one) for one in answers)
+    return sum(simulated is None or not simulated.is_simulated(*one) for one in answers)

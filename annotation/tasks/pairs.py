@@ -22,10 +22,10 @@ def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
 
 
 def find_restored(ledger: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of `now` (with `SHOWN`) that are as they once were, but not as last shown.
+    """Return the rows of `now` that are as they once were, but not as last shown (`SHOWN_KEY`).
 
-    What was judged of them then counts again, although nobody need be asked: the ledger must
-    say so, for the consensus knows nothing else.
+    What was judged of them then counts again, although nobody needs to be asked: the ledger must
+    say so, because the consensus reads nothing else.
     """
     before = ledger[SHOWN_KEY].drop_duplicates()
     last = last_shown(ledger)

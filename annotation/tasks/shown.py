@@ -50,11 +50,11 @@ def extra_pairs(
     """
     asked = pd.concat([audit.assign(source=0, run=""), topup.assign(source=1, run=topup["origin"])])
     asked = asked.drop_duplicates(PAIR_KEY).drop(columns="origin")
-    known = asked.merge(candidates[[*PAIR_KEY, "batch"]], on=PAIR_KEY, how="left")
-    known["batch"] = known["batch"].fillna(0).astype("int64")
-    own = known[known["batch"] == 0].sort_values(["query_id", "source", "run", "moment_id"])
+    joined = asked.merge(candidates[[*PAIR_KEY, "batch"]], on=PAIR_KEY, how="left")
+    joined["batch"] = joined["batch"].fillna(0).astype("int64")
+    own = joined[joined["batch"] == 0].sort_values(["query_id", "source", "run", "moment_id"])
     own["part"] = own.groupby(["query_id", "source", "run"]).cumcount() // size
     number = own.groupby(["query_id", "source", "run", "part"]).ngroup()
     own["batch"] = FIRST_EXTRA + number - number.groupby(own["query_id"]).transform("min")
-    rows = pd.concat([known[known["batch"] > 1], own])[tables.WANTED.columns]
+    rows = pd.concat([joined[joined["batch"] > 1], own])[tables.WANTED.columns]
     return tables.WANTED.check(rows.sort_values(PAIR_KEY, ignore_index=True))

@@ -45,13 +45,9 @@ def run(options: Options) -> dict[str, Any]:
         raise UsageError(f"{options.out}: --out would overwrite the raw judgments")
     table = levels(raw.read(options.source, options.repeated), options.method, options.rounding)
     if options.out:
-        csv_files.write_csv(options.out, _to_write(table))
+        columns = table.drop(columns="votes")  # few numbers, many rows: each is spelt once
+        csv_files.write_csv(options.out, columns.astype({"level": "category", "mean": "category"}))
     return figures(table)
-
-
-def _to_write(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of the file; few numbers, many rows: each is spelt once."""
-    return table.drop(columns="votes").astype({"level": "category", "mean": "category"})
 
 
 def levels(judgments: Raw, method: Method = "paper", rounding: Rounded = "up") -> pd.DataFrame:
@@ -62,8 +58,8 @@ def levels(judgments: Raw, method: Method = "paper", rounding: Rounded = "up") -
     method's; with `exact` the level is the mean itself. `votes` counts a pair's levels.
     """
     whole: Rounding = "nearest" if rounding == "nearest" else "up"
-    given = judgments.pair, judgments.level, len(judgments.pairs)
-    consensus = decide(*given, closed=True, rounding=whole)
+    votes = judgments.pair, judgments.level, len(judgments.pairs)
+    consensus = decide(*votes, closed=True, rounding=whole)
     if method != "paper":
         consensus = _aggregate(judgments, consensus, method)
     level = pd.Series(consensus.level, dtype="Int64").mask(consensus.level == NO_LEVEL)
@@ -101,23 +97,18 @@ def figures(table: pd.DataFrame) -> dict[str, Any]:
     """Count pairs, and what became of them; levels that no pair has are counted too."""
     outcomes = Counter(table["outcome"].tolist())
     short = (table["outcome"] == "discarded") & (table["votes"] != ALL_VOTES)
-    levels_found = Counter(table["level"].dropna().tolist())
+    by_level = Counter(table["level"].dropna().tolist())
+    by_votes = sorted(Counter(table.loc[short, "votes"].tolist()).items())
     return {
         "pairs": len(table),
         "kept": int(table["level"].notna().sum()),
         "discarded": outcomes["discarded"],
         "discarded_by_four_votes": outcomes["discarded"] - int(short.sum()),
         "discarded_for_want_of_votes": int(short.sum()),
-        "discarded_by_number_of_votes": _counts(table.loc[short, "votes"]),
+        "discarded_by_number_of_votes": {str(votes): number for votes, number in by_votes},
         "unjudgeable": outcomes["unjudgeable"],
-        "levels": {
-            f"{level:g}": levels_found[level] for level in sorted({*range(LEVELS), *levels_found})
-        },
+        "levels": {f"{level:g}": by_level[level] for level in sorted({*range(LEVELS), *by_level})},
     }
-
-
-def _counts(numbers: pd.Series) -> dict[str, int]:
-    return {str(number): count for number, count in sorted(Counter(numbers.tolist()).items())}
 
 
 def text(figures: dict[str, Any]) -> str:

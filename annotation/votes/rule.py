@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, UNJUDGEABLE_VOTES, Ints
 from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.core import tables
 
-LEVELS = 5
+LEVELS = len(tables.LEVELS)
 
 Rounding = Literal["up", "nearest"]
 """What becomes of a mean between two levels: `up` is the paper's; `nearest` goes to the even

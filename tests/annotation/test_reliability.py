@@ -258,7 +258,7 @@ def of_people(rows, **changes):
     if seconds is not None:
         scores = scores._replace(seconds=np.array(seconds, dtype=float))
     params = USUAL.model_copy(update={"min_judgments": 1, **changes})
-    return measure_annotators(scores, params).table.set_index("annotator")
+    return measure_annotators(scores, params).set_index("annotator")
 
 
 @given(rows_of_scores)
@@ -371,17 +371,17 @@ def test_a_burst_is_a_long_run_of_fast_judgments(seconds, found):
     pd.testing.assert_frame_equal(bursts(shuffled, 2.0, 10), rows)
     told = [(r.judgments, r.longest, f"{r.begin:%H:%M}") for r in rows.itertuples()]
     assert told == ([] if found is None else [found])
-    [row] = measure_annotators(scores, USUAL).table.to_dict("records")
+    [row] = measure_annotators(scores, USUAL).to_dict("records")
     assert row["in_bursts"] == (found[0] if found else 0)
     assert ("burst: " in row["flags"]) == (found is not None)
 
 
 def test_a_burst_is_told_with_its_time_and_unknown_without_times():
     scores = in_time(SLOW * 50 + FAST * 10)
-    flags = measure_annotators(scores, USUAL).table["flags"][0]
+    flags = measure_annotators(scores, USUAL)["flags"][0]
     assert "burst: 10 in a row took under 2 s each, from 2024-05-01 08:50 UTC" in flags
     for unknown in ({"time": None}, {"seconds": None}):
-        table = measure_annotators(scores._replace(**unknown), USUAL).table
+        table = measure_annotators(scores._replace(**unknown), USUAL)
         assert table["in_bursts"].isna().all()
         assert "burst" not in table["flags"][0]
 
