@@ -38,6 +38,15 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
 
 
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Be in an empty folder, for which no Label Studio is configured; return it."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
 @pytest.fixture(scope="session")
 def repository():
     """Return the root of the checkout."""

@@ -38,6 +38,12 @@ def usual(second: int) -> dict:
     }
 
 
+def shown_of(rows) -> pd.DataFrame:
+    """Return rows with what the ledger says of every pair besides."""
+    rest = {"video_id": "v", "start": 0.0, "end": 5.0, "duration": 60.0, "caption": "Words."}
+    return rows.assign(**rest, similarity=0.5, rank=1)
+
+
 def ledger_of(pairs, sha="clip") -> pd.DataFrame:
     """Return the ledger of `(query_id, moment_id)`, each shown once."""
     rows = pd.DataFrame(list(pairs), columns=["query_id", "moment_id"], dtype="str")

@@ -8,10 +8,12 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import START, judgments_of, ledger_of, told
+from campaign_cases import START, judgments_of, ledger_of, shown_of, told
+from opened import OPEN
 
 from annotation import agreement, consensus
 from annotation.votes import raw
+from pipeline.campaign.campaign import FILE, write_campaign
 from pipeline.core import files, params, tables
 
 SELECTED = "agreement is high in `two` and low in `four` by that selection"
@@ -19,31 +21,18 @@ SELECTED = "agreement is high in `two` and low in `four` by that selection"
 
 def full_ledger(pairs, similarity=0.5):
     """Return a whole ledger of `(query_id, moment_id)`."""
-    rows = ledger_of(pairs)
-    rest = {"video_id": "v", "start": 0.0, "end": 2.0, "duration": 9.0, "caption": "Words."}
-    rows = rows.assign(**rest, similarity=similarity, rank=1)
+    rows = shown_of(ledger_of(pairs)).assign(similarity=similarity)
     return tables.PAIRS.check(rows[tables.PAIRS.columns])
 
 
-CAMPAIGN = """
-id: "348075d9-cac8-4995-ad38-d2f981dd1cde"
-name: one
-guideline: "1"
-rehearsal: false
-opened_at: "2024-05-01T08:00:00Z"
-closed_at: null
-"""
-
-
 @pytest.fixture
-def project(tmp_path, repository, monkeypatch):
+def project(folder, tmp_path, repository):
     """Return a function that puts a campaign into a folder and runs both stages there."""
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "params.yaml").write_text((repository / "params.yaml").read_text())
 
-    def _project(judgments, ledger, campaign="null"):
-        (tmp_path / "datasets/campaign").mkdir(parents=True, exist_ok=True)
-        (tmp_path / "datasets/campaign/campaign.yaml").write_text(campaign)
+    def _project(judgments, ledger, campaign=OPEN):
+        FILE.parent.mkdir(parents=True, exist_ok=True)
+        write_campaign(campaign)
         tables.JUDGMENTS.write(judgments)
         tables.PAIRS.write(ledger)
         consensus.main()
@@ -106,8 +95,8 @@ def test_the_stages_count_what_became_of_every_pair_and_judgment(project):
 
 @pytest.mark.parametrize("closed", [False, True])
 def test_once_the_campaign_is_closed_what_waits_is_discarded(project, closed):
-    campaign = CAMPAIGN.replace("null", '"2024-06-01T08:00:00Z"') if closed else CAMPAIGN
-    found, _ = project(*some_campaign(), campaign=campaign)
+    end = "2024-06-01T08:00:00Z" if closed else None
+    found, _ = project(*some_campaign(), campaign=OPEN.model_copy(update={"closed_at": end}))
     assert (found["closed"], found["nothing_waits"]) == (closed, closed)
     assert found["outcomes"]["waiting"] == (0 if closed else 3)
     assert found["discarded_for_want_of_votes"] == (3 if closed else 0)
@@ -209,9 +198,9 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     pd.testing.assert_frame_equal(ours.lead["annotators.csv"], theirs.lead["annotators.csv"])
 
 
-def run(repository, folder, *arguments):
+def run(repository, folder, *arguments, module="agreement"):
     return subprocess.run(
-        [sys.executable, "-m", "annotation.agreement", *map(str, arguments)],
+        [sys.executable, "-m", f"annotation.{module}", *map(str, arguments)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(repository)},
         capture_output=True,
@@ -276,14 +265,8 @@ def test_mistakes_are_one_line(repository, tmp_path, raw_file, arguments, code, 
 
 @pytest.mark.parametrize("name", ["consensus", "agreement"])
 def test_help_says_what_the_stage_reads_and_writes(repository, tmp_path, name):
-    done = subprocess.run(
-        [sys.executable, "-m", f"annotation.{name}", "--help"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(repository)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
+    done = run(repository, tmp_path, "--help", module=name)
+    assert done.returncode == 0
     assert done.stdout.startswith(f"usage: python -m annotation.{name}")
     assert "reads " in done.stdout
     assert "writes " in done.stdout

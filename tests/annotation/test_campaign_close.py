@@ -22,13 +22,10 @@ from pipeline.core.params import load
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch, repository):
-    monkeypatch.chdir(tmp_path)
-    for name in (settings.URL, settings.TOKEN):
-        monkeypatch.delenv(name, raising=False)
-    shutil.copy(repository / "params.yaml", tmp_path)
+def folder(folder, repository):
+    shutil.copy(repository / "params.yaml", folder)
     FILE.parent.mkdir(parents=True)
-    return tmp_path
+    return folder
 
 
 def test_without_a_server_nothing_is_closed_unless_that_is_said(folder):

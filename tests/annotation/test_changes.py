@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import pandas as pd
 import pytest
+from campaign_cases import shown_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from annotation.tasks.changes import compare_tasks
 from annotation.tasks.pairs import append_pairs, find_restored
 from annotation.tasks.tasks import shuffle
 from annotation.votes.votes import last_shown
+from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import files, tables
 from pipeline.core.table import TableError
 
@@ -153,25 +155,7 @@ def test_the_order_differs_from_person_to_person_and_from_query_to_query():
 
 def shown(*pairs):
     """Return what push shows, of `(query, moment, text, clip)`."""
-    rows = [
-        {
-            "query_id": query,
-            "moment_id": moment,
-            "video_id": "v",
-            "start": 0.0,
-            "end": 5.0,
-            "duration": 60.0,
-            "caption": "somebody sits",
-            "similarity": 0.5,
-            "rank": 1,
-            "query_sha": text,
-            "clip_sha": clip,
-            "annotator": 1,
-        }
-        for query, moment, text, clip in pairs
-    ]
-    columns = [*(name for name in tables.PAIRS.columns if name != "pair_id"), "annotator"]
-    return pd.DataFrame(rows, columns=columns)
+    return shown_of(pd.DataFrame(pairs, columns=SHOWN_KEY)).assign(annotator=1)
 
 
 a_pair = st.tuples(
@@ -213,12 +197,6 @@ def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
     first = append_pairs(tables.PAIRS.empty(), shown(("q0", "m0", "a", "x")))
     grown = append_pairs(first.assign(pair_id=41), shown(("q0", "m1", "a", "x")))
     assert grown["pair_id"].tolist() == [41, 42]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 class Clock:

@@ -3,20 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opened import OPEN
 
 from annotation.label_studio import projects
 from annotation.label_studio.records import Project
-from pipeline.campaign.campaign import Campaign, CampaignError
+from pipeline.campaign.campaign import CampaignError
 
 OURS, OTHER = "6f1c2a34-5b6d-4e7f-8a9b-0c1d2e3f4a5b", "6f1c2a34-5b6d-4e7f-8a9b-ffffffffffff"
-CAMPAIGN = Campaign(
-    id=OURS,
-    name="Faults",
-    guideline="1",
-    rehearsal=True,
-    opened_at="2026-01-01T00:00:00Z",
-    closed_at=None,
-)
+CAMPAIGN = OPEN.model_copy(update={"id": OURS})
 
 
 class Studio:

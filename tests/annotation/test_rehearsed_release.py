@@ -9,6 +9,7 @@ import mlcroissant
 import numpy as np
 import pandas as pd
 import pytest
+from opened import OPEN
 from project import name_collection
 from rehearsed import rehearsed
 
@@ -19,17 +20,12 @@ from momentrank import formats
 from momentrank.cli import main as cli
 from momentrank.ids import decode_id
 from pipeline import release
-from pipeline.campaign.campaign import Campaign, write_campaign
+from pipeline.campaign.campaign import write_campaign
 from pipeline.core import files, tables
 from pipeline.distribution.croissant import RECORDS
 
-CAMPAIGN = Campaign(
-    id="348075d9-cac8-4995-ad38-d2f981dd1cde",
-    name="Rehearsal",
-    guideline="1",
-    rehearsal=True,
-    opened_at="2024-05-01T07:00:00Z",
-    closed_at="2024-05-02T09:00:00Z",
+CAMPAIGN = OPEN.model_copy(
+    update={"name": "Rehearsal", "rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"}
 )
 CHECKED = ["val.json", "test.json"] + [
     f"qrels/{split}{kind}.qrels" for split in ("val", "test") for kind in ("", ".moments")
@@ -106,7 +102,7 @@ def test_json_and_qrels_say_the_same(released):
 
 
 def test_the_published_training_code_finds_what_it_reads(released):
-    """What it expects of its files (the design, section 4), as asserts.
+    """What it expects of its files, as asserts.
 
     Training and evaluation data are lists; moments are objects of their own, with whole numbers
     for ids and levels, and times in seconds.

@@ -6,11 +6,10 @@ import signal
 import socket
 import sqlite3
 import time
-import urllib.error
-import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 
+import httpx
 import pytest
 
 from annotation.label_studio import settings
@@ -22,14 +21,6 @@ pytestmark = [pytest.mark.integration]
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name in (settings.URL, settings.TOKEN):
-        monkeypatch.delenv(name, raising=False)
-    return tmp_path
-
-
-@pytest.fixture
 def installed(folder, repository):
     """Return a folder in which the server is installed; it is stopped afterwards."""
     program = repository / layout.PROGRAM
@@ -38,16 +29,6 @@ def installed(folder, repository):
     (folder / ".venv-label-studio").symlink_to(repository / ".venv-label-studio")
     yield folder
     stop()
-
-
-def asked(url, method="GET", token=""):
-    headers = {"Authorization": f"Token {token}"} if token else {}
-    request = urllib.request.Request(url, method=method, headers=headers)  # noqa: S310
-    try:
-        with urllib.request.urlopen(request, timeout=20) as response:  # noqa: S310
-            return response.status, response.read()
-    except urllib.error.HTTPError as exc:
-        return exc.code, exc.read()
 
 
 def test_without_a_server_the_command_to_type_is_said(folder):
@@ -84,12 +65,13 @@ def test_it_starts_alone_answers_us_and_is_closed_to_strangers(installed):
     assert settings.endpoint() == (found.url, token)
     assert whoami_status(found.url, token) == HTTPStatus.OK
     assert whoami_status(found.url, "0" * 40) == HTTPStatus.UNAUTHORIZED
-    assert asked(f"{found.url}/api/projects/")[0] == HTTPStatus.UNAUTHORIZED
-    assert asked(f"{found.url}/user/signup/", "POST")[0] == HTTPStatus.FORBIDDEN
-    (layout.MEDIA / "a.txt").write_text("mine")
-    status, content = asked(f"{found.url}/data/local-files/?d=a.txt")
-    assert status != HTTPStatus.OK
-    assert b"mine" not in content
+    with httpx.Client(base_url=found.url, follow_redirects=True, timeout=20) as stranger:
+        assert stranger.get("/api/projects/").status_code == HTTPStatus.UNAUTHORIZED
+        assert stranger.post("/user/signup/").status_code == HTTPStatus.FORBIDDEN
+        (layout.MEDIA / "a.txt").write_text("mine")
+        answer = stranger.get("/data/local-files/?d=a.txt")
+        assert answer.status_code != HTTPStatus.OK
+        assert b"mine" not in answer.content
     assert start(0) == found, "it runs already"
     with contextlib.closing(sqlite3.connect(layout.EMPTY)) as empty:
         assert empty.execute("select count(*) from htx_user").fetchone() == (0,)

@@ -14,11 +14,7 @@ from annotation.server import ServerError
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
 
-
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("folder")
 
 
 def database(answers):

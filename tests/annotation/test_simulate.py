@@ -19,11 +19,10 @@ SCENE = {"who": ["Rose"], "action": "waves", "object": None, "place": "kitchen",
 
 
 @pytest.fixture
-def folder(repository, tmp_path, monkeypatch):
-    (tmp_path / SCREENPLAY).parent.mkdir(parents=True)
-    shutil.copy(repository / SCREENPLAY, tmp_path / SCREENPLAY)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def folder(repository, folder):
+    SCREENPLAY.parent.mkdir(parents=True)
+    shutil.copy(repository / SCREENPLAY, SCREENPLAY)
+    return folder
 
 
 def test_where_the_sample_is_not_drawn_it_says_what_draws_it(folder):
