@@ -5,11 +5,13 @@ import json
 import os
 import re
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from project import run_first
 
 settings.register_profile(
     "momentrank",
@@ -79,13 +81,24 @@ def tiny_bert(tmp_path_factory):
 @pytest.fixture(scope="session")
 def tagger_folder(tmp_path_factory):
     """Return a folder in which the stage `tagger` has run, on few sentences."""
+    return _make_once(tmp_path_factory, "tagger", _train_tagger)
+
+
+@pytest.fixture(scope="session")
+def first_run(tmp_path_factory, repository):
+    """Return the folder of a small project in which everything has run once; it stays as it is."""
+    return _make_once(tmp_path_factory, "first-run", partial(run_first, repository))
+
+
+def _make_once(tmp_path_factory, name, make):
+    """Return a folder that the first worker to want it makes for all."""
     shared = tmp_path_factory.getbasetemp()
     shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
-    folder = shared / "tagger"
-    with FileLock(shared / "tagger.lock"):  # the first worker trains it for all
+    folder = shared / name
+    with FileLock(shared / f"{name}.lock"):
         if not folder.exists():
-            unfinished = tmp_path_factory.mktemp("tagger")
-            _train_tagger(unfinished)
+            unfinished = tmp_path_factory.mktemp(name)
+            make(unfinished)
             unfinished.rename(folder)
     return folder
 

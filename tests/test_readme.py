@@ -228,7 +228,7 @@ def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(page, newcomer
 
 
 @pytest.mark.slow
-def test_a_campaign_in_seven_steps(page, newcomer, tmp_path):
+def test_a_campaign_in_seven_steps(page, newcomer, first_run, tmp_path):
     if not (newcomer.checkout / ".venv-label-studio").exists():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
     for name, text in PEOPLE.items():
@@ -239,7 +239,11 @@ def test_a_campaign_in_seven_steps(page, newcomer, tmp_path):
             page["A campaign in seven steps"],
             before={
                 "dvc repro ingest": 'python -m tools.settings params.yaml "release.name=Kitchen'
-                ' release.license=cc-by-4.0 release.url=https://example.org release.citation=Ann"',
+                ' release.license=cc-by-4.0 release.url=https://example.org release.citation=Ann"'
+                # What comes after `ingest` ran in another project, to save its minute.
+                f"\ncp -r '{first_run}'/.dvc/cache .dvc/ && cp '{first_run}/dvc.lock' ."
+                f" && cp -r '{first_run}'/datasets/work datasets/"
+                " && rm datasets/work/rejected_moments.csv",
                 'python -m annotation.campaign open --name "Kitchen videos"': "cp"
                 f" '{tmp_path}'/annotators*.yaml datasets/campaign/",
             },
@@ -252,7 +256,8 @@ def test_a_campaign_in_seven_steps(page, newcomer, tmp_path):
     finally:
         if copy.exists():
             newcomer.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
-    assert told.count("Running stage 'sample'") == 1
+    assert ran(told).count("ingest") == 1
+    assert {"plan", "consensus", "agreement", "release", "report"} <= set(ran(told))
     for number in range(1, 5):
         assert f"To: p{number}@example.org" in told
     opened = files.read_yaml(copy / "datasets/campaign/campaign.yaml")

@@ -16,7 +16,7 @@ from random import Random
 
 import pandas as pd
 import pytest
-from project import SMALL, Project, copy_of
+from project import Project, copy_made, copy_of
 from studio import Studio, studio
 from unbroken import unbroken
 
@@ -30,16 +30,16 @@ from pipeline.core import files, tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
-FEW = SMALL | {r"val: \d+": "val: 1", r"test: \d+": "test: 3"}
 SHARES = (0.4, 1.0)
 MOST_ROUNDS = 8
 WAITING = 75
-KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 4, 3, 2, 10
+KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 3, 2, 2, 8
 FROM_THE_CORPUS = {"video_corpus.json", "train_manifest.json"}
 CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
                  "pseudo")  # fmt: skip
-DEMO = ["make", "demo", "SMALLER=split.val=1 split.test=3 sample.videos=4 tagger.sentences=200"]
-"""The README's command, with the settings of `FEW`."""
+SMALLER = "SMALLER=split.val=1 split.test=3 sample.videos=4 tagger.sentences=200"
+DEMO, DEMO_CLONE = ["make", "demo", SMALLER], ["make", "demo-clone", SMALLER]
+"""The README's command, with the settings of `project.SMALL`."""
 PLACES = ("open a rehearsal", "simulated people", "close the campaign")
 LONGEST = 60
 INTERRUPTED = -signal.SIGINT
@@ -57,11 +57,11 @@ class Killer:
     def __init__(self, project, random):
         self.project, self.random, self.kills = project, random, 0
 
-    def strike(self, times, usual, most=KILLS - KILLS_AT_LAST):
+    def strike(self, times, usual, *targets, most=KILLS - KILLS_AT_LAST):
         """Kill it so often within about `usual` seconds from its start, `most` times in all."""
         for _ in range(min(times, most - self.kills)):
             child = subprocess.Popen(
-                ["dvc", "repro"],
+                ["dvc", "repro", *targets],
                 cwd=self.project.folder,
                 env=self.project.env,
                 stdout=subprocess.DEVNULL,
@@ -81,26 +81,27 @@ class Killer:
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory, repository):
     """Return a project whose campaign wants nothing more, and its server."""
-    project = copy_of(repository, tmp_path_factory.mktemp("campaign"), FEW)
+    project = copy_of(repository, tmp_path_factory.mktemp("campaign"))
     killer = Killer(project, Random(7))
     killer.strike(KILLS_AT_FIRST, 30)
-    project.repro()
+    project.run("dvc", "repro", "clips", "pseudo")
     with studio(project.folder, repository) as lead:
         python = ("python", "-m")
         project.run(*python, "annotation.campaign", "open", "--name", "Test", "--rehearsal",
                     "--people", "6")  # fmt: skip
         began = time.monotonic()
-        project.repro()
+        project.repro("push")
         usual = time.monotonic() - began
         assert project.code("python", "-m", "annotation.status") == WAITING
         for number in range(MOST_ROUNDS):
             share = SHARES[min(number, len(SHARES) - 1)]
             project.run(*python, "annotation.simulate", "--share", str(share))
-            killer.strike(KILLS_A_ROUND, usual)
-            project.repro()
+            killer.strike(KILLS_A_ROUND, usual, "push")
+            project.repro("push")
             if not len(pd.read_parquet(project.folder / "datasets/work/assignments.parquet")):
                 break
         assert killer.kills == KILLS - KILLS_AT_LAST
+        project.repro()
         project.killer = killer
         yield project, lead
 
@@ -111,7 +112,7 @@ def closed(ended):
     project, _ = ended
     project.run("python", "-m", "annotation.campaign", "close")
     while project.killer.kills < KILLS:
-        project.killer.strike(1, 8, KILLS)
+        project.killer.strike(1, 8, most=KILLS)
     project.told = project.run("dvc", "repro")
     project.run("git", "commit", "-qam", "Release")
     return project
@@ -145,18 +146,20 @@ def interrupted_at(project: Project, place: str, wait: float) -> int:
 
 
 @pytest.fixture(scope="module")
-def rehearsed(tmp_path_factory, repository):
+def rehearsed(tmp_path_factory, repository, first_run):
     """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout."""
     if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
     folder = tmp_path_factory.mktemp("rehearsal") / "checkout"
     folder.mkdir()
-    checkout = copy_of(repository, folder, FEW)
+    checkout = copy_of(repository, folder)
     for name in (".venv", ".venv-label-studio"):
         (folder / name).symlink_to(os.path.realpath(repository / name))
     random = Random(5)
     project = Project(folder / ".demo")
     project.checkout = checkout
+    checkout.run(*DEMO_CLONE)
+    copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`
     project.codes = [interrupted_at(checkout, place, random.uniform(0, 6)) for place in PLACES]
     project.told = checkout.run(*DEMO) + checkout.errors
     yield project
@@ -295,8 +298,8 @@ def test_a_fresh_clone_without_corpus_server_key_or_cache_releases_it_again(clos
     assert {"val.json", "test.json", "manifest.json", "qrels/test.qrels"} <= made.keys()
 
 
-def test_what_was_made_of_the_corpus_is_that_of_a_project_without_kills(closed, rehearsed):
-    assert made_of_the_corpus(closed) == made_of_the_corpus(rehearsed)
+def test_what_was_made_of_the_corpus_is_that_of_a_project_without_kills(closed, first_run):
+    assert made_of_the_corpus(closed) == made_of_the_corpus(Project(first_run))
 
 
 def made(project):
