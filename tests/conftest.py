@@ -26,10 +26,11 @@ WORDS += ["coffee", "door", "and", "his", "her"]
 
 
 LONG = (
-    "test_campaign_faults.py",
     "test_campaign_loop.py",
-    "test_dvc.py",
+    "test_campaign_faults.py",
     "test_readme.py",
+    "test_dvc.py",
+    "test_demo.py",
     "test_server.py",
     "test_browser.py",
 )

@@ -29,15 +29,15 @@ TYPED_HERE = {
 
 NOT_TYPED = {
     "make demo     # a whole rehearsal on a sample corpus, in a clone of its own: .demo/\n"
-    "make test     # ruff, mypy --strict, pytest\n": "the demo is test_campaign_loop.py's;"
+    "make test     # ruff, mypy --strict, pytest\n": "the demo is test_demo.py's;"
     " `make test` is what runs this",
-    "make demo": "test_campaign_loop.py runs it, and interrupts it",
-    "make stop-demo": "test_campaign_loop.py",
-    "make clean-demo": "test_campaign_loop.py",
+    "make demo": "test_demo.py runs it, and interrupts it",
+    "make stop-demo": "test_demo.py",
+    "make clean-demo": "test_demo.py",
     "pip wheel --no-deps .": "test_packaging.py builds it, without a network",
     "pip install momentrank-*.whl": "test_packaging.py installs it into an empty environment",
     "momentrank": "the name of the command",
-    "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_campaign_loop.py, of its release",
+    "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_demo.py, of its release",
     "python -m pipeline.embed --help": "test_cli.py asks every stage for its help",
     "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
     "dvc repro rewrite": "with TVR's texts, which we do not ship; without them: `dvc repro`",

@@ -1,0 +1,151 @@
+"""`make demo` on the real server, interrupted as at a keyboard and run again, and taken away."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+from random import Random
+
+import pytest
+from project import Project, copy_made, copy_of
+from studio import Studio
+
+from annotation import server
+from annotation.label_studio import settings
+from annotation.local_server import layout
+from annotation.simulation.practice import TITLE
+from pipeline import reference_runs
+from pipeline.core import files, tables
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+SMALLER = "SMALLER=split.val=1 split.test=3 sample.videos=4 tagger.sentences=200"
+DEMO, DEMO_CLONE = ["make", "demo", SMALLER], ["make", "demo-clone", SMALLER]
+"""The README's command, with the settings of `project.SMALL`."""
+PLACES = ("open a rehearsal", "simulated people", "close the campaign")
+LONGEST = 60
+INTERRUPTED = -signal.SIGINT
+OF_DVC = ("Running stage '", "Updating lock file", "Use `dvc push`", "> python -m", "Stage '")
+
+
+def interrupted_at(project: Project, place: str, wait: float) -> int:
+    """Press Ctrl-C in a demo `wait` seconds after a place was told; return the exit code."""
+    with subprocess.Popen(
+        DEMO,
+        cwd=project.folder,
+        env=project.env,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # a process group of its own, as a shell gives a command
+    ) as process:
+        for line in process.stderr:
+            if line.startswith("==>") and place in line:
+                time.sleep(wait)
+                os.killpg(process.pid, signal.SIGINT)
+                break
+        process.stderr.read()
+        return process.wait(LONGEST)
+
+
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory, repository, first_run):
+    """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout."""
+    if not (repository / layout.PROGRAM).is_file():
+        pytest.skip("Label Studio is not installed (make label-studio-environment)")
+    folder = tmp_path_factory.mktemp("rehearsal") / "checkout"
+    folder.mkdir()
+    checkout = copy_of(repository, folder)
+    for name in (".venv", ".venv-label-studio"):
+        (folder / name).symlink_to(os.path.realpath(repository / name))
+    random = Random(5)
+    project = Project(folder / ".demo")
+    project.checkout = checkout
+    checkout.run(*DEMO_CLONE)
+    copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`
+    project.codes = [interrupted_at(checkout, place, random.uniform(0, 6)) for place in PLACES]
+    project.told = checkout.run(*DEMO) + checkout.errors
+    yield project
+    checkout.run("make", "stop-demo")
+
+
+def made(project):
+    """Return what people and the release are made of, by file."""
+    roots = [project.folder / "datasets/campaign", project.folder / tables.RELEASE]
+    found = [path for root in roots for path in root.rglob("*") if path.is_file()]
+    return {str(path.relative_to(project.folder)): path.read_bytes() for path in found}
+
+
+def test_ctrl_c_ends_it_soon_and_it_goes_on_from_there(rehearsed):
+    assert set(rehearsed.codes) <= {INTERRUPTED, 0}
+    assert rehearsed.codes.count(INTERRUPTED) >= len(PLACES) - 2
+    figures = files.read_json(rehearsed.folder / "datasets/work/metrics/consensus.json")
+    assert figures["closed"]
+    assert figures["outcomes"]["waiting"] == 0
+    assert figures["outcomes"]["two"] > 0
+    assert (rehearsed.folder / "datasets/report/index.html").is_file()
+    assert rehearsed.run("git", "status", "--porcelain") == ""
+
+
+def test_it_shows_stages_and_what_they_say_and_nothing_of_dvcs_own(rehearsed):
+    lines = rehearsed.told.splitlines()
+    assert [line for line in lines if line.startswith(OF_DVC)] == []
+    assert {"    consensus", "    release", "    report"} <= set(lines)
+    assert [line for line in lines if line.startswith("report: ")]
+
+
+def test_run_again_it_adds_nothing_and_tells_the_same(rehearsed):
+    before = made(rehearsed)
+    told = rehearsed.checkout.run(*DEMO)
+    said = rehearsed.checkout.errors
+    assert "ordinal alpha" in said
+    assert "judge yourself  http://127.0.0.1:" in said
+    assert f"  {rehearsed.folder / tables.RELEASE}/\n" in said
+    assert f"  {rehearsed.folder / 'datasets/report/index.html'}\n" in said
+    assert "make stop-demo" in told
+    assert "make clean-demo" in told
+    assert made(rehearsed) == before
+
+
+def test_the_readmes_command_scores_a_run_on_the_release(rehearsed):
+    command = "momentrank evaluate RELEASE/qrels/test.qrels my.run"
+    run = str(reference_runs.RUNS / "captions.test.run")
+    words = command.replace("RELEASE", str(tables.RELEASE)).replace("my.run", run).split()
+    assert "nDCG(iou=0.5)@10\tall\t" in rehearsed.run(*words)
+
+
+def test_it_is_not_taken_away_where_people_have_judged(rehearsed):
+    path = rehearsed.folder / "datasets/campaign/judgments.csv"
+    before = path.read_text()
+    head, first, *rest = before.splitlines(keepends=True)
+    place = head.rstrip().split(",").index("annotator")
+    fields = first.split(",")
+    fields[place] = "77"
+    path.write_text("".join([head, *rest, ",".join(fields)]))
+    checkout = rehearsed.checkout
+    checkout.run("make", "clean-demo", fails=True)
+    assert "people have judged here: 1 judgments" in checkout.errors
+    assert rehearsed.code("python", "-m", "annotation.server", "status") == 0
+    path.write_text(before)
+
+    with contextlib.chdir(rehearsed.folder):
+        endpoint, running = settings.endpoint(), server.find_running()
+    with contextlib.closing(Studio(*endpoint, rehearsed.folder)) as lead:
+        practice = next(
+            one["id"]
+            for one in lead.api("GET", "/api/projects/")["results"]
+            if one["title"] == TITLE
+        )
+        task = lead.tasks(practice)[0]["id"]
+        choice = {"from_name": "level", "to_name": "clip", "type": "choices"}
+        lead.annotate(task, [{**choice, "value": {"choices": ["3"]}}])
+        checkout.run("make", "clean-demo", fails=True)
+        assert "people have judged here: 1 judgments" in checkout.errors, "it looks on the server"
+        lead.api("DELETE", f"/api/tasks/{task}/")
+    assert running.is_alive
+    checkout.run("make", "stop-demo")
+    assert not running.is_alive
+    assert rehearsed.code("python", "-m", "annotation.server", "status") == server.NOT_RUNNING
+    checkout.run("make", "clean-demo")
+    assert not rehearsed.folder.exists()
