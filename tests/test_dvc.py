@@ -104,8 +104,8 @@ def test_a_second_run_asks_label_studio_and_does_nothing_else(project):
         ("params.yaml", r"padding: 0.0 ", "padding: 0.5 ", ["clips", "plan", "release", "report"]),
         ("params.yaml", r"top: \[1, 20, 40\]", "top: [40, 20, 1]", ["pseudo", "release", "report"]),
         ("params.yaml", r"version: 0.1.0 ", "version: 0.1.1 ", ["release", "report"]),
-        ("pipeline/retrieval/ranking.py", r"\Z", "# changed\n", ["candidates", "pseudo"]),
-        ("pipeline/video/cutter.py", r"\Z", "# changed\n", ["clips"]),
+        ("annotation/reliability/alpha.py", r"\Z", "# changed\n", ["agreement", "consensus"]),
+        ("pipeline/sitcom/screenplay.py", r"\Z", "# changed\n", ["sample"]),
         ("README.md", r"\Z", "changed\n", []),
     ],
 )
