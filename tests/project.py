@@ -21,6 +21,7 @@ SMALL = {
     r"batch: 20 ": "batch: 4 ",
 }
 ALWAYS = ("pull", "push")
+ENVIRONMENTS = (".venv", ".venv-label-studio")
 MADE = ("dvc.lock", ".dvc/cache", "datasets/work", "datasets/release", "datasets/report")
 RAN = Path(".dvc/tmp/first_run.json")
 
@@ -105,6 +106,16 @@ def copy_of(repository: Path, folder: Path, small: dict[str, str] = SMALL) -> Pr
     project.run("git", "init", "-q")
     project.run("git", "add", "-A")
     project.run("git", "commit", "-qm", "a clone")
+    return project
+
+
+def make_checkout(repository: Path, parent: Path, small: dict[str, str] = SMALL) -> Project:
+    """Copy the checkout to parent/checkout, with the environments that `make setup` would make."""
+    folder = parent / "checkout"
+    folder.mkdir()
+    project = copy_of(repository, folder, small)
+    for name in filter(lambda name: (repository / name).exists(), ENVIRONMENTS):
+        (folder / name).symlink_to((repository / name).resolve())
     return project
 
 

@@ -5,13 +5,12 @@ typed differs from the page only where this file says so: a smaller sample, file
 """
 
 import json
-import os
 import re
 import subprocess
 
 import pandas as pd
 import pytest
-from project import SMALL, copy_of
+from project import make_checkout
 from readme import sections
 
 from pipeline.core import files
@@ -135,13 +134,9 @@ class Newcomer:
 @pytest.fixture(scope="module")
 def newcomer(repository, tmp_path_factory):
     """Return somebody who has a clone, with the environment that `make setup` would make."""
-    folder, home = tmp_path_factory.mktemp("newcomer") / "checkout", tmp_path_factory.mktemp("home")
-    folder.mkdir()
-    project = copy_of(repository, folder, SMALL)
-    for name in (".venv", ".venv-label-studio"):
-        if (repository / name).exists():
-            (folder / name).symlink_to(os.path.realpath(repository / name))
-    assert not (folder / ".dvc/cache").exists()
+    project = make_checkout(repository, tmp_path_factory.mktemp("newcomer"))
+    home = tmp_path_factory.mktemp("home")
+    assert not (project.folder / ".dvc/cache").exists()
     (home / ".gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.org\n")
     return Newcomer(project.folder, home)
 

@@ -8,7 +8,7 @@ import time
 from random import Random
 
 import pytest
-from project import Project, copy_made, copy_of
+from project import Project, copy_made, make_checkout
 from studio import Studio
 
 from annotation import server
@@ -54,13 +54,9 @@ def rehearsed(tmp_path_factory, repository, first_run):
     """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout."""
     if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
-    folder = tmp_path_factory.mktemp("rehearsal") / "checkout"
-    folder.mkdir()
-    checkout = copy_of(repository, folder)
-    for name in (".venv", ".venv-label-studio"):
-        (folder / name).symlink_to(os.path.realpath(repository / name))
+    checkout = make_checkout(repository, tmp_path_factory.mktemp("rehearsal"))
     random = Random(5)
-    project = Project(folder / ".demo")
+    project = Project(checkout.folder / ".demo")
     project.checkout = checkout
     checkout.run(*DEMO_CLONE)
     copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`

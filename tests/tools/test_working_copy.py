@@ -1,11 +1,10 @@
 """`make campaign`: a working copy with the settings of the command line, or one clear error."""
 
 import argparse
-import os
 import subprocess
 
 import pytest
-from project import copy_of
+from project import make_checkout
 
 from pipeline.core import params
 from pipeline.core.params import ParamsError
@@ -17,10 +16,7 @@ from tools.settings import SettingsError
 @pytest.fixture(scope="module")
 def checkout(repository, tmp_path_factory):
     """Return a checkout, and beside it a corpus in a folder whose name has a space."""
-    folder = tmp_path_factory.mktemp("house") / "checkout"
-    folder.mkdir()
-    copy_of(repository, folder, {})
-    (folder / ".venv").symlink_to(os.path.realpath(repository / ".venv"))
+    folder = make_checkout(repository, tmp_path_factory.mktemp("house"), {}).folder
     corpus = folder.parent / "my corpora" / "tvr val.jsonl"
     corpus.parent.mkdir()
     corpus.write_text("")
