@@ -752,7 +752,7 @@ def test_a_task_that_somebody_imported_again_stops_nothing_and_push_closes_it(ca
     assert f"{surplus} tasks exist more than once" in camp.well("pull").said
     assert camp.offered() == Counter(dict.fromkeys(before, 3))
     assert camp.run("status").code == 75
-    assert f"0 tasks added, {surplus} closed, 0 given out" in camp.well("plan", "push").said
+    assert f"0 tasks added, {surplus} closed, 0 reopened" in camp.well("plan", "push").said
     assert camp.offered() == before
     assert "more than once" not in camp.well("pull").said
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("plan", "push").said
