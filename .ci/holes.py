@@ -16,4 +16,4 @@ sys.stdout.write(f"pip-audit: {lock}: {len(known)} of {len(packages)} packages l
 for one in known:
     for hole in one["vulns"]:
         fixed = ", ".join(hole["fix_versions"]) or "no version"
-        sys.stdout.write(f"  {one['name']} {one['version']}: {hole['id']}, mended in {fixed}\n")
+        sys.stdout.write(f"  {one['name']} {one['version']}: {hole['id']}, fixed in {fixed}\n")

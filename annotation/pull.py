@@ -37,7 +37,7 @@ FEW_LOST, LOST_SHARE = 2, 0.001
 
 
 def fetch(
-    connection: Connection, *, anew: bool = False, trust: Trust | None = None
+    connection: Connection, *, full: bool = False, trust: Trust | None = None
 ) -> SortedAnswers:
     """Return the rows of all projects of the campaign.
 
@@ -53,7 +53,7 @@ def fetch(
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
     people, seen_pairs = owners(connection, own), first_pairs(before)
     for owner in progress("pull", people, total=len(people), unit="projects"):
-        tasks = reader.read(connection.studio, own[owner.annotator], anew=anew)
+        tasks = reader.read(connection.studio, own[owner.annotator], full=full)
         project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
         rows.judgments.extend(project.judgments)
         rows.rejected.extend(project.rejected)
@@ -148,7 +148,7 @@ def pull(
     connection: Connection,
     *,
     accept_loss: bool = False,
-    anew: bool = False,
+    full: bool = False,
     trust: Trust | None = None,
 ) -> None:
     """Write what people have judged until now.
@@ -157,7 +157,7 @@ def pull(
         StudioError: the server can't be reached or fails; nothing is written.
         CampaignError: it is another campaign's, or many judgments went away from it.
     """
-    rows = fetch(connection, anew=anew, trust=trust)
+    rows = fetch(connection, full=full, trust=trust)
     merged = merge_history(rows)
     if not accept_loss:
         refuse_loss(merged)
@@ -188,7 +188,7 @@ def main(options: argparse.Namespace) -> None:
         return
     with hold_lock("pull"):
         trust = trust_all if options.trust_imported else None
-        pull(connection, accept_loss=options.accept_loss, anew=options.anew, trust=trust)
+        pull(connection, accept_loss=options.accept_loss, full=options.full, trust=trust)
 
 
 def _arguments() -> argparse.Namespace:
@@ -204,7 +204,7 @@ def _arguments() -> argparse.Namespace:
         help="count the answers imported until now, under the names that they carry",
     )
     parser.add_argument(
-        "--anew", action="store_true", help="read everything again, not just what changed"
+        "--full", action="store_true", help="read everything again, not just what changed"
     )
     return parser.parse_args()
 

@@ -173,10 +173,10 @@ def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
     return time.perf_counter() - start
 
 
-def whole_pull(campaign: Connection, tasks: int, *, anew: bool) -> float:
+def whole_pull(campaign: Connection, tasks: int, *, full: bool) -> float:
     """Return the seconds of a whole pull, which must accept all answers."""
     start = time.perf_counter()
-    pull.pull(campaign, anew=anew, trust=trust_all)  # they were imported, for speed
+    pull.pull(campaign, full=full, trust=trust_all)  # they were imported, for speed
     seconds = time.perf_counter() - start
     judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
     if judgments != answers:
@@ -195,9 +195,9 @@ def against_a_server(checkout: Path, tasks: int) -> None:
             )
         campaign = judge_all(lead, params, tasks)
         for number in range(1, ROUNDS):
-            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, tasks, anew=True)
+            bare, whole = bare_paging(lead, campaign), whole_pull(campaign, tasks, full=True)
             print(
                 f"pull {tasks:,}: bare paging {bare:5.1f} s, pull {whole:5.1f} s:"
                 f" {whole / bare:.2f} times as long  (round {number})"
             )
-        print(f"pull again, nothing changed: {whole_pull(campaign, tasks, anew=False):5.1f} s")
+        print(f"pull again, nothing changed: {whole_pull(campaign, tasks, full=False):5.1f} s")

@@ -202,8 +202,8 @@ def test_after_the_servers_clock_was_set_back_new_answers_come_and_anew_brings_c
     reader.read(Studio(answered(1, 7200, "2")), project)
     unseen = Studio(answered(1, 60, "3"))
     assert reader.read(unseen, project)[1].answers[0]["result"] == "2"
-    assert reader.read(unseen, project, anew=True)[1].answers[0]["result"] == "3"
-    assert "`python -m annotation.pull --anew`" in page
+    assert reader.read(unseen, project, full=True)[1].answers[0]["result"] == "3"
+    assert "`python -m annotation.pull --full`" in page
 
 
 # Nothing there, or one

@@ -27,13 +27,13 @@ TRIES = 3
 Tasks = Mapping[int, AnsweredTask]
 
 
-def read(studio: LabelStudio, project: Project, *, anew: bool = False) -> Tasks:
+def read(studio: LabelStudio, project: Project, *, full: bool = False) -> Tasks:
     """Return the project's tasks by number, and remember them for the next time.
 
     Raises:
         StudioError: the server can't be reached or fails; nothing is remembered then.
     """
-    tasks = {} if anew else _load(project)
+    tasks = {} if full else _load(project)
     for _ in range(TRIES if tasks else 0):
         since = max(task.updated_at for task in tasks.values()) - OVERLAP
         tasks = {**tasks, **_by_number(studio.answers(project, since))}

@@ -404,7 +404,7 @@ def test_a_pull_killed_at_any_moment_leaves_whole_tables(camp):
     assert sum(struck) >= len(struck) - 2, "most were killed before they were done"
     incremental = camp.folder.content()
     camp.well("pull")
-    assert camp.run("pull", "--anew").code == 0
+    assert camp.run("pull", "--full").code == 0
     assert camp.folder.content() == incremental
 
 
@@ -582,7 +582,7 @@ def test_attackers_make_nothing_count_that_nobody_judged_and_take_nothing_away(c
         f" ({len(unpulled)} were changed before they were pulled, and are refused);"
         f" refused {dict(refused)}\n"
     )
-    assert camp.run("pull", "--anew").code == 0
+    assert camp.run("pull", "--full").code == 0
     assert camp.judged() == judged
 
 
@@ -929,7 +929,7 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
     camp.well("pull")
     assert camp.judged() == told
     content = camp.folder.content()
-    assert camp.run("pull", "--anew").code == 0
+    assert camp.run("pull", "--full").code == 0
     assert camp.folder.content() == content, "what is read piece by piece is all there is"
     camp.well("plan", "push")
     assert all(len(found) == 1 for found in camp.tasks().values())

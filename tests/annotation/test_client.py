@@ -123,7 +123,7 @@ def main():
 
 def pull_options():
     class Options:
-        accept_loss, anew, trust_imported = False, True, False
+        accept_loss, full, trust_imported = False, True, False
 
     return Options
 

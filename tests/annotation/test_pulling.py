@@ -342,7 +342,7 @@ def test_what_somebody_said_counts_whatever_somebody_else_does_to_it_afterwards(
         assert not len(known.vanished)
         assert "1 judgments, or their tasks, were changed by somebody else" in told(known)
     assert then(known, task(answer(1, 0))).versions["state"].tolist() == ["stands"], "put right"
-    assert levels(then(known, task(answer(1, 0, 9, said=[level(2)])))) == [2], "said anew"
+    assert levels(then(known, task(answer(1, 0, 9, said=[level(2)])))) == [2], "said again"
     gone = then(known)
     assert (levels(gone), versions(gone), len(gone.vanished)) == ([3], [(3, "lost")], 1)
     assert levels(then(gone, BY_OTHERS[name])) == [3]
@@ -611,7 +611,7 @@ def test_all_is_read_once_and_then_what_was_changed(studio):
 
 def test_anew_reads_all(studio):
     reader.read(studio, PROJECT)
-    assert as_there(studio, reader.read(studio, PROJECT, anew=True)) == [True, True]
+    assert as_there(studio, reader.read(studio, PROJECT, full=True)) == [True, True]
 
 
 @pytest.mark.parametrize("gone", [1, 5])
