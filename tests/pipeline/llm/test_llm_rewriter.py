@@ -245,7 +245,7 @@ def test_an_empty_account_stops_at_once_and_keeps_what_was_bought(serve, rewrite
     server = serve(money=40_000)
     asked = items(2000)
     llm = rewriter(server)
-    with pytest.raises(LLMError, match=r"^insufficient-quota: .*top it up.*is kept") as caught:
+    with pytest.raises(LLMError, match=r"^insufficient-quota: .*top it up.*are kept") as caught:
         rewritten(llm, asked)
     assert "\n" not in str(caught.value)
     bought, asked_for = server.stats.answered.total(), server.stats.requests
