@@ -13,8 +13,8 @@ FOUND = [
     {"name": "c", "skip_reason": "not on the list"},
 ]
 TOLD = """pip-audit: x.lock: 2 of 3 packages looked up
-  b 2: CVE-1, mended in 2.1, 3.0
-  b 2: CVE-2, mended in no version
+  b 2: CVE-1, fixed in 2.1, 3.0
+  b 2: CVE-2, fixed in no version
 """
 SKIPPED = "pip-audit: skipped for x.lock: no package could be looked up from here\n"
 
