@@ -4,12 +4,14 @@ import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 T = TypeVar("T")
+Option = int | float | list[int] | type[int] | type[Path]
+"""The default of an option, or the type of one that has none."""
 
 
-def parse_arguments(doc: str | None, *files: str, **options: Any) -> argparse.Namespace:  # noqa: ANN401
+def parse_arguments(doc: str | None, *files: str, **options: Option) -> argparse.Namespace:
     """Parse the command line: `files`, and `options` by their defaults.
 
     A type as default stands for an option without one; False for a flag; a list for one value or

@@ -5,7 +5,7 @@ reads   datasets/work/moments.parquet, tagger/, the prompt,
 writes  datasets/work/captions.parquet, rewrite_review.csv, replacements.csv, names_found.csv
 
 The paper's section 3.1: rewrite.backend writes, checks look (similarity of description and
-caption, names of people; and details), what fails is rerun up to rewrite.rounds times.
+caption, names of people; and details), what fails is rewritten up to rewrite.rounds times.
 Repaired captions are used, and listed in rewrite_review.csv for a person to look at; what still
 fails takes no part until review.csv holds a decision about it. What may be a name, but has no
 evidence, stays and is listed there too.
@@ -70,7 +70,7 @@ def distinct_moments(moments: pd.DataFrame) -> list[Moment]:
 
 
 def rewrite(moments: pd.DataFrame, rewriter: Rewriter, look: Check, repairs: int) -> RepairResult:
-    """Return one checked caption per moment; a text that occurs twice is rerun once."""
+    """Return one checked caption per moment; a text that occurs twice is rewritten once."""
     distinct = distinct_moments(moments)
     done = rewrite_and_repair(distinct, rewriter, look, repairs)
     id_by_text = {moment.description: moment.moment_id for moment in distinct}

@@ -2,12 +2,12 @@
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from momentrank.errors import UsageError
+from pipeline.core.git import run
 
 ENVIRONMENTS = (".venv", ".venv-label-studio")
 
@@ -44,7 +44,7 @@ def git(*arguments: str, folder: Path = Path()) -> str:
     Raises:
         CloneError: it fails.
     """
-    done = run(arguments, folder)
+    done = run(*arguments, folder=folder)
     if done.returncode:
         raise CloneError(done.stderr.strip() or f"git {arguments[0]} failed")
     return done.stdout
@@ -52,10 +52,4 @@ def git(*arguments: str, folder: Path = Path()) -> str:
 
 def succeeds(*arguments: str, folder: Path = Path()) -> bool:
     """Tell whether a git command exits with 0."""
-    return run(arguments, folder).returncode == 0
-
-
-def run(arguments: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run git in a folder, whatever its exit code."""
-    command = ["git", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)
+    return run(*arguments, folder=folder).returncode == 0

@@ -1,7 +1,6 @@
 """Reading JSON, as one document or one value per line, into a column of records."""
 
 import json
-from typing import Any
 
 from momentrank.formats.column import Column
 from momentrank.formats.source import FormatError, Place, Source
@@ -30,7 +29,7 @@ def read_records(source: Source) -> Column:
     return Column([value], lambda _: place)
 
 
-def _parse(text: str) -> Any:  # noqa: ANN401  (the format decides)
+def _parse(text: str) -> object:
     """Parse JSON; refuse repeated keys unless it is an array.
 
     Keys may be ids, so a repeated one would hide a query or a video.
@@ -64,7 +63,7 @@ def _read_lines(source: Source) -> Column:
     return Column(values, lambda row: Place(source.path, numbers[row]))
 
 
-def _parse_line(source: Source, number: int, line: str) -> Any:  # noqa: ANN401  (as above)
+def _parse_line(source: Source, number: int, line: str) -> object:
     try:
         return _parse(line)
     except json.JSONDecodeError as exc:

@@ -1,4 +1,4 @@
-"""git: commits what people decided, so that it is never in a cache alone."""
+"""git: runs it, and commits what people decided, so that it is never in a cache alone."""
 
 import subprocess
 from collections.abc import Sequence
@@ -10,10 +10,10 @@ from pipeline.core import cli
 def commit(paths: Sequence[Path], message: str) -> None:
     """Commit the changes of these files alone; if git fails, say what to type."""
     names = [str(path) for path in paths if path.exists()]
-    added, unchanged = _git("add", "--", *names), _git("diff", "--cached", "--quiet", "--", *names)
+    added, unchanged = run("add", "--", *names), run("diff", "--cached", "--quiet", "--", *names)
     if not added.returncode and not unchanged.returncode:
         return
-    for result in (added, _git("commit", "-qm", message, "--", *names)):
+    for result in (added, run("commit", "-qm", message, "--", *names)):
         if result.returncode:
             output = (result.stderr or result.stdout).strip().splitlines()
             cli.log(
@@ -23,6 +23,7 @@ def commit(paths: Sequence[Path], message: str) -> None:
             return
 
 
-def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, folder: Path = Path()) -> subprocess.CompletedProcess[str]:
+    """Run git in a folder, whatever its exit code."""
     command = ["git", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)

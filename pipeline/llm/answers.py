@@ -19,7 +19,7 @@ from pipeline.core.text import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
 
-_THOUGHT_ENDS = "</think>"
+_THOUGHT, _THOUGHT_ENDS = "<think>", "</think>"
 _MOST_STARTS = 1000
 """So many opening braces are tried: prose has few, and a hostile answer must not take minutes."""
 _OK, _UNKNOWN = 200, 500  # HTTP statuses
@@ -171,10 +171,12 @@ def unwrap(content: str, key: str) -> object:
     else:
         return value
     spoken = _end_of_thought(content, objects)
-    values = [each.value for each in objects if each.start >= spoken and key in each.value]
-    if not values or any(other != values[0] for other in values):
-        raise ValueError(f"{len(values)} JSON objects with {key!r} in the answer")
-    return values[0]
+    kept = [each for each in objects if each.start >= spoken and key in each.value]
+    if not kept or any(other.value != kept[0].value for other in kept):
+        raise ValueError(f"{len(kept)} JSON objects with {key!r} in the answer")
+    if _THOUGHT in content[max(spoken, 0) : kept[0].start]:
+        raise ValueError("the answer ends in a thought")
+    return kept[0].value
 
 
 class _Object(NamedTuple):

@@ -117,13 +117,13 @@ def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:
 def _rank_rows(query: Ints, micro: Ints, moment: Ints) -> Ints:
     """Return the order by query, then descending similarity, then moment.
 
-    The rows come nearly in this order, so that one stable sort is fast; three keys are compared
-    where similarities are equal only.
+    The rows come nearly in this order, so that one stable sort is fast; moments are compared only
+    where query and similarity are equal.
     """
     key = query * (2 * MICRO + 1) - micro
     order = np.argsort(key, kind="stable")
     repeats = np.diff(key[order]) == 0
-    tied = np.flatnonzero(np.append(repeats, False) | np.append(False, repeats))[: len(order)]
+    tied = np.flatnonzero(np.append(repeats, False) | np.append(False, repeats))
     rows = order[tied]
     order[tied] = rows[np.lexsort((moment[rows], key[rows]))]
     return order

@@ -1,10 +1,9 @@
 """The k moments most similar to a query: exact over the whole pool, whatever its size.
 
-A float32 product over the pool finds a shortlist, a
-rescoring without rounding (`pipeline.retrieval.similarity`) orders it, and a bound on the product's
-error proves that nothing outside the shortlist belongs in the answer; where it can't, the
-shortlist grows. So the answer is the same for every block size and number of threads
-(docs/exactness.md).
+A float32 product over the pool finds a shortlist, a rescoring without rounding
+(`pipeline.retrieval.similarity`) orders it, and a bound on the product's error proves that nothing
+outside the shortlist belongs in the answer; where it can't, the shortlist grows. So the answer is
+the same for every block size and number of threads (docs/exactness.md).
 """
 
 import os

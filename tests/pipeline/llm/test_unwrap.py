@@ -46,6 +46,8 @@ def test_the_one_object_is_found(around):
         '{"answer": 5}x',
         'So: {"captions": [], "captions": [1]}',
         f"<think>{ANSWER}</think> I can't do that.",
+        f"<think>Perhaps {ANSWER}, or rather",
+        f"<think>Well.</think><think>Perhaps {ANSWER}, or rather",
     ],
 )
 def test_nothing_is_guessed(content):
