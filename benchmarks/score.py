@@ -21,9 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.script import parse_arguments, time_call
-from momentrank import segments
-from momentrank.cli.evaluate import defaults
-from momentrank.conventions import PAPER
+from momentrank import conventions, segments
 from momentrank.functions import calc_aggregate
 from momentrank.segments import Segments
 
@@ -100,7 +98,7 @@ def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
     results = {query: [oracle.Result(*row) for row in rows] for query, rows in run.items()}
     return {
         repr(measure): oracle.mean("nDCG", dict(measure.params), judged, results)
-        for measure in defaults(PAPER)
+        for measure in conventions.get(conventions.PAPER).defaults()
     }
 
 
@@ -117,7 +115,7 @@ def main() -> None:
     options = parse_arguments(__doc__, queries=2781, times=100)
     qrels, run = collection(options.queries)
     ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
-    measures = defaults(PAPER)
+    measures = conventions.get(conventions.PAPER).defaults()
     fast, values = time_call(lambda: calc_aggregate(measures, *ours), 5)
     slow, expected = time_call(lambda: by_definition(qrels, run))
     wrong = max(abs(value - expected[repr(measure)]) for measure, value in values.items())

@@ -4,10 +4,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from momentrank.conventions import PAPER
 from momentrank.errors import UsageError
 from momentrank.matching import iou
 from momentrank.matching.aligned import AlignedRun, align
 from momentrank.measures import nDCG
+from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
 
 DASH = "\u2013"
@@ -86,7 +88,8 @@ def _ranking(
     pairs = zip(*(rows.tolist() for rows in aligned.pairs), strict=True)
     ious = dict(zip(pairs, aligned.iou.tolist(), strict=True))
     place = {segment: row for row, segment in enumerate(_by_level(qrels))}
-    measure = nDCG(iou=threshold)
+    measures = [nDCG(iou=threshold) @ (rank + 1) for rank in range(len(taken))]
+    so_far = list(Evaluator(measures, qrels, PAPER).calc_aggregate(run).values())
     ranking = []
     for row, segment in enumerate(taken):
         level = None if segment == iou.FREE else int(qrels.value[segment])
@@ -100,7 +103,7 @@ def _ranking(
                 iou=ious.get((row, segment), 0.0),
                 level=level,
                 gain=float(level or 0) / float(np.log2(row + 2)),
-                ndcg=(measure @ (row + 1)).calc_aggregate(qrels, run),
+                ndcg=so_far[row],
             )
         )
     return ranking

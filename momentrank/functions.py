@@ -1,4 +1,4 @@
-"""ir_measures' functions, over segments: measures of runs against qrels, by a convention.
+"""The functions of ir_measures, over segments: measures of runs against qrels, by a convention.
 
 Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`; they are never changed.
 Measures are given as values or by name.
@@ -7,12 +7,9 @@ Measures are given as values or by name.
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ir_measures import CalcResults
-from ir_measures.util import Metric
-
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.scoring import Evaluator
+from momentrank.scoring import CalcResults, Evaluator, Metric, Scores
 
 if TYPE_CHECKING:
     from momentrank.scoring import Qrels, Run
@@ -41,7 +38,7 @@ def iter_calc(
 
 def calc_aggregate(
     measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
-) -> dict[Measure, float]:
+) -> Scores:
     """Return each measure over all scored queries; see `evaluator`."""
     return evaluator(measures, qrels, convention).calc_aggregate(run)
 

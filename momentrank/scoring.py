@@ -4,23 +4,56 @@ Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`; they are nev
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from ir_measures import CalcResults
-from ir_measures.util import Metric
 
 from momentrank import conventions, segments
-from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
+from momentrank.matching.aligned import align, restore_own_ids
+from momentrank.measures.base import Measure
+from momentrank.measures.parse import parse_measure
 from momentrank.segments import Floats, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from momentrank.measures.base import Measure
+    from momentrank.conventions.base import Convention
 
     Qrels = Segments | pd.DataFrame
     Run = Segments | pd.DataFrame
+
+
+class Metric(NamedTuple):
+    """The value of a measure for a query."""
+
+    query_id: str
+    measure: Measure
+    value: float
+
+
+class Scores(dict[Measure, float]):
+    """Values by measure; a measure can be looked up as it was asked for, or by its name."""
+
+    def __init__(self, convention: "Convention", values: dict[Measure, float]) -> None:
+        """Take the values of measures, resolved by the convention."""
+        super().__init__(values)
+        self.convention = convention
+
+    def __missing__(self, key: Measure | str) -> float:
+        measure = parse_measure(key) if isinstance(key, str) else key
+        if (
+            not isinstance(measure, Measure)
+            or (one := self.convention.resolve(measure)) not in self
+        ):
+            raise KeyError(key)
+        return self[one]
+
+
+class CalcResults(NamedTuple):
+    """The values over all queries, and those of each query."""
+
+    aggregated: Scores
+    per_query: list[Metric]
 
 
 class Unmatched(NamedTuple):
@@ -33,7 +66,9 @@ class Unmatched(NamedTuple):
 class Evaluator:
     """Scores several runs against the same qrels."""
 
-    def __init__(self, measures: Iterable["Measure"], qrels: "Qrels", convention: str) -> None:
+    def __init__(
+        self, measures: Iterable[Measure], qrels: "Qrels", convention: "str | Convention"
+    ) -> None:
         """Check the measures and the qrels.
 
         Raises:
@@ -41,20 +76,18 @@ class Evaluator:
             UsageError: the convention does not exist or does not define a measure.
             SegmentError: the qrels are malformed.
         """
-        self.measures = list(measures)
-        self.convention = convention
-        for measure in self.measures:
+        self.convention = conventions.get(convention)
+        asked = list(measures)
+        for measure in asked:
             measure.validate_params()
-            conventions.check(measure, convention)
+            self.convention.check(measure)
+        self.measures = list(dict.fromkeys(map(self.convention.resolve, asked)))
         self.qrels = qrels if isinstance(qrels, Segments) else segments.qrels_from_frame(qrels)
 
     @property
     def depth(self) -> int | None:
         """How many results of each list are read; None: all."""
-        if self.convention == conventions.SH_EVAL:
-            return None
-        depths = [measure.depth() for measure in self.measures]
-        return max((depth for depth in depths if depth), default=1) if all(depths) else None
+        return self.convention.depth(self.measures)
 
     def iter_calc(self, run: "Run") -> Iterator[Metric]:
         """Yield the value of each measure for each scored query.
@@ -66,14 +99,15 @@ class Evaluator:
             for name, value in zip(names, values.tolist(), strict=True):
                 yield Metric(name, measure, value)
 
-    def calc_aggregate(self, run: "Run") -> dict["Measure", float]:
+    def calc_aggregate(self, run: "Run") -> Scores:
         """Return each measure over all scored queries: the mean or, for counts, the sum.
 
         Raises:
             SegmentError: the run is malformed.
         """
         scored = self.per_query(run).items()
-        return {measure: aggregate(measure, values) for measure, (_, values) in scored}
+        totals = {measure: aggregate(measure, values) for measure, (_, values) in scored}
+        return Scores(self.convention, totals)
 
     def calc(self, run: "Run") -> CalcResults:
         """Return both: `aggregated`, by measure, and `per_query`, a list of metrics.
@@ -82,20 +116,21 @@ class Evaluator:
             SegmentError: the run is malformed.
         """
         run = run if isinstance(run, Segments) else segments.run_from_frame(run)
-        totals: dict[Any, float] = dict(self.calc_aggregate(run))
-        return CalcResults(totals, list(self.iter_calc(run)))
+        return CalcResults(self.calc_aggregate(run), list(self.iter_calc(run)))
 
-    def per_query(self, run: "Run") -> dict["Measure", tuple[list[str], Floats]]:
+    def per_query(self, run: "Run") -> dict[Measure, tuple[list[str], Floats]]:
         """Return the scored queries and their values for each measure.
 
         Raises:
             SegmentError: the run is malformed.
         """
-        aligned = self._align(run)
-        rows = np.flatnonzero(conventions.select_counted(aligned, self.convention))
-        names = [self.qrels.queries[row] for row in rows.tolist()]
+        run = run if isinstance(run, Segments) else segments.run_from_frame(run)
+        qrels, run = self.convention.prepare(self.qrels, restore_own_ids(run, self.qrels))
+        aligned = align(qrels, run, self.depth)
+        rows = np.flatnonzero(self.convention.select_counted(aligned))
+        names = [qrels.queries[row] for row in rows.tolist()]
         return {
-            measure: (names, conventions.values(measure, aligned, self.convention)[rows])
+            measure: (names, self.convention.values(measure, aligned)[rows])
             for measure in self.measures
         }
 
@@ -108,14 +143,10 @@ class Evaluator:
             [name for name in run.queries if name not in ours],
         )
 
-    def _align(self, run: "Run") -> AlignedRun:
-        run = run if isinstance(run, Segments) else segments.run_from_frame(run)
-        return align(self.qrels, restore_own_ids(run, self.qrels), self.depth)
 
-
-def aggregate(measure: "Measure", values: Floats) -> float:
+def aggregate(measure: Measure, values: Floats) -> float:
     """Return the mean or the sum of queries' values; 0 without queries."""
-    aggregator = measure.aggregator()
-    for value in values.tolist() or [0.0]:
-        aggregator.add(value)
-    return float(aggregator.result())
+    total = 0.0
+    for value in values.tolist():  # in order: a run's mean is the same on every machine
+        total += value
+    return total if measure.SUMMED or not len(values) else total / len(values)

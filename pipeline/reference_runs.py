@@ -35,7 +35,7 @@ THRESHOLDS, CUTOFFS = (0.3, 0.5, 0.7), (10, 20, 40)
 DEPTH = max(CUTOFFS)
 MEASURES = (
     *(f"nDCG(iou={iou})@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS),
-    *(f"R(iou={iou})@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS),
+    *(f"R(iou={iou},strict=True)@{cutoff}" for cutoff in CUTOFFS for iou in THRESHOLDS),
     *(f"AxIoU@{cutoff}" for cutoff in CUTOFFS),
 )
 SEGMENT = ["video_id", "start", "end"]

@@ -35,7 +35,7 @@ def test_it_asks_for_light_libraries_only(wheel):
         name = next(name for name in archive.namelist() if name.endswith("METADATA"))
         metadata = message_from_bytes(archive.read(name))
     needed = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
-    assert {line.split(">=")[0] for line in needed} == {"numpy", "pandas", "ir-measures"}
+    assert {line.split(">=")[0] for line in needed} == {"numpy", "pandas"}
     assert metadata["License-Expression"] == "Apache-2.0"
     assert set(metadata.get_all("Provides-Extra")) >= {"build", "annotate", "test", "parquet"}
 

@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
         f"paired randomisation and bootstrap over queries,"
         f" {options.rounds} rounds, seed {options.seed}"
     )
-    compared = {measure: _compare(options, measure, scored) for measure in measures}
+    compared = {measure: _compare(options, measure, scored) for measure in evaluator.measures}
     if options.json:
         content = {
             repr(measure): [row.as_json() for row in rows]

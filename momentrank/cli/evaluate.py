@@ -18,7 +18,7 @@ from momentrank import conventions
 from momentrank.cli import inputs
 from momentrank.errors import UsageError
 from momentrank.ids import encode_id
-from momentrank.measures import AP, REGISTRY, Judged, Measure, NumRel, NumRelRet, P, nDCG
+from momentrank.measures import Measure
 from momentrank.measures.counts import Count
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator, aggregate
@@ -26,8 +26,6 @@ from momentrank.scoring import Evaluator, aggregate
 Scores = dict[Measure, float]
 Groups = dict[str, list[Path]]
 ALL = "all"
-MODELS = ("overlap", "bin", "tol")
-SHALLOW = (5, 10, 20)
 
 
 class Scored(NamedTuple):
@@ -55,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score, and print."""
     named = inputs.split_names(options.names)
-    measures = parse_measures(named.measures) or defaults(options.convention)
+    measures = parse_measures(named.measures) or conventions.get(options.convention).defaults()
     groups = _groups(options.group, named.runs)
     if not named.runs and not groups:
         raise UsageError("no run given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
@@ -77,21 +75,6 @@ def run(options: argparse.Namespace) -> int:
             inputs.align_columns([["measure", *map(str, named.runs), *groups], *rows])
         )
     return 0
-
-
-def defaults(convention: str) -> list[Measure]:
-    """Return the measures that are scored if none are named."""
-    if convention == conventions.SH_EVAL:
-        counts = [measure for measure in REGISTRY.values() if isinstance(measure, Count)]
-        measures = [*counts, *(measure for match in MODELS for measure in _of_model(match))]
-        return list(dict.fromkeys(measures))
-    return [nDCG(iou=iou) @ cutoff for iou in (0.3, 0.5, 0.7) for cutoff in (10, 20, 40)]
-
-
-def _of_model(match: str) -> Iterable[Measure]:
-    yield from (NumRel(match=match), NumRelRet(match=match), AP(match=match))
-    yield from (P(match=match) @ cutoff for cutoff in SHALLOW)
-    yield from (Judged(match=match) @ cutoff for cutoff in SHALLOW)
 
 
 def _groups(texts: Sequence[str], runs: Sequence[Path]) -> Groups:

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from momentrank import __version__, formats
-from momentrank.conventions import CONVENTIONS, PAPER, SH_EVAL
+from momentrank import __version__, conventions, formats
+from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.errors import UsageError
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
@@ -95,9 +95,8 @@ def add_judged(measures: Sequence[Measure]) -> list[Measure]:
 
 def read_time_option(options: argparse.Namespace) -> Time:
     """Return the unit of times in text files."""
-    usual: Time = "mm.ss" if getattr(options, "convention", "") == SH_EVAL else "seconds"
     chosen: Time | None = options.time
-    return chosen or usual
+    return chosen or conventions.get(getattr(options, "convention", PAPER)).time
 
 
 def load_qrels(options: argparse.Namespace, path: Path) -> Segments:

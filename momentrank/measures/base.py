@@ -1,46 +1,40 @@
 """A measure is a value: its `repr` is its name, its argument, its column and its key."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, ClassVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Self
 
 import numpy as np
-from ir_measures import CalcResults
-from ir_measures.measures import base as ir_measures
 
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
-from momentrank.measures.params import JUDGED_ONLY, REL, Param
-from momentrank.scoring import Evaluator
+from momentrank.measures.params import JUDGED_ONLY, REL, Param, plain
 from momentrank.segments import Bools, Floats
 
-if TYPE_CHECKING:
-    from ir_measures.util import Metric
-
-    from momentrank.scoring import Qrels, Run
+CUTOFF = "cutoff"
+"""The parameter that `measure @ K` sets."""
 
 
 class MeasureError(UsageError):
     """An unknown measure, or a parameter that is unknown, missing or not valid."""
 
 
-class Measure(ir_measures.Measure):
+class Measure:
     """A measure: it turns relevance into a number per query.
 
-    `nDCG(iou=0.5)@10` sets parameters and returns another measure. Subclasses define `NAME`,
-    `PARAMS` and `per_query`.
+    `nDCG(iou=0.5)@10` sets parameters and returns another measure. Measures with the same name
+    are equal. Subclasses define `NAME`, `PARAMS` and `per_query`.
     """
 
-    NAME = ""
+    NAME: ClassVar[str] = ""
     PARAMS: ClassVar[Mapping[str, Param]] = {}
-    MATCH = "iou"
-    CONVENTIONS: ClassVar[dict[str, dict[str, Any]]] = {}
-    """Defaults that a convention changes."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.SUPPORTED_PARAMS = dict(cls.PARAMS)  # where ir_measures looks
+    MATCH: ClassVar[str] = "iou"
+    SHOWN: ClassVar[tuple[str, ...]] = ()
+    """Parameters that every output shows, set or not."""
+    SUMMED: ClassVar[bool] = False
+    """Whether the value over all queries is the sum, not the mean."""
 
     def __init__(self, **params: object) -> None:
         """Set parameters.
@@ -48,16 +42,29 @@ class Measure(ir_measures.Measure):
         Raises:
             MeasureError: there is no such parameter, or the value is not allowed.
         """
-        for name, value in params.items():
+        values = {name: plain(value) for name, value in params.items()}
+        for name, value in values.items():
             param = self.PARAMS.get(name)
             if param is None:
                 raise MeasureError(f"{self.NAME} has no parameter {name!r}{self._suggest(name)}")
             if not param.accepts(value):
                 raise MeasureError(f"{self.NAME}: {name} must be {param.allowed}, not {value!r}")
         in_order = [name for name in self.PARAMS if name in params]
-        super().__init__(  # type: ignore[no-untyped-call]  # (ir_measures has no types)
-            **{name: _plain(params[name]) for name in in_order}
-        )
+        self.params: dict[str, Any] = {name: _shortest(values[name]) for name in in_order}
+
+    def __call__(self, **params: object) -> Self:
+        """Return the measure with other parameters."""
+        return type(self)(**{**self.params, **params})
+
+    def __matmul__(self, cutoff: int) -> Self:
+        """Return the measure with a cutoff."""
+        return type(self)(**{**self.params, CUTOFF: cutoff})
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Measure) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
 
     def _suggest(self, name: str) -> str:
         near = get_close_matches(name, self.PARAMS, n=1)
@@ -65,15 +72,13 @@ class Measure(ir_measures.Measure):
         return f"; did you mean {near[0]}?" if near else f"; its parameters: {there}"
 
     def __repr__(self) -> str:
-        # A parameter whose default depends on the convention is always shown where it is set.
-        varies = {name for defaults in self.CONVENTIONS.values() for name in defaults}
         shown = {
             name: value
             for name, value in self.params.items()
-            if name != self.AT_PARAM and (value != self.PARAMS[name].default or name in varies)
+            if name != CUTOFF and (value != self.PARAMS[name].default or self.PARAMS[name].varies)
         }
         brackets = ",".join(f"{name}={value!r}" for name, value in shown.items())
-        cutoff = self.params.get(self.AT_PARAM)
+        cutoff = self.params.get(CUTOFF)
         return self.NAME + (f"({brackets})" if shown else "") + (f"@{cutoff}" if cutoff else "")
 
     def validate_params(self) -> None:
@@ -83,7 +88,7 @@ class Measure(ir_measures.Measure):
             MeasureError: a parameter without a default is not set.
         """
         for name in self.missing():
-            if name == self.AT_PARAM:
+            if name == CUTOFF:
                 raise MeasureError(f"{self!r} needs a cutoff: {self!r}@10")
             raise MeasureError(f"{self!r} needs {name}: {self(**{name: 0.5})!r}")
 
@@ -92,15 +97,20 @@ class Measure(ir_measures.Measure):
         required = [name for name, param in self.PARAMS.items() if param.required]
         return [name for name in required if name not in self.params]
 
-    def settings(self, convention: str) -> dict[str, Any]:
-        """Return every parameter's value: set, or the default of the convention or the paper."""
+    def settings(self, changes: Params = MappingProxyType({})) -> dict[str, Any]:
+        """Return every parameter's value: set, or the default of the convention or the paper.
+
+        `changes` are a convention's own defaults; those of parameters that the measure lacks have
+        no effect.
+        """
         defaults = {name: param.default for name, param in self.PARAMS.items()}
         common = {"match": self.MATCH, "judged_only": False, "rel": 1}
-        return common | defaults | self.CONVENTIONS.get(convention, {}) | self.params
+        changed = {name: value for name, value in changes.items() if name in self.PARAMS}
+        return common | defaults | changed | self.params
 
     def depth(self) -> int | None:
         """Return how many results of each list are read; None: all."""
-        params = self.settings("")
+        params = self.settings()
         whole = params["judged_only"] or params["match"] == "bin"
         return None if whole else params.get("cutoff")
 
@@ -108,29 +118,8 @@ class Measure(ir_measures.Measure):
         """Return the value of each query, shape (queries,)."""
         raise NotImplementedError
 
-    def evaluator(  # type: ignore[override]  # (ir_measures knows no convention)
-        self, qrels: "Qrels", convention: str = "paper"
-    ) -> Evaluator:
-        """Return an evaluator of this measure."""
-        return Evaluator([self], qrels, convention)
 
-    def iter_calc(
-        self, qrels: "Qrels", run: "Run", convention: str = "paper"
-    ) -> "Iterator[Metric]":
-        """Yield the value of each query."""
-        return self.evaluator(qrels, convention).iter_calc(run)
-
-    def calc_aggregate(self, qrels: "Qrels", run: "Run", convention: str = "paper") -> float:
-        """Return the value over all queries."""
-        return self.evaluator(qrels, convention).calc_aggregate(run)[self]
-
-    def calc(self, qrels: "Qrels", run: "Run", convention: str = "paper") -> CalcResults:
-        """Return the value over all queries, and each query's."""
-        evaluator = self.evaluator(qrels, convention)
-        return CalcResults(evaluator.calc_aggregate(run)[self], list(evaluator.iter_calc(run)))
-
-
-def _plain(value: object) -> object:
+def _shortest(value: object) -> object:
     """Return whole numbers as integers: 1.0 and 1 are the same value."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 

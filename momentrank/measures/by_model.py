@@ -27,11 +27,10 @@ class ByModel(Measure):
         "bin": ("bin",),
         "tol": ("tol", "seen"),
     }
-    CONVENTIONS: ClassVar = {"tvr-ranking": {"strict": True}}
 
     def missing(self) -> list[str]:
         """Return the required parameters that are not set."""
-        needs_iou = self.settings("")["match"] == "iou" and "iou" not in self.params
+        needs_iou = self.settings()["match"] == "iou" and "iou" not in self.params
         return super().missing() + ["iou"] * needs_iou
 
     def validate_params(self) -> None:
@@ -40,7 +39,7 @@ class ByModel(Measure):
         Raises:
             MeasureError: a parameter is missing, or has no effect.
         """
-        match = self.settings("")["match"]
+        match = self.settings()["match"]
         for model, names in self.OWN.items():
             for name in names:
                 if model != match and name in self.params:

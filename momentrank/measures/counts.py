@@ -3,7 +3,6 @@
 from typing import ClassVar
 
 import numpy as np
-from ir_measures.measures.base import Agg, SumAgg
 
 from momentrank.matching.aligned import AlignedRun, Results, Truth
 from momentrank.matching.relevance import Params, Relevance
@@ -20,10 +19,7 @@ class Count(Measure):
     """A number that is summed over queries."""
 
     MATCH = "overlap"
-
-    def aggregator(self) -> Agg:
-        """Return the sum over queries."""
-        return SumAgg()  # type: ignore[no-untyped-call]  # (ir_measures has no types)
+    SUMMED = True
 
 
 class NumQ(Count):

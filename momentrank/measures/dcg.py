@@ -30,7 +30,6 @@ class DCG(ByModel):
         "dcg": GAIN,
     }
     OWN: ClassVar = {**ByModel.OWN, "iou": ("iou", "strict", "dcg")}
-    CONVENTIONS: ClassVar = {"tvr-ranking": {"dcg": "exp-log2", "strict": True}}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""

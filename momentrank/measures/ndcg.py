@@ -21,7 +21,6 @@ class NDCG(Measure):
         "strict": NOT_STRICT,
         **{name: param for name, param in COMMON.items() if name != "rel"},
     }
-    CONVENTIONS: ClassVar = {"tvr-ranking": {"dcg": "exp-log2", "strict": True}}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""

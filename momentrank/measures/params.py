@@ -1,20 +1,26 @@
-"""The parameters of measures."""
+"""The parameters of measures, and the values that they accept."""
 
-from ir_measures.measures.base import ParamInfo
+import math
+
+import numpy as np
 
 NOTHING = object()
+ROUND = 12
+"""Digits: a float that has fewer of them but for an error of rounding is the shorter one."""
 
 
-class Param(ParamInfo):
+class Param:
     """A parameter; `allowed` describes the values that it `accepts`."""
 
     allowed = ""
 
-    def __init__(self, default: object = NOTHING, desc: str = "") -> None:
-        """Require the parameter if it has no default."""
-        super().__init__(  # type: ignore[no-untyped-call]  # (ir_measures has no types)
-            required=default is NOTHING, default=default, desc=desc
-        )
+    def __init__(self, default: object = NOTHING, desc: str = "", *, varies: bool = False) -> None:
+        """Require the parameter if it has no default.
+
+        One that `varies` has other defaults in other conventions, and so is shown where it is set.
+        """
+        self.required, self.default, self.desc = default is NOTHING, default, desc
+        self.varies = varies
 
     def accepts(self, value: object) -> bool:
         """Tell whether a value is valid."""
@@ -53,9 +59,9 @@ class Whole(Param):
 class Choice(Param):
     """One of several words or booleans; the first is the default."""
 
-    def __init__(self, *choices: str | bool, desc: str = "") -> None:
+    def __init__(self, *choices: str | bool, desc: str = "", varies: bool = False) -> None:
         """Allow `choices`."""
-        super().__init__(choices[0], desc)
+        super().__init__(choices[0], desc, varies=varies)
         self._choices = choices
         self.allowed = " or ".join(map(repr, choices))
 
@@ -64,13 +70,25 @@ class Choice(Param):
         return any(type(value) is type(choice) and value == choice for choice in self._choices)
 
 
+def plain(value: object) -> object:
+    """Return numpy's values as Python's, and 0.6000000000000001 as 0.6."""
+    if isinstance(value, np.floating):
+        value = float(str(value))  # as numpy prints it: float32's 0.55 is 0.55
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and math.isfinite(value):
+        rounded = f"{value:.{ROUND}g}"
+        return float(rounded) if len(rounded) < ROUND else value
+    return value
+
+
 CUTOFF = Whole(desc="the number of results that count")
 DEPTH = Whole(None, desc="the number of results that count (default: all)")
 IOU = Number(0, 1, desc="the IoU threshold")
 REL = Whole(1, desc="the lowest relevant level")
-DCG = Choice("log2", "exp-log2", desc="gain: the level, or 2^level - 1")
-STRICT = Choice(True, False, desc="IoU > threshold, not >=")
-NOT_STRICT = Choice(False, True, desc="IoU > threshold, not >=")
+DCG = Choice("log2", "exp-log2", desc="gain: the level, or 2^level - 1", varies=True)
+STRICT = Choice(True, False, desc="IoU > threshold, not >=", varies=True)
+NOT_STRICT = Choice(False, True, desc="IoU > threshold, not >=", varies=True)
 JUDGED_ONLY = Choice(False, True, desc="remove unjudged results before scoring")
 ONCE = Choice(False, True, desc="overlap: each segment counts once")
 BIN = Number(1e-3, 1e9, 300, desc="bin: the length of a bin in seconds")

@@ -16,6 +16,7 @@ class R(Measure):
 
     NAME = "R"
     MATCH = "maxiou"
+    SHOWN = ("strict",)
     PARAMS: ClassVar = {"cutoff": CUTOFF, "iou": IOU, "strict": STRICT, **COMMON}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:

@@ -119,7 +119,7 @@ def test_an_evaluator_reads_qrels_once_and_scores_many_runs():
     both = evaluator.calc(run_frame(run))
     assert both.aggregated == first
     assert [m.query_id for m in both.per_query] == ["q", "q"]
-    assert (nDCG(iou=0.5) @ 3).calc_aggregate(qrels_frame(qrels), run) == first[nDCG(iou=0.5) @ 3]
+    assert momentrank.calc_aggregate(evaluator.measures, qrels_frame(qrels), run) == first
 
 
 def test_queries_of_only_one_file_are_named():
@@ -170,7 +170,6 @@ def test_the_api_can_be_called_as_it_is_written(tmp_path):
         "for function in (calc, mr.calc, evaluator, iter_calc, mr.iter_calc, read_run):\n"
         "    assert callable(function), function\n"
         "assert mr.calc([mr.AxIoU @ 1], *data).aggregated == {mr.AxIoU @ 1: 1.0}\n"
-        "assert (mr.AxIoU @ 1).calc(*data).aggregated == 1.0\n"
     )
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 

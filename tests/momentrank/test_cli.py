@@ -56,7 +56,7 @@ def test_one_run_gives_three_columns_with_where_they_come_from(files, capsys):
         ("qrels_sha256", "all", sha),
         ("release", "all", "unknown"),
         (MEASURE, "all", "0.4751"),
-        ("R(iou=0.5)@1", "all", "0.5000"),
+        ("R(iou=0.5,strict=True)@1", "all", "0.5000"),
         ("Judged(iou=0.5)@10", "all", "0.1500"),
     ]
     assert out.err.splitlines() == [
@@ -167,9 +167,9 @@ def test_per_query_rows_of_several_runs_are_those_that_count(files, capsys):
     table = [line.split() for line in out.splitlines() if not line.startswith("#")]
     assert table == [
         ["measure", "a.run", "b.run"],
-        ["R(iou=0.5)@1", "q1", "1.0000", "*", "1.0000", "*"],
-        ["R(iou=0.5)@1", "q2", "1.0000", "*"],
-        ["R(iou=0.5)@1", "1.0000", "*", "1.0000", "*"],
+        ["R(iou=0.5,strict=True)@1", "q1", "1.0000", "*", "1.0000", "*"],
+        ["R(iou=0.5,strict=True)@1", "q2", "1.0000", "*"],
+        ["R(iou=0.5,strict=True)@1", "1.0000", "*", "1.0000", "*"],
     ]
 
 

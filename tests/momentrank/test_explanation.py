@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from momentrank import UsageError, nDCG
+from momentrank import UsageError, iter_calc, nDCG
 from momentrank.cli.page import page
 from momentrank.explanation import explain
 from momentrank.segments import build_qrels, build_run
@@ -28,7 +28,7 @@ def test_every_result_is_shown_with_what_it_took():
 @pytest.mark.parametrize("cutoff", [1, 2, 3, 4])
 def test_the_last_line_is_the_measure(cutoff):
     found = explain(QRELS, RUN, "q", 0.5, cutoff)
-    per_query = {m.query_id: m.value for m in (nDCG(iou=0.5) @ cutoff).iter_calc(QRELS, RUN)}
+    per_query = {m.query_id: m.value for m in iter_calc([nDCG(iou=0.5) @ cutoff], QRELS, RUN)}
     assert found.ranking[-1].ndcg == per_query["q"]
     assert len(found.ranking) == cutoff
 

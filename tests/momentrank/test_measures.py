@@ -1,14 +1,16 @@
 """Measures as values: their names, their parameters, and what is said of wrong ones."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import momentrank
-from momentrank import AP, AxIoU, Judged, MeasureError, P, R, nDCG, parse_measure
+from momentrank import AP, AxIoU, Judged, MeasureError, P, R, conventions, nDCG, parse_measure
 from momentrank.measures import REGISTRY
 from momentrank.measures.params import Choice, Number, Whole
 from momentrank.measures.parse import parse_measures
+from momentrank.segments import build_qrels, build_run
 
 
 @st.composite
@@ -45,7 +47,7 @@ def test_the_name_of_a_measure_is_read_as_that_measure(measure):
     again = parse_measure(repr(measure))
     assert again == measure
     assert hash(again) == hash(measure)
-    assert again.settings("paper") == measure.settings("paper")
+    assert again.settings() == measure.settings()
 
 
 @pytest.mark.parametrize(
@@ -78,8 +80,36 @@ def test_what_a_convention_would_change_is_shown_where_it_is_set():
     explicit = nDCG(strict=False, dcg="log2", iou=0.5, cutoff=10)
     assert repr(explicit) == "nDCG(iou=0.5,dcg='log2',strict=False)@10"
     assert explicit != nDCG(iou=0.5) @ 10
-    assert explicit.settings("tvr-ranking")["dcg"] == "log2"
-    assert (nDCG(iou=0.5) @ 10).settings("tvr-ranking")["dcg"] == "exp-log2"
+    changes = conventions.get("tvr-ranking").changes
+    assert explicit.settings(changes)["dcg"] == "log2"
+    assert (nDCG(iou=0.5) @ 10).settings(changes)["dcg"] == "exp-log2"
+
+
+@pytest.mark.parametrize(
+    ("measure", "name"),
+    [
+        (R(iou=np.float64(0.55)) @ np.int64(1), "R(iou=0.55)@1"),
+        (R(iou=np.float32(0.55), strict=np.bool_(False)) @ 1, "R(iou=0.55,strict=False)@1"),
+        (AP(iou=np.arange(0.5, 1, 0.05)[3]), "AP(iou=0.65)"),
+        (AP(match=np.str_("tol"), tol=np.float64(30)), "AP(match='tol',tol=30)"),
+        (AP(iou=1 / 3), "AP(iou=0.3333333333333333)"),
+    ],
+)
+def test_numbers_of_numpy_are_plain_numbers(measure, name):
+    assert repr(measure) == name
+    assert parse_measure(name) == measure
+    assert all(type(value).__module__ == "builtins" for value in measure.params.values())
+
+
+@pytest.mark.parametrize("name", ["R", "MeanP"])
+def test_outputs_show_the_comparison_of_r_and_meanp(name):
+    qrels = build_qrels(["q"], ["v"], [0], [10], [1])
+    run = build_run(["q"], ["v"], [0], [5])
+    scores = momentrank.calc_aggregate([f"{name}(iou=0.5)@1"], qrels, run)
+    assert list(map(repr, scores)) == [f"{name}(iou=0.5,strict=True)@1"]
+    assert scores[f"{name}(iou=0.5)@1"] == scores[parse_measure(f"{name}(iou=0.5)@1")] == 0
+    with pytest.raises(KeyError):
+        scores["AxIoU@1"]
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,22 @@ itself against what was seen, and only relevant results count as seen.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from momentrank.conventions.base import Convention, memoize
+from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, Truth
 from momentrank.matching.relevance import Relevance
-
-if TYPE_CHECKING:
-    from momentrank.measures.base import Measure
+from momentrank.measures import AP, REGISTRY, Judged, NumRel, NumRelRet, P
+from momentrank.measures.base import Measure
+from momentrank.measures.counts import Count
+from momentrank.segments import Bools, Floats
 
 BIN, TOL = 300, 15
+SHALLOW = (5, 10, 20)
+"""The cutoffs of P and Judged that are scored by default."""
 HAS = "P, AP and Judged with match='overlap', 'bin' or 'tol', and the counts, with their defaults"
 NAMES = {"P", "AP", "Judged", "NumRel", "NumRelRet"}
 COUNTS = {"NumQ", "NumRet", "VideosRet", "VideosRel", "LengthRet", "LengthRel"}
@@ -45,13 +50,52 @@ Judgment = tuple[list[Item], int]
 """The items of one list and the number of relevant segments or bins of its query."""
 
 
-def has(measure: "Measure") -> bool:
-    """Tell whether the script defines a measure; parameters other than `match` can't be set."""
-    params = set(measure.params) - {"cutoff"}
-    if measure.NAME in COUNTS:
-        return not params
-    is_model = measure.settings("")["match"] in MODELS
-    return measure.NAME in NAMES and is_model and params <= {"match"}
+class ShEval(Convention):
+    """MediaEval's script for search and hyperlinking."""
+
+    name = "sh-eval"
+    source = "MediaEval's script for search and hyperlinking"
+    time = "mm.ss"
+
+    def check(self, measure: Measure) -> None:
+        """Check that the script defines a measure; only `match` and the cutoff can be set.
+
+        Raises:
+            UsageError: it does not.
+        """
+        params = set(measure.params) - {"cutoff"}
+        allowed = {"match"} if measure.NAME in NAMES else set[str]()
+        is_count = measure.NAME in COUNTS
+        is_known = measure.NAME in NAMES and measure.settings()["match"] in MODELS
+        if not (is_count or is_known) or not params <= allowed:
+            raise UsageError(f"{measure!r} is not a measure of sh-eval, which has {HAS}")
+
+    def depth(self, measures: Iterable[Measure]) -> None:  # noqa: ARG002
+        """Return None: all results are read."""
+        return
+
+    def select_counted(self, aligned: AlignedRun) -> Bools:
+        """Return the queries of both files, shape (queries,)."""
+        return aligned.in_run
+
+    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
+        """Return the value of each query, shape (queries,)."""
+        params = measure.settings(self.changes)
+        match = params["match"]
+        merged, judged = memoize(aligned, match, lambda: relevance(aligned, match))
+        return measure.per_query(merged, judged, params)
+
+    def defaults(self) -> list[Measure]:
+        """Return what the script prints."""
+        counts = [measure for measure in REGISTRY.values() if isinstance(measure, Count)]
+        measures = [*counts, *(measure for match in MODELS for measure in _of_model(match))]
+        return list(dict.fromkeys(measures))
+
+
+def _of_model(match: str) -> Iterator[Measure]:
+    yield from (NumRel(match=match), NumRelRet(match=match), AP(match=match))
+    yield from (P(match=match) @ cutoff for cutoff in SHALLOW)
+    yield from (Judged(match=match) @ cutoff for cutoff in SHALLOW)
 
 
 def relevance(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
@@ -159,3 +203,6 @@ def _share(one: Part, other: Part) -> bool:
 def _bins(part: Part) -> Iterator[Span]:
     for number in range(part.start // BIN, (part.end - 1) // BIN + 1):
         yield part.video, number
+
+
+CONVENTION = ShEval()

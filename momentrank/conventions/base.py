@@ -1,0 +1,87 @@
+"""What a convention decides: how measures are computed, and over which queries."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import ClassVar, Literal, TypeVar
+
+from momentrank import matching
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params
+from momentrank.measures.base import Measure
+from momentrank.segments import Bools, Floats, Segments
+
+T = TypeVar("T")
+
+
+class Convention:
+    """Measures as the papers define them, over every query of the qrels.
+
+    Another convention is a subclass that says what differs. One with a table of its own
+    overrides `table` and `brief`, one without names the measures that are scored by default.
+    """
+
+    name: ClassVar[str]
+    source: ClassVar[str]
+    """The paper or script that it follows, in one line."""
+    changes: ClassVar[Mapping[str, object]] = {}
+    """Other defaults of measures' parameters."""
+    time: ClassVar[Literal["seconds", "mm.ss"]] = "seconds"
+    """The usual unit of times in its text files."""
+    brief: ClassVar[tuple[str, ...]] = ()
+    """The cells of `table` that are printed if no measure is asked for."""
+    percent: ClassVar[bool] = False
+    """Whether its source prints percent; `table` and `values` are shares all the same."""
+    digits: ClassVar[int] = 4
+    """The decimals that its source prints."""
+
+    def check(self, measure: Measure) -> None:
+        """Check that the convention defines a measure.
+
+        Raises:
+            UsageError: it does not.
+        """
+
+    def resolve(self, measure: Measure) -> Measure:
+        """Return the measure with what its name must show, such as the comparison of `R`."""
+        settings = measure.settings(self.changes)
+        return measure(**{name: settings[name] for name in measure.SHOWN})
+
+    def depth(self, measures: Iterable[Measure]) -> int | None:
+        """Return how many results of each list the measures read; None: all."""
+        depths = [measure.depth() for measure in measures]
+        return max((depth for depth in depths if depth), default=1) if all(depths) else None
+
+    def prepare(self, qrels: Segments, run: Segments) -> tuple[Segments, Segments]:
+        """Return what is scored of the qrels and of the run."""
+        return qrels, run
+
+    def select_counted(self, aligned: AlignedRun) -> Bools:
+        """Return which queries are scored, shape (queries,)."""
+        return aligned.in_run | True
+
+    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
+        """Return the value of each query, shape (queries,)."""
+        return self.of(measure, aligned, measure.settings(self.changes))
+
+    def of(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
+        """Return the value of each query with every parameter given, shape (queries,)."""
+        key = tuple(
+            (name, params[name]) for name in sorted(params) if name not in {"cutoff", "dcg"}
+        )
+        relevance = memoize(aligned, key, lambda: matching.relevance(aligned, params))
+        return measure.per_query(aligned, relevance, params)
+
+    def table(self, qrels: Segments, run: Segments) -> dict[str, float]:  # noqa: ARG002
+        """Return all cells of the benchmark's own table, by its own names; none here."""
+        return {}
+
+    def defaults(self) -> list[Measure]:
+        """Return the measures that are scored if none are named and there is no table."""
+        return []
+
+
+def memoize(aligned: AlignedRun, key: object, make: Callable[[], T]) -> T:
+    """Return what `make` returns for an aligned run, cached under `key`."""
+    if key not in aligned.cache:
+        aligned.cache[key] = make()
+    value: T = aligned.cache[key]
+    return value
