@@ -3,8 +3,7 @@
 import math
 from dataclasses import replace
 
-from pipeline.sitcom.drawing.brush import Point
-from pipeline.sitcom.drawing.furniture import HANDLES
+from pipeline.sitcom.drawing.furniture import FIXTURES
 from pipeline.sitcom.drawing.pose import Pose, hand, mix, swell
 from pipeline.sitcom.drawing.tableau import (
     Effect,
@@ -67,12 +66,12 @@ def pour(now: Now, tableau: Tableau) -> Tableau:
         return tableau.pose({now.cue.who[0]: pose})
     tilt = 1.0 * now.between(0.46, 0.54) * (1 - now.between(0.78, 0.84))
     lift = now.between(0.38, 0.46) * (1 - now.between(0.84, 0.9))
-    nose = spout((0.0, 0.0), 1, 1.0)
+    nose = spout((0.0, 0.0), 1.0)
     above = pot.cup[0] - nose[0], pot.cup[1] - 3 * CUP_STANDS - nose[1]
     at = mix(pot.at, above, lift)
     reach = now.between(0.26, 0.37) * (1 - now.between(0.9, 1.0))
     pose = hand(pose, at, reach)
-    tip = spout(at, 1, tilt)
+    tip = spout(at, tilt)
     stream = Effect("stream", tip, 1, pot.cup[1], drink=pot.drink)
     pot = replace(pot, at=at, tilt=tilt, level=now.between(0.54, 0.8))
     posed = tableau.pose({now.cue.who[0]: pose})
@@ -149,12 +148,7 @@ def _turn(now: Now, tableau: Tableau, share: float) -> Tableau:
     pose = _approach(now, tableau, 0.22, 0.4, 0.8)
     if now.after(ARRIVED):
         reach = now.between(0.3, 0.44) * (1 - now.between(0.82, 0.97))
-        pose = hand(pose, _handle(str(cue.object), cue.target, cue.side, share), reach)
+        ahead, height = FIXTURES[str(cue.object)].handle
+        pose = hand(pose, (cue.target + cue.side * (ahead + 9 * share), height), reach)
     fixtures = {**tableau.fixtures, str(cue.object): share}
     return replace(tableau.pose({cue.who[0]: pose}), fixtures=fixtures)
-
-
-def _handle(thing: str, x: float, side: int, share: float) -> Point:
-    """Return where the handle is that the hand follows."""
-    ahead, height = HANDLES[thing]
-    return x + side * (ahead + 9 * share), height

@@ -1,5 +1,6 @@
 """A brush on a Pillow image that paints in stage units, larger than life for smooth edges."""
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 
@@ -33,18 +34,29 @@ def shade(colour: Rgb, factor: float) -> Rgb:
 class Brush:
     """Paints on `image` at `scale` pixels per stage unit; `left, top` is the image's corner."""
 
+    facing = 1
+    """Which way the thing looks whose coordinates these are: 1 is right, -1 left."""
+    size = 1.0
+    """How much larger than given circles and limbs become."""
+
     def __init__(
         self, image: Image.Image, scale: float, left: float = 0.0, top: float = 0.0
     ) -> None:
-        self.image = image
-        self.scale = scale
-        self._left = left
-        self._top = top
+        self.image, self.scale, self.left, self.top = image, scale, left, top
         self._draw = ImageDraw.Draw(image)
 
+    def moved(self, x: float) -> "Brush":
+        """Return a brush whose coordinates begin at `x`."""
+        return Brush(self.image, self.scale, self.left - x, self.top)
+
+    def place(self, x: float, y: float) -> Point:
+        """Return where on the stage a point of this brush's coordinates is."""
+        return x, y
+
     def _at(self, points: Sequence[Point]) -> list[Point]:
-        scale, left, top = self.scale, self._left, self._top
-        return [((x - left) * scale, (y - top) * scale) for x, y in points]
+        scale, left, top = self.scale, self.left, self.top
+        placed = (self.place(*point) for point in points)
+        return [((x - left) * scale, (y - top) * scale) for x, y in placed]
 
     def poly(self, points: Sequence[Point], colour: Rgb) -> None:
         """Fill a polygon."""
@@ -55,22 +67,25 @@ class Brush:
         self._draw.ellipse(self._around(centre, radius, tall), fill=colour)
 
     def _around(
-        self, centre: Point, radius: float, tall: float | None
+        self, centre: Point, radius: float, tall: float | None = None
     ) -> tuple[float, float, float, float]:
-        scale, high = self.scale, radius if tall is None else tall
-        x, y = centre[0] - self._left, centre[1] - self._top
-        return (x - radius) * scale, (y - high) * scale, (x + radius) * scale, (y + high) * scale
-
-    def chord(self, centre: Point, radius: float, angles: tuple[float, float], colour: Rgb) -> None:
-        """Fill a circle's part between two angles (degrees, clockwise from 3 o'clock)."""
-        self._draw.chord(self._around(centre, radius, None), *angles, fill=colour)
+        scale, wide = self.scale, radius * self.size
+        high = wide if tall is None else tall * self.size
+        x, y = self.place(*centre)
+        x, y = x - self.left, y - self.top
+        return (x - wide) * scale, (y - high) * scale, (x + wide) * scale, (y + high) * scale
 
     def arc(
         self, centre: Point, radius: float, angles: tuple[float, float], width: float, colour: Rgb
     ) -> None:
-        """Draw part of a circle's rim."""
+        """Draw a circle's rim between two angles (degrees, clockwise from 3 o'clock)."""
         pixels = max(1, round(width * self.scale))
-        self._draw.arc(self._around(centre, radius, None), *angles, fill=colour, width=pixels)
+        self._draw.arc(self._around(centre, radius), *angles, fill=colour, width=pixels)
+
+    def chord(self, centre: Point, radius: float, angles: tuple[float, float], colour: Rgb) -> None:
+        """Fill a circle's part between two angles, mirrored for what faces left."""
+        begin, end = angles if self.facing > 0 else (180 - angles[1], 180 - angles[0])
+        self._draw.chord(self._around(centre, radius), begin, end, fill=colour)
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Rgb) -> None:
         """Fill an upright rectangle."""
@@ -87,6 +102,32 @@ class Brush:
 
     def limb(self, points: Sequence[Point], width: float, colour: Rgb) -> None:
         """Draw a line with round ends and joints: an arm, a leg."""
-        self.line(points, width, colour)
+        self.line(points, width * self.size, colour)
         for point in points:
             self.disc(point, width / 2, colour)
+
+
+class Turned(Brush):
+    """Paints in the coordinates of a thing or a head: x ahead, y up from its middle.
+
+    It leans forward by `tilt` (radians) round `at`, a point of the stage; its middle is `grip`
+    ahead of and above that point. All but the width of lines is `size` times as large.
+    """
+
+    def __init__(
+        self, brush: Brush, at: Point, facing: int, tilt: float = 0.0, grip: Point = (0.0, 0.0)
+    ) -> None:
+        super().__init__(brush.image, brush.scale, brush.left, brush.top)
+        self.facing, self._origin, self._grip = facing, at, grip
+        self._sin, self._cos = math.sin(tilt), math.cos(tilt)
+
+    def place(self, x: float, y: float) -> Point:
+        """Return where on the stage a point of the thing is."""
+        x, y = (x + self._grip[0]) * self.size, (y + self._grip[1]) * self.size
+        ahead = x * self._cos + y * self._sin
+        up = y * self._cos - x * self._sin
+        return self._origin[0] + self.facing * ahead, self._origin[1] - up
+
+    def box(self, left: float, low: float, right: float, high: float, colour: Rgb) -> None:
+        """Fill a rectangle, turned as the thing is."""
+        self.poly([(left, low), (right, low), (right, high), (left, high)], colour)

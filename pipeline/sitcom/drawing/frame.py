@@ -11,13 +11,7 @@ from PIL import Image
 from pipeline.sitcom.drawing import acts_alone, acts_moving, acts_together
 from pipeline.sitcom.drawing.brush import OVERSAMPLE, STAGE_HEIGHT, Brush, rgb
 from pipeline.sitcom.drawing.effects import paint_effect
-from pipeline.sitcom.drawing.furniture import (
-    DOOR_FOOT,
-    DOOR_HALF,
-    DOOR_TOP,
-    FIXTURES,
-    paint_doorway,
-)
+from pipeline.sitcom.drawing.furniture import DOOR_FOOT, DOOR_HALF, DOOR_TOP, FIXTURES
 from pipeline.sitcom.drawing.people import paint_body, paint_near_arm, paint_shadow
 from pipeline.sitcom.drawing.places import paint_place
 from pipeline.sitcom.drawing.pose import Pose
@@ -105,10 +99,7 @@ class Painter:
         image = self._empty.copy()
         brush = Brush(image, self._scale)
         for name, share in fixtures.items():
-            x = self._place.openable[name]
-            if name == "door":
-                paint_doorway(brush, x)
-            FIXTURES[name](brush, x, share)
+            FIXTURES[name].paint(brush, self._place.openable[name], share)
         if all(share in {0.0, 1.0} for share in key):
             self._standing[key] = image.copy()
         return image
@@ -137,7 +128,7 @@ def _table(brush: Brush, tableau: Tableau) -> None:
     if tableau.pot:
         pot = tableau.pot
         paint_cup(brush, pot.drink, pot.cup, pot.level)
-        paint_pot(brush, pot.drink, pot.at, 1, pot.tilt)
+        paint_pot(brush, pot.drink, pot.at, pot.tilt)
 
 
 def tableau_at(script: Screenplay, take: Take, number: int) -> Tableau:

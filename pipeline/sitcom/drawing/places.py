@@ -6,8 +6,8 @@ from random import Random
 from PIL import Image
 
 from pipeline.sitcom.drawing.brush import STAGE_HEIGHT, Brush, Rgb, rgb, shade
-from pipeline.sitcom.drawing.decor import DECOR
-from pipeline.sitcom.drawing.furniture import SEATS, paint_stairhouse, paint_table
+from pipeline.sitcom.drawing.furniture import paint_seats
+from pipeline.sitcom.drawing.shapes import SHAPES, paint
 from pipeline.sitcom.screenplay import Place
 from pipeline.sitcom.staging.world import WIDTH
 
@@ -17,19 +17,24 @@ WALL_FOOT = 128.0
 
 def paint_place(place: Place, size: tuple[int, int]) -> Image.Image:
     """Return the empty place in `size` pixels, without what opens and shuts."""
-    wall = rgb(place.wall)
+    wall, floor = rgb(place.wall), rgb(place.floor)
     image = Image.new("RGB", size, wall)
     brush = Brush(image, size[0] / WIDTH)
     PATTERNS[place.pattern](brush, wall)
-    _floor(brush, rgb(place.floor), boards=place.pattern in {"stripes", "bricks"})
+    _floor(brush, floor, boards=place.pattern in {"stripes", "bricks"})
     if place.pattern == "skyline":
-        paint_stairhouse(brush, place.door, rgb(place.floor))
+        house, colours = (
+            brush.moved(place.door),
+            {"wall": shade(floor, 0.9), "roof": shade(floor, 0.7)},
+        )
+        paint(house, SHAPES["furniture"]["stairhouse"], **colours)
     for decor, across in place.decor.items():
         for x in across:
-            DECOR[decor](brush, x)
+            paint(brush.moved(x), SHAPES["decor"][decor])
     for seat, across in place.seats.items():
-        SEATS[seat](brush, across)
-    paint_table(brush, place.table, rgb(place.floor))
+        paint_seats(brush, seat, across)
+    table = SHAPES["furniture"]["table"]
+    paint(brush.moved(place.table), table, shadow=shade(floor, 0.86))
     return image
 
 
@@ -89,11 +94,6 @@ def _skyline(brush: Brush, wall: Rgb) -> None:
         for wx in range(x + 4, x + 20, 7):
             for wy in range(int(top) + 6, 112, 11):
                 brush.box(wx, wy, wx + 3.2, wy + 4.5, shade(tone, 1.45))
-    paint_railing(brush)
-
-
-def paint_railing(brush: Brush) -> None:
-    """Paint the railing round a roof."""
     for x in range(4, WIDTH, 13):
         brush.box(x, 102, x + 1.6, WALL_FOOT, (92, 98, 108))
     brush.box(0, 99, WIDTH, 102.4, (78, 84, 94))

@@ -15,20 +15,21 @@ from PIL import Image
 
 from pipeline.sitcom.drawing.acts_alone import ARRIVED
 from pipeline.sitcom.drawing.brush import rgb
-from pipeline.sitcom.drawing.decor import DECOR
 from pipeline.sitcom.drawing.frame import ACTS, Painter, frame_size, tableau_at
-from pipeline.sitcom.drawing.furniture import FIXTURES, SEATS
+from pipeline.sitcom.drawing.furniture import FIXTURES, STRETCHED
 from pipeline.sitcom.drawing.people import bend
 from pipeline.sitcom.drawing.places import PATTERNS
 from pipeline.sitcom.drawing.pose import ARM, GROUND, Pose
+from pipeline.sitcom.drawing.shapes import SHAPES
 from pipeline.sitcom.drawing.strip import paint_strip
-from pipeline.sitcom.drawing.things import DRINKS, OPEN, STANDS, THINGS
+from pipeline.sitcom.drawing.things import DRINKS, STANDS
 from pipeline.sitcom.screenplay import (
     SCREENPLAY,
     ActionName,
     Decor,
     Drink,
     Fixture,
+    Hair,
     Pattern,
     Portable,
     Seat,
@@ -60,14 +61,15 @@ def near(frame, colour, tolerance=26):
 
 def test_all_that_a_screenplay_may_name_can_be_drawn():
     assert set(ACTS) == set(get_args(ActionName))
-    assert set(DECOR) == set(get_args(Decor))
-    assert set(SEATS) == set(get_args(Seat))
+    assert set(SHAPES["decor"]) == set(get_args(Decor))
+    assert set(STRETCHED) | set(SHAPES["furniture"]) >= set(get_args(Seat))
+    assert set(SHAPES["hair"]) == set(get_args(Hair))
     assert set(FIXTURES) == set(get_args(Fixture))
     assert set(PATTERNS) == set(get_args(Pattern))
     assert set(DRINKS) == set(get_args(Drink))
-    assert set(THINGS) == {*get_args(Portable), "phone"}
+    assert set(SHAPES["things"]) | set(DRINKS) == {*get_args(Portable), "phone"}
     assert set(STANDS) == set(get_args(Portable))
-    assert set(OPEN) == set(SCRIPT.action("read").objects)
+    assert set(SHAPES["open"]) == set(SCRIPT.action("read").objects)
 
 
 def test_no_two_characters_look_alike():
