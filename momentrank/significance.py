@@ -1,85 +1,108 @@
-"""Paired significance tests over queries.
+"""Comparing two runs query by query: tests, interval and size of the difference.
 
-* a randomisation test: how often exchanging the two runs' values of queries at random gives a
-  difference at least as large (Smucker et al., CIKM 2007), including the observed one
-* Holm's correction (1979) for several comparisons with the first run
+* a randomisation test, Student's t-test and Wilcoxon's signed-rank test (`momentrank.paired`)
+* Holm's correction (1979) of each test over the whole family that is compared at once
 * percentile bootstrap intervals of the mean difference, over queries
 * the standardised mean of the differences as effect size, and wins, ties, losses
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
+from momentrank.paired import CLOSE, blocks, randomisation, t_test, wilcoxon
 from momentrank.segments import Floats
 
-BLOCK = 2**22
-"""Numbers drawn at a time."""
-CLOSE = 1e-12
-"""Tolerance, absolute and relative, for differences due to rounding."""
+DECIMALS = 12
+"""Differences are rounded to so many decimals: what rounding alone tells apart is a tie."""
+TESTS = ("randomisation", "t", "wilcoxon")
 
 
 class Comparison(NamedTuple):
-    """A run compared with the first one; `difference` is its mean minus the first one's."""
+    """Two runs by one measure; `difference` is the second one's mean minus the first one's.
+
+    Each test has its p-value and that after Holm's correction, `..._holm`. Without variance
+    there is neither `t` nor `effect`: None.
+    """
 
     difference: float
     low: float
     high: float
-    p: float
-    p_holm: float
+    randomisation: float
+    randomisation_holm: float
+    t: float | None
+    t_holm: float | None
+    wilcoxon: float
+    wilcoxon_holm: float
     effect: float | None
     wins: int
     ties: int
     losses: int
 
+    def p_holm(self, test: str) -> float | None:
+        """Return the corrected p-value of one of `TESTS`."""
+        value: float | None = getattr(self, f"{test}_holm")
+        return value
+
 
 def compare(
-    first: Floats, others: Sequence[Floats], *, rounds: int, confidence: float, seed: int
+    differences: Sequence[Floats], *, rounds: int, confidence: float, seed: int
 ) -> list[Comparison]:
-    """Compare runs' values per query, shape (n,), with those of the first run."""
-    differences = [other - first for other in others]
-    p_values = [randomisation(one, rounds, np.random.default_rng(seed)) for one in differences]
-    intervals = [
-        bootstrap(one, rounds, confidence, np.random.default_rng(seed)) for one in differences
-    ]
-    rows = zip(differences, intervals, p_values, holm(p_values), strict=True)
+    """Compare pairs of runs by their differences per query, one row per pair and measure.
+
+    All rows are one family for Holm's correction. They may differ in the number of queries.
+    """
+    rounded = [np.round(one, DECIMALS) for one in differences]
+    drawn: dict[int, tuple[float, float, float]] = {}
+    for queries in dict.fromkeys(map(len, rounded)):
+        rows = [row for row, one in enumerate(rounded) if len(one) == queries]
+        table = np.array([rounded[row] for row in rows])
+        intervals = bootstrap(table, rounds, confidence, seed)
+        p_values = randomisation(table, rounds, seed)
+        drawn |= {row: (*intervals[at], p_values[at]) for at, row in enumerate(rows)}
+    draws = [drawn[row] for row in range(len(rounded))]
+    p_t, p_wilcoxon = [t_test(one) for one in rounded], [wilcoxon(one) for one in rounded]
+    corrected = zip(
+        holm([p for *_, p in draws]), _holm_where_tested(p_t), holm(p_wilcoxon), strict=True
+    )
     return [
         Comparison(
-            float(one.mean()),
-            *interval,
-            p,
-            p_holm,
-            _effect(one),
-            int((one > CLOSE).sum()),
-            int((np.abs(one) <= CLOSE).sum()),
-            int((one < -CLOSE).sum()),
+            difference=float(one.mean()),
+            low=draws[row][0],
+            high=draws[row][1],
+            randomisation=draws[row][2],
+            randomisation_holm=by_randomisation,
+            t=p_t[row],
+            t_holm=by_t,
+            wilcoxon=p_wilcoxon[row],
+            wilcoxon_holm=by_wilcoxon,
+            effect=_effect(one),
+            wins=int((one > 0).sum()),
+            ties=int((one == 0).sum()),
+            losses=int((one < 0).sum()),
         )
-        for one, interval, p, p_holm in rows
+        for row, (one, (by_randomisation, by_t, by_wilcoxon)) in enumerate(
+            zip(rounded, corrected, strict=True)
+        )
     ]
-
-
-def randomisation(differences: Floats, rounds: int, rng: "np.random.Generator") -> float:
-    """Return the two-sided p of a paired randomisation test, (hits + 1) / (rounds + 1)."""
-    observed = abs(differences.sum()) * (1 - CLOSE)
-    hits = 0
-    for count in _blocks(rounds, len(differences)):
-        signs = rng.integers(0, 2, (count, len(differences)), dtype=np.int8) * 2.0 - 1.0
-        hits += int((np.abs(signs @ differences) >= observed).sum())
-    return (hits + 1) / (rounds + 1)
 
 
 def bootstrap(
-    differences: Floats, rounds: int, confidence: float, rng: "np.random.Generator"
-) -> tuple[float, float]:
-    """Return the percentile bootstrap interval of the mean difference."""
-    means = [
-        differences[rng.integers(0, len(differences), (count, len(differences)))].mean(axis=1)
-        for count in _blocks(rounds, len(differences))
-    ]
+    differences: Floats, rounds: int, confidence: float, seed: int
+) -> list[tuple[float, float]]:
+    """Return the percentile bootstrap interval of the mean of each row, shape (tests, queries)."""
+    rng = np.random.default_rng(seed)
+    queries = differences.shape[1]
+    means = []
+    for count in blocks(rounds, queries):
+        drawn = rng.integers(0, queries, (count, queries))
+        drawn += np.arange(count)[:, None] * queries
+        times = np.bincount(drawn.ravel(), minlength=count * queries).reshape(count, queries)
+        means.append(times.astype(np.float64) @ differences.T / queries)
     tail = (1 - confidence) / 2
-    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail])
-    return float(low), float(high)
+    low, high = np.quantile(np.concatenate(means), [tail, 1 - tail], axis=0)
+    return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -92,6 +115,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
+def _holm_where_tested(p_values: Sequence[float | None]) -> list[float | None]:
+    adjusted = iter(holm([p for p in p_values if p is not None]))
+    return [None if p is None else next(adjusted) for p in p_values]
+
+
 def _effect(differences: Floats) -> float | None:
     """Return Cohen's d for paired values; None if all differences are equal and not 0."""
     mean = float(differences.mean())
@@ -99,9 +127,3 @@ def _effect(differences: Floats) -> float | None:
     if abs(mean) <= CLOSE:
         return 0.0
     return mean / spread if spread > CLOSE * abs(mean) else None
-
-
-def _blocks(rounds: int, width: int) -> Iterator[int]:
-    size = max(1, BLOCK // max(1, width))
-    for drawn in range(0, rounds, size):
-        yield min(size, rounds - drawn)

@@ -1,20 +1,17 @@
-"""Paired tests against their definitions."""
+"""Paired tests against their definitions and against scipy."""
 
 import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from momentrank.significance import bootstrap, compare, holm, randomisation
+from momentrank.paired import randomisation, t_test, wilcoxon
+from momentrank.significance import TESTS, bootstrap, compare, holm
 
 SETTINGS = {"rounds": 2000, "confidence": 0.95, "seed": 1}
-
-
-def rng():
-    return np.random.default_rng(5)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -22,21 +19,53 @@ def test_the_randomisation_test_is_near_the_exact_one(seed):
     differences = np.random.default_rng(seed).normal(0.3, 1, 10).round(3)
     signs = np.array(list(itertools.product((-1, 1), repeat=10)))
     reached = np.abs(signs @ differences) >= abs(differences.sum()) - 1e-12
-    assert randomisation(differences, 20_000, rng()) == pytest.approx(reached.mean(), abs=0.012)
+    [p] = randomisation(differences[None], 20_000, 5)
+    assert p == pytest.approx(reached.mean(), abs=0.012)
 
 
 def test_runs_that_do_not_differ_have_p_1():
-    assert randomisation(np.zeros(50), 500, rng()) == 1.0
+    assert randomisation(np.zeros((2, 50)), 500, 5) == [1.0, 1.0]
+    assert t_test(np.zeros(50)) == wilcoxon(np.zeros(50)) == 1.0
 
 
 def test_p_is_never_0():
-    assert randomisation(np.ones(100), 999, rng()) == pytest.approx(1 / 1000)
+    assert randomisation(np.ones((1, 100)), 999, 5) == [pytest.approx(1 / 1000)]
 
 
 def test_the_null_hypothesis_is_refused_as_often_as_it_should_be():
     draw = np.random.default_rng(9)
-    p = [randomisation(draw.normal(0, 1, 40), 400, draw) for _ in range(400)]
+    p = [p for seed in range(400) for p in randomisation(draw.normal(0, 1, (1, 40)), 400, seed)]
     assert np.mean(np.array(p) <= 0.1) == pytest.approx(0.1, abs=0.045)
+
+
+SIZES = st.sampled_from([2, 3, 5, 12, 13, 14, 30, 50, 51, 100, 3000])
+
+
+@given(SIZES, st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.05, 0.5, 8.0]))
+def test_students_p_is_scipys(queries, seed, shift):
+    differences = np.random.default_rng(seed).normal(shift, 1, queries)
+    assert t_test(differences) == pytest.approx(
+        stats.ttest_1samp(differences, 0).pvalue, rel=1e-9, abs=1e-10
+    )
+
+
+@settings(max_examples=40, deadline=None)
+@pytest.mark.parametrize("levels", [None, 2, 9])
+@given(st.sampled_from([2, 5, 9, 14, 30, 50, 51, 100, 3000]), st.integers(0, 2**32 - 1))
+def test_wilcoxons_p_is_scipys(levels, queries, seed):
+    """Without ties, with many of them and many queries that do not differ, and with some."""
+    rng = np.random.default_rng(seed)
+    differences = rng.normal(0.1, 1, queries) if levels is None else rng.integers(
+        -levels // 2, levels, queries).astype(float)  # fmt: skip
+    if differences.any():
+        expected = stats.wilcoxon(differences).pvalue
+        assert wilcoxon(differences) == pytest.approx(expected, abs=1e-10)
+
+
+def test_without_variance_there_is_no_t():
+    assert t_test(np.array([0.1])) is None
+    assert t_test(np.full(9, 0.1)) is None
+    assert t_test(np.array([-1.0, 1.0])) == 1.0
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=8))
@@ -50,7 +79,7 @@ def test_holm_is_its_definition(p_values):
 
 def test_the_bootstrap_interval_is_near_scipys():
     differences = np.random.default_rng(2).normal(0.1, 1, 300)
-    ours = bootstrap(differences, 5000, 0.95, rng())
+    [ours] = bootstrap(differences[None], 5000, 0.95, 5)
     theirs = stats.bootstrap((differences,), np.mean, n_resamples=5000, method="percentile",
                              random_state=4).confidence_interval  # fmt: skip
     assert ours == pytest.approx((theirs.low, theirs.high), abs=0.02)
@@ -58,27 +87,45 @@ def test_the_bootstrap_interval_is_near_scipys():
 
 def test_a_comparison_says_what_it_found():
     first, better = np.array([0.1, 0.2, 0.3, 0.4]), np.array([0.2, 0.2, 0.5, 0.3])
-    [found, same] = compare(first, [better, first], **SETTINGS)
+    [found, same] = compare([better - first, first - first], **SETTINGS)
     assert (found.wins, found.ties, found.losses) == (2, 1, 1)
     assert found.difference == pytest.approx(0.05)
     differences = better - first
     assert found.effect == pytest.approx(differences.mean() / differences.std(ddof=1))
     assert found.low <= found.difference <= found.high
-    assert found.p_holm == min(1.0, 2 * found.p)
-    assert (same.p, same.effect, same.difference) == (1.0, 0.0, 0.0)
+    assert found.t == pytest.approx(stats.ttest_rel(better, first).pvalue)
+    assert found.wilcoxon == pytest.approx(stats.wilcoxon(differences.round(12)).pvalue)
+    for test in TESTS:
+        assert found.p_holm(test) == min(1.0, 2 * getattr(found, test))
+        assert same.p_holm(test) == 1.0
+    assert (same.effect, same.difference) == (0.0, 0.0)
 
 
-def test_the_same_seed_gives_the_same_numbers():
-    first, other = np.random.default_rng(1).random((2, 30))
-    assert compare(first, [other], **SETTINGS) == compare(first, [other], **SETTINGS)
+def test_the_same_seed_gives_the_same_numbers_whatever_stands_beside():
+    one, other = np.random.default_rng(1).random((2, 30)) - 0.4
+    [alone], [_, beside] = compare([one], **SETTINGS), compare([other, one], **SETTINGS)
+    kept = ("difference", "low", "high", "wins", "ties", "losses", *TESTS)
+    assert [getattr(alone, name) for name in kept] == pytest.approx(
+        [getattr(beside, name) for name in kept], abs=1e-12
+    )
 
 
-def test_differences_that_are_all_alike_have_no_effect_size():
-    first = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
-    assert compare(first, [first + 0.1], **SETTINGS)[0].effect is None
-    assert compare(np.array([0.0]), [np.array([1.0])], **SETTINGS)[0].effect is None
+def test_pairs_may_differ_in_the_number_of_queries():
+    short, long = np.array([0.1, -0.2, 0.3]), np.array([0.1, 0.2, 0.3, 0.4, -0.1])
+    found = compare([long, short, long], **SETTINGS)
+    assert [row.wins + row.losses for row in found] == [5, 3, 5]
+    assert found[0] == found[2]
+
+
+def test_differences_that_are_all_alike_have_neither_effect_size_nor_t():
+    [found, varied] = compare([np.full(5, 0.1), np.array([0.1, 0.2, 0.4])], **SETTINGS)
+    assert (found.effect, found.t, found.t_holm) == (None, None, None)
+    assert varied.t_holm == varied.t, "what is not tested is not corrected for"
+    assert compare([np.array([1.0])], **SETTINGS)[0].effect is None
 
 
 def test_what_rounds_differently_is_a_tie():
-    found = compare(np.array([0.3, 0.3]), [np.array([0.1 + 0.2, 0.3])], **SETTINGS)[0]
-    assert (found.wins, found.ties, found.losses) == (0, 2, 0)
+    differences = np.array([0.1 + 0.2 - 0.3, 0.0, 0.3 - 0.1, -0.2])
+    [found] = compare([differences], **SETTINGS)
+    assert (found.wins, found.ties, found.losses) == (1, 2, 1)
+    assert found.wilcoxon == 1.0
