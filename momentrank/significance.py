@@ -22,27 +22,32 @@ TESTS = ("randomisation", "t", "wilcoxon")
 class Comparison(NamedTuple):
     """Two runs by one measure; `difference` is the second one's mean minus the first one's.
 
-    Each test has its p-value and that after Holm's correction, `..._holm`. Without variance
-    there is neither `t` nor `effect`: None.
+    `p_...` are the p-values of `TESTS`, `p_..._holm` those after Holm's correction. Without
+    variance there is neither t nor `effect`: None.
     """
 
     difference: float
     low: float
     high: float
-    randomisation: float
-    randomisation_holm: float
-    t: float | None
-    t_holm: float | None
-    wilcoxon: float
-    wilcoxon_holm: float
+    p_randomisation: float
+    p_randomisation_holm: float
+    p_t: float | None
+    p_t_holm: float | None
+    p_wilcoxon: float
+    p_wilcoxon_holm: float
     effect: float | None
     wins: int
     ties: int
     losses: int
 
+    def p(self, test: str) -> float | None:
+        """Return the p-value of one of `TESTS`."""
+        value: float | None = getattr(self, f"p_{test}")
+        return value
+
     def p_holm(self, test: str) -> float | None:
         """Return the corrected p-value of one of `TESTS`."""
-        value: float | None = getattr(self, f"{test}_holm")
+        value: float | None = getattr(self, f"p_{test}_holm")
         return value
 
 
@@ -71,12 +76,12 @@ def compare(
             difference=float(one.mean()),
             low=draws[row][0],
             high=draws[row][1],
-            randomisation=draws[row][2],
-            randomisation_holm=by_randomisation,
-            t=p_t[row],
-            t_holm=by_t,
-            wilcoxon=p_wilcoxon[row],
-            wilcoxon_holm=by_wilcoxon,
+            p_randomisation=draws[row][2],
+            p_randomisation_holm=by_randomisation,
+            p_t=p_t[row],
+            p_t_holm=by_t,
+            p_wilcoxon=p_wilcoxon[row],
+            p_wilcoxon_holm=by_wilcoxon,
             effect=_effect(one),
             wins=int((one > 0).sum()),
             ties=int((one == 0).sum()),

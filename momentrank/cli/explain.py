@@ -8,7 +8,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from momentrank.cli import inputs
+from momentrank.cli import inputs, tables
 from momentrank.cli.page import page
 from momentrank.conventions import PAPER
 from momentrank.errors import UsageError
@@ -54,10 +54,10 @@ def text(explanation: Explanation, source: dict[str, str]) -> str:
     """Return the explanation as text."""
     title = f"\nquery {explanation.query}, IoU >= {explanation.threshold:g}\n"
     counts = f"{explanation.judged} of the first {len(explanation.ranking)} results are judged\n\n"
-    ranking = inputs.align_columns([RANKING, *(_ranking_row(row) for row in explanation.ranking)])
+    ranking = tables.align_columns([RANKING, *(_ranking_row(row) for row in explanation.ranking)])
     judged = [_truth_row(number, row) for number, row in enumerate(explanation.truth, start=1)]
-    truth = inputs.align_columns([TRUTH, *judged])
-    return "".join([*inputs.header(source), title, counts, *ranking, "\n", *truth])
+    truth = tables.align_columns([TRUTH, *judged])
+    return "".join([*tables.header(source, "table"), title, counts, *ranking, "\n", *truth])
 
 
 RANKING = ("rank", "video", "start", "end", "took", "IoU", "level", "gain/log2", "nDCG so far")

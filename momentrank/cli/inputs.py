@@ -1,15 +1,17 @@
-"""Shared by the commands: arguments, reading qrels and runs, provenance, tables."""
+"""Shared by the commands: arguments, reading qrels and runs, provenance."""
 
 import argparse
 import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from momentrank import __version__, conventions, formats
+from momentrank.cli import tables
+from momentrank.cli.quantities import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.errors import UsageError
 from momentrank.formats.text import Time
@@ -60,9 +62,20 @@ def add_convention(parser: argparse.ArgumentParser) -> None:
 
 def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
     """Add the options for printing; `form` describes the JSON."""
-    parser.add_argument("--json", action="store_true", help=f"print JSON: {form}")
-    parser.add_argument("--digits", type=digits, default=4, help="decimal places (default: 4)")
+    parser.add_argument("--format", choices=tables.FORMATS,
+                        help="markdown and latex for papers; csv has a row per value")  # fmt: skip
+    parser.add_argument("--json", action="store_const", const="json", dest="format",
+                        help=f"the same as --format json: {form}")  # fmt: skip
+    parser.add_argument("--percent", action="store_true", help="print shares in percent")
+    parser.add_argument("--digits", type=digits,
+                        help="decimal places (default: 4, in percent 2)")  # fmt: skip
     parser.add_argument("--no-judged", action="store_true", help="do not add Judged to nDCG")
+
+
+def numbers(options: argparse.Namespace) -> Numbers:
+    """Return how numbers are shown."""
+    usual = 2 if options.percent else 4
+    return Numbers(usual if options.digits is None else options.digits, options.percent)
 
 
 def split_names(arguments: Sequence[str]) -> Named:
@@ -172,27 +185,8 @@ def _release(qrels: Path, sha256: str) -> str:
     return "unknown"
 
 
-def header(source: Mapping[str, str]) -> Iterator[str]:
-    """Return the comment lines above a table that say where its numbers come from."""
-    return (f"# {name}: {value}\n" for name, value in source.items())
-
-
 def digits(text: str) -> int:
     """Parse a number of decimal places."""
     if not text.isdecimal() or int(text) > MOST_DIGITS:
         raise argparse.ArgumentTypeError(f"must be 0 to {MOST_DIGITS}, not {text!r}")
     return int(text)
-
-
-def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table with aligned columns."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        yield "  ".join(cells).rstrip() + "\n"
-
-
-def number(value: float, digits: int, measure: Measure) -> str:
-    """Return a value as text; counts without decimals."""
-    counts = measure.NAME.startswith(("Num", "Videos"))
-    return f"{value:.0f}" if counts else f"{value:.{digits}f}"

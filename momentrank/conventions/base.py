@@ -46,9 +46,9 @@ class Convention:
         return measure(**{name: settings[name] for name in measure.SHOWN})
 
     def depth(self, measures: Iterable[Measure]) -> int | None:
-        """Return how many results of each list the measures read; None: all."""
+        """Return how many results of each list the measures read; None, or no measure: all."""
         depths = [measure.depth() for measure in measures]
-        return max((depth for depth in depths if depth), default=1) if all(depths) else None
+        return max(filter(None, depths)) if depths and all(depths) else None
 
     def prepare(self, qrels: Segments, run: Segments) -> tuple[Segments, Segments]:
         """Return what is scored of the qrels and of the run."""

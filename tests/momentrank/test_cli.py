@@ -249,29 +249,6 @@ def test_an_unknown_option_is_a_usage_error(files, capsys):
     assert caught.value.code == 2
 
 
-def test_compare_tells_difference_p_and_effect(files, capsys):
-    out = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE, "--json").out
-    [first, second] = json.loads(out)[MEASURE]
-    assert first == {"run": "a.run", "mean": pytest.approx(0.4751, abs=1e-4)}
-    assert second["wins"] == second["losses"] == 1
-    assert second["difference"] == pytest.approx(0.2149, abs=1e-4)
-    assert 0 < second["p"] <= second["p_holm"] <= 1
-    assert "Judged(iou=0.5)@10" in json.loads(out)
-    shown = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE, "--no-judged").out
-    assert shown.splitlines()[-1].split()[:3] == ["b.run.gz", "0.6900", "+0.2149"]
-
-
-def test_compare_refuses_to_pair_different_queries(files, capsys):
-    out = told(capsys, "compare", "test.qrels", "a.run", "b.run.gz", MEASURE,
-               "--convention", "tvr-ranking", code=2)  # fmt: skip
-    assert "the runs have different queries" in out.err
-
-
-@pytest.mark.parametrize("names", [["a.run", MEASURE], ["a.run", "b.run.gz"]])
-def test_compare_needs_two_runs_and_a_measure(files, capsys, names):
-    assert "are needed" in told(capsys, "compare", "test.qrels", *names, code=2).err
-
-
 def test_explain_shows_what_took_what(files, capsys):
     out = told(capsys, "explain", "test.qrels", "a.run", "q1").out
     first = next(line for line in out.splitlines() if line.startswith("1 "))

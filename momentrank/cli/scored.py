@@ -1,0 +1,81 @@
+"""A run's values: over all queries, per group of queries and per query."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from momentrank.cli.quantities import Quantity, describe
+from momentrank.conventions.base import Convention
+from momentrank.matching.aligned import restore_own_ids
+from momentrank.query_groups import Groups, select_queries
+from momentrank.scoring import Evaluator, aggregate
+from momentrank.segments import Segments
+
+Values = dict[Quantity, float]
+
+
+class Scored(NamedTuple):
+    """A run's values; those of groups and queries on request."""
+
+    total: Values
+    groups: dict[str, Values]
+    queries: dict[str, Values]
+
+
+def score(evaluator: Evaluator, run: Segments, groups: Groups, *, per_query: bool) -> Scored:
+    """Score a run by measures; a group's values are over those of its queries that count."""
+    scored = Scored({}, {name: {} for name in groups}, {})
+    for measure, (names, values) in evaluator.per_query(run).items():
+        quantity = describe(measure)
+        scored.total[quantity] = aggregate(measure, values)
+        place = {name: row for row, name in enumerate(names)}
+        for group, queries in groups.items():
+            rows = np.array([place[name] for name in queries if name in place], dtype=np.int64)
+            mean = aggregate(measure, values[rows]) if len(rows) else float("nan")
+            scored.groups[group][quantity] = mean
+        if per_query:
+            for name, value in zip(names, values.tolist(), strict=True):
+                scored.queries.setdefault(name, {})[quantity] = value
+    return scored
+
+
+def score_table(convention: Convention, qrels: Segments, run: Segments, groups: Groups) -> Scored:
+    """Score a run by the cells of the convention's own table."""
+    run = restore_own_ids(run, qrels)
+
+    def table(qrels: Segments, run: Segments) -> Values:
+        cells = convention.table(qrels, run)
+        return {Quantity(name): value for name, value in cells.items()}
+
+    by_group = {
+        name: table(select_queries(qrels, queries), select_queries(run, queries))
+        for name, queries in groups.items()
+    }
+    return Scored(table(qrels, run), by_group, {})
+
+
+class Spread(NamedTuple):
+    """The mean over runs and the standard deviation (n - 1); None for a single run."""
+
+    mean: float
+    sd: float | None
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Return the mean and the standard deviation of several runs' values."""
+    return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
+
+
+class Results(NamedTuple):
+    """What is printed: each run's values, and the runs of each group of seeds, by name."""
+
+    runs: Mapping[str, Scored]
+    shown: Sequence[str]
+    """The runs with a column of their own."""
+    seeds: Mapping[str, Sequence[str]]
+    quantities: Sequence[Quantity]
+    groups: Groups
+    order: Sequence[str]
+    """Queries in the order in which they are printed."""

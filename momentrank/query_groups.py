@@ -1,0 +1,129 @@
+"""Groups of queries: as a file names them, or by the length of their relevant moments."""
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+from momentrank.errors import UsageError
+from momentrank.formats.fields import NUMBER
+from momentrank.formats.source import Place, read_source
+from momentrank.formats.text import is_comment
+from momentrank.ids import decode_id, own_ids
+from momentrank.segments import Segments
+
+LENGTH = "length"
+BOUNDS = (10.0, 30.0)
+"""Seconds: the bounds of QVHighlights' short, middle and long moments."""
+NONE_RELEVANT = "no relevant moment"
+SHOWN = 3
+_FIELDS = 2
+
+Groups = dict[str, list[str]]
+
+
+def group_queries(text: str, qrels: Segments, warn: Callable[[str], None]) -> Groups:
+    """Return the queries of each group, in the qrels' order.
+
+    Args:
+        text: a file of lines `query_id group`; or `length`, `length:10,30`: by the mean length in
+            seconds of a query's relevant moments.
+        qrels: whose queries are grouped.
+        warn: called with what only the file or only the qrels have.
+
+    Raises:
+        FormatError: the file is malformed, or none of its queries is in the qrels.
+        UsageError: the bounds are not ascending numbers.
+    """
+    kind, _, bounds = text.partition(":")
+    if kind == LENGTH:
+        return by_length(qrels, _bounds(text, bounds) if bounds else BOUNDS)
+    return _from_file(Path(text), qrels, warn)
+
+
+def _bounds(text: str, bounds: str) -> list[float]:
+    parts = bounds.split(",")
+    numbers = [float(part) for part in parts if NUMBER.fullmatch(part)]
+    if len(numbers) < len(parts) or sorted(set(numbers)) != numbers:
+        raise UsageError(f"--by {text}: write {LENGTH}:10,30, ascending seconds")
+    return numbers
+
+
+def by_length(qrels: Segments, bounds: Sequence[float]) -> Groups:
+    """Group queries by the mean length of their relevant moments; a bound is in the lower group."""
+    relevant = qrels.value >= 1
+    number = np.bincount(qrels.query[relevant], minlength=len(qrels.queries))
+    lengths = (qrels.end - qrels.start)[relevant]
+    total = np.bincount(qrels.query[relevant], lengths, len(qrels.queries))
+    mean = np.divide(total, number, out=np.zeros(len(number)), where=number > 0)
+    first, last = f"up to {bounds[0]:g} s", f"over {bounds[-1]:g} s"
+    middle = [f"over {low:g}, up to {high:g} s" for low, high in pairwise(bounds)]
+    names = [first, *middle, last, NONE_RELEVANT]
+    place = np.where(number > 0, np.searchsorted(bounds, mean), len(names) - 1)
+    groups: Groups = {name: [] for name in names}
+    for query, at in zip(qrels.queries, place.tolist(), strict=True):
+        groups[names[at]].append(query)
+    return {name: queries for name, queries in groups.items() if queries}
+
+
+def _from_file(path: Path, qrels: Segments, warn: Callable[[str], None]) -> Groups:
+    members = _read_members(path)
+    named = {query for queries in members.values() for query in queries}
+    own = {query: query for query in qrels.queries}
+    own |= own_ids(named - own.keys(), qrels.queries)
+    groups = {
+        group: [query for query in qrels.queries if query in within]
+        for group, queries in members.items()
+        if (within := {own[query] for query in queries if query in own})
+    }
+    if not groups:
+        raise Place(path).error(
+            f"none of its queries is in the qrels: {min(named)!r} here, {qrels.queries[0]!r} there"
+        )
+    _report(path, sorted(named - own.keys()), "which the qrels lack", warn)
+    grouped = {query for queries in groups.values() for query in queries}
+    _report(path, [q for q in qrels.queries if q not in grouped], "in no group", warn)
+    return groups
+
+
+def _read_members(path: Path) -> dict[str, dict[str, int]]:
+    """Return the queries of each group, with their lines."""
+    members: dict[str, dict[str, int]] = {}
+    for line, text in enumerate(read_source(path).text.split("\n"), start=1):
+        if is_comment(text) or not text.strip():
+            continue
+        place, fields = Place(path, line), text.split(None, 1)
+        if len(fields) < _FIELDS:
+            raise place.error("must be a query and its group: query_id group")
+        query, group = _decode(place, fields[0]), fields[1].strip()
+        first = members.setdefault(group, {}).setdefault(query, line)
+        if first != line:
+            raise place.error(f"the query {query!r} is in the group {group!r} since line {first}")
+    if not members:
+        raise Place(path).error("the file contains only comments")
+    return members
+
+
+def _decode(place: Place, field: str) -> str:
+    try:
+        return decode_id(field)
+    except UnicodeDecodeError:
+        raise place.error(f"the query {field!r} is not percent-encoded UTF-8") from None
+
+
+def _report(path: Path, queries: Sequence[str], what: str, warn: Callable[[str], None]) -> None:
+    if queries:
+        shown = ", ".join(queries[:SHOWN]) + (", ..." if len(queries) > SHOWN else "")
+        warn(f"{path}: queries {what}: {len(queries)} ({shown})")
+
+
+def select_queries(segments: Segments, names: Sequence[str]) -> Segments:
+    """Return the segments of some queries, in the order of the segments."""
+    chosen = set(names)
+    kept = np.array([name in chosen for name in segments.queries], dtype=bool)
+    rows = kept[segments.query]
+    number = np.cumsum(kept) - 1
+    part = segments.select(rows)
+    queries = [name for name in segments.queries if name in chosen]
+    return part._replace(queries=queries, query=number[part.query].astype(np.int64))

@@ -1,0 +1,165 @@
+"""The outputs of `evaluate`: for terminals, papers and programs, and by group of queries."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from momentrank.cli.main import main
+from momentrank.cli.tables import Cell, write
+from momentrank.query_groups import by_length, select_queries
+from momentrank.segments import build_qrels
+
+QRELS = """q1 Q0 v1 0 10 4
+q1 Q0 v1 20 30 2
+q2 Q0 v3 0 40 3
+q3 Q0 v3 0 4 0
+"""
+A = "q1 Q0 v1 0 10 1 0.9 a\n"
+B_1 = "q2 Q0 v3 0 40 1 0.9 b\nq1 Q0 v1 0 6 1 0.9 b\n"
+MEASURE = "nDCG(iou=0.5)@10"
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    """Go to a folder with qrels, two runs and groups of queries."""
+    monkeypatch.chdir(tmp_path)
+    texts = {"test.qrels": QRELS, "a.run": A, "b_1.run": B_1}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "groups").write_text("# asked for\nq1 an action\nq2 an object\nq3 an object\n")
+    return tmp_path
+
+
+def out(capsys, *arguments, code=0):
+    assert main(["evaluate", "test.qrels", *arguments]) == code
+    return capsys.readouterr()
+
+
+def test_latex_has_a_row_per_run_and_the_best_value_in_bold(files, capsys):
+    lines = out(capsys, "a.run", "b_1.run", MEASURE, "NumRel", "--format", "latex",
+                "--percent").out.splitlines()  # fmt: skip
+    assert r"run & nDCG(iou=0.5)@10 & NumRel & Judged(iou=0.5)@10 \\" in lines
+    assert r"a.run & 25.34 & 3 & 3.33 \\" in lines
+    assert r"b\_1.run & \textbf{58.67} & 3 & 6.67 \\" in lines
+    assert "% convention: paper" in lines
+    assert r"\begin{tabular}{lrrr}" in lines
+
+
+def test_markdown_is_the_same_table(files, capsys):
+    lines = out(capsys, "a.run", "b_1.run", MEASURE, "--format", "markdown").out.splitlines()
+    assert r"| b\_1.run | **0.5867** | 0.0667 |" in lines
+    assert "| --- | ---: | ---: |" in lines
+    assert "<!-- convention: paper -->" in lines
+
+
+def test_judged_is_never_the_best(files, capsys):
+    shown = out(capsys, "a.run", "b_1.run", MEASURE).out.splitlines()
+    assert [line.count("*") for line in shown[-2:]] == [1, 0]
+
+
+def test_what_prints_alike_is_marked_alike(files, capsys):
+    (files / "c.run").write_text(B_1 + "q1 Q0 v1 20 29 2 0.1 c\n")
+    runs = ["b_1.run", "c.run", MEASURE, "--no-judged"]
+    assert out(capsys, *runs).out.splitlines()[-1].count("*") == 1
+    assert out(capsys, *runs, "--digits", "0").out.splitlines()[-1].count("*") == 2
+
+
+def test_csv_has_a_row_per_value_and_says_where_it_comes_from(files, capsys):
+    text = out(capsys, "a.run", "b_1.run", MEASURE, "NumRel", "-q", "--by", "groups",
+               "--group", "both=a.run,b_1.run", "--format", "csv", "--no-judged").out  # fmt: skip
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert all(row["convention"] == "paper" and row["qrels_sha256"] for row in rows)
+    key = ("run", "group", "query", "measure")
+    values = {tuple(row[name] for name in key): float(row["value"]) for row in rows}
+    assert len(values) == len(rows) == 2 * 2 * (3 + 2 + 1) + 2
+    assert values["a.run", "", "", MEASURE] == pytest.approx(0.7602 / 3, abs=1e-4)
+    assert values["b_1.run", "an object", "", MEASURE] == 0.5
+    assert values["b_1.run", "", "q2", MEASURE] == 1.0
+    assert rows[-2]["sd"]
+
+
+def test_percent_leaves_counts_and_dcg_alone(files, capsys):
+    names = ["a.run", "NumRel", "DCG(iou=0.5)@10", "R@1,0.5", "--json"]
+    plain = json.loads(out(capsys, *names).out)["a.run"]
+    percent = json.loads(out(capsys, *names, "--percent").out)["a.run"]
+    ratio = [percent[name] / plain[name] for name in plain]
+    assert ratio == pytest.approx([1, 1, 100])
+
+
+def test_values_by_group_are_the_means_over_its_queries(files, capsys):
+    shown = out(capsys, "b_1.run", MEASURE, "NumRel", "--by", "groups", "--no-judged").out
+    rows = dict(line.rsplit("\t", 1) for line in shown.splitlines())
+    assert rows[f"{MEASURE}\tgroup:an action"] == "0.7602"
+    assert rows[f"{MEASURE}\tgroup:an object"] == "0.5000"
+    assert rows["NumRel\tgroup:an object"] == "1"
+    content = json.loads(out(capsys, "b_1.run", MEASURE, "--by", "groups", "--json").out)
+    assert content["b_1.run"]["groups"]["an object"]["n"] == 2
+    table = out(capsys, "a.run", "b_1.run", MEASURE, "--by", "groups").out
+    assert f"{MEASURE} an action (n=1)" in table
+    latex = out(capsys, "a.run", MEASURE, "--by", "groups", "--format", "latex").out
+    assert r"a.run & an action (n=1) & 0.7602" in latex
+
+
+def test_values_by_the_length_of_relevant_moments(files, capsys):
+    content = json.loads(out(capsys, "b_1.run", MEASURE, "--by", "length", "--json").out)
+    groups = content["b_1.run"]["groups"]
+    assert {name: group["n"] for name, group in groups.items()} == {
+        "up to 10 s": 1, "over 30 s": 1, "no relevant moment": 1
+    }  # fmt: skip
+
+
+def test_a_bound_belongs_to_the_lower_group_and_irrelevant_moments_have_no_say():
+    qrels = build_qrels(
+        ["a", "a", "b", "c", "d"], ["v"] * 5, [0, 0, 0, 0, 0], [10, 99, 11, 30, 31], [1, 0, 1, 2, 1]
+    )
+    assert by_length(qrels, (10, 30)) == {
+        "up to 10 s": ["a"], "over 10, up to 30 s": ["b", "c"], "over 30 s": ["d"]
+    }  # fmt: skip
+    part = select_queries(qrels, ["d", "b"])
+    assert (part.queries, part.query.tolist(), part.end.tolist()) == (["b", "d"], [0, 1], [11, 31])
+
+
+def test_what_only_one_of_both_files_has_is_reported(files, capsys):
+    (files / "groups").write_text("q1 x\nq9 x\n")
+    err = out(capsys, "b_1.run", MEASURE, "--by", "groups").err
+    assert "groups: queries which the qrels lack: 1 (q9)" in err
+    assert "groups: queries in no group: 2 (q2, q3)" in err
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("q1\n", "groups, line 1: must be a query and its group"),
+        ("q1 a\nq1 b\n\nq1 a\n", "groups, line 4: the query 'q1' is in the group 'a' since line 1"),
+        ("x a\n", "none of its queries is in the qrels: 'x' here, 'q1' there"),
+        ("%FF a\n", "groups, line 1: the query '%FF' is not percent-encoded"),
+        ("", "groups: the file is empty"),
+        ("# nothing\n", "groups: the file contains only comments"),
+    ],
+)
+def test_a_malformed_file_of_groups_is_one_line(files, capsys, content, said):
+    (files / "groups").write_text(content)
+    assert said in out(capsys, "a.run", MEASURE, "--by", "groups", code=1).err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--by", "length:30,10"], "--by length:30,10: write length:10,30"),
+        (["--by", "length:x"], "write length:10,30"),
+        (["-q", "--format", "latex"], "not in --format latex"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(files, capsys, arguments, said):
+    assert said in out(capsys, "a.run", MEASURE, *arguments, code=2).err
+
+
+def test_every_character_that_latex_or_markdown_would_read_is_escaped():
+    lines = list(write([["x"], [Cell(r"a&b_c%d$e#f{g}~h^i\j", best=True)]], "latex"))
+    assert lines[-2] == (
+        r"\textbf{a\&b\_c\%d\$e\#f\{g\}\textasciitilde{}h\textasciicircum{}i\textbackslash{}j} \\"
+        "\n"
+    )
+    assert list(write([["a|b"], ["<i>*"]], "markdown"))[::2] == ["| a\\|b |\n", "| \\<i>\\* |\n"]
