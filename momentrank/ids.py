@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
+from numbers import Integral, Real
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -19,7 +20,22 @@ _INTEGER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 _NUMBERED = 2**52
 """Integers below this are ids themselves; those from here to 2**53, the largest that a float holds,
 stand for other ids."""
+_WHOLE = 2**53
+"""Up to this, every integer is a float of its own."""
 _KEPT = "!\"#$&'()*+,/:;<=>?@[]\\^`{|}~"
+
+
+def id_text(value: object) -> str | None:
+    """Return a text or a whole number as an id; None for null and everything else.
+
+    Whole floats are integers: one missing value turns a frame's column of integers into floats.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return str(int(value))
+    is_whole = isinstance(value, Real) and float(value).is_integer() and abs(value) <= _WHOLE
+    return str(int(value)) if is_whole and not isinstance(value, bool) else None
 
 
 def encode_id(text: str) -> str:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentrank.errors import MomentRankError
+from momentrank.ids import id_text
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,8 +228,21 @@ def _columns(frame: "pd.DataFrame", names: Sequence[str]) -> list[Any]:
     missing = [name for name in names if name not in frame]
     if missing:
         raise SegmentError(0, f"the frame has no column {missing[0]!r}")
-    ids = [frame[name].astype(str).tolist() for name in names[:2]]
+    ids = [read_ids(frame[name].tolist(), name) for name in names[:2]]
     return [*ids, *(frame[name].to_numpy() for name in names[2:])]
+
+
+def read_ids(values: Sequence[object], name: str) -> list[str]:
+    """Return a column of ids as texts; whole numbers are integers.
+
+    Raises:
+        SegmentError: a value is null, empty, or neither a text nor a whole number.
+    """
+    texts = [id_text(value) for value in values]
+    if not all(texts):
+        row = next(row for row, text in enumerate(texts) if not text)
+        raise SegmentError(row, f"the {name} must be a text or an integer, not {values[row]!r}")
+    return list(filter(None, texts))
 
 
 def qrels_frame(qrels: Segments) -> "pd.DataFrame":

@@ -31,7 +31,10 @@ def run(options: argparse.Namespace) -> int:
     if options.out.exists() and options.out.samefile(options.file):
         raise UsageError(f"{options.out}: input and output must be different files")
     kind = formats.describe(
-        options.file, time=inputs.read_time_option(options), corpus=options.corpus
+        options.file,
+        time=inputs.read_time_option(options),
+        columns=options.columns,
+        corpus=options.corpus,
     ).kind
     if kind == "qrels":
         formats.write_qrels(options.out, inputs.load_qrels(options, options.file), options.to)

@@ -49,6 +49,10 @@ def add_times(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--time", choices=formats.TIMES,
                         help="unit of times in text files; mm.ss is MediaEval's minutes.seconds"
                              " (the default with --convention sh-eval)")  # fmt: skip
+    parser.add_argument("--columns", metavar="NAMES",
+                        help="names of a text run's columns, in order, of which query_id, video_id,"
+                             " start, end, rank and score are needed and others are skipped:"
+                             " 'query_id Q0 video_id start end jump_in rank score'")  # fmt: skip
     parser.add_argument("--corpus", type=Path, metavar="FILE",
                         help="video_corpus.json, for runs with video indices")  # fmt: skip
 
@@ -125,6 +129,7 @@ def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) 
         path,
         fmt=options.run_format,
         time=read_time_option(options),
+        columns=options.columns,
         corpus=options.corpus,
         depth=depth,
         warn=warn,

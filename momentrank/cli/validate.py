@@ -27,7 +27,10 @@ def run(options: argparse.Namespace) -> int:
     for path in options.files:
         try:
             content = formats.describe(
-                path, time=inputs.read_time_option(options), corpus=options.corpus
+                path,
+                time=inputs.read_time_option(options),
+                columns=options.columns,
+                corpus=options.corpus,
             )
         except MomentRankError as exc:
             sys.stderr.write(f"momentrank: {exc}\n")

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.formats.source import Place, abbreviate
-from momentrank.ids import is_utf8
+from momentrank.ids import id_text, is_utf8
 from momentrank.segments import Floats
 
 _NAMES = {list: "a list", dict: "an object", str: "a text", int: "an integer", float: "a number"}
@@ -92,10 +92,13 @@ class Column(NamedTuple):
             self.refuse(wrong, "must be a number")
 
     def ids(self) -> list[str]:
-        """Return the values (integers or texts) as ids."""
+        """Return the values (integers, whole floats or texts) as ids."""
         texts: list[str] = self.values
         if set(map(type, texts)) != {str}:
-            texts = list(map(str, self.require(int, str).values))
+            read = list(map(id_text, self.values))
+            wrong = (text is None for text in read)
+            self.refuse(wrong, "must be an integer or a text")
+            texts = [text or "" for text in read]
         distinct = set(texts)
         if "" in distinct:
             self.refuse((not text for text in texts), "an id must be a non-empty text")

@@ -10,7 +10,7 @@ from momentrank.formats.column import Column
 from momentrank.formats.json_qrels import spread
 from momentrank.formats.source import Place
 from momentrank.formats.table import Table
-from momentrank.formats.videos import name_videos
+from momentrank.formats.videos import name_videos, whole_numbers
 
 Corpus = Mapping[int, str] | None
 
@@ -83,9 +83,10 @@ def _video_names(records: Column) -> dict[int, str]:
         raise records.place(1).error("a second object; the format allows only one")
     names = list(records.values[0])
     indices = list(records.values[0].values())
-    column = Column(indices, lambda row: records.place(0).key(names[row])).require(int)
-    column.distinct_ids()  # an index must name one video
-    return dict(zip(indices, names, strict=True))
+    column = Column(indices, lambda row: records.place(0).key(names[row]))
+    numbers = whole_numbers(column)
+    column._replace(values=numbers).distinct_ids()  # an index must name one video
+    return dict(zip(numbers, names, strict=True))
 
 
 def read_qvhighlights(records: Column, depth: int | None, _: Corpus) -> Table:

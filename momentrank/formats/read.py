@@ -3,10 +3,11 @@
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
+from momentrank.formats.column import Column
 from momentrank.formats.json_text import read_records
 from momentrank.formats.registry import (
     QRELS,
@@ -32,12 +33,27 @@ if TYPE_CHECKING:
 Warn = Callable[[str], None]
 
 
+class ReadOptions(NamedTuple):
+    """How to read a file; see `load_qrels` and `load_run`."""
+
+    fmt: str | None = None
+    time: Time = "seconds"
+    columns: str | None = None
+    corpus: Path | str | None = None
+    depth: int | None = None
+
+
 def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=2)
 
 
 def load_qrels(
-    path: Path | str, *, fmt: str | None = None, time: Time = "seconds", warn: Warn = _warn
+    path: Path | str,
+    *,
+    fmt: str | None = None,
+    time: Time = "seconds",
+    columns: str | None = None,
+    warn: Warn = _warn,
 ) -> Segments:
     """Read judged segments.
 
@@ -45,30 +61,29 @@ def load_qrels(
         path: the file, compressed by gzip or not.
         fmt: one of `QRELS_FORMATS`; detected from the content by default.
         time: the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds.
+        columns: the names of a text file's columns (`momentrank.formats.layouts.NAMES`).
         warn: called with each warning, a line of text.
 
     Raises:
         FormatError: the file is malformed; with the line or the path in the JSON.
-        UsageError: the format does not exist, or `time` does not apply to it.
+        UsageError: the format does not exist, or `time` or `columns` does not apply to it.
     """
     check_format(fmt, QRELS_FORMATS)
+    options = ReadOptions(fmt, time, columns)
     with pause_collector():
-        table = qrels_table(read_source(Path(path)), fmt, time)
+        table = qrels_table(read_source(Path(path)), options)
         segments = table.qrels()
         if message := table.contradiction():
             warn(message)
         return segments
 
 
-def qrels_table(source: Source, fmt: str | None, time: Time) -> Table:
+def qrels_table(source: Source, options: ReadOptions) -> Table:
     """Return the table of a qrels file; for errors, see `load_qrels`."""
-    _check_time(source, fmt, time)
-    if is_text(source, fmt):
-        return text.read_qrels(source, time)
-    if fmt is None and not is_json(source):
-        raise unknown(source, "qrels")
-    records = read_records(source)
-    one = _by_name(QRELS, fmt) or choose_format(source, records, "qrels")
+    if _read_as_text(source, options):
+        return text.read_qrels(source, options.time, options.columns)
+    records = _read_records(source, options, "qrels")
+    one = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
     return _with_queries(source, one.read(records, None, None))
 
 
@@ -77,6 +92,7 @@ def load_run(  # noqa: PLR0913  (the options of a command)
     *,
     fmt: str | None = None,
     time: Time = "seconds",
+    columns: str | None = None,
     corpus: Path | str | None = None,
     depth: int | None = None,
     warn: Warn = _warn,
@@ -87,35 +103,56 @@ def load_run(  # noqa: PLR0913  (the options of a command)
         path: the file, compressed by gzip or not.
         fmt: one of `RUN_FORMATS`; detected from the content by default.
         time: the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds.
+        columns: the names of a text file's columns (`momentrank.formats.layouts.NAMES`).
         corpus: the `video_corpus.json` that a run's video indices refer to.
         depth: how many results of each query to read.
         warn: called with each warning, a line of text.
 
     Raises:
         FormatError: the file is malformed; with the line or the path in the JSON.
-        UsageError: the format does not exist, or `time` does not apply to it.
+        UsageError: the format does not exist, or `time` or `columns` does not apply to it.
     """
     check_format(fmt, RUN_FORMATS)
+    options = ReadOptions(fmt, time, columns, corpus, depth)
     with pause_collector():
-        table = run_table(read_source(Path(path)), fmt, time, corpus, depth)
+        table = run_table(read_source(Path(path)), options)
         run = table.run()
-        warn_of_repeated_ranks(table, warn)
+    for note in table.notes:
+        warn(note)
     return run
 
 
-def run_table(
-    source: Source, fmt: str | None, time: Time, corpus: Path | str | None, depth: int | None
-) -> Table:
+def run_table(source: Source, options: ReadOptions) -> Table:
     """Return the table of a run file; for errors, see `load_run`."""
-    _check_time(source, fmt, time)
-    if is_text(source, fmt):
-        return text.read_run(source, time, depth)
-    if fmt is None and not is_json(source):
-        raise unknown(source, "run")
-    records = read_records(source)
-    one = _by_name(RUNS, fmt) or choose_format(source, records, "run")
-    videos = None if corpus is None else read_corpus(Path(corpus))
-    return _with_queries(source, one.read(records, depth, videos))
+    if _read_as_text(source, options):
+        return text.read_run(source, options.time, options.depth, options.columns)
+    records = _read_records(source, options, "run")
+    one = _by_name(RUNS, options.fmt) or choose_format(source, records, "run")
+    videos = None if options.corpus is None else read_corpus(Path(options.corpus)).names
+    return _with_queries(source, one.read(records, options.depth, videos))
+
+
+def _read_as_text(source: Source, options: ReadOptions) -> bool:
+    """Tell whether a file is read as lines of fields, after a check of the options."""
+    as_text = is_text(source, options.fmt) or (
+        options.columns is not None and options.fmt is None and not is_json(source)
+    )
+    if options.time not in TIMES:
+        known = ", ".join(TIMES)
+        raise UsageError(f"{options.time!r} is not a valid time, must be one of {known}")
+    if not as_text and is_json(source):
+        if options.time != "seconds":
+            reason = "is only for text files; for JSON use --time seconds"
+            raise UsageError(f"{source.path}: --time {options.time} {reason}")
+        if options.columns is not None:
+            raise UsageError(f"{source.path}: --columns is only for text files")
+    return as_text
+
+
+def _read_records(source: Source, options: ReadOptions, kind: Literal["qrels", "run"]) -> Column:
+    if options.fmt is None and not is_json(source):
+        raise unknown(source, kind)
+    return read_records(source)
 
 
 def _with_queries(source: Source, table: Table) -> Table:
@@ -125,32 +162,20 @@ def _with_queries(source: Source, table: Table) -> Table:
     return table
 
 
-def warn_of_repeated_ranks(table: Table, warn: Warn) -> None:
-    """Warn if a query has the same rank twice."""
-    if table.repeated:
-        count, first = table.repeated
-        ties = f"{count} such lines; ties keep the file's order"
-        warn(str(first.error(f"the rank appears twice in its query ({ties})")))
-
-
 def _by_name(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | None:
     return next((one for one in formats if one.name == fmt), None)
 
 
-def _check_time(source: Source, fmt: str | None, time: Time) -> None:
-    if time not in TIMES:
-        raise UsageError(f"{time!r} is not a valid time, must be one of {', '.join(TIMES)}")
-    if time != "seconds" and not is_text(source, fmt) and is_json(source):
-        raise UsageError(
-            f"{source.path}: --time {time} is only for text files; for JSON use --time seconds"
-        )
-
-
 def read_qrels(
-    path: Path | str, *, fmt: str | None = None, time: Time = "seconds"
+    path: Path | str,
+    *,
+    fmt: str | None = None,
+    time: Time = "seconds",
+    columns: str | None = None,
+    warn: Warn = _warn,
 ) -> "pd.DataFrame":
     """Read qrels as a frame `query_id, video_id, start, end, level`; see `load_qrels`."""
-    return qrels_frame(load_qrels(path, fmt=fmt, time=time))
+    return qrels_frame(load_qrels(path, fmt=fmt, time=time, columns=columns, warn=warn))
 
 
 def read_run(  # noqa: PLR0913  (as `load_run`)
@@ -158,10 +183,11 @@ def read_run(  # noqa: PLR0913  (as `load_run`)
     *,
     fmt: str | None = None,
     time: Time = "seconds",
+    columns: str | None = None,
     corpus: Path | str | None = None,
     depth: int | None = None,
     warn: Warn = _warn,
 ) -> "pd.DataFrame":
     """Read a run as a frame `query_id, video_id, start, end, rank, score`; see `load_run`."""
-    run = load_run(path, fmt=fmt, time=time, corpus=corpus, depth=depth, warn=warn)
+    run = load_run(path, fmt=fmt, time=time, columns=columns, corpus=corpus, depth=depth, warn=warn)
     return run_frame(run)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from momentrank.errors import UsageError
-from momentrank.formats import json_qrels, json_runs, text
+from momentrank.formats import json_qrels, json_runs, text, videos
 from momentrank.formats.column import Column
 from momentrank.formats.documents import DocumentKind
 from momentrank.formats.json_runs import Corpus
@@ -154,8 +154,7 @@ def is_training(records: Column) -> bool:
 
 def is_corpus(records: Column) -> bool:
     """Tell a video corpus, `{name: [duration, index]}`, by its first value."""
-    first = next(iter(_first(records).values()), None)
-    return isinstance(first, list) and len(first) == 2 and type(first[1]) is int  # noqa: PLR2004  (two)
+    return videos.is_corpus(_first(records))
 
 
 def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]) -> JsonFormat:

@@ -9,18 +9,11 @@ from momentrank.formats.source import Place
 from momentrank.segments import Floats, SegmentError, Segments, build_qrels, build_run
 
 
-class Repeated(NamedTuple):
-    """The number of lines that repeat a rank of their query, and the first one."""
-
-    lines: int
-    first: Place
-
-
 class Table(NamedTuple):
     """The segments of a file as columns, in file order.
 
-    `queries` are the distinct ids of a file in which queries may have no segments. `ranks` and
-    `repeated` are those of a file with ranks.
+    `queries` are the distinct ids of a file in which queries may have no segments. `ranks` are
+    those of a file with ranks. `notes` are what the user should be told, a line each.
     """
 
     query: Sequence[str]
@@ -31,7 +24,7 @@ class Table(NamedTuple):
     place: Callable[[int], Place]
     queries: list[str] | None = None
     ranks: Floats | None = None
-    repeated: Repeated | None = None
+    notes: Sequence[str] = ()
 
     def qrels(self) -> Segments:
         """Return the table as judged segments.

@@ -1,7 +1,7 @@
 """Segments as lines of fields separated by spaces: `q Q0 video start end ...`.
 
-Qrels have 6 fields; runs have 8, 7 without the tag, or 9 with MediaEval's jump-in time. The first
-line decides for the whole file. Ids are percent-encoded. Blank lines and comments (#) are skipped.
+Qrels have 6 fields; runs have 7 to 9 (`momentrank.formats.layouts`), the same number in every
+line. Ids are percent-encoded. Blank lines and comments (#) are skipped.
 """
 
 import re
@@ -11,20 +11,22 @@ from typing import Literal
 import numpy as np
 
 from momentrank.formats.fields import NUMBER, Lines, column, floats, ids, minutes
+from momentrank.formats.layouts import (
+    BY_WIDTH,
+    JUMP_IN,
+    QRELS,
+    RUNS,
+    WIDEST,
+    choose_run_layout,
+    parse_columns,
+)
 from momentrank.formats.source import FormatError, Place, Source
-from momentrank.formats.table import Repeated, Table
+from momentrank.formats.table import Table
 from momentrank.ids import encode_id
 from momentrank.segments import Floats, Ints, Segments
 
 Time = Literal["seconds", "mm.ss"]
 TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
-
-QRELS = "query_id Q0 video_id start end level"
-_RUN = "query_id Q0 video_id start end rank score"
-_JUMP_IN = "query_id Q0 video_id start end jump_in rank score tag"
-_RUNS = {7: _RUN, 8: f"{_RUN} tag", 9: _JUMP_IN}
-LAYOUTS = {6: QRELS, **_RUNS}
-_WIDEST = max(LAYOUTS)
 
 
 def is_comment(line: str) -> bool:
@@ -37,7 +39,7 @@ def first_fields(text: str) -> list[str]:
 
     At most one more than a line can have: a line of JSON may be the whole file.
     """
-    lines = (line.split(None, _WIDEST) for line in _split_lines(text) if not is_comment(line))
+    lines = (line.split(None, WIDEST) for line in _split_lines(text) if not is_comment(line))
     return next(filter(None, lines), [])
 
 
@@ -53,7 +55,7 @@ def _split_lines(text: str) -> Iterable[str]:
 def is_segments(text: str) -> bool:
     """Tell whether the first line is a segment."""
     fields = first_fields(text)
-    if len(fields) not in LAYOUTS:
+    if len(fields) not in BY_WIDTH:
         return False
     # An id may begin like JSON, but in JSON no space separates two numbers.
     return fields[0][0] not in "[{" or all(map(NUMBER.fullmatch, fields[3:5]))
@@ -88,38 +90,61 @@ def _places(source: Source, fields: list[list[str]]) -> Callable[[int], Place]:
     return place
 
 
-def read_qrels(source: Source, time: Time = "seconds") -> Table:
-    """Read lines `query_id Q0 video_id start end level`.
+def read_qrels(source: Source, time: Time = "seconds", columns: str | None = None) -> Table:
+    """Read lines `query_id Q0 video_id start end level`, or as `columns` names them.
 
     Raises:
         FormatError: a line is malformed.
+        UsageError: `columns` has no level.
     """
     lines = read_lines(source)
-    if lines.width in _RUNS:
+    if columns is not None:
+        return _table(lines, _given(lines, columns, "level"), "level", time)
+    if lines.width in RUNS:
         raise _not(lines, "a run, not qrels", f"qrels have 6: {QRELS}")
-    if lines.width not in LAYOUTS:
+    if lines.width not in BY_WIDTH:
         raise _not(lines, "not qrels", f"which have 6: {QRELS}")
     return _table(lines, QRELS, "level", time)
 
 
-def read_run(source: Source, time: Time = "seconds", depth: int | None = None) -> Table:
+def read_run(
+    source: Source,
+    time: Time = "seconds",
+    depth: int | None = None,
+    columns: str | None = None,
+) -> Table:
     """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
 
     Of lines beyond the first `depth` of their query, only the rank is read.
 
     Raises:
         FormatError: a line is malformed.
+        UsageError: `columns` has no rank or no score.
     """
     lines = read_lines(source)
-    wanted = f"a run has 7, 8 or 9: {_RUN} [tag], or {_JUMP_IN}"
-    if lines.width not in _RUNS:
-        raise _not(lines, "qrels, not a run" if lines.width in LAYOUTS else "not a run", wanted)
-    layout = LAYOUTS[lines.width]
+    if columns is None and lines.width not in RUNS:
+        wanted = f"a run has 7, 8 or 9: {RUNS[8]}, {JUMP_IN}, or both"
+        raise _not(lines, "qrels, not a run" if lines.width in BY_WIDTH else "not a run", wanted)
+    layout = (
+        choose_run_layout(lines) if columns is None else _given(lines, columns, "rank", "score")
+    )
     ranks = floats(lines, layout, "rank")
     rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
     table = _table(lines if depth is None else _some(lines, rows), layout, "score", time)
-    repeated = Repeated(len(twice), lines.place(twice[0])) if twice else None
-    return table._replace(ranks=ranks[rows], repeated=repeated)
+    notes = [f"{source.path}: read as `{layout}`"] if columns is None and layout == JUMP_IN else []
+    if twice:
+        ties = f"{len(twice)} such lines; ties keep the file's order"
+        reason = f"the rank appears twice in its query ({ties})"
+        notes.append(str(lines.place(twice[0]).error(reason)))
+    return table._replace(ranks=ranks[rows], notes=notes)
+
+
+def _given(lines: Lines, columns: str, *needed: str) -> str:
+    """Return the layout that the user names."""
+    layout = parse_columns(columns, *needed)
+    if lines.width != (named := len(layout.split())):
+        raise lines.place(0).error(f"{lines.width} columns, where --columns names {named}")
+    return layout
 
 
 def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.formats import text, trec
+from momentrank.formats import layouts, text, trec
 from momentrank.formats.column import Column
 from momentrank.formats.documents import detect_document
 from momentrank.formats.json_text import read_records
-from momentrank.formats.read import qrels_table, run_table, warn_of_repeated_ranks
+from momentrank.formats.read import ReadOptions, qrels_table, run_table
 from momentrank.formats.registry import (
     SEGMENTS,
     Kind,
@@ -57,7 +57,11 @@ class Description(NamedTuple):
 
 
 def describe(
-    path: Path | str, *, time: Time = "seconds", corpus: Path | str | None = None
+    path: Path | str,
+    *,
+    time: Time = "seconds",
+    columns: str | None = None,
+    corpus: Path | str | None = None,
 ) -> Description:
     """Check a file of any kind and format, and describe it.
 
@@ -66,19 +70,24 @@ def describe(
     Raises:
         FormatError: the file is malformed, or of no known format.
     """
+    options = ReadOptions(time=time, columns=columns, corpus=corpus)
     with pause_collector():
         source = read_source(Path(path), empty=EMPTY)
         if not source.text.strip():
             return _empty(SEGMENTS)
-        if is_text(source, None):
-            fields = len(text.first_fields(source.text))
-            kind: Kind = "qrels" if fields == 6 else "run"  # noqa: PLR2004  (a run has eight)
-            return _describe_segments(kind, SEGMENTS, source, time, corpus)
+        if is_text(source, None) or (columns is not None and not is_json(source)):
+            kind = _text_kind(source, columns)
+            return _describe_segments(kind, SEGMENTS, source, options)
         if trec.is_trec(source):
             return _describe_moments(trec.read_qrels(source))
         if not is_json(source):
             raise unknown(source)
-        return _describe_json(source, read_records(source), time, corpus)
+        return _describe_json(source, read_records(source), options)
+
+
+def _text_kind(source: Source, columns: str | None) -> Kind:
+    names = columns or layouts.BY_WIDTH[len(text.first_fields(source.text))]
+    return "qrels" if "level" in names else "run"
 
 
 def _empty(fmt: str) -> Description:
@@ -90,9 +99,7 @@ def _describe_moments(lines: trec.Judged) -> Description:
     return Description("qrels", "trec", len(set(lines.query)), len(lines.level), counts, [])
 
 
-def _describe_json(
-    source: Source, records: Column, time: Time, corpus: Path | str | None
-) -> Description:
+def _describe_json(source: Source, records: Column, options: ReadOptions) -> Description:
     if not records.values:
         return _empty("json")
     if is_training(records):
@@ -101,9 +108,9 @@ def _describe_json(
         kind, one = detected
         if kind == "qrels" and one.name == "tvr-ranking":
             _check_release(records)
-        return _describe_segments(kind, one.name, source, time, corpus)
+        return _describe_segments(kind, one.name, source, options)
     if is_corpus(records):
-        videos = len(parse_corpus(records))
+        videos = len(parse_corpus(records).durations)
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
     if document := detect_document(records.values[0]):
         number = document.check(Place(source.path), records.values[0])
@@ -111,20 +118,19 @@ def _describe_json(
     raise unknown(source, records=records)
 
 
-def _describe_segments(
-    kind: Kind, fmt: str, source: Source, time: Time, corpus: Path | str | None
-) -> Description:
+def _describe_segments(kind: Kind, fmt: str, source: Source, options: ReadOptions) -> Description:
+    options = options._replace(fmt=fmt)
     remarks: list[str] = []
     if kind == "qrels":
-        table = qrels_table(source, fmt, time)
+        table = qrels_table(source, options)
         segments = table.qrels()
         remarks += filter(None, [table.contradiction()])
         levels, counts = np.unique(segments.value, return_counts=True)
         by_level = dict(zip(map(int, levels.tolist()), counts.tolist(), strict=True))
     else:
-        table = run_table(source, fmt, time, corpus, None)
+        table = run_table(source, options)
         segments, by_level = table.run(), {}
-        warn_of_repeated_ranks(table, remarks.append)
+        remarks += table.notes
     remarks += _oddities(table, segments)
     return Description(kind, fmt, len(segments.queries), len(segments.query), by_level, remarks)
 

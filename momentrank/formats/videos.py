@@ -1,52 +1,91 @@
-"""A video corpus, `{video name: [duration, index]}`: it resolves video indices in runs."""
+"""A video corpus, `{video name: [duration, index]}`, as it is or by split as TVR's own.
+
+It resolves video indices in runs, and tells how long the videos are. Indices may start anywhere
+and have gaps: those published with TVR-Ranking are a part of TVR's.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from momentrank.formats.column import Column
 from momentrank.formats.json_text import read_records
-from momentrank.formats.source import read_source
+from momentrank.formats.source import Place, read_source
 
 
-def read_corpus(path: Path) -> dict[int, str]:
-    """Return the name of each video by its index.
+class VideoCorpus(NamedTuple):
+    """The name of each video by its index, and its duration in seconds by its name."""
+
+    names: dict[int, str]
+    durations: dict[str, float]
+
+
+def read_corpus(path: Path) -> VideoCorpus:
+    """Return the names and durations of videos.
 
     Raises:
-        FormatError: the file is malformed, or the indices are not 0, 1, ..., each once.
+        FormatError: the file is malformed, or an index is negative or appears twice.
     """
     return parse_corpus(read_records(read_source(path)))
 
 
-def parse_corpus(records: Column) -> dict[int, str]:
-    """Return the name of each video by its index, from the one record of such a file.
+def parse_corpus(records: Column) -> VideoCorpus:
+    """Return the names and durations of videos, from the one record of such a file.
 
     Raises:
-        FormatError: a duration is not in seconds, or the indices are not 0, 1, ..., each once.
+        FormatError: a duration is not in seconds, or an index is negative or appears twice.
     """
     corpus = records.require(dict).values[0] if len(records.values) == 1 else {}
-    names = list(corpus)
-    if not names:
+    if not corpus:
         reason = "not a video corpus {video_name: [duration, index]}"
         raise records.place(0)._replace(line=None, trail="").error(reason)
-    column = Column(list(corpus.values()), lambda row: records.place(0).key(names[row]))
-    Column(names, column.place).ids()
-    duration, index = column.parts("duration index")
+    places, entries = _entries(records.place(0), corpus)
+    names = Column([name for name, _ in entries], places.__getitem__).distinct_ids()
+    values = Column([entry for _, entry in entries], places.__getitem__)
+    duration, index = values.parts("duration index")
     lengths = duration.numbers()
     duration.refuse((~np.isfinite(lengths) | (lengths < 0)).tolist(), "must be a number of seconds")
-    _refuse_gaps(index)
-    return dict(zip(index.values, names, strict=True))
+    numbers = whole_numbers(index)
+    index.refuse((number < 0 for number in numbers), "must be an index, 0 or more")
+    index._replace(values=numbers).distinct_ids()
+    return VideoCorpus(
+        dict(zip(numbers, names, strict=True)), dict(zip(names, lengths.tolist(), strict=True))
+    )
 
 
-def _refuse_gaps(index: Column) -> None:
-    indices = index.require(int).values
-    count = len(indices)
-    index.refuse((not 0 <= i < count for i in indices), f"must be an index from 0 to {count - 1}")
-    index.distinct_ids()
+def _entries(
+    place: Place, corpus: Mapping[str, Any]
+) -> tuple[list[Place], list[tuple[str, object]]]:
+    """Return the place, name and value of each video, those of all splits if there are splits."""
+    splits = {name: part for name, part in corpus.items() if isinstance(part, dict)}
+    if len(splits) < len(corpus):
+        return [place.key(name) for name in corpus], list(corpus.items())
+    places = [place.key(split).key(name) for split, part in splits.items() for name in part]
+    return places, [entry for part in splits.values() for entry in part.items()]
 
 
-def name_videos(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
+def is_corpus(record: Mapping[str, Any]) -> bool:
+    """Tell a video corpus by its first value, `[duration, index]`."""
+    first = next(iter(record.values()), None)
+    if isinstance(first, dict):
+        first = next(iter(first.values()), None)
+    return isinstance(first, list) and len(first) == 2 and type(first[1]) is int  # noqa: PLR2004  (two)
+
+
+def whole_numbers(column: Column) -> list[int]:
+    """Return integers; those that a model wrote as floats are integers, too.
+
+    Raises:
+        FormatError: a value is not a whole number.
+    """
+    wrong = (type(value) not in {int, float} or value % 1 != 0 for value in column.values)
+    column.refuse(wrong, "must be an integer")
+    return list(map(int, column.values))
+
+
+def name_videos(videos: Column, names: Mapping[int, str] | None) -> list[str]:
     """Return the videos of a column of names, or of indices in a corpus.
 
     Raises:
@@ -54,12 +93,12 @@ def name_videos(videos: Column, corpus: Mapping[int, str] | None) -> list[str]:
     """
     if set(map(type, videos.values)) <= {str}:
         return videos.ids()
-    is_index = [type(video) is int for video in videos.require(str, int).values]
-    if corpus is None:
+    is_index = [type(video) is not str for video in videos.require(str, int, float).values]
+    if names is None:
         reason = "the video is an index: pass --corpus video_corpus.json"
         raise videos.place(is_index.index(True)).error(reason)
     pairs = list(zip(videos.values, is_index, strict=True))
-    missing = (numbered and video not in corpus for video, numbered in pairs)
+    missing = (numbered and video not in names for video, numbered in pairs)
     videos.refuse(missing, "must be an index of the video corpus")
-    names = [corpus[video] if numbered else video for video, numbered in pairs]
-    return Column(names, videos.place).ids()
+    named = [names[video] if numbered else video for video, numbered in pairs]
+    return Column(named, videos.place).ids()

@@ -160,14 +160,37 @@ def test_videos_by_index(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "corpus",
+    [
+        '{"v": [9, 2179], "w": [9.5, 21792], "x": [1, 0]}',
+        '{"v": [9, 2179.0], "w": [9.5, 21792]}',
+        '{"train": {"v": [9, 2179]}, "val": {"w": [9.5, 21792]}, "test": {}}',
+    ],
+    ids=["gaps", "float", "splits"],
+)
+@pytest.mark.parametrize("written", [int, float])
+def test_a_corpus_may_be_a_part_of_another_and_number_its_videos_so(tmp_path, corpus, written):
+    index = {"v": written(2179), "w": written(21792)}
+    predictions = json.loads(PREDICTIONS)
+    for record in predictions:
+        record["predictions"] = [[index[row[0]], *row[1:]] for row in record["predictions"]]
+    path = file_of(tmp_path, json.dumps(predictions))
+    assert rows_of(load_run(path, corpus=file_of(tmp_path, corpus, "corpus"))) == RANKED
+
+
+@pytest.mark.parametrize(
     ("corpus", "message"),
     [
         ('{"v": [9, 0], "w": [9, 0]}', "w\\[1\\]: '0' appears twice"),
-        ('{"v": [9, 0], "w": [9, 2]}', "w\\[1\\]: must be an index from 0 to 1, not 2"),
+        ('{"v": [9, 0], "w": [9, -1]}', "w\\[1\\]: must be an index, 0 or more, not -1"),
+        ('{"a": {"v": [9, 0]}, "b": {"w": [9, 0]}}', "b.w\\[1\\]: '0' appears twice"),
+        ('{"a": {"v": [9, 0]}, "b": {"v": [9, 1]}}', "b.v: 'v' appears twice"),
         ('{"v": [9, 0], "w": [9]}', r"w: must be \[duration, index\], not \[9\]"),
         ('{"v": [9, 0], "w": ["9", 1]}', "w\\[0\\]: must be a number, not '9'"),
         ('{"v": [9, 0], "w": [-9, 1]}', "w\\[0\\]: must be a number of seconds, not -9"),
-        ('{"v": [9, 0], "w": [9, 1.0]}', "w\\[1\\]: must be an integer, not 1.0"),
+        ('{"v": [9, 0], "w": [9, 1.5]}', "w\\[1\\]: must be an integer, not 1.5"),
+        ('{"v": [9, 0], "w": [9, null]}', "w\\[1\\]: must be an integer, not None"),
+        ('{"v": [9, 0], "w": [9, NaN]}', "w\\[1\\]: must be an integer, not nan"),
         ('{"v": [9, 0], "w w": 7}', '\\["w w"\\]: must be a list, not 7'),
         ('{"v": [9, 0], "v": [9, 1]}', "the key 'v' appears twice in one object"),
         ("[]", "not a video corpus"),
@@ -228,8 +251,13 @@ def test_a_malformed_moment_is_an_error_with_its_place(tmp_path, changes, messag
     assert str(caught.value).startswith(f"{path}, line 2: relevant_moment[1]{message}")
 
 
+def test_a_whole_float_is_the_integer_that_it_stands_for(tmp_path):
+    records = [qrels_with() | {"query_id": 7.0}]
+    assert load_qrels(file_of(tmp_path, json.dumps(records))).queries == ["7"]
+
+
 BAD_RECORDS = [
-    ({"query_id": 1.0}, "].query_id: must be an integer or a text, not 1.0"),
+    ({"query_id": 1.5}, "].query_id: must be an integer or a text, not 1.5"),
     ({"query_id": True}, "].query_id: must be an integer or a text, not True"),
     ({"query_id": None}, "].query_id: must be an integer or a text, not None"),
     ({"query_id": ""}, "].query_id: an id must be a non-empty text, not ''"),

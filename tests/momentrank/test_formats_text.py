@@ -58,6 +58,98 @@ def test_a_run_of_7_8_or_9_columns(tmp_path, run, name):
     ]
 
 
+JUMPS = [
+    "q Q0 v 10 20 10 1 0.5\nq Q0 v 30.5 40 30.5 2 0.4\n",
+    "q Q0 v 10 20 12.5 2 0.5\nq Q0 v 30 40 33 1 0.4\n",
+    "q Q0 v 10 20 10.0 1 5\n",
+    "q Q0 v 10 20 12 1 0.5\nq Q0 v 30 40 33 2 0.4\np Q0 v 30 40 33 1 1e-3\n",
+    "q Q0 v 10 20 12 0 3\nq Q0 v 30 40 33 1 2\n",
+]
+
+
+@pytest.mark.parametrize("run", JUMPS)
+def test_8_columns_without_a_tag_are_known_by_their_content(tmp_path, run):
+    told = []
+    found = load_run(file_of(tmp_path, run), warn=told.append)
+    rows = [line.split() for line in run.splitlines()]
+    rows = sorted(rows, key=lambda row: (row[0] != rows[0][0], int(row[6])))
+    assert rows_of(found) == [
+        (row[0], row[2], float(row[3]), float(row[4]), float(row[7])) for row in rows
+    ]
+    assert told == [f"{tmp_path}/file: read as `query_id Q0 video_id start end jump_in rank score`"]
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        "q Q0 v 10 20 1 0.5 7\nq Q0 v 10 20 2 0.25 7\n",
+        "q Q0 v 10 20 1 3 2024\nq Q0 v 10 20 2 2 2024\n",
+        "q Q0 v 1 20 1 0.5 7\n",
+        "q Q0 v 1 20 1 0.5 run\n",
+        "q Q0 v 1 20 1.0 5 1e\n",
+    ],
+)
+def test_a_tag_may_be_a_number(tmp_path, run):
+    found = load_run(file_of(tmp_path, run), warn=pytest.fail)
+    assert found.value.tolist() == [float(line.split()[6]) for line in run.splitlines()]
+
+
+AMBIGUOUS = [
+    "q Q0 v 10 20 1 1 1\nq Q0 v 30 40 2 2 1\n",
+    "q Q0 v 10 20 12 7 1\nq Q0 v 30 40 33 5 1\n",
+    "q Q0 v 10 20 1.5 2.5 1\n",
+]
+
+
+@pytest.mark.parametrize("run", AMBIGUOUS)
+def test_what_may_be_both_is_refused_unless_the_columns_are_named(tmp_path, run):
+    path = file_of(tmp_path, run)
+    with pytest.raises(FormatError, match=r"file, line 1: 8 columns may be .*--columns 'query_id"):
+        load_run(path)
+    tagged = load_run(path, columns="query_id,Q0,video_id,start,end,rank,score,tag")
+    jump = load_run(path, columns="query_id Q0 video_id start end jump_in rank score")
+    fields = [line.split() for line in run.splitlines()]
+    assert sorted(tagged.value.tolist()) == sorted(float(row[6]) for row in fields)
+    assert sorted(jump.value.tolist()) == sorted(float(row[7]) for row in fields)
+
+
+def test_a_malformed_line_does_not_make_another_layout(tmp_path):
+    path = file_of(tmp_path, f"{JUMPS[3]}q Q0 v 1 2 1 3 x\n")
+    with pytest.raises(FormatError, match="line 4: the score must be a number, not 'x'"):
+        load_run(path)
+    path = file_of(tmp_path, f"{JUMPS[0]}q Q0 v 1 2 1.5 x 1\n")
+    with pytest.raises(FormatError, match="line 3: the rank must be a number, not 'x'"):
+        load_run(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("query_id Q0 video_id start end jump_in rank", "--columns: 'score' is missing"),
+        ("query_id Q0 video start end rank score", "'video' is not one of query_id, video_id"),
+        ("query_id video_id start end rank rank score", "'rank' is named twice"),
+        ("", "'query_id' is missing"),
+    ],
+)
+def test_columns_that_are_no_run(tmp_path, columns, message):
+    with pytest.raises(UsageError, match=message):
+        load_run(file_of(tmp_path, RUN), columns=columns)
+
+
+def test_columns_in_any_order_and_for_qrels(tmp_path):
+    path = file_of(tmp_path, "1 q 0.5 x 2 3 v\n")
+    columns = "rank query_id score - start end video_id"
+    assert rows_of(load_run(path, columns=columns)) == [("q", "v", 2, 3, 0.5)]
+    path = file_of(tmp_path, "4 q 2 3 v\n")
+    columns = "level query_id start end video_id"
+    assert rows_of(load_qrels(path, columns=columns)) == [("q", "v", 2, 3, 4)]
+    with pytest.raises(FormatError, match="line 1: 5 columns, where --columns names 6"):
+        load_qrels(path, columns=f"{columns} -")
+    path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2]]}')
+    with pytest.raises(UsageError, match="--columns is only for text files"):
+        load_qrels(path, columns=columns)
+
+
 def test_gzip_is_known_by_its_content(tmp_path):
     path = file_of(tmp_path, RUN, "run.gz").rename(tmp_path / "run.txt")
     assert len(load_run(path).query) == 3

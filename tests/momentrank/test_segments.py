@@ -118,6 +118,43 @@ def test_a_frame_without_a_column_is_a_clear_error(missing):
         segments.run_from_frame(pd.DataFrame(columns))
 
 
+@pytest.mark.parametrize(
+    ("column", "ids"),
+    [
+        (pd.Series([1.0, 2.0]), ["1", "2"]),
+        (pd.Series([1, 2]), ["1", "2"]),
+        (pd.Series([1, "b"], dtype=object), ["1", "b"]),
+        (pd.Series(["1.0", "2"]), ["1.0", "2"]),
+        (pd.Series(["a", "b"], dtype="category"), ["a", "b"]),
+        (pd.Series([1, 2], dtype="Int64"), ["1", "2"]),
+    ],
+)
+def test_whole_numbers_are_integers_as_ids(column, ids):
+    frame = pd.DataFrame({"query_id": column, "video_id": "v", "start": 0, "end": 1, "rank": 1})
+    assert segments.run_from_frame(frame).queries == ids
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["a", None]),
+        pd.Series([1.0, np.nan]),
+        pd.Series(["a", pd.NA], dtype="string"),
+        pd.Series([1, 2.5]),
+        pd.Series(["a", ""]),
+        pd.Series([True, False]),
+        pd.Series(["a", pd.NaT], dtype=object),
+        pd.Series([1, np.inf]),
+    ],
+)
+@pytest.mark.parametrize("name", ["query_id", "video_id"])
+def test_a_null_is_no_id(column, name):
+    row = int(column.dtype != bool)
+    frame = pd.DataFrame({"query_id": "q", "video_id": "v", "start": 0, "end": [1, 1], "rank": 1})
+    with pytest.raises(SegmentError, match=f"row {row}: the {name} must be a text or an integer"):
+        segments.run_from_frame(frame.assign(**{name: column}))
+
+
 def test_a_run_needs_a_rank_or_a_score():
     frame = pd.DataFrame({"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1]})
     with pytest.raises(SegmentError, match="neither a column 'rank' nor 'score'"):
