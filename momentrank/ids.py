@@ -9,8 +9,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable
-from numbers import Integral, Real
-from typing import Any
+from typing import Any, SupportsFloat, SupportsIndex
 from urllib.parse import quote, unquote
 
 from momentrank.errors import MomentRankError
@@ -32,10 +31,14 @@ def id_text(value: object) -> str | None:
     """
     if isinstance(value, str):
         return value
-    if isinstance(value, Integral) and not isinstance(value, bool):
+    if type(value) is int:
+        return str(value)
+    if isinstance(value, bool) or not isinstance(value, SupportsFloat | SupportsIndex):
+        return None
+    if isinstance(value, SupportsIndex):
         return str(int(value))
-    is_whole = isinstance(value, Real) and float(value).is_integer() and abs(value) <= _WHOLE
-    return str(int(value)) if is_whole and not isinstance(value, bool) else None
+    number = float(value)
+    return str(int(number)) if number.is_integer() and abs(number) <= _WHOLE else None
 
 
 def encode_id(text: str) -> str:
