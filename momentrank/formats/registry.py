@@ -4,10 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from momentrank.errors import UsageError
-from momentrank.formats import json_qrels, json_runs, text, videos
+from momentrank.formats import text, videos
+from momentrank.formats.benchmarks import json_qrels, json_runs
+from momentrank.formats.benchmarks.json_runs import Corpus
 from momentrank.formats.column import Column
 from momentrank.formats.documents import DocumentKind
-from momentrank.formats.json_runs import Corpus
 from momentrank.formats.source import FormatError, Place, Source
 from momentrank.formats.table import Table
 

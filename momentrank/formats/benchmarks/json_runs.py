@@ -6,8 +6,8 @@ all results or the first `depth` of each query.
 
 from collections.abc import Mapping
 
+from momentrank.formats.benchmarks.json_qrels import spread
 from momentrank.formats.column import Column
-from momentrank.formats.json_qrels import spread
 from momentrank.formats.source import Place
 from momentrank.formats.table import Table
 from momentrank.formats.videos import name_videos, whole_numbers

@@ -1,0 +1,1 @@
+"""The formats of benchmarks and published runs, all of them JSON."""
