@@ -13,7 +13,16 @@ if TYPE_CHECKING:
 
 PAPER = "paper"
 """The default."""
-MODULES = {PAPER: "paper", "tvr-ranking": "tvr_ranking", "sh-eval": "sh_eval"}
+MODULES = {
+    PAPER: "paper",
+    "tvr-ranking": "tvr_ranking",
+    "spr": "spr",
+    "sh-eval": "sh_eval",
+    "qvhighlights": "qvhighlights",
+    "vcmr": "vcmr",
+    "charades": "charades",
+    "nlq": "nlq",
+}
 CONVENTIONS = tuple(MODULES)
 """The names of all conventions."""
 

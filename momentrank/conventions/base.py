@@ -71,8 +71,15 @@ class Convention:
         return measure.per_query(aligned, relevance, params)
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:  # noqa: ARG002
-        """Return all cells of the benchmark's own table, by its own names; none here."""
+        """Return all cells of the benchmark's own table, by its own names; none here.
+
+        A cell over no query at all is not a number.
+        """
         return {}
+
+    def rounded(self, share: float) -> float:
+        """Return a cell of `table` as its source prints it: in percent, if so, and rounded."""
+        return float(f"{100 * share if self.percent else share:.{self.digits}f}")
 
     def defaults(self) -> list[Measure]:
         """Return the measures that are scored if none are named and there is no table."""

@@ -21,6 +21,12 @@ class Truth(NamedTuple):
     end: Floats
     level: Floats
 
+    def select(self, rows: Bools) -> "Truth":
+        """Return the judged segments of `rows`."""
+        return Truth(
+            self.query[rows], self.video[rows], self.start[rows], self.end[rows], self.level[rows]
+        )
+
 
 class Results(NamedTuple):
     """Results, grouped by query and by rank; columns of shape (n,)."""
@@ -30,11 +36,13 @@ class Results(NamedTuple):
     video: Ints
     start: Floats
     end: Floats
+    score: Floats
 
     def select(self, rows: Bools | Ints) -> "Results":
         """Return the results of `rows`."""
+        times = self.start[rows], self.end[rows]
         return Results(
-            self.query[rows], self.rank[rows], self.video[rows], self.start[rows], self.end[rows]
+            self.query[rows], self.rank[rows], self.video[rows], *times, self.score[rows]
         )
 
 
@@ -64,6 +72,10 @@ class AlignedRun:
         results = self.results.select(rows)
         moved = results._replace(rank=ranks(results.query))
         return AlignedRun(self.count, self.in_run, self.truth, moved)
+
+    def select_truth(self, rows: Bools) -> "AlignedRun":
+        """Return the run beside some of the judged segments."""
+        return AlignedRun(self.count, self.in_run, self.truth.select(rows), self.results)
 
     @cached_property
     def pairs(self) -> Pairs:
@@ -153,7 +165,7 @@ def align(qrels: Segments, run: Segments, depth: int | None = None) -> AlignedRu
     truth_video = videos.encode(qrels.video)
     video = videos.encode(list(compress(run.video, kept.tolist())))
     times = run.start[kept], run.end[kept]
-    results = Results(query[kept], rank[kept], video, *times)
+    results = Results(query[kept], rank[kept], video, *times, run.value[kept])
     if (np.diff(results.query) < 0).any():
         results = results.select(np.argsort(results.query, kind="stable"))
     in_run = np.zeros(len(qrels.queries), dtype=bool)

@@ -1,0 +1,64 @@
+"""QVHighlights' official numbers against ours, cell for cell, for whoever has the files.
+
+    python -m benchmarks.official FOLDER
+
+FOLDER holds the ground truth, `val.jsonl` or `val.jsonl.gz`; the runs, `NAME.jsonl` or
+`NAME.jsonl.gz`; and `official.json`, which maps the name of each run to what the benchmark's own
+script wrote for it. Prints for each run how many cells differ, and which; fails if any does.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from benchmarks.script import parse_arguments, time_call
+from momentrank import conventions
+from momentrank.formats.read import load_qrels, load_run
+
+GROUND_TRUTH = "val"
+
+
+def flatten(metrics: dict[str, Any]) -> dict[str, float]:
+    """Return the script's nested output by the names of our cells; its `brief` uses the same."""
+    cells: dict[str, float] = dict(metrics.get("brief", {}))
+    for part in ("full", "short", "middle", "long"):
+        for name, by_threshold in metrics[part].items():
+            for threshold, value in by_threshold.items():
+                at = "" if threshold == "average" else f"@{threshold}"
+                cells[f"MR-{part}-{name.removeprefix('MR-')}{at}"] = value
+    return cells
+
+
+def find(folder: Path, name: str) -> Path:
+    """Return the file of a name, compressed or not."""
+    paths = [folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz"]
+    found = [path for path in paths if path.exists()]
+    if not found:
+        raise SystemExit(f"{paths[0]}: no such file, nor {paths[1].name}")
+    return found[0]
+
+
+def main() -> None:
+    """Compare every run of the folder."""
+    folder = parse_arguments(__doc__, "folder").folder
+    convention = conventions.get("qvhighlights")
+    qrels = load_qrels(find(folder, GROUND_TRUTH))
+    official = json.loads((folder / "official.json").read_text(encoding="utf-8"))
+    total = wrong = 0
+    for name, metrics in official.items():
+        run = load_run(find(folder, name))
+        theirs = flatten(metrics)
+        seconds, shares = time_call(lambda run=run: convention.table(qrels, run))  # type: ignore[misc]
+        ours = {cell: convention.rounded(share) for cell, share in shares.items()}
+        differ = {cell: value for cell, value in theirs.items() if ours.get(cell) != value}
+        total, wrong = total + len(theirs), wrong + len(differ)
+        print(f"{name}: {len(theirs)} cells, {len(differ)} differ, {seconds:.2f} s")
+        for cell, value in differ.items():
+            print(f"  {cell}: official {value}, ours {ours.get(cell)}")
+    print(f"{len(official)} runs, {total} cells, {wrong} differ")
+    sys.exit(bool(wrong))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""What the conventions of moment retrieval benchmarks share.
+
+Their scripts compute the IoU over the hull: shared time over the time from the first start to the
+last end. Where two moments overlap, hull and union are the same length, but they may round
+differently. Only judged moments of level 1 and more count.
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from momentrank.conventions.base import Convention, memoize
+from momentrank.errors import UsageError
+from momentrank.matching.aligned import AlignedRun, align
+from momentrank.measures.base import Measure
+from momentrank.segments import Bools, Floats, Ints, Segments
+
+Times = TypeVar("Times", Floats, npt.NDArray[np.float32])
+
+FREE = {"cutoff", "iou"}
+"""Parameters that can be set."""
+
+
+class Benchmark(Convention):
+    """A convention with a table in percent, rounded to two decimals."""
+
+    percent = True
+    digits = 2
+    measures: ClassVar[tuple[str, ...]] = ("R", "mIoU")
+    """The measures that it defines."""
+    read: ClassVar[int]
+    """How many results of each list its script reads."""
+
+    def check(self, measure: Measure) -> None:
+        """Check that the benchmark defines a measure; only cutoffs and thresholds can be set.
+
+        Raises:
+            UsageError: it does not.
+        """
+        usual = type(measure)().settings(self.changes)
+        changed = {name for name, value in measure.params.items() if value != usual.get(name)}
+        if measure.NAME not in self.measures or not changed <= FREE:
+            raise UsageError(
+                f"{measure!r} is not a measure of {self.name}, which has"
+                f" {', '.join(self.measures)}, with its own comparison of IoU"
+            )
+
+    def depth(self, measures: Iterable[Measure]) -> int:
+        """Return how many results of each list are read."""
+        return max([self.read, *(measure.depth() or 0 for measure in measures)])
+
+    def prepare(self, qrels: Segments, run: Segments) -> tuple[Segments, Segments]:
+        """Return the relevant moments and the run."""
+        return qrels.select(qrels.value >= 1), run
+
+    def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
+        """Return all cells of the benchmark's own table, by its own names, from 0 to 1."""
+        aligned = align(*self.prepare(qrels, run), self.depth([]))
+        counted = self.select_counted(aligned)
+        return {name: mean(values[counted]) for name, values in self.cells(aligned).items()}
+
+    def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
+        """Return the value of each query for each cell, of shape (queries,)."""
+        raise NotImplementedError
+
+
+class RecallTable(Benchmark):
+    """R@K at IoU thresholds, by the best IoU of each result, and the IoU of the first one."""
+
+    thresholds: ClassVar[tuple[float, ...]]
+    cutoffs: ClassVar[tuple[int, ...]]
+    cell: ClassVar[str]
+    """The name of a cell, with the places `cutoff` and `iou`."""
+
+    def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
+        """Return the value of each query for each cell, of shape (queries,)."""
+        recalls = {
+            self.cell.format(cutoff=cutoff, iou=iou): self.recall(aligned, iou, cutoff)
+            for cutoff in self.cutoffs
+            for iou in self.thresholds
+        }
+        return {**recalls, "mIoU": of_first(aligned)}
+
+    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
+        """Return the value of each query, shape (queries,)."""
+        if measure.NAME == "mIoU":
+            return of_first(aligned)
+        return self.recall(aligned, measure.params["iou"], measure.params["cutoff"])
+
+    def recall(self, aligned: AlignedRun, iou: float, cutoff: int) -> Floats:
+        """Return whether one of the first results reaches the threshold, shape (queries,)."""
+        ious = best(aligned)
+        hits = ious > iou if self.changes["strict"] else ious >= iou
+        return any_of_first(aligned, hits, aligned.results.rank, cutoff)
+
+
+def mean(values: Floats) -> float:
+    """Return the mean; not a number without values."""
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def hull_iou(times: Times) -> Times:
+    """Return the IoU over the hull of pairs of moments, shape (n,), as exact as their floats.
+
+    `times` (4, n) are the starts and ends of the results, then those of the judged moments.
+    """
+    start, end, other, other_end = times
+    shared = np.maximum(0, np.minimum(end, other_end) - np.maximum(start, other))
+    hull = np.maximum(end, other_end) - np.minimum(start, other)
+    ratio: Times = np.divide(shared, hull, out=np.zeros_like(shared), where=hull != 0)
+    return ratio
+
+
+def pair_times(aligned: AlignedRun, result: Ints, truth: Ints) -> Floats:
+    """Return the times of pairs of rows, shape (4, n)."""
+    results, judged = aligned.results, aligned.truth
+    ours, theirs = (results.start[result], results.end[result]), (judged.start, judged.end)
+    return np.stack([*ours, *(column[truth] for column in theirs)])
+
+
+def best(aligned: AlignedRun) -> Floats:
+    """Return the highest IoU over the hull of each result, shape (results,)."""
+    return memoize(aligned, "best", lambda: _best(aligned))
+
+
+def _best(aligned: AlignedRun) -> Floats:
+    values = np.zeros(len(aligned.results.query))
+    np.maximum.at(values, aligned.pairs.result, hull_iou(pair_times(aligned, *aligned.pairs)))
+    return values
+
+
+def of_first(aligned: AlignedRun) -> Floats:
+    """Return the highest IoU of each query's first result, 0 without one; shape (queries,)."""
+    values = np.zeros(aligned.count)
+    first = aligned.results.rank == 1
+    values[aligned.results.query[first]] = best(aligned)[first]
+    return values
+
+
+def any_of_first(aligned: AlignedRun, hits: Bools, rank: Ints, cutoff: int) -> Floats:
+    """Return 1 where one of the results of rank 1 to `cutoff` is a hit, shape (queries,)."""
+    found = np.zeros(aligned.count)
+    found[aligned.results.query[hits & (rank <= cutoff)]] = 1.0
+    return found

@@ -1,0 +1,178 @@
+"""QVHighlights' moment retrieval: R1 and mAP by IoU threshold and by length of the windows.
+
+As its evaluation script computes them: only the first 10 windows of a list count, videos are not
+compared, and the values are rounded to hundredths of a percent.
+
+* R1: the first window of the list has an IoU of at least the threshold with the window that it
+  overlaps best. That IoU divides by the time from the first start to the last end.
+* mAP: the windows in descending order of score, ties in the order of the list. Each takes, of the
+  windows that are still free and reach the threshold, the one with the highest IoU; of equal ones
+  the last of the file. Precision is interpolated: at each recall the highest at that or a higher.
+* short, middle, long: only windows of (0, 10], (10, 30] and (30, 150] seconds, and only queries
+  that have one; `full`: all.
+"""
+
+import numpy as np
+
+from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
+from momentrank.errors import UsageError
+from momentrank.matching.aligned import AlignedRun, align
+from momentrank.measures.base import Measure
+from momentrank.segments import Bools, Floats, Ints, Segments
+
+THRESHOLDS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
+DEPTH = 10
+RANGES = {"full": None, "short": (0, 10), "middle": (10, 30), "long": (30, 150)}
+"""The lengths (low, high] in seconds of the windows that count."""
+BRIEF = (
+    "MR-full-R1@0.5",
+    "MR-full-R1@0.7",
+    "MR-full-mAP",
+    "MR-full-mAP@0.5",
+    "MR-full-mAP@0.75",
+    "MR-long-mAP",
+    "MR-middle-mAP",
+    "MR-short-mAP",
+)
+
+
+class QvHighlights(Benchmark):
+    """QVHighlights' evaluation script, moment retrieval."""
+
+    name = "qvhighlights"
+    source = "the evaluation script of QVHighlights (Lei et al., NeurIPS 2021)"
+    changes = {"strict": False}  # noqa: RUF012  (a ClassVar of the base)
+    measures = ("R", "AP")
+    read = DEPTH
+    brief = BRIEF
+
+    def check(self, measure: Measure) -> None:
+        """Check that the script defines a measure: `R@1` or `AP`, at a threshold.
+
+        Raises:
+            UsageError: it does not.
+        """
+        super().check(measure)
+        cutoff = measure.params.get("cutoff")
+        if cutoff != (1 if measure.NAME == "R" else None):
+            raise UsageError(
+                f"{measure!r} is not a measure of qvhighlights: it has R(iou=...)@1 and"
+                f" AP(iou=...), which is over the first {DEPTH} results"
+            )
+
+    def prepare(self, qrels: Segments, run: Segments) -> tuple[Segments, Segments]:
+        """Return the windows and the run, without videos."""
+        qrels, run = super().prepare(qrels, run)
+        return _ignore_videos(qrels), _ignore_videos(run)
+
+    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
+        """Return the value of each query, shape (queries,)."""
+        compute = recall if measure.NAME == "R" else average_precision
+        return compute(aligned, (measure.params["iou"],))[:, 0]
+
+    def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
+        """Return all cells of the benchmark's own table, by its own names, from 0 to 1."""
+        aligned = align(*self.prepare(qrels, run), DEPTH)
+        order = _in_order(qrels, run, aligned)
+        cells: dict[str, float] = {}
+        for name, lengths in RANGES.items():
+            part = aligned if lengths is None else select_lengths(aligned, *lengths)
+            rows = order if lengths is None else order[part.totals(1)[order] > 0]
+            cells |= _cells(name, recall(part)[rows], average_precision(part)[rows])
+        return cells
+
+
+def _in_order(qrels: Segments, run: Segments, aligned: AlignedRun) -> Ints:
+    """Return the rows of all queries, those of the run first: sums round by their order."""
+    index = {name: row for row, name in enumerate(qrels.queries)}
+    listed = [index[name] for name in run.queries if name in index]
+    return np.array([*listed, *np.flatnonzero(~aligned.in_run)], dtype=np.int64)
+
+
+def _cells(name: str, hit: Floats, precision: Floats) -> dict[str, float]:
+    """Return a range's cells of its queries' values, both of shape (queries, thresholds)."""
+    if not len(hit):  # no query has a window of such a length
+        hit = precision = np.full((1, len(THRESHOLDS)), np.nan)
+    columns = precision.mean(axis=0)
+    recalls = zip(THRESHOLDS, hit.mean(axis=0).tolist(), strict=True)
+    averages = zip(THRESHOLDS, columns.tolist(), strict=True)
+    return {
+        **{f"MR-{name}-R1@{threshold}": value for threshold, value in recalls},
+        **{f"MR-{name}-mAP@{threshold}": value for threshold, value in averages},
+        f"MR-{name}-mAP": float(columns.mean()),
+    }
+
+
+def _ignore_videos(segments: Segments) -> Segments:
+    return segments._replace(video=[""] * len(segments.video))
+
+
+def select_lengths(aligned: AlignedRun, low: float, high: float) -> AlignedRun:
+    """Return the run beside the windows that are longer than `low` and at most `high` seconds."""
+    length = aligned.truth.end - aligned.truth.start
+    return aligned.select_truth((length > low) & (length <= high))
+
+
+def recall(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> Floats:
+    """Return whether the first window reaches each threshold, shape (queries, thresholds)."""
+    result, truth = aligned.pairs
+    first = np.flatnonzero(aligned.results.rank[result] == 1)
+    best = first[np.lexsort((truth[first], -aligned.iou[first], result[first]))]
+    query, rows = np.unique(aligned.results.query[result[best]], return_index=True)
+    found, wanted = result[best[rows]], truth[best[rows]]
+    hull = np.zeros(aligned.count)
+    hull[query] = hull_iou(pair_times(aligned, found, wanted))
+    return (hull[:, None] >= thresholds).astype(np.float64)
+
+
+def average_precision(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> Floats:
+    """Return the interpolated average precision, shape (queries, thresholds)."""
+    query = aligned.results.query
+    order = np.lexsort((np.arange(len(query)), -aligned.results.score, query))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    first = np.searchsorted(query, query)
+    columns = [
+        _interpolate(aligned, place - first, match(aligned, place, threshold))
+        for threshold in thresholds
+    ]
+    return np.stack(columns, axis=1)
+
+
+def match(aligned: AlignedRun, place: Ints, threshold: float) -> Bools:
+    """Return which results take a window, in ascending order of `place`; shape (results,)."""
+    reaches = aligned.iou >= threshold
+    result, truth = (rows[reaches] for rows in aligned.pairs)
+    order = np.lexsort((-truth, -aligned.iou[reaches], place[result]))
+    hits = np.zeros(len(aligned.results.query), dtype=bool)
+    free = bytearray(b"\1") * len(aligned.truth.query)
+    for row, window in zip(result[order].tolist(), truth[order].tolist(), strict=True):
+        if free[window] and not hits[row]:
+            hits[row], free[window] = True, 0
+    return hits
+
+
+def _interpolate(aligned: AlignedRun, position: Ints, hits: Bools) -> Floats:
+    """Return each query's interpolated average precision, by results in order of `position`.
+
+    The order of additions is that of numpy's sum over the steps of recall, the last of which
+    leads to a recall of 1: another order rounds differently.
+    """
+    table = np.zeros((aligned.count, DEPTH))
+    table[aligned.results.query, position] = hits
+    found = table.cumsum(axis=1)
+    total = np.maximum(aligned.totals(1), 1)[:, None]
+    recall = found / total
+    precision = np.maximum.accumulate((found / np.arange(1, DEPTH + 1))[:, ::-1], axis=1)[:, ::-1]
+    steps = np.diff(recall, axis=1, prepend=0.0) * precision
+    rows, columns = np.nonzero(table)
+    terms = np.zeros((aligned.count, DEPTH + 1))
+    terms[rows, found[rows, columns].astype(np.int64) - 1] = steps[rows, columns]
+    count = table.sum(axis=1) + (recall[:, -1] != 1)
+    values = np.zeros(aligned.count)
+    for number in np.unique(count).astype(np.int64).tolist():
+        values[count == number] = terms[count == number, :number].sum(axis=1)
+    return values
+
+
+CONVENTION = QvHighlights()

@@ -1,0 +1,45 @@
+"""nDCG as the scorer published with SPR computes it (arXiv 2501.05072), for TVR-Ranking.
+
+Gain is 2^level - 1 and the IoU must reach the threshold. Moments of level 0 are dropped before
+results are matched. Queries without a relevant moment or without a prediction don't count.
+"""
+
+from momentrank.conventions.base import memoize
+from momentrank.conventions.paper import Paper
+from momentrank.errors import UsageError
+from momentrank.matching.aligned import AlignedRun
+from momentrank.measures.base import Measure
+from momentrank.segments import Bools, Floats
+
+HAS = ("nDCG", "DCG", "Judged")
+
+
+class Spr(Paper):
+    """The scorer published with SPR."""
+
+    name = "spr"
+    source = "the scorer published with SPR (arXiv 2501.05072)"
+    changes = {"dcg": "exp-log2", "strict": False}  # noqa: RUF012  (a ClassVar of the base)
+
+    def check(self, measure: Measure) -> None:
+        """Check that the scorer defines a measure.
+
+        Raises:
+            UsageError: it does not.
+        """
+        if measure.NAME not in HAS:
+            raise UsageError(f"{measure!r} is not a measure of spr, which has {', '.join(HAS)}")
+
+    def select_counted(self, aligned: AlignedRun) -> Bools:
+        """Return the queries of the run with a relevant moment, shape (queries,)."""
+        return aligned.in_run & (aligned.totals(1) > 0)
+
+    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
+        """Return the value of each query, shape (queries,)."""
+        if measure.NAME == "Judged":  # what people judged includes level 0
+            return super().values(measure, aligned)
+        relevant = memoize(aligned, "relevant", lambda: aligned.select_truth(aligned.relevant(1)))
+        return super().values(measure, relevant)
+
+
+CONVENTION = Spr()

@@ -1,0 +1,96 @@
+"""TVR's tasks: moments in a corpus (VCMR), in the right video (SVMR), and videos (VR).
+
+As its evaluation script computes them: R@1, 5, 10 and 100 of the first 100 results, at IoU >= 0.5
+and 0.7. Times are 32-bit floats, so a result whose IoU is a threshold on paper may miss it. SVMR
+drops the results in other videos first; VR asks for the video alone. A query with four or more
+judged moments, as in DiDeMo, needs a result that reaches two. A query that the run lacks counts 0.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from momentrank.conventions.base import memoize
+from momentrank.conventions.benchmark import Benchmark, any_of_first, hull_iou, pair_times
+from momentrank.matching.aligned import AlignedRun
+from momentrank.measures.base import Measure
+from momentrank.segments import Bools, Floats, Ints
+
+THRESHOLDS = (0.5, 0.7)
+CUTOFFS = (1, 5, 10, 100)
+MANY = 4
+"""Judged moments of a query, from which on a result has to reach two of them."""
+
+
+class Vcmr(Benchmark):
+    """TVR's evaluation script."""
+
+    name = "vcmr"
+    source = "the evaluation script of TVR (Lei et al., ECCV 2020)"
+    changes = {"strict": False}  # noqa: RUF012  (a ClassVar of the base)
+    measures = ("R", "VR")
+    read = CUTOFFS[-1]
+    brief = (
+        *(f"{task}-{iou}-r{k}" for task in ("VCMR", "SVMR") for iou in THRESHOLDS for k in CUTOFFS),
+        *(f"VR-r{k}" for k in CUTOFFS),
+    )
+
+    def rounded(self, share: float) -> float:
+        """Return a share in percent, rounded to two decimals as the script does."""
+        return float(np.round(share * 100, 2))
+
+    def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
+        """Return the value of each query for each cell, of shape (queries,)."""
+        rank, matched = aligned.results.rank, in_right_video(aligned)
+        inside = rank_among(aligned, matched)
+        hits = {iou: reach(aligned, iou) for iou in THRESHOLDS}
+        tasks = {
+            **{f"VCMR-{iou}": (rows, rank) for iou, rows in hits.items()},
+            **{f"SVMR-{iou}": (rows, inside) for iou, rows in hits.items()},
+            "VR": (matched, rank),
+        }
+        return {
+            f"{name}-r{cutoff}": any_of_first(aligned, rows, ranks, cutoff)
+            for name, (rows, ranks) in tasks.items()
+            for cutoff in CUTOFFS
+        }
+
+    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
+        """Return the value of each query, shape (queries,)."""
+        hits = (
+            in_right_video(aligned)
+            if measure.NAME == "VR"
+            else reach(aligned, measure.params["iou"])
+        )
+        return any_of_first(aligned, hits, aligned.results.rank, measure.params["cutoff"])
+
+
+def in_right_video(aligned: AlignedRun) -> Bools:
+    """Return which results are in a video with a judged moment, shape (results,)."""
+    matched = np.zeros(len(aligned.results.query), dtype=bool)
+    matched[aligned.pairs.result] = True
+    return matched
+
+
+def rank_among(aligned: AlignedRun, rows: Bools) -> Ints:
+    """Return the rank of each result among those of `rows`, from 1; shape (results,)."""
+    query, count = aligned.results.query, np.cumsum(rows)
+    before = np.concatenate([[0], count])[np.searchsorted(query, query)]
+    ranks: Ints = count - before
+    return ranks
+
+
+def reach(aligned: AlignedRun, threshold: float) -> Bools:
+    """Return which results reach the threshold, shape (results,)."""
+    ious = memoize(aligned, "hull32", lambda: _iou32(aligned))
+    reached = aligned.pairs.result[ious >= np.float32(threshold)]
+    count = np.bincount(reached, minlength=len(aligned.results.query))
+    many = np.bincount(aligned.truth.query, minlength=aligned.count) >= MANY
+    hits: Bools = count >= np.where(many, 2, 1)[aligned.results.query]
+    return hits
+
+
+def _iou32(aligned: AlignedRun) -> npt.NDArray[np.float32]:
+    return hull_iou(pair_times(aligned, *aligned.pairs).astype(np.float32))
+
+
+CONVENTION = Vcmr()

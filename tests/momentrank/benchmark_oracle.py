@@ -1,0 +1,231 @@
+"""What the benchmarks' own scripts compute, by brute force: the fast conventions must agree.
+
+Written from the benchmarks' descriptions as slow loops over plain lists; shares no code with the
+package. Truth maps a query to its judged moments (video, start, end, level) in file order; lists
+map a query to its results (video, start, end, score) in file order. All values are shares.
+"""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+Moment = tuple[str, float, float, float]
+Lists = dict[str, list[Moment]]
+Cells = dict[str, float]
+
+
+def by_union(one: Moment, other: Moment) -> float:
+    """Return shared time over the sum of both lengths less the shared time."""
+    shared = max(0.0, min(one[2], other[2]) - max(one[1], other[1]))
+    union = (one[2] - one[1]) + (other[2] - other[1]) - shared
+    return shared / union if union else 0.0
+
+
+def by_hull(one: Moment, other: Moment, number: Any = float) -> Any:
+    """Return shared time over the time from the first start to the last end."""
+    start, end, other_start, other_end = map(number, (one[1], one[2], other[1], other[2]))
+    shared = max(number(0), min(end, other_end) - max(start, other_start))
+    hull = max(end, other_end) - min(start, other_start)
+    return shared / hull if hull else number(0)
+
+
+def relevant(truth: Lists, query: str) -> list[Moment]:
+    return [moment for moment in truth[query] if moment[3] >= 1]
+
+
+def share_of(values: list[bool]) -> float:
+    return mean([float(value) for value in values])
+
+
+def mean(values: list[float]) -> float:
+    return sum(values) / len(values) if values else float("nan")
+
+
+# ------------------------------------------------------------------------------- QVHighlights
+
+LENGTHS = {"full": (None, None), "short": (0, 10), "middle": (10, 30), "long": (30, 150)}
+TENTHS = [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
+
+
+def qvhighlights(truth: Lists, lists: Lists) -> Cells:
+    """R1 and interpolated mAP of the first ten windows, over windows of a range of lengths."""
+    cells = {}
+    for name, (low, high) in LENGTHS.items():
+        windows = {}
+        for query in truth:
+            kept = relevant(truth, query)
+            if low is not None:
+                kept = [one for one in kept if low < one[2] - one[1] <= high]
+            if kept or low is None:
+                windows[query] = kept
+        averages = []
+        for threshold in TENTHS:
+            hits, precisions = [], []
+            for query, wanted in windows.items():
+                found = lists.get(query, [])[:10]
+                hits.append(first_window_reaches(found, wanted, threshold))
+                precisions.append(interpolated_precision(found, wanted, threshold))
+            cells[f"MR-{name}-R1@{threshold}"] = share_of(hits)
+            averages.append(mean(precisions))
+            cells[f"MR-{name}-mAP@{threshold}"] = averages[-1]
+        cells[f"MR-{name}-mAP"] = mean(averages)
+    return cells
+
+
+def first_window_reaches(found: list[Moment], wanted: list[Moment], threshold: float) -> bool:
+    """The window that the first one overlaps best (the first of equals) is reached."""
+    best = None
+    for window in wanted if found else []:
+        if best is None or by_union(found[0], window) > by_union(found[0], best):
+            best = window
+    return best is not None and by_hull(found[0], best) >= threshold
+
+
+def interpolated_precision(found: list[Moment], wanted: list[Moment], threshold: float) -> float:
+    """ActivityNet's AP: precision at each recall is the highest at that or a higher recall."""
+    free = list(range(len(wanted)))
+    hits = []
+    for result in sorted(found, key=lambda one: -one[3]):
+        taken = None
+        for number in free:  # of equal ones, the last
+            value = by_union(result, wanted[number])
+            if value >= threshold and (taken is None or value >= by_union(result, wanted[taken])):
+                taken = number
+        hits.append(taken is not None)
+        if taken is not None:
+            free.remove(taken)
+    precision = [Fraction(sum(hits[:k]), k) for k in range(1, len(hits) + 1)]
+    total = Fraction(0)
+    for k, hit in enumerate(hits):
+        if hit:
+            total += max(precision[k:]) / len(wanted)
+    return float(total)
+
+
+# ----------------------------------------------------------------------------------------- TVR
+
+
+def vcmr(truth: Lists, lists: Lists) -> Cells:
+    """VCMR, SVMR and VR of one list of at most 100 results, in 32-bit floats."""
+    cells: dict[str, list[bool]] = {}
+    for query in truth:
+        wanted = relevant(truth, query)
+        found = lists.get(query, [])[:100]
+        inside = [one for one in found if one[0] in {moment[0] for moment in wanted}]
+        for k in (1, 5, 10, 100):
+            for threshold in (0.5, 0.7):
+                hit = any(right_moment(one, wanted, threshold) for one in found[:k])
+                cells.setdefault(f"VCMR-{threshold}-r{k}", []).append(hit)
+                hit = any(right_moment(one, wanted, threshold) for one in inside[:k])
+                cells.setdefault(f"SVMR-{threshold}-r{k}", []).append(hit)
+            hit = any(one in inside for one in found[:k])
+            cells.setdefault(f"VR-r{k}", []).append(hit)
+    return {name: share_of(values) for name, values in cells.items()}
+
+
+def right_moment(result: Moment, wanted: list[Moment], threshold: float) -> bool:
+    reached = [
+        moment[0] == result[0] and by_hull(result, moment, np.float32) >= np.float32(threshold)
+        for moment in wanted
+    ]
+    return sum(reached) >= (2 if len(wanted) >= 4 else 1)
+
+
+# ------------------------------------------------------------------- Charades-STA and Ego4D NLQ
+
+
+def hull_ious(truth: Lists, lists: Lists, query: str) -> list[float]:
+    """Return the best IoU of each result with a moment of its video."""
+    return [
+        max([by_hull(one, two) for two in relevant(truth, query) if two[0] == one[0]], default=0.0)
+        for one in lists.get(query, [])
+    ]
+
+
+def charades(truth: Lists, lists: Lists) -> Cells:
+    """R@1 and R@5 with >=, and the mean IoU of the first result, over every query."""
+    ious = [hull_ious(truth, lists, query) for query in truth]
+    cells = {
+        f"R@{k},IoU={threshold}": share_of([any(v >= threshold for v in of[:k]) for of in ious])
+        for k in (1, 5)
+        for threshold in (0.3, 0.5, 0.7)
+    }
+    return cells | {"mIoU": mean([of[0] if of else 0.0 for of in ious])}
+
+
+def nlq(truth: Lists, lists: Lists) -> Cells:
+    """R@1 and R@5 with >, and the mean IoU of the first result, over the queries of the run."""
+    ious = [hull_ious(truth, lists, query) for query in truth if query in lists]
+    cells = {
+        f"Rank@{k} mIoU@{threshold}": share_of([any(v > threshold for v in of[:k]) for of in ious])
+        for k in (1, 5)
+        for threshold in (0.3, 0.5)
+    }
+    return cells | {"mIoU": mean([of[0] if of else 0.0 for of in ious])}
+
+
+# ----------------------------------------------------------------------------------------- SPR
+
+
+def spr(truth: Lists, lists: Lists, cutoff: int, threshold: float) -> float | None:
+    """Return nDCG, or None if no query counts.
+
+    Each result looks at the free relevant moment of its video that it overlaps best, of equal ones
+    at that of the highest level, and takes it if their IoU reaches the threshold.
+    """
+    values = []
+    for query, found in lists.items():
+        free = sorted(relevant(truth, query), key=lambda one: -one[3])
+        ideal = [moment[3] for moment in free[:cutoff]]
+        gains = []
+        for result in found:
+            inside = [moment for moment in free if moment[0] == result[0]]
+            best = max(inside, key=lambda one: by_union(result, one), default=None)
+            reached = best is not None and by_union(result, best) >= threshold
+            gains.append(best[3] if reached else 0.0)
+            if reached:
+                free.remove(best)
+        if ideal:
+            values.append(discounted(gains[:cutoff]) / discounted(ideal))
+    return mean(values) if values else None
+
+
+def discounted(levels: list[float]) -> float:
+    return sum((2**level - 1) / np.log2(rank + 1) for rank, level in enumerate(levels, start=1))
+
+
+# ------------------------------------------------------------------------------------- the cases
+
+
+def cases(seed: int, videos: int = 2) -> tuple[Lists, Lists]:
+    """Return a small random truth and run, full of ties, duplicates and IoUs at the thresholds."""
+    draw = random.Random(seed)
+    step, most = draw.choice([1, 1, 0.1, 0.3, 2.5]), draw.choice([8, 30, 80])
+    names = [f"v{number}" for number in range(videos)]
+
+    def moment(value: float) -> Moment:
+        start = draw.randrange(most)
+        return draw.choice(names), start * step, (start + draw.randrange(most)) * step, value
+
+    truth: Lists = {}
+    lists: Lists = {}
+    queries = [f"q{number}" for number in range(draw.choice([1, 2, 5, 9]))]
+    for query in queries:
+        truth[query] = [
+            moment(draw.choice([1, 1, 1, 2, 4, 0])) for _ in range(draw.choice([1, 1, 2, 5]))
+        ]
+        if draw.random() < 0.2:
+            truth[query].append(truth[query][0])
+    for query in draw.sample(queries, len(queries) - (draw.random() < 0.2)):
+        lists[query] = []
+        for _ in range(draw.choice([1, 3, 8, 12])):
+            score = draw.choice([0.0, 0.5, draw.random()])
+            near = draw.choice(truth[query])
+            shifted = (near[1], near[2] + draw.randrange(5) * step)
+            close = draw.random() < 0.6
+            lists[query].append((near[0], *shifted, score) if close else moment(score))
+    return truth, lists

@@ -1,0 +1,242 @@
+"""Conventions with a table of their own: hand-worked cells, and random cases against the oracle."""
+
+import math
+
+import benchmark_oracle as oracle
+import pytest
+
+import momentrank as mr
+from momentrank import conventions
+from momentrank.segments import build_qrels, build_run
+
+NAMES = ("qvhighlights", "vcmr", "charades", "nlq")
+CASES = 150
+
+
+def segments(truth, lists):
+    """Return the oracle's truth and lists as qrels and a run."""
+    judged = [(query, *moment) for query, moments in truth.items() for moment in moments]
+    results = [(query, *moment) for query, moments in lists.items() for moment in moments]
+    columns = map(list, zip(*results, strict=True)) if results else [[]] * 5
+    qrels = build_qrels(*map(list, zip(*judged, strict=True)), queries=list(truth))
+    return qrels, build_run(*columns, queries=list(lists))
+
+
+def cells(name, truth, lists):
+    """Return the cells as printed, of queries' moments (start, end) or (video, start, end, ...)."""
+    sides = [
+        {
+            query: [("v", *moment, default) if len(moment) == 2 else moment for moment in moments]
+            for query, moments in side.items()
+        }
+        for side, default in ((truth, 1), (lists, 0.0))
+    ]
+    convention = conventions.get(name)
+    table = convention.table(*segments(*sides))
+    return {cell: convention.rounded(share) for cell, share in table.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_cases(name):
+    for seed in range(CASES):
+        truth, lists = oracle.cases(seed)
+        expected = getattr(oracle, name)(truth, lists)
+        table = conventions.get(name).table(*segments(truth, lists))
+        assert table == pytest.approx(expected, abs=1e-12, nan_ok=True), seed
+        assert set(conventions.get(name).brief) <= set(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "cell"),
+    [
+        ("qvhighlights", "R(iou=0.7)@1", "MR-full-R1@0.7"),
+        ("qvhighlights", "AP(iou=0.75)", "MR-full-mAP@0.75"),
+        ("vcmr", "R(iou=0.5)@10", "VCMR-0.5-r10"),
+        ("charades", "R(iou=0.3)@5", "R@5,IoU=0.3"),
+        ("nlq", "R(iou=0.5)@1", "Rank@1 mIoU@0.5"),
+    ],
+)
+def test_measures_are_cells(name, measure, cell):
+    for seed in range(CASES):
+        truth, lists = oracle.cases(seed)
+        if not truth.keys() & lists.keys():
+            continue
+        qrels, run = segments(truth, lists)
+        value = mr.calc_aggregate([measure], qrels, run, name)[measure]
+        assert value == pytest.approx(conventions.get(name).table(qrels, run)[cell], abs=1e-12)
+
+
+# ------------------------------------------------------------------------------- QVHighlights
+
+
+def qvhighlights(wanted, found):
+    """Return the cells of one query."""
+    scored = [("v", *window) if len(window) == 3 else ("v", *window, 0.0) for window in found]
+    return cells("qvhighlights", {"q": wanted}, {"q": scored})
+
+
+def test_the_threshold_counts():
+    assert qvhighlights([(0, 20)], [(0, 10)])["MR-full-R1@0.5"] == 100
+    assert qvhighlights([(0, 20)], [(0, 10)])["MR-full-mAP@0.5"] == 100
+    assert qvhighlights([(0, 20)], [(0, 10)])["MR-full-R1@0.55"] == 0
+
+
+def test_r1_is_of_the_first_of_the_list_and_map_follows_the_scores():
+    found = qvhighlights([(0, 20)], [(40, 60, 0.1), (0, 20, 0.9)])
+    assert (found["MR-full-R1@0.5"], found["MR-full-mAP@0.5"]) == (0, 100)
+
+
+def test_equal_scores_keep_the_order_of_the_list():
+    assert qvhighlights([(0, 20)], [(40, 60), (0, 20)])["MR-full-mAP@0.5"] == 50
+
+
+def test_only_the_first_ten_of_the_list_count_whatever_their_scores():
+    miss, hit = (100, 120, 0.1), (0, 20, 0.9)
+    assert qvhighlights([(0, 20)], [miss] * 10 + [hit])["MR-full-mAP"] == 0
+    assert qvhighlights([(0, 20)], [miss] * 9 + [hit])["MR-full-mAP"] == 100
+
+
+def test_a_duplicate_is_a_miss_and_precision_is_interpolated():
+    windows = [(0, 10), (20, 30), (40, 50)]
+    # hits at ranks 1, 3 and 4: precision 1, then the higher of 2/3 and 3/4, then 3/4
+    found = qvhighlights(windows, [(0, 10), (0, 10), (20, 30), (40, 50)])
+    assert found["MR-full-mAP@0.5"] == round(100 * (1 + 3 / 4 + 3 / 4) / 3, 2)
+
+
+def test_of_equal_windows_the_last_is_taken():
+    # (0, 20) reaches both at .5 and takes the second; (0, 10) then takes the first, (10, 20) none
+    windows = [(0, 10), (10, 20)]
+    assert qvhighlights(windows, [(0, 20), (0, 10)])["MR-full-mAP@0.5"] == 100
+    assert qvhighlights(windows, [(0, 20), (10, 20)])["MR-full-mAP@0.5"] == 50
+
+
+def test_a_query_counts_in_every_range_in_which_it_has_a_window():
+    found = cells(
+        "qvhighlights",
+        {"both": [(0, 10), (20, 50)], "long": [(0, 30.5)], "longest": [(0, 151)]},
+        {"both": [(20, 50)], "long": [(0, 30.5)], "longest": [(0, 151)]},
+    )
+    assert found["MR-short-mAP"] == 0  # of `both` alone, whose window is of another range
+    assert found["MR-middle-R1@0.95"] == 100
+    assert found["MR-long-mAP"] == 100
+    assert found["MR-full-mAP"] == round(100 * (0.5 + 1 + 1) / 3, 2)
+    assert math.isnan(qvhighlights([(0, 20)], [(0, 20)])["MR-long-mAP"])  # over no query
+
+
+def test_a_missing_query_counts_as_0_and_videos_are_not_compared():
+    found = cells("qvhighlights", {"a": [(0, 20)], "b": [(0, 20)]}, {"a": [("x.mp4", 0, 20, 1)]})
+    assert (found["MR-full-R1@0.5"], found["MR-full-mAP"]) == (50, 50)
+
+
+def test_its_table_has_84_cells():
+    assert len(qvhighlights([(0, 20)], [(0, 20)])) == 84
+
+
+def test_other_measures_are_refused():
+    for name, measure in [
+        ("qvhighlights", "nDCG(iou=0.5)@10"),
+        ("qvhighlights", "R(iou=0.5)@5"),
+        ("qvhighlights", "AP(iou=0.5)@5"),
+        ("qvhighlights", "R(iou=0.5,strict=True)@1"),
+        ("vcmr", "AP(iou=0.5)"),
+        ("charades", "R(iou=0.5,rel=2)@1"),
+        ("spr", "R(iou=0.5)@1"),
+    ]:
+        with pytest.raises(mr.UsageError, match=f"is not a measure of {name}"):
+            mr.evaluator([measure], segments({"q": [("v", 0, 1, 1)]}, {})[0], name)
+
+
+# ----------------------------------------------------------------------------------------- TVR
+
+
+def test_svmr_drops_other_videos_and_vr_needs_the_video_alone():
+    wrong = [("w", 0, 10, 0.0)] * 4
+    found = cells("vcmr", {"q": [(0, 10)]}, {"q": [*wrong, ("v", 40, 50, 0.0), (0, 10)]})
+    names = ("VCMR-0.5-r5", "VCMR-0.5-r10", "SVMR-0.5-r1", "SVMR-0.5-r5", "VR-r1", "VR-r5")
+    assert [found[name] for name in names] == [0, 100, 0, 100, 0, 100]
+    below = cells("vcmr", {"q": [(0, 10)]}, {"q": [*wrong * 25, (0, 10)]})
+    assert set(below.values()) == {0}  # only 100 results count
+
+
+@pytest.mark.parametrize(
+    ("result", "as_32_bits", "as_64_bits"), [((0.2, 0.7), 100, 0), ((0.4, 0.9), 0, 100)]
+)
+def test_tvr_computes_in_32_bits(result, as_32_bits, as_64_bits):
+    # half of the moment on paper; either kind of float may fall short of it
+    assert cells("vcmr", {"q": [(0, 1)]}, {"q": [result]})["VCMR-0.5-r1"] == as_32_bits
+    assert cells("charades", {"q": [(0, 1)]}, {"q": [result]})["R@1,IoU=0.5"] == as_64_bits
+
+
+def test_four_judged_moments_need_a_result_that_reaches_two():
+    times = [(0, 10), (50, 60), (50, 61), (100, 110)]
+    assert cells("vcmr", {"q": times}, {"q": [(0, 10)]})["VCMR-0.5-r1"] == 0
+    assert cells("vcmr", {"q": times}, {"q": [(50, 60)]})["VCMR-0.5-r1"] == 100
+    assert cells("vcmr", {"q": times[:3]}, {"q": [(0, 10)]})["VCMR-0.5-r1"] == 100
+
+
+# ------------------------------------------------------------------- Charades-STA and Ego4D NLQ
+
+
+def test_charades_has_r_at_1_and_5_and_the_mean_iou_of_the_first():
+    found = cells(
+        "charades",
+        {"a": [(0, 10)], "b": [(0, 10)], "c": [(0, 10)]},
+        {"a": [(0, 5), (0, 10)], "b": [(20, 30)] * 4 + [(0, 7)]},
+    )
+    assert found == {
+        "R@1,IoU=0.3": 33.33,
+        "R@1,IoU=0.5": 33.33,
+        "R@1,IoU=0.7": 0.0,
+        "R@5,IoU=0.3": 66.67,
+        "R@5,IoU=0.5": 66.67,
+        "R@5,IoU=0.7": 66.67,
+        "mIoU": round(50 / 3, 2),
+    }
+
+
+def test_nlq_must_pass_the_threshold_and_counts_the_queries_of_the_run():
+    found = cells(
+        "nlq",
+        {"a": [(0, 10)], "b": [(0, 10)], "c": [(0, 10)]},
+        {"a": [(0, 5), (0, 6)], "b": [(0, 4)]},
+    )
+    assert found == {
+        "Rank@1 mIoU@0.3": 100.0,
+        "Rank@1 mIoU@0.5": 0.0,
+        "Rank@5 mIoU@0.3": 100.0,
+        "Rank@5 mIoU@0.5": 50.0,
+        "mIoU": 45.0,
+    }
+
+
+# ----------------------------------------------------------------------------------------- SPR
+
+
+def spr(truth, lists, measure="nDCG(iou=0.5)@10"):
+    return mr.calc_aggregate([measure], *segments(truth, lists), "spr")[measure]
+
+
+def test_spr_drops_level_0_before_it_matches_and_skips_queries():
+    truth = {
+        "q1": [("v1", 0, 20, 4), ("v1", 20, 40, 1), ("v2", 100, 110, 0)],
+        "q2": [("v3", 0, 10, 2)],
+        "irrelevant": [("v1", 0, 10, 0)],
+    }
+    found = [("v1", 0, 10, 0.9), ("v1", 10, 22, 0.8), ("v1", 18, 40, 0.7), ("v2", 100, 110, 0.6)]
+    lists = {"q1": found, "irrelevant": found}
+    ideal = 15 + 1 / math.log2(3)
+    assert spr(truth, lists) == pytest.approx((15 + 1 / math.log2(4)) / ideal)
+    assert round(spr(truth, lists), 4) == 0.9916  # the example of docs/scoring.md
+    assert spr({"q": [("v", 0, 10, 0), ("v", 0, 9, 4)]}, {"q": [("v", 0, 10, 1)]}) == 1
+
+
+def test_spr_on_random_cases():
+    compared = 0
+    for seed in range(CASES):
+        truth, lists = oracle.cases(seed)
+        for cutoff, iou in ((1, 0.3), (3, 0.5), (10, 0.7)):
+            if (expected := oracle.spr(truth, lists, cutoff, iou)) is not None:
+                value = spr(truth, lists, f"nDCG(iou={iou})@{cutoff}")
+                assert value == pytest.approx(expected, abs=1e-12), seed
+                compared += 1
+    assert compared > CASES
