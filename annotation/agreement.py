@@ -91,10 +91,7 @@ def measure(
             "final_levels": levels.drop(columns="share").to_dict("records"),
         },
         plots={"min_max.csv": span, "final_levels.csv": levels},
-        lead={
-            "annotators.csv": annotators,
-            "annotator_pairs.csv": by_two.assign(**named).round(6),
-        },
+        lead={"annotators.csv": annotators, "annotator_pairs.csv": by_two.assign(**named).round(6)},
     )
 
 

@@ -82,11 +82,7 @@ def bursts(scores: Scores, min_seconds: float, length: int) -> pd.DataFrame:
     longest = long.sort_values(["size", "min"], ascending=[False, True])
     by = longest.groupby("annotator")
     return pd.DataFrame(
-        {
-            "judgments": by["size"].sum(),
-            "longest": by["size"].first(),
-            "begin": by["min"].first(),
-        }
+        {"judgments": by["size"].sum(), "longest": by["size"].first(), "begin": by["min"].first()}
     )
 
 
@@ -127,11 +123,7 @@ def _correlation(rows: pd.DataFrame) -> pd.Series:
     by = compared.groupby("annotator")
     off = compared[["level", "others"]] - by[["level", "others"]].transform("mean")
     sums = pd.DataFrame(
-        {
-            "both": off["level"] * off["others"],
-            "one": off["level"] ** 2,
-            "two": off["others"] ** 2,
-        }
+        {"both": off["level"] * off["others"], "one": off["level"] ** 2, "two": off["others"] ** 2}
     )
     total = sums.groupby(compared["annotator"]).sum()
     size = (total["one"] * total["two"]) ** 0.5

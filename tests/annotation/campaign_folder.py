@@ -137,12 +137,7 @@ class CampaignFolder:
         return (self.path / tables.PAIRS.path).read_text()
 
 
-KEPT = [
-    tables.JUDGMENTS,
-    tables.JUDGMENT_HISTORY,
-    tables.OPEN_TASKS,
-    tables.REJECTED_JUDGMENTS,
-]
+KEPT = [tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS]
 
 
 def email_of(number):

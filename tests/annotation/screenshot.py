@@ -41,10 +41,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         clip = Path(folder, "clip.mp4")
         draw(script, clip)
-        with (
-            studio(Path(folder), REPOSITORY) as lead,
-            annotator(lead.url) as person,
-        ):
+        with studio(Path(folder), REPOSITORY) as lead, annotator(lead.url) as person:
             (lead.media / "clips").mkdir()
             clip.rename(lead.media / "clips/clip.mp4")
             person.sign_up(lead.invite(), "annotator@example.org")

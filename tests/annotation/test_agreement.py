@@ -143,8 +143,7 @@ CONSTANT = judgments_of([("q", name, who, 2) for name in "ab" for who in (1, 2)]
 
 
 @pytest.mark.parametrize(
-    ("judgments", "pairs"),
-    [(NOBODY, []), (NOBODY, [("q", "a")]), (ONE, [("q", "a"), ("q", "b")])],
+    ("judgments", "pairs"), [(NOBODY, []), (NOBODY, [("q", "a")]), (ONE, [("q", "a"), ("q", "b")])]
 )
 def test_an_empty_or_partial_campaign_is_a_normal_state(project, capsys, judgments, pairs):
     found, agreed = project(judgments, full_ledger(pairs))

@@ -151,9 +151,7 @@ def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
 
 
 @pytest.mark.parametrize(
-    "key",
-    [KEY._replace(annotator=4), None],
-    ids=["of another annotator", "of another campaign"],
+    "key", [KEY._replace(annotator=4), None], ids=["of another annotator", "of another campaign"]
 )
 def test_a_task_that_was_copied_here_is_nobodys(key):
     other = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-two bytes, or so")
