@@ -35,7 +35,7 @@ from annotation.reliability.scores import (
 from annotation.reliability.text import text
 from annotation.votes import raw
 from annotation.votes.rule import decide
-from annotation.votes.votes import NO_LEVEL
+from annotation.votes.votes import NO_LEVEL, select_rows
 from momentrank.errors import UsageError
 from pipeline.campaign.effort import active_seconds
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
@@ -128,7 +128,7 @@ def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTable
         if judgments.seconds is None
         else active_seconds(pd.Series(judgments.seconds), PAUSE).to_numpy(),
     )
-    return measure(sort_scores(scores.select(judged)), level, None, params)
+    return measure(sort_scores(select_rows(scores, judged)), level, None, params)
 
 
 def main() -> None:

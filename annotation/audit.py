@@ -41,8 +41,17 @@ def main(options: argparse.Namespace) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Draw the audit, and say what it costs."""
-    refuse_existing(options.replace)
+    """Draw the audit, and say what it costs.
+
+    Raises:
+        AuditError: an audit exists already, and nobody said `--replace`.
+    """
+    path, replace = tables.AUDIT.path, options.replace
+    if not replace and (design.PATH.exists() or (path.exists() and len(tables.AUDIT.read()))):
+        raise AuditError(
+            f"{path}: an audit exists already; continue it, or draw another with"
+            " --replace (what was judged of it stays judged)"
+        )
     drawn = draw.draw(*_pool(load()), draw.Sizes(options.seed, options.queries))
     cost = draw.cost(drawn.table, tables.CANDIDATES.read())
     tables.AUDIT.write(drawn.table)
@@ -55,20 +64,6 @@ def plan(options: argparse.Namespace) -> None:
         " and two more of each pair on which two people disagree.\n"
         f"Commit {tables.AUDIT.path} and {design.PATH}; `dvc repro` gives the pairs out."
     )
-
-
-def refuse_existing(replace: bool) -> None:
-    """Stop where an audit exists already.
-
-    Raises:
-        AuditError: it would be overwritten, and nobody said `--replace`.
-    """
-    path = tables.AUDIT.path
-    if not replace and (design.PATH.exists() or (path.exists() and len(tables.AUDIT.read()))):
-        raise AuditError(
-            f"{path}: an audit exists already; continue it, or draw another with"
-            " --replace (what was judged of it stays judged)"
-        )
 
 
 def _pool(params: Params) -> topup.Pool:

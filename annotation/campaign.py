@@ -185,22 +185,16 @@ def run_close(options: argparse.Namespace) -> None:
         raise CampaignError(f"{FILE}: {campaign.name!r} is closed")
     message = "closed"
     if not campaign.closed:
-        message += _outcome_text(
-            close_campaign(campaign, give_up=options.give_up, offline=options.offline)
+        state = close_campaign(campaign, give_up=options.give_up, offline=options.offline)
+        message += (
+            ": {two} pairs agreed by two, {four} by four, {discarded} discarded,"
+            " {unjudgeable} unjudgeable".format_map(state["pairs"])
         )
     freeze()
     paths = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
     git.commit([*paths, cli.DAG, Path("dvc.lock")], f"Close {campaign.name}")
     [step] = next_steps(Situation(load_campaign(), state={}))
     cli.log(f"{message}; next: {step.command}")
-
-
-def _outcome_text(state: dict[str, Any]) -> str:
-    pairs = state["pairs"]
-    return (
-        f": {pairs['two']} pairs agreed by two, {pairs['four']} by four,"
-        f" {pairs['discarded']} discarded, {pairs['unjudgeable']} unjudgeable"
-    )
 
 
 def _arguments() -> argparse.Namespace:

@@ -34,8 +34,6 @@ from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newes
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
-__all__ = ["LEVELS", "consensus", "decide", "figures"]
-
 
 def consensus(
     judgments: pd.DataFrame,
@@ -165,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     add(
         "--method",
-        choices=raw_consensus.METHODS,
+        choices=get_args(raw_consensus.Method),
         help="paper (default), or for comparison crowd-kit's, which need the extra `crowd`",
     )
     add("--json", action="store_true", help="print JSON")

@@ -14,7 +14,6 @@ import argparse
 import sys
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.effort import HOUR, active_seconds
@@ -26,15 +25,8 @@ SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
 LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
 
 
-class Estimate(NamedTuple):
-    """What a campaign takes: pairs, and judgments of them."""
-
-    pairs: int
-    judgments: int
-
-
-def estimate(params: Params, extended: float, escalated: float) -> Estimate:
-    """Return what the queries of `split` take.
+def estimate(params: Params, extended: float, escalated: float) -> tuple[int, int]:
+    """Return the pairs that the queries of `split` take, and the judgments of these.
 
     `extended` is the share of queries whose second batch is judged, `escalated` the share of
     pairs that four people judge.
@@ -43,7 +35,7 @@ def estimate(params: Params, extended: float, escalated: float) -> Estimate:
     first = min(params.candidates.batch, params.candidates.top)
     pairs = queries * first + round(extended * queries) * (params.candidates.top - first)
     more = round(escalated * pairs) * (ALL_VOTES - FIRST_VOTES)
-    return Estimate(pairs, FIRST_VOTES * pairs + more)
+    return pairs, FIRST_VOTES * pairs + more
 
 
 def text(params: Params, seconds: float, usual: tuple[float, float], hourly: float | None) -> str:

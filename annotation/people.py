@@ -14,7 +14,6 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from annotation.assignment.inputs import Annotator
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection, connect
 from annotation.label_studio.roster import PUBLIC
@@ -42,11 +41,12 @@ def invitations(connection: Connection) -> Iterator[str]:
         CampaignError: somebody's account is not known.
     """
     url, link = connection.studio.url, connection.studio.invite_path()
-    users, own = (
-        connection.studio.users(),
-        projects.find_projects(connection.studio, connection.campaign),
-    )
-    for who in _judging(connection):
+    users = connection.studio.users()
+    own = projects.find_projects(connection.studio, connection.campaign)
+    judging = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
+    if not judging:
+        raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
+    for who in judging:
         account = connection.roster.accounts.get(who.number)
         if account is None:
             raise CampaignError(
@@ -61,13 +61,6 @@ def invitations(connection: Connection) -> Iterator[str]:
             if project
             else "  (no pairs yet: `dvc repro` makes the page on which they judge)"
         )
-
-
-def _judging(connection: Connection) -> list[Annotator]:
-    judges = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
-    if not judges:
-        raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
-    return judges
 
 
 def main(options: argparse.Namespace) -> None:

@@ -14,7 +14,6 @@ what it names and is open already stays as it is.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,7 +78,7 @@ def plan(campaign: PlanInputs) -> Plan:
 
 
 def _assign_people(
-    states: PairStates, missing: Ints, asked: Mapping[int, Role], done: Mapping[int, int]
+    states: PairStates, missing: Ints, asked: Mapping[int, Role], done: Counter[int]
 ) -> pd.DataFrame:
     """Return who should have which pair open, as `pair, annotator, kind`."""
     kept = allocation.keep_open_tasks(states.open_tasks, states.answered, missing, asked)
@@ -87,8 +86,9 @@ def _assign_people(
     involved = pd.concat([states.answered, kept])
     involved = involved.assign(group=states.pairs["group"].to_numpy()[involved["pair"]])
     near = involved[involved["group"].isin([slot.group for slot in slots])]
-    allocator = allocation.Allocator(asked, Counter(kept["annotator"].tolist()), done)
-    added = allocator.fill(slots, near).astype(kept.dtypes.to_dict())
+    waiting = Counter(kept["annotator"].tolist())
+    added = allocation.fill_slots(slots, near, asked, waiting, done)
+    added = added.astype(kept.dtypes.to_dict())
     return pd.concat([kept, added], ignore_index=True)
 
 
@@ -198,9 +198,7 @@ def main() -> None:
     stale = len(inputs.judgments) - len(drop_stale(inputs.judgments, inputs.shown))
     figures = {
         "campaign": campaign.name,
-        **measure_progress(
-            inputs, planned.state, answers.rejected, params.plan.pause, datetime.now(UTC)
-        ),
+        **measure_progress(inputs, planned.state, answers.rejected, params.plan.pause),
         "without_account": people_without_account(people),
         "stale_judgments": stale,
     }

@@ -14,7 +14,6 @@ Answers that were imported bear any name that their importer chose: they are ref
 
 import argparse
 from collections import Counter
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
 
@@ -22,16 +21,15 @@ import pandas as pd
 
 from annotation.answers import reader
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
-from annotation.answers.judgments import Row, SortedAnswers, Trust, sort_answers, trust_all
+from annotation.answers.judgments import SortedAnswers, Trust, sort_answers, trust_all
 from annotation.answers.reader import owners
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection, connect, hold_lock
 from pipeline.campaign.campaign import CampaignError, load_open_campaign
 from pipeline.core import cli, files, tables
 from pipeline.core.progress import progress
-from pipeline.core.table import Table
 
-KEPT = (tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
+KEPT = (tables.JUDGMENT_HISTORY, tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
 FEW_LOST, LOST_SHARE = 2, 0.001
 """Who deletes an answer or two did so by accident: that many, or that share of all, are told."""
 
@@ -55,20 +53,13 @@ def fetch(
     for owner in progress("pull", people, total=len(people), unit="projects"):
         tasks = reader.read(connection.studio, own[owner.annotator], full=full)
         project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
-        rows.judgments.extend(project.judgments)
-        rows.rejected.extend(project.rejected)
-        rows.open_tasks.extend(project.open_tasks)
-        rows.surplus.extend(project.surplus)
+        for name, own_rows in project._asdict().items():
+            getattr(rows, name).extend(own_rows)
     return rows
 
 
-def merge_history(rows: SortedAnswers) -> History:
-    """Merge the rows with the versions pulled before; nothing is written."""
-    return combine(tables.JUDGMENT_HISTORY.read(), rows)
-
-
-def combine(before: pd.DataFrame, rows: SortedAnswers) -> History:
-    """Merge rows with the versions that were pulled before."""
+def merge_history(before: pd.DataFrame, rows: SortedAnswers) -> History:
+    """Merge rows with the versions that were pulled before; nothing is written."""
     now = pd.DataFrame(rows.judgments, columns=tables.JUDGMENT_HISTORY.columns)
     answers = [row for row in rows.rejected if row["reason"] != "draft"]
     refused = pd.DataFrame(answers, columns=REFUSED)
@@ -97,24 +88,11 @@ def loss(merged: History) -> str:
     return f"{len(merged.vanished)} judgments disappeared from the server ({whose})"
 
 
-def other_tables(rows: SortedAnswers) -> tuple[pd.DataFrame, pd.DataFrame]:
+def other_tables(rows: SortedAnswers) -> list[pd.DataFrame]:
     """Return the tables of open tasks and of answers that are no judgments."""
-    return (
-        _table(tables.OPEN_TASKS, rows.open_tasks),
-        _table(tables.REJECTED_JUDGMENTS, rows.rejected),
-    )
-
-
-def _table(table: Table, rows: Sequence[Row]) -> pd.DataFrame:
-    frame = table.check(pd.DataFrame(rows, columns=table.columns))
-    return frame.sort_values(table.columns, ignore_index=True)
-
-
-def _ensure_tables() -> None:
-    """Leave the tables as they are; make those that were never there."""
-    for table in KEPT:
-        if not table.path.is_file():
-            table.write(table.empty())
+    both = ((tables.OPEN_TASKS, rows.open_tasks), (tables.REJECTED_JUDGMENTS, rows.rejected))
+    frames = ((table, pd.DataFrame(some, columns=table.columns)) for table, some in both)
+    return [table.check(one).sort_values(table.columns, ignore_index=True) for table, one in frames]
 
 
 def figures(rows: SortedAnswers, merged: History) -> dict[str, object]:
@@ -158,14 +136,12 @@ def pull(
         CampaignError: it is another campaign's, or many judgments went away from it.
     """
     rows = fetch(connection, full=full, trust=trust)
-    merged = merge_history(rows)
+    merged = merge_history(tables.JUDGMENT_HISTORY.read(), rows)
     if not accept_loss:
         refuse_loss(merged)
-    open_tasks, rejected = other_tables(rows)
-    tables.JUDGMENT_HISTORY.write(merged.versions)
-    tables.JUDGMENTS.write(merged.judgments)
-    tables.OPEN_TASKS.write(open_tasks)
-    tables.REJECTED_JUDGMENTS.write(rejected)
+    frames = (merged.versions, merged.judgments, *other_tables(rows))
+    for table, frame in zip(KEPT, frames, strict=True):
+        table.write(frame)
     cli.write_metrics("pull", figures(rows, merged))
     cli.log(
         f"pull: {len(merged.judgments)} judgments, {len(rows.open_tasks)} tasks open,"
@@ -178,7 +154,9 @@ def pull(
 
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
-    _ensure_tables()
+    for table in KEPT:
+        if not table.path.is_file():
+            table.write(table.empty())
     files.write_json(
         tables.TODAY, {"date": f"{datetime.now(UTC):%Y-%m-%d}" if load_open_campaign() else None}
     )

@@ -10,7 +10,6 @@ answer to it is still pulled.
 """
 
 import argparse
-from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +20,7 @@ from annotation.label_studio.connection import Connection, connect, hold_lock
 from annotation.label_studio.guideline import Guideline
 from annotation.tasks import lock, tasks, unfinished
 from annotation.tasks.pairs import append_pairs, find_restored
-from annotation.tasks.projects import ProjectDiff, close_and_reopen, diff_tasks, ensure_project
+from annotation.tasks.projects import close_and_reopen, diff_tasks, ensure_project
 from annotation.tasks.shown import join_details, join_shown, read_pairs_to_judge
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR_KEY
@@ -66,11 +65,15 @@ def push(
             close_and_reopen(connection, diff, turn.renew)
         shown = tasks.TaskData(pairs, params.clips.url, params.push.batch)
         tasks.add(connection, diffs, shown, turn.renew)
-    return _figures(diffs)
+    counts = {"added": "add", "closed": "close", "reopened": "reopen"}
+    return {"projects": len(diffs)} | {
+        name: sum(len(getattr(diff.changes, kind)) for diff in diffs)
+        for name, kind in counts.items()
+    }
 
 
 def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
-    """Append to the ledger what is shown, and the pairs that are again as they once were."""
+    """Append what is shown, and the pairs that are again as they once were."""
     ledger = tables.PAIRS.read()
     changed = ledger.loc[ledger.duplicated(PAIR_KEY), PAIR_KEY].drop_duplicates()
     if len(changed):
@@ -88,15 +91,6 @@ def _guideline(connection: Connection) -> Guideline:
             f" {guideline.FILE}`, or close this campaign and open another"
         )
     return guide
-
-
-def _figures(diffs: Sequence[ProjectDiff]) -> dict[str, Any]:
-    return {
-        "projects": len(diffs),
-        "added": sum(len(diff.changes.add) for diff in diffs),
-        "closed": sum(len(diff.changes.close) for diff in diffs),
-        "reopened": sum(len(diff.changes.reopen) for diff in diffs),
-    }
 
 
 def describe_pairs(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:

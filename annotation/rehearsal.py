@@ -17,7 +17,6 @@ import argparse
 import subprocess
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -84,18 +83,13 @@ def _judge_all() -> None:
     for number in range(1, MOST_ROUNDS + 1):
         _step(f"round {number}: pull, plan, push", "dvc", "repro", "push")
         undecided = files.read_json(tables.STATE)["queries"]["for_the_lead"]
-        if undecided:
-            _decide(undecided)
+        if undecided:  # as a lead must where no rule can: these queries are not extended
+            decided = pd.DataFrame({"query_id": undecided, "extend": "no"})
+            tables.EXTEND.write(pd.concat([tables.EXTEND.read(), decided]))
         elif tables.ASSIGNMENTS.read().empty:
             return
         _step(f"round {number}: simulated people judge", "annotation.simulate")
     raise RehearsalError(f"judgments are still wanted after {MOST_ROUNDS} rounds; see the status")
-
-
-def _decide(queries: list[str]) -> None:
-    """Decide as a lead must where no rule can: these queries are not extended."""
-    decided = pd.DataFrame({"query_id": queries, "extend": "no"})
-    tables.EXTEND.write(pd.concat([tables.EXTEND.read(), decided]))
 
 
 def _step(what: str, module: str, *arguments: str) -> None:
@@ -110,14 +104,17 @@ def _step(what: str, module: str, *arguments: str) -> None:
 
 def outcome() -> str:
     """Return what came of it, as a page of text."""
-    metrics = {name: _metrics(name) for name in ("consensus", "agreement", "reference_runs")}
+    names = ("consensus", "agreement", "reference_runs")
+    metrics = {name: files.read_json(cli.METRICS / f"{name}.json") for name in names}
     outcomes = metrics["consensus"]["outcomes"]
+    words = {"two": "agreed by two", "four": "by four"}
+    by_outcome = ", ".join(f"{n:,} {words.get(key, key)}" for key, n in outcomes.items() if n)
     alpha = metrics["agreement"]["groups"]["all"]["alpha"]["ordinal"]["alpha"]
     queries = tables.FROZEN_QUERIES.read()
     val, test = ((queries["split"] == split).sum() for split in tables.JUDGED_SPLITS)
     rows = {
         "queries": f"{len(queries)} ({val} validation, {test} test)",
-        "pairs": f"{sum(outcomes.values()):,}: {_list_outcomes(outcomes)}",
+        "pairs": f"{sum(outcomes.values()):,}: {by_outcome}",
         "judgments": f"{len(tables.JUDGMENTS.read()):,} (simulated)",
         "agreement": f"{100 * metrics['agreement']['within_1']:.1f} % within 1,"
         f" ordinal alpha {alpha:.3f}",
@@ -126,17 +123,6 @@ def outcome() -> str:
     rows |= {f"{MEASURE} {name}": f"{scores[MEASURE]:.3f}" for name, scores in runs.items()}
     width = max(map(len, rows))
     return "\n".join(f"  {name:{width}}  {value}" for name, value in rows.items())
-
-
-def _list_outcomes(outcomes: dict[str, int]) -> str:
-    words = {"two": "agreed by two", "four": "by four"}
-    return ", ".join(
-        f"{number:,} {words.get(key, key)}" for key, number in outcomes.items() if number
-    )
-
-
-def _metrics(name: str) -> Any:  # noqa: ANN401  (figures of several kinds)
-    return files.read_json(cli.METRICS / f"{name}.json")
 
 
 def _endpoint() -> Endpoint:

@@ -128,20 +128,17 @@ def _port_taken_error(port: int) -> ServerError:
 
 def _describe_move(before: int, server: Running) -> str:
     old = f"http://{ports.LOCALHOST}:{before}"
+    state = f"is taken ({ports.describe_holder(before)})"
+    if ports.is_free(before):
+        state = "was taken as it started, and is free again"
     return (
         f"WARNING: Label Studio was at {old} until now, and is at {server.url} from now on: port"
-        f" {before} {_state(before)}.\n"
+        f" {before} {state}.\n"
         f"  Links that people have still lead to {old}, which is not this server. To go back:"
         f" stop the other program, then\n"
         f"    python -m annotation.server stop; python -m annotation.server start --port {before}\n"
         f"  To stay here, send people new links: python -m annotation.people invite"
     )
-
-
-def _state(port: int) -> str:
-    if ports.is_free(port):
-        return "was taken as it started, and is free again"
-    return f"is taken ({ports.describe_holder(port)})"
 
 
 def _configured() -> SplitResult:
@@ -150,12 +147,10 @@ def _configured() -> SplitResult:
 
 
 def _local_port() -> int | None:
-    """Return the port of the configured server, if that is on this machine."""
     return _configured().port if _configured().hostname in HERE else None
 
 
 def _refuse_to_leave_another() -> None:
-    """Stop where a server is configured that was not started here."""
     configured = _configured().hostname
     here = configured in {None, *HERE}
     url, token = (settings.value(name) or "" for name in (settings.URL, settings.TOKEN))

@@ -79,8 +79,16 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
         StudioError: the server can't be reached, refuses or fails.
         CampaignError: this is no rehearsal.
     """
-    refuse_real(connection)
-    people = _people(connection)
+    if not connection.campaign.rehearsal:
+        raise CampaignError(
+            f"the campaign {connection.campaign.name!r} is no rehearsal: its judgments are people's"
+            " own. A rehearsal has a checkout of its own:"
+            " python -m annotation.campaign open --rehearsal --people 6 --name Rehearsal"
+        )
+    # The accounts of those who are active and simulated: their password is known.
+    active = {who.number for who in connection.roster.annotators if who.active}
+    accounts = connection.roster.accounts.items()
+    people = {number: one for number, one in accounts if number in active and one.password}
     own = projects.find_projects(connection.studio, connection.campaign)
     judging = {number: people[number] for number in sorted(own.keys() & people.keys())}
     work = [
@@ -104,34 +112,12 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
 
 @contextmanager
 def _log_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
-    """Yield who is logged in, by number."""
     with ExitStack() as stack:
         invite = studio.invite_path()
         yield {
             number: stack.enter_context(closing(Visitor(studio.url, invite, account)))
             for number, account in people.items()
         }
-
-
-def refuse_real(connection: Connection) -> None:
-    """Stop where people's own judgments are collected.
-
-    Raises:
-        CampaignError: this is no rehearsal.
-    """
-    if not connection.campaign.rehearsal:
-        raise CampaignError(
-            f"the campaign {connection.campaign.name!r} is no rehearsal: its judgments are people's"
-            " own. A rehearsal has a checkout of its own:"
-            " python -m annotation.campaign open --rehearsal --people 6 --name Rehearsal"
-        )
-
-
-def _people(connection: Connection) -> dict[int, Account]:
-    """Return the accounts of those who are active and simulated: their password is known."""
-    active = {who.number for who in connection.roster.annotators if who.active}
-    accounts = connection.roster.accounts.items()
-    return {number: one for number, one in accounts if number in active and one.password}
 
 
 def _open(connection: Connection, project: Project, share: float) -> list[tuple[int, Key]]:

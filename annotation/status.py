@@ -16,8 +16,7 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Mapping
-from datetime import UTC, datetime
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -43,10 +42,11 @@ WAITING = 75
 WATCH_SECONDS = 60
 
 
-def status(campaign: PlanInputs, state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return where a campaign stands, in figures: its state, and what people's levels say."""
+def status(campaign: PlanInputs, state: Mapping[str, Any], steps: Sequence[Step]) -> dict[str, Any]:
+    """Return in figures what comes next, a campaign's state, and what people's levels say."""
     states, queries = find_pair_states(campaign), state["queries"]
     return {
+        "next": [step._asdict() for step in steps],
         "wanted": sum(who["open"] for who in state["annotators"].values()),
         "waits": bool(list_open(state)),
         **state,
@@ -97,11 +97,9 @@ def _closed_status(opened: Campaign) -> dict[str, Any]:
     answers, params = read_answers(), load()
     campaign = read_inputs(roster.read_people(), params, answers)
     state = closed_state(campaign, tables.PAIRS.read())
-    measured = measure_progress(
-        campaign, state, answers.rejected, params.plan.pause, datetime.now(UTC)
-    )
+    measured = measure_progress(campaign, state, answers.rejected, params.plan.pause)
     situation = Situation(opened, {}, frozen=is_frozen(), released=is_released(opened))
-    return _with_steps(status(campaign, measured), next_steps(situation))
+    return status(campaign, measured, next_steps(situation))
 
 
 def _open_status(opened: Campaign) -> dict[str, Any]:
@@ -109,13 +107,12 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     if connection is not None:
         with hold_lock("status"):
             fetched = pull.fetch(connection)
-        answers = Answers(pull.merge_history(fetched).judgments, *pull.other_tables(fetched))
+        merged = pull.merge_history(tables.JUDGMENT_HISTORY.read(), fetched)
+        answers = Answers(merged.judgments, *pull.other_tables(fetched))
     people = roster.read_roster()
     campaign = read_inputs(people.annotators, params, answers)
     planned = plan(campaign)
-    measured = measure_progress(
-        campaign, planned.state, answers.rejected, params.plan.pause, datetime.now(UTC)
-    )
+    measured = measure_progress(campaign, planned.state, answers.rejected, params.plan.pause)
     measured |= {"without_account": people_without_account(people)}
     situation = Situation(
         opened,
@@ -124,7 +121,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
         shown=not tables.PAIRS.read().empty,
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )
-    return _with_steps(status(campaign, measured), next_steps(situation))
+    return status(campaign, measured, next_steps(situation))
 
 
 def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:
@@ -132,10 +129,6 @@ def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:
     key = tables.ASSIGNMENTS.columns
     open_keys = pd.MultiIndex.from_frame(open_tasks[key])
     return int((~pd.MultiIndex.from_frame(wanted[key]).isin(open_keys)).sum())
-
-
-def _with_steps(figures: dict[str, Any], steps: list[Step]) -> dict[str, Any]:
-    return {"next": [step._asdict() for step in steps], **figures}
 
 
 def main(options: argparse.Namespace) -> None:

@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from annotation.answers.judgments import FirstPairs, Pair
+from annotation.answers.judgments import FirstPairs
+from annotation.label_studio.keys import PAIR_FIELDS
 from pipeline.core import tables
 
 VERSION = ["origin", "updated_at"]
 KEY = list(tables.JUDGMENTS.key)
 COUNTING = ("stands", "lost", "tampered", "trusted")
 STATES = (*COUNTING, "replaced", "rejected")
-SHOWN = list(Pair._fields)
 REFUSED = [*VERSION, "takes_back"]
 
 
@@ -56,8 +56,8 @@ def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) 
 def first_pairs(versions: pd.DataFrame) -> FirstPairs:
     """Return which pair each answer was to when it was first pulled, by its origin."""
     first = versions.sort_values("updated_at").drop_duplicates("origin")
-    pairs = first[SHOWN].itertuples(index=False, name=None)
-    return {origin: Pair(*pair) for origin, pair in zip(first["origin"], pairs, strict=True)}
+    pairs = first[PAIR_FIELDS].itertuples(index=False, name=None)
+    return dict(zip(first["origin"], pairs, strict=True))
 
 
 def _judgments(versions: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from annotation.label_studio.keys import Key, Signer
+from annotation.label_studio.keys import Key, Pair, Signer
 from annotation.label_studio.page import read_answer
 from annotation.label_studio.records import AnsweredTask
 
@@ -47,21 +47,6 @@ class Origin(NamedTuple):
 
     key: Key | None
     shown: bool
-
-
-class Pair(NamedTuple):
-    """What an answer is to: a query and a moment, as they were shown to one annotator."""
-
-    query_id: str
-    moment_id: str
-    annotator: int
-    query_sha: str
-    clip_sha: str
-
-    @classmethod
-    def from_key(cls, key: Key) -> "Pair":
-        """Return the pair of a key."""
-        return cls(key.query_id, key.moment_id, key.annotator, key.query_sha, key.clip_sha)
 
 
 FirstPairs = Mapping[str, Pair]
@@ -114,18 +99,15 @@ def is_owners(
     answer: Mapping[str, Any], owner: Owner, key: Key | None, first_pairs: FirstPairs
 ) -> bool:
     """Tell whether an answer is the annotator's own, unchanged, and to the pair of this key."""
-    return _foreign_reason(answer, owner, trust_none) is None and not _is_of_another_pair(
-        answer, key, first_pairs
-    )
+    own = _foreign_reason(answer, owner, trust_none) is None
+    return own and not _is_of_another_pair(answer, key, first_pairs)
 
 
 def _is_of_another_pair(
     answer: Mapping[str, Any], key: Key | None, first_pairs: FirstPairs
 ) -> bool:
     """Tell whether an answer was to another pair: it, or what its task shows, was exchanged."""
-    return key is not None and first_pairs.get(
-        _origin(answer), Pair.from_key(key)
-    ) != Pair.from_key(key)
+    return key is not None and first_pairs.get(_origin(answer), key.pair) != key.pair
 
 
 def _sort_place(
@@ -170,7 +152,6 @@ def _sort_answer(
 
 
 def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust) -> str | None:
-    """Return why an answer can't be a judgment, whatever it says."""
     if origin.key is None:
         return "bad-key"
     if foreign := _foreign_reason(answer, owner, trust):

@@ -4,10 +4,9 @@ Label Studio tells which tasks were touched after a moment, and how many tasks a
 are. Where the numbers do not come out, something went away unseen, and all is read again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -74,14 +73,12 @@ def _load(project: Project) -> dict[int, AnsweredTask]:
         entry = orjson.loads(_file(project).read_bytes())
         if entry["made"] != project.created_at:
             return {}
-        return _by_number(map(_task, entry["tasks"]))
+        tasks = (AnsweredTask._make(row) for row in entry["tasks"])
+        return _by_number(
+            task._replace(updated_at=datetime.fromisoformat(str(task.updated_at))) for task in tasks
+        )
     except (OSError, ValueError, KeyError, TypeError):
         return {}
-
-
-def _task(row: Sequence[Any]) -> AnsweredTask:
-    fields = dict(zip(AnsweredTask._fields, row, strict=True))
-    return AnsweredTask(**fields | {"updated_at": datetime.fromisoformat(fields["updated_at"])})
 
 
 def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:

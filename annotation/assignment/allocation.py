@@ -43,60 +43,39 @@ def keep_open_tasks(
     return order[order.groupby("pair").cumcount() < missing[order["pair"]]]
 
 
-class Allocator:
-    """Assigns people to open slots, and counts what everybody has to do."""
+def fill_slots(
+    slots: Sequence[OpenSlot],
+    involved: pd.DataFrame,
+    asked: Mapping[int, Role],
+    waiting: Counter[int],
+    done: Counter[int],
+) -> pd.DataFrame:
+    """Return a person for each open slot, as `pair, annotator, kind`.
 
-    def __init__(
-        self, asked: Mapping[int, Role], waiting: Mapping[int, int], done: Mapping[int, int]
-    ) -> None:
-        """Take who may be asked, and how many tasks each has open and how many done."""
-        self._asked = asked
-        self._open = Counter(waiting)
-        self._done = Counter(done)
+    `involved` are those who have seen a pair or are about to, as `pair, group, annotator,
+    kind`; `asked` may be asked; `waiting` and `done` count each person's open and finished
+    tasks. Where nobody is left to ask, a slot stays open.
 
-    def fill(self, slots: Sequence[OpenSlot], involved: pd.DataFrame) -> pd.DataFrame:
-        """Return a person for each open slot, as `pair, annotator, kind`.
-
-        `involved` are those who have seen a pair or are about to, as `pair, group, annotator,
-        kind`. Where nobody is left to ask, a slot stays open.
-        """
-        busy, engaged = _people_of_pairs(involved), _people_of_groups(involved)
-        rows: list[tuple[int, int, str]] = []
-        for (group, kind), members in groupby(sorted(slots), itemgetter(0, 1)):
-            people = self._in_order(group, kind, engaged[group, kind])
-            for slot in members:
-                free = (person for person in people if person not in busy[slot.pair])
-                takers = list(islice(free, slot.number))
-                self._open.update(takers)
-                rows += [(slot.pair, person, kind) for person in takers]
-        return pd.DataFrame(rows, columns=ASSIGNMENT)
-
-    def _in_order(self, group: int, kind: str, engaged: Mapping[int, int]) -> list[int]:
-        """Return whom to ask first in a group: its own people, then the least loaded.
-
-        Escalated pairs go to the `escalation` people first of all. Who is equal in all of it
-        is drawn by a hash, so that couples of annotators change from query to query.
-        """
-
-        def preference(person: int) -> tuple[int | str, ...]:
-            role, place = self._asked[person] != ROLE_OF[kind], -engaged.get(person, 0)
-            first = (role, place) if kind == "escalated" else (place, role)
-            return *first, self._open[person], self._done[person], rng.draw(group, kind, person)
-
-        return sorted(self._asked, key=preference)
-
-
-def _people_of_pairs(involved: pd.DataFrame) -> dict[int, set[int]]:
-    people: dict[int, set[int]] = defaultdict(set)
+    A group's own people are asked first, then the least loaded. Escalated pairs go to the
+    `escalation` people first of all. Who is equal in all of it is drawn by a hash, so that
+    couples of annotators change from query to query.
+    """
+    seen: dict[int, set[int]] = defaultdict(set)
     for pair, person in zip(involved["pair"].tolist(), involved["annotator"].tolist(), strict=True):
-        people[pair].add(person)
-    return people
+        seen[pair].add(person)
+    engaged = Counter(involved[["group", "kind", "annotator"]].itertuples(index=False, name=None))
+    load, rows = waiting.copy(), []
+    for (group, kind), members in groupby(sorted(slots), itemgetter(0, 1)):
 
+        def preference(person: int, group: int = group, kind: str = kind) -> tuple[int | str, ...]:
+            role, place = asked[person] != ROLE_OF[kind], -engaged[group, kind, person]
+            first = (role, place) if kind == "escalated" else (place, role)
+            return *first, load[person], done[person], rng.draw(group, kind, person)
 
-def _people_of_groups(involved: pd.DataFrame) -> dict[tuple[int, str], Counter[int]]:
-    """Count each person's slots in a group, first and escalated votes apart."""
-    counts: dict[tuple[int, str], Counter[int]] = defaultdict(Counter)
-    columns = (involved[name].tolist() for name in ("group", "kind", "annotator"))
-    for (group, kind, person), number in Counter(zip(*columns, strict=True)).items():
-        counts[group, kind][person] = number
-    return counts
+        people = sorted(asked, key=preference)
+        for slot in members:
+            free = (person for person in people if person not in seen[slot.pair])
+            takers = list(islice(free, slot.number))
+            load.update(takers)
+            rows += [(slot.pair, person, kind) for person in takers]
+    return pd.DataFrame(rows, columns=ASSIGNMENT)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -22,15 +22,15 @@ def measure_progress(
     state: Mapping[str, Any],
     rejected: pd.DataFrame,
     pause: float,
-    now: datetime,
+    now: datetime | None = None,
 ) -> dict[str, Any]:
-    """Return a plan's state with what people did added to it.
+    """Return a plan's state with what people have done up to `now`, or today, added to it.
 
     `rejected` (as `tables.REJECTED_JUDGMENTS`) are the answers that are no judgments. A judgment
     counts for at most `pause` minutes. Without an `outlook`, as of a closed campaign, there is
     no forecast. Times are UTC.
     """
-    judgments = campaign.judgments
+    judgments, now = campaign.judgments, now or datetime.now(UTC)
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
     refused = Counter(rejected["annotator"].tolist())
     annotators = people_figures(timed, state["annotators"], refused)

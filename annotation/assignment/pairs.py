@@ -44,8 +44,7 @@ class PairStates(NamedTuple):
         """Return how many votes each pair that waits lacks, if all to come have a level."""
         scores = self.consensus.scores
         whole = np.where(scores >= FIRST_VOTES, ALL_VOTES, FIRST_VOTES)
-        lacking: Ints = np.where(self.waiting, whole - scores, 0)
-        return lacking
+        return np.where(self.waiting, whole - scores, 0)
 
     @property
     def escalated(self) -> Bools:

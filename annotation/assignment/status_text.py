@@ -42,7 +42,8 @@ def _people(figures: Figures) -> Iterator[str]:
         names = ("done", "open", "hours", "per_hour", "hours_left", "refused")
         cells = (who[name] for name in names)
         row = _row(number, role if who["active"] else f"({role})", *cells)
-        yield f"{row}  {_when(who['last_judged'])}"
+        instant = who["last_judged"]
+        yield f"{row}  {'-' if instant is None else f'{instant[:10]} {instant[11:16]}'}"
     if figures["not_begun"]:
         yield f"not begun: annotator {', '.join(figures['not_begun'])}"
     for number, days in figures["not_seen"].items():
@@ -52,10 +53,6 @@ def _people(figures: Figures) -> Iterator[str]:
 def _row(number: object, role: object, *figures: object) -> str:
     cells = "".join(f"{'-' if cell is None else cell:>11}" for cell in figures)
     return f"{number:>9}  {role:12}{cells}"
-
-
-def _when(instant: str | None) -> str:
-    return "-" if instant is None else f"{instant[:10]} {instant[11:16]}"
 
 
 def _pace(figures: Figures) -> Iterator[str]:
@@ -89,30 +86,27 @@ def _refused(refused: Mapping[str, int]) -> Iterator[str]:
 
 def _pairs(pairs: Mapping[str, int]) -> Iterator[str]:
     yield f"pairs      {pairs['all']:>7}"
-    yield from (f"  {_words(key):22}{pairs[key]:>7}" for key in pairs if key != "all")
+    for key, number in pairs.items():
+        if key != "all":
+            yield f"  {key.replace('_', ' '):22}{number:>7}"
 
 
 def _agreement(agreed: Figures) -> Iterator[str]:
     yield f"of {agreed['pairs_with_two']} pairs with two levels"
-    yield from (f"  {_words(key):22}{_share(agreed[key])}" for key in ("exact", "within_1"))
+    for key in ("exact", "within_1"):
+        yield f"  {key.replace('_', ' '):22}{_share(agreed[key])}"
 
 
 def _queries(figures: Figures) -> Iterator[str]:
     if figures["extended"]:
         yield "second batch judged, and the levels of the first by rank"
-        yield from (f"  {query:22}{_levels(row)}" for query, row in figures["extended"].items())
+        for query, row in figures["extended"].items():
+            levels = " ".join("-" if level is None else str(level) for level in row)
+            yield f"  {query:22}{levels}"
     if figures["for_the_lead"]:
         yield f"for you to decide in {tables.EXTEND.path} (no level at the last ranks)"
         yield from (f"  {query}" for query in figures["for_the_lead"])
 
 
-def _words(key: str) -> str:
-    return key.replace("_", " ")
-
-
 def _share(value: float | None) -> str:
     return f"{'-':>7}" if value is None else f"{100 * value:>6.1f} %"
-
-
-def _levels(row: list[int | None]) -> str:
-    return " ".join("-" if level is None else str(level) for level in row)

@@ -56,9 +56,8 @@ class LabelStudio:
         """Delete a project without tasks, and tell whether it is gone; one that has some stays."""
         with translate_errors(self.url):
             try:
-                current = Project.parse(
-                    self._sdk.projects.get(project.id, request_options=SOMETIMES)
-                )
+                item = self._sdk.projects.get(project.id, request_options=SOMETIMES)
+                current = Project.parse(item)
                 if current.tasks or current.answers:
                     return False
                 self._sdk.projects.delete(project.id, request_options=ONCE)
@@ -146,11 +145,8 @@ class LabelStudio:
     def invite_path(self) -> str:
         """Return the path with which somebody can sign up."""
         with translate_errors(self.url):
-            return str(
-                self._sdk.organizations.invites.get_invite_link(
-                    request_options=SOMETIMES
-                ).invite_url
-            )
+            invites = self._sdk.organizations.invites
+            return str(invites.get_invite_link(request_options=SOMETIMES).invite_url)
 
     def _serve(
         self,
@@ -185,16 +181,9 @@ class LabelStudio:
 
 def _changed_after(since: datetime) -> str:
     """Return Label Studio's own filter of tasks; a draft does not change its task."""
-    changed = {
-        "filter": "filter:tasks:updated_at",
-        "operator": "greater",
-        "type": "Datetime",
-        "value": since.astimezone(UTC).strftime(CHANGED),
-    }
-    draft = {
-        "filter": "filter:tasks:draft_exists",
-        "operator": "equal",
-        "type": "Boolean",
-        "value": True,
-    }
-    return json.dumps({"filters": {"conjunction": "or", "items": [changed, draft]}})
+    rows = [
+        ("filter:tasks:updated_at", "greater", "Datetime", since.astimezone(UTC).strftime(CHANGED)),
+        ("filter:tasks:draft_exists", "equal", "Boolean", True),
+    ]
+    items = [dict(zip(("filter", "operator", "type", "value"), row, strict=True)) for row in rows]
+    return json.dumps({"filters": {"conjunction": "or", "items": items}})

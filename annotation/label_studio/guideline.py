@@ -54,7 +54,6 @@ def read(text: str) -> Guideline:
 
 
 def _list_levels(levels: Mapping[LevelNumber, Level]) -> str:
-    """Return the levels as a list in Markdown, the best first."""
     return "\n".join(
         f"* **{number} {level.name}**: {level.meaning}"
         for number, level in sorted(levels.items(), reverse=True)

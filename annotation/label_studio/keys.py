@@ -30,6 +30,11 @@ PADDED_TO = 64
 """Keys are filled up to a multiple of these bytes: their length says nothing of what they are."""
 
 
+PAIR_FIELDS = ["query_id", "moment_id", "annotator", "query_sha", "clip_sha"]
+Pair = tuple[str, str, int, str, str]
+"""A query and a moment, as they were shown to one annotator: `PAIR_FIELDS` of a key."""
+
+
 class Key(NamedTuple):
     """What a task is."""
 
@@ -40,6 +45,11 @@ class Key(NamedTuple):
     query_sha: str
     clip_sha: str
     guideline: str
+
+    @property
+    def pair(self) -> Pair:
+        """What an answer to the task is an answer to."""
+        return (*self[:3], self.query_sha, self.clip_sha)
 
     @property
     def place(self) -> tuple[str, str, int, str, str, str]:
@@ -59,14 +69,12 @@ class Signer:
     """Writes and reads the keys of one campaign."""
 
     def __init__(self, campaign: str, secret: str) -> None:
-        """Take the campaign's UUID and the secret."""
         self._campaign, self._secret = campaign, secret
         info = f"MomentRank task keys of {campaign}".encode()
         own = HKDF(SHA512(), KEY_BYTES, salt=None, info=info).derive(secret.encode())
         self._cipher = AESSIV(own)
 
     def __repr__(self) -> str:
-        """Show the campaign alone."""
         return f"Signer({self._campaign!r})"
 
     def sign(self, key: Key, shown: str = "") -> str:
@@ -102,12 +110,11 @@ class Signer:
     def _decrypt(self, text: str) -> SignedKey | None:
         try:
             sealed = base64.b64decode(text, altchars="-_", validate=True)
-            kind_at = Key._fields.index("kind")
             *values, shown = json.loads(self._cipher.decrypt(sealed, None))
         except (InvalidTag, ValueError):
             return None
-        values[kind_at] = tables.KINDS[int(values[kind_at])]
-        return SignedKey(Key(*values), shown)
+        key = Key(*values)
+        return SignedKey(key._replace(kind=tables.KINDS[int(key.kind)]), shown)
 
     def _open_token(self, text: str) -> SignedKey | None:
         """Read a key of a campaign that was opened before keys were encrypted."""

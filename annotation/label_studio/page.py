@@ -8,7 +8,7 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote
 from xml.sax.saxutils import quoteattr
 
@@ -35,25 +35,16 @@ _PLACE = re.compile(r"<!-- (levels|reasons|guideline) -->")
 """Where label_config.xml is filled in."""
 _SOURCE = re.compile(r' src="([^"]*)"')
 
-Problem = Literal[
-    "empty",
-    "malformed",
-    "foreign",
-    "twice",
-    "bad-level",
-    "bad-reason",
-    "no-reason",
-    "reason-alone",
-    "both",
-]
-
 
 class Answer(NamedTuple):
-    """An annotator's answer to a pair: one of a level, a reason why none, or what is wrong."""
+    """An annotator's answer to a pair: one of a level, a reason why none, or what is wrong.
+
+    `problem` is one of the reasons of `tables.REJECTED_JUDGMENTS`.
+    """
 
     level: LevelNumber | None = None
     reason: ReasonName | None = None
-    problem: Problem | None = None
+    problem: str | None = None
 
 
 def label_config(guide: Guideline) -> str:

@@ -37,7 +37,6 @@ class Endpoint(NamedTuple):
     token: str
 
     def __repr__(self) -> str:
-        """Show the address alone."""
         return f"Endpoint({self.url!r})"
 
 

@@ -86,7 +86,8 @@ def restore(path: Path) -> str:
     if find() is not None:
         raise ServerError("the server runs: python -m annotation.server stop, then again")
     try:
-        with zipfile.ZipFile(path) as archive, TemporaryDirectory(dir=_home()) as folder:
+        HOME.mkdir(mode=0o700, exist_ok=True)
+        with zipfile.ZipFile(path) as archive, TemporaryDirectory(dir=HOME) as folder:
             names = [_check_name(path, name) for name in archive.namelist()]
             archive.extractall(folder, names)
             new = Path(folder)
@@ -103,11 +104,6 @@ def restore(path: Path) -> str:
         f"{path}: {answers:,} answers are back{remark}. Next: python -m annotation.server start,"
         " dvc repro"
     )
-
-
-def _home() -> Path:
-    HOME.mkdir(mode=0o700, exist_ok=True)
-    return HOME
 
 
 def _check_name(path: Path, name: str) -> str:

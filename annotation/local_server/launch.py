@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -90,17 +90,10 @@ def launch(port: int, credentials: Mapping[str, str]) -> psutil.Process:
 
 @contextmanager
 def _log(secrets: list[str]) -> Iterator[int]:
-    """Start the process that writes the log; yield where it reads from."""
     reading, writing = os.pipe()
     try:
         writer = subprocess.Popen(  # noqa: S603  (our own command line)
-            [
-                sys.executable,
-                "-I",
-                str(Path(log_writer.__file__)),
-                str(LOG.absolute()),
-                str(log_writer.BYTES),
-            ],
+            [sys.executable, "-I", log_writer.__file__, str(LOG.absolute()), str(log_writer.BYTES)],
             env={**os.environ, log_writer.MASKED: "\n".join(secrets)},
             stdin=reading,
             stdout=subprocess.DEVNULL,
@@ -187,17 +180,11 @@ def wait_until_ready(process: psutil.Process) -> Running:
 def _exit_error() -> ServerError:
     deadline = time.monotonic() + LOG_SECONDS
     while time.monotonic() < deadline:  # the log is written by a process of its own
-        if TAKEN in _end_of_log():
-            return PortTakenError("Label Studio's port was taken as it started")
+        with suppress(OSError):
+            if TAKEN in LOG.read_text(encoding="utf-8", errors="replace")[-300:]:
+                return PortTakenError("Label Studio's port was taken as it started")
         time.sleep(0.1)
     return ServerError(f"Label Studio ended as it started; {LOG} says why")
-
-
-def _end_of_log() -> str:
-    try:
-        return LOG.read_text(encoding="utf-8", errors="replace")[-300:]
-    except OSError:
-        return ""
 
 
 def whoami_status(url: str, token: str) -> int | None:

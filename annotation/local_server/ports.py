@@ -61,11 +61,7 @@ def _any() -> int:
 def describe_holder(port: int) -> str:
     """Say who listens on a port, as far as this user may know."""
     with suppress(psutil.Error, OSError):
-        for connection in psutil.net_connections("tcp"):
-            if (
-                connection.status == psutil.CONN_LISTEN
-                and connection.laddr.port == port
-                and connection.pid
-            ):
-                return f"{psutil.Process(connection.pid).name()}, process {connection.pid}"
+        for one in psutil.net_connections("tcp"):
+            if one.status == psutil.CONN_LISTEN and one.laddr.port == port and one.pid:
+                return f"{psutil.Process(one.pid).name()}, process {one.pid}"
     return "another program"

@@ -58,8 +58,7 @@ class Counts(NamedTuple):
     @property
     def total(self) -> Floats:
         """Estimate how many are relevant in each query and stratum."""
-        total: Floats = self.size * self._share
-        return total
+        return self.size * self._share
 
     @property
     def variance(self) -> Floats:
@@ -141,8 +140,7 @@ def _gamma(probability: float, mean: Floats, variance: Floats, more: float) -> F
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, scale = mean**2 / variance, variance / mean
         quantile = stats.gamma.ppf(probability, shape + more) * scale
-    bound: Floats = np.where(variance > 0, quantile, mean)
-    return bound
+    return np.where(variance > 0, quantile, mean)
 
 
 def _variance(total: Floats, noise: Floats, population: int) -> Floats:

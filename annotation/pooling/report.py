@@ -13,7 +13,7 @@ import pandas as pd
 
 from annotation.pooling.design import Design
 from annotation.pooling.draw import LEAST_QUERIES
-from annotation.pooling.estimator import Beyond, Counts, Interval, beyond, most_unseen
+from annotation.pooling.estimator import Beyond, Counts, beyond, most_unseen
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 
@@ -22,6 +22,8 @@ SIMILARITIES = [round(edge / 10, 1) for edge in range(-10, 11)]
 FAR = [100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000]
 STEP = 10
 DECIMALS = 4
+ENDS = ("", "_low", "_high")
+"""Of the columns of an estimate and its bounds."""
 
 
 class Report(NamedTuple):
@@ -129,28 +131,18 @@ def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.Da
             for strata, rank in enumerate(edges[1:], start=1):
                 if rank < min(design.top, design.pool):
                     estimate = beyond(counted, strata, design.queries)
-                    rows.append({"level": least, "rank": rank, **_row(estimate, counted)})
-    names = ["per_query", "share"]
-    columns = [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
+                    rows.append([least, rank, *_row(estimate, counted)])
+    columns = [f"{name}{end}" for name in ("per_query", "share") for end in ENDS]
     return pd.DataFrame(rows, columns=["level", "rank", *columns, "finds", "unseen_at_most"])
 
 
-def _row(estimate: Beyond, counted: Counts) -> dict[str, Any]:
+def _row(estimate: Beyond, counted: Counts) -> list[float | None]:
     size, judged = counted.size[:, -1], counted.judged[:, -1]
     unseen = None
     if estimate.finds == 0 and (judged < size).any():
         unseen = round(most_unseen(size, judged) / len(size), DECIMALS)
-    return {
-        **_cells("per_query", estimate.per_query),
-        **_cells("share", estimate.share),
-        "finds": int(estimate.finds),
-        "unseen_at_most": unseen,
-    }
-
-
-def _cells(name: str, interval: Interval) -> dict[str, float]:
-    ends = zip(("", "_low", "_high"), interval, strict=True)
-    return {f"{name}{end}": round(float(bound), DECIMALS) for end, bound in ends}
+    bounds = [*estimate.per_query, *estimate.share]
+    return [*(round(float(bound), DECIMALS) for bound in bounds), int(estimate.finds), unseen]
 
 
 def as_json(result: Report, design: Design) -> dict[str, Any]:
@@ -204,26 +196,22 @@ def _beyond_text(result: Report, design: Design) -> str:
             "finds": frame["finds"],
         }
     )
-    used = result.progress["queries_used"]
-    notes = [
-        shown.to_string(index=False),
-        (
-            f"\nEstimated from {used} queries, with 95 % intervals. `finds` counts the relevant"
-            f" ones among the random moments beyond rank {design.top}: below five an interval is"
-            " wide and its lower bound tells little."
-        ),
-    ]
+    note = (
+        f"\nEstimated from {result.progress['queries_used']} queries, with 95 % intervals. `finds`"
+        f" counts the relevant ones among the random moments beyond rank {design.top}: below five"
+        " an interval is wide and its lower bound tells little."
+    )
     none = frame[frame["unseen_at_most"].notna()].drop_duplicates("level")
-    notes += [
+    notes = [
         f"Level >= {level}: no random moment was relevant. Beyond rank {design.top} the audited"
         f" queries have at most {most:.1f} on average (exact one-sided 95 % bound)."
         for level, most in zip(none["level"], none["unseen_at_most"], strict=True)
     ]
-    return "\n".join(notes)
+    return "\n".join([shown.to_string(index=False), note, *notes])
 
 
 def _spans(frame: pd.DataFrame, name: str, unit: float, decimals: int) -> list[str]:
-    ends = (frame[f"{name}{end}"] * unit for end in ("", "_low", "_high"))
+    ends = (frame[f"{name}{end}"] * unit for end in ENDS)
     return [
         "-" if pd.isna(value) else f"{value:.{decimals}f} ({low:.{decimals}f}, {high:.{decimals}f})"
         for value, low, high in zip(*ends, strict=True)

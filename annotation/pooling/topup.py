@@ -115,13 +115,8 @@ def _counts(
         "judged_or_wanted": results["judged"] & ~nowhere,
         "new": pd.Series(results.index.isin(new.index), results.index),
     }
-    counts = (
-        pd.DataFrame({"origin": results["origin"], **kinds})
-        .groupby("origin")
-        .sum()
-        .reindex(sorted(runs))
-    )
-    counts = counts.fillna(0).astype("int64")
+    by_run = pd.DataFrame({"origin": results["origin"], **kinds}).groupby("origin").sum()
+    counts = by_run.reindex(sorted(runs), fill_value=0).astype("int64")
     repeated = counts["results"] - counts.drop(columns="results").sum(axis=1)
     return counts.assign(repeated=repeated).reset_index(names="run")
 

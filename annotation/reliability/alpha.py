@@ -47,7 +47,6 @@ def alphas(counts: Ints, bootstrap: Bootstrap) -> dict[str, dict[str, float | No
 
 
 def _resample(times: Ints, bootstrap: Bootstrap) -> Floats:
-    """Return how often each kind of pair occurs in each resample."""
     pairs = int(times.sum())
     if pairs < COMPARABLE:
         return np.zeros((0, len(times)))
@@ -91,21 +90,9 @@ def _squares(places: Floats) -> Floats:
     return (places[:, :, None] - places[:, None, :]) ** 2
 
 
-def _nominal(totals: Floats) -> Floats:
-    return np.broadcast_to(1 - np.eye(LEVELS), (len(totals), LEVELS, LEVELS))
-
-
-def _ordinal(totals: Floats) -> Floats:
-    # The sum of totals from c to k, less half of both ends, is a difference of middle ranks.
-    return _squares(totals.cumsum(axis=1) - totals / 2)
-
-
-def _interval_distance(totals: Floats) -> Floats:
-    return _squares(np.broadcast_to(np.arange(LEVELS, dtype=np.float64), totals.shape))
-
-
 DISTANCES: dict[str, Distance] = {
-    "nominal": _nominal,
-    "ordinal": _ordinal,
-    "interval": _interval_distance,
+    "nominal": lambda totals: np.broadcast_to(1 - np.eye(LEVELS), (len(totals), LEVELS, LEVELS)),
+    # The sum of totals from c to k, less half of both ends, is a difference of middle ranks.
+    "ordinal": lambda totals: _squares(totals.cumsum(axis=1) - totals / 2),
+    "interval": lambda totals: _squares(np.broadcast_to(np.arange(LEVELS) * 1.0, totals.shape)),
 }

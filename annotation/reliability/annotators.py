@@ -9,7 +9,7 @@ import pandas as pd
 
 from annotation.reliability.scores import Floats, Scores
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools
+from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools, select_rows
 from pipeline.core.sections import Agreement
 
 
@@ -25,13 +25,14 @@ def measure_annotators(scores: Scores, params: Agreement) -> pd.DataFrame:
     where times are not known, among all of theirs. What is not known is null; `flags` may be empty.
     """
     others = _mean_of_others(scores)
+    asked_first = True if scores.first is None else scores.first
     rows = pd.DataFrame(
         {
             "annotator": scores.annotator,
             "level": scores.level,
             "others": others,
             "bias": scores.level - others,
-            "escalated": np.where(_asked_first(scores), _escalated(scores), np.nan),
+            "escalated": np.where(asked_first, _escalated(scores), np.nan),
             "seconds": np.nan if scores.seconds is None else scores.seconds,
         }
     )
@@ -100,21 +101,16 @@ def _mean_of_others(scores: Scores) -> Floats:
     return np.where(others > 0, mean, np.nan)
 
 
-def _asked_first(scores: Scores) -> Bools:
-    return np.full(len(scores.pair), fill_value=True) if scores.first is None else scores.first
-
-
 def _escalated(scores: Scores) -> Bools:
     """Tell the scores on pairs whose first two levels lie apart, or that have more than two."""
-    opening = scores if scores.first is None else scores.select(scores.first)
+    opening = scores if scores.first is None else select_rows(scores, scores.first)
     high, low = np.zeros(scores.pairs, dtype=np.int64), np.full(scores.pairs, LEVELS)
     np.maximum.at(high, opening.pair, opening.level)
     np.minimum.at(low, opening.pair, opening.level)
     apart = (
         (high - low > MAX_DIFFERENCE) if scores.first is not None else scores.per_pair > FIRST_VOTES
     )
-    escalated: Bools = apart[scores.pair]
-    return escalated
+    return apart[scores.pair]
 
 
 def _correlation(rows: pd.DataFrame) -> pd.Series:
@@ -127,8 +123,7 @@ def _correlation(rows: pd.DataFrame) -> pd.Series:
     )
     total = sums.groupby(compared["annotator"]).sum()
     size = (total["one"] * total["two"]) ** 0.5
-    correlation: pd.Series = total["both"] / size.where(size > 0)
-    return correlation.clip(-1, 1)
+    return (total["both"] / size.where(size > 0)).clip(-1, 1)
 
 
 def _most_frequent(scores: Scores, size: pd.Series) -> pd.Series:
@@ -148,7 +143,6 @@ def _drift(rows: pd.DataFrame, scores: Scores) -> pd.Series:
 
 
 def _flags(figures: pd.DataFrame, params: Agreement) -> list[str]:
-    """Return each annotator's flags with their reasons as one text."""
     enough = figures["number"] >= params.min_judgments
     marks = {
         "too fast: the median judgment took {0.seconds:.1f} s": figures["seconds"]

@@ -21,7 +21,7 @@ from annotation.reliability.scores import (
     within_person,
 )
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import FIRST_VOTES
+from annotation.votes.votes import FIRST_VOTES, select_rows
 from pipeline.campaign.pairs import ALL_VOTES
 from pipeline.core.sections import Agreement
 
@@ -56,14 +56,13 @@ def agreement(scores: Scores, params: Agreement) -> dict[str, Any]:
 
 
 def _groups(scores: Scores, params: Agreement) -> dict[str, Any]:
-    """Return the figures of all scores, of pairs with two and with four, and of first votes."""
     per_pair = scores.per_pair[scores.pair]
     opening = scores.first
     groups = {
         "all": scores,
-        "two": scores.select(per_pair == FIRST_VOTES),
-        "four": scores.select(per_pair == ALL_VOTES),
-        "first_two": None if opening is None else scores.select(opening),
+        "two": select_rows(scores, per_pair == FIRST_VOTES),
+        "four": select_rows(scores, per_pair == ALL_VOTES),
+        "first_two": None if opening is None else select_rows(scores, opening),
     }
     bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
     return {
@@ -87,7 +86,7 @@ def summarize(scores: Scores) -> dict[str, Any]:
     What is not defined is null.
     """
     first_votes = scores.first
-    first = scores if first_votes is None else scores.select(first_votes)
+    first = scores if first_votes is None else select_rows(scores, first_votes)
     between = between_people(couples(first))
     whole = kappa.summary(between)["all_couples"]
     return {

@@ -14,6 +14,7 @@ from annotation.votes.votes import (
     Bools,
     Ints,
     drop_stale,
+    select_rows,
     select_votes,
 )
 from pipeline.campaign.pairs import PAIR_KEY
@@ -36,16 +37,6 @@ class Scores(NamedTuple):
     time: npt.NDArray[np.datetime64] | None = None
     seconds: Floats | None = None
 
-    def select(self, rows: Bools | Ints) -> "Scores":
-        """Return these scores, by marks or places; pairs and annotators keep their numbers."""
-        return self._replace(
-            pair=self.pair[rows],
-            annotator=self.annotator[rows],
-            level=self.level[rows],
-            time=None if self.time is None else self.time[rows],
-            seconds=None if self.seconds is None else self.seconds[rows],
-        )
-
     @property
     def per_pair(self) -> Ints:
         """How many scores each pair has."""
@@ -63,21 +54,20 @@ class Scores(NamedTuple):
         if self.time is None:
             return None
         begin = np.cumsum(self.per_pair) - self.per_pair
-        opening: Bools = np.arange(len(self.pair)) - begin[self.pair] < FIRST_VOTES
-        return opening
+        return np.arange(len(self.pair)) - begin[self.pair] < FIRST_VOTES
 
 
 def sort_scores(scores: Scores) -> Scores:
     """Return scores in the order that `Scores` promises; at one time by annotator."""
     when = [] if scores.time is None else [scores.time.astype(np.int64)]
-    return scores.select(np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
+    return select_rows(scores, np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
 
 
 def campaign_scores(judgments: pd.DataFrame, shown: pd.DataFrame, pairs: pd.DataFrame) -> Scores:
     """Return the votes with a level; `shown` are the pairs as they were last shown."""
     usable = drop_stale(judgments, shown)
     counted = select_votes(usable, pairs[PAIR_KEY])
-    counted = counted.select(counted.level != NO_LEVEL)
+    counted = select_rows(counted, counted.level != NO_LEVEL)
     annotator, annotators = pd.factorize(counted.annotator, sort=True)
     times, seconds = (usable[name].to_numpy()[counted.row] for name in ("submitted_at", "seconds"))
     return sort_scores(
@@ -101,10 +91,6 @@ class Couples(NamedTuple):
     level: Ints
     other_level: Ints
 
-    def select(self, kept: Bools) -> "Couples":
-        """Return the couples that `kept` marks."""
-        return Couples(*(column[kept] for column in self))
-
 
 def couples(scores: Scores) -> Couples:
     """Return all couples of scores on a pair: six of a pair that has four."""
@@ -120,12 +106,12 @@ def couples(scores: Scores) -> Couples:
 
 def between_people(couples: Couples) -> Couples:
     """Return the couples of two annotators; the rest is one person who answered twice."""
-    return couples.select(couples.annotator != couples.other)
+    return select_rows(couples, couples.annotator != couples.other)
 
 
 def within_person(couples: Couples) -> Couples:
     """Return the couples of an annotator with themselves."""
-    return couples.select(couples.annotator == couples.other)
+    return select_rows(couples, couples.annotator == couples.other)
 
 
 def nearness(couples: Couples) -> dict[str, float | int | None]:

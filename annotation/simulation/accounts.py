@@ -84,15 +84,9 @@ class Visitor:
             )
         return answer.is_redirect
 
-    def _ask(
-        self,
-        method: str,
-        path: str,
-        json: Mapping[str, object] | None = None,
-        data: Mapping[str, str] | None = None,
-    ) -> httpx.Response:
+    def _ask(self, method: str, path: str, **body: Any) -> httpx.Response:  # noqa: ANN401  (httpx's)
         try:
-            return self._http.request(method, path, json=json, data=data)
+            return self._http.request(method, path, **body)
         except httpx.HTTPError as exc:
             raise StudioError(
                 f"{self._who}: the server can't be reached ({exc}); try again"

@@ -23,24 +23,18 @@ OWN = re.compile(
 
 def run(module: str, *arguments: str) -> int:
     """Run a command until it ends; return its exit code. Ctrl-C waits for its end, too."""
-    if module == "dvc":
-        return _run_dvc(*arguments)
-    with _start(command(module, *arguments)) as process:
-        return process.wait()
-
-
-def command(module: str, *arguments: str) -> list[str]:
-    """Return what to start."""
-    return [sys.executable, "-m", module, *arguments]
-
-
-def _run_dvc(*arguments: str) -> int:
-    with _start(command("dvc", *arguments), stdout=subprocess.PIPE) as process:
+    stdout = subprocess.PIPE if module == "dvc" else None
+    with _start(command(module, *arguments), stdout) as process:
         hidden = list(filter_output(process.stdout or ()))
         code = process.wait()
     if code:
         sys.stderr.writelines(hidden)
     return code
+
+
+def command(module: str, *arguments: str) -> list[str]:
+    """Return what to start."""
+    return [sys.executable, "-m", module, *arguments]
 
 
 def filter_output(lines: Iterable[str]) -> Iterator[str]:
@@ -55,7 +49,7 @@ def filter_output(lines: Iterable[str]) -> Iterator[str]:
 
 
 @contextmanager
-def _start(words: list[str], stdout: int | None = None) -> Iterator[subprocess.Popen[str]]:
+def _start(words: list[str], stdout: int | None) -> Iterator[subprocess.Popen[str]]:
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}  # what DVC says comes when it says it
     with subprocess.Popen(words, stdout=stdout, text=True, env=env) as process:  # noqa: S603  (ours)
         try:

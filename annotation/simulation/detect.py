@@ -4,7 +4,6 @@ A simulated answer is known again: it says the level, and took the seconds, of t
 pair by the usual seed.
 """
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import pandas as pd
@@ -21,13 +20,6 @@ class Simulated(NamedTuple):
     signer: Signer
     truth: Truth
 
-    def is_simulated_task(self, task: object, answer: SimulatedAnswer) -> bool:
-        """Tell whether an answer to a task, by its signed key, is simulated."""
-        key = self.signer.read(task)
-        return key is not None and self.is_simulated(
-            key.annotator, key.query_id, key.moment_id, answer
-        )
-
     def is_simulated(
         self, annotator: int, query_id: str, moment_id: str, answer: SimulatedAnswer
     ) -> bool:
@@ -42,17 +34,15 @@ def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:
     Raises:
         StudioError: the server can't be reached or fails.
     """
-    return sum(
-        simulated is None or not simulated.is_simulated_task(*one) for one in _answers(studio)
-    )
-
-
-def _answers(studio: LabelStudio) -> Iterator[tuple[object, SimulatedAnswer]]:
+    count = 0
     for project in studio.projects():
         for task in studio.answers(project, None) if project.answers else ():
-            for answer in task.answers:
-                level = read_answer(answer["result"]).level
-                yield task.pair, SimulatedAnswer(level, answer["lead_time"])
+            key = simulated and simulated.signer.read(task.pair)
+            for one in task.answers:
+                answer = SimulatedAnswer(read_answer(one["result"]).level, one["lead_time"])
+                whose = (key.annotator, key.query_id, key.moment_id) if key else None
+                count += not (simulated and whose and simulated.is_simulated(*whose, answer))
+    return count
 
 
 def count_pulled(judgments: pd.DataFrame, simulated: Simulated | None) -> int:

@@ -13,7 +13,7 @@ import re
 import secrets
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -38,7 +38,6 @@ class PushLock:
     """This push's ticket on the server, once it has one."""
 
     def __init__(self, studio: LabelStudio, campaign: str) -> None:
-        """Take the server and the campaign's UUID."""
         self._studio, self._campaign, self._holder = studio, campaign, checkout_id()
         self._ticket: Project | None = None
         self._step, self._renewed = 0, 0.0
@@ -55,14 +54,13 @@ class PushLock:
         self._renewed = time.time()
         began, announced = time.monotonic(), False
         while ahead := self._ahead() or self._settled():
+            first, who = next(iter(ahead.items()))
+            busy = f"{who} pushes into this campaign (its lock is project {first.id} on the server)"
             if time.monotonic() - began > PATIENCE_SECONDS:
-                raise CampaignError(f"{_busy(ahead[0])} for {PATIENCE_SECONDS:.0f} s; try later")
+                raise CampaignError(f"{busy} for {PATIENCE_SECONDS:.0f} s; try later")
             if not announced:
-                end = datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS)
-                cli.log(
-                    f"push: {_busy(ahead[0])}; waiting for it to finish (if it was killed, until"
-                    f" {end:%H:%M:%S} UTC)"
-                )
+                end = f"{datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS):%H:%M:%S} UTC"
+                cli.log(f"push: {busy}; waiting for it to finish (if it was killed, until {end})")
                 announced = True
             self._forget_dead(ahead)
             self.renew()
@@ -92,26 +90,30 @@ class PushLock:
     def _text(self) -> str:
         return f"MomentRank push into {self._campaign} by {self._holder}, step {self._step}."
 
-    def _settled(self) -> list[Project]:
+    def _settled(self) -> dict[Project, str]:
         time.sleep(SETTLE_SECONDS)
         return self._ahead()
 
-    def _ahead(self) -> list[Project]:
+    def _ahead(self) -> dict[Project, str]:
         """Return the tickets before ours, the first first; without what died in this checkout."""
-        open_tickets = sorted(tickets(self._studio, self._campaign), key=lambda ticket: ticket.id)
-        own = self._ticket
-        if own is None or own.id not in {ticket.id for ticket in open_tickets}:
+        holders, own = self._holders(), self._ticket
+        if own is None or own.id not in {ticket.id for ticket in holders}:
             raise StudioError(f"{self._studio.url}: this push's ticket is gone; push again")
-        mine = [
-            ticket
-            for ticket in open_tickets
-            if ticket_holder(ticket) == self._holder and ticket.id != own.id
-        ]
-        for dead in mine:
-            self._remove(dead)
-        return [ticket for ticket in open_tickets if ticket.id < own.id and ticket not in mine]
+        for ticket, holder in holders.items():
+            if holder == self._holder and ticket.id != own.id:
+                self._remove(ticket)
+        others = ((ticket, who) for ticket, who in holders.items() if who != self._holder)
+        return {ticket: holder for ticket, holder in others if ticket.id < own.id}
 
-    def _forget_dead(self, ahead: list[Project]) -> None:
+    def _holders(self) -> dict[Project, str]:
+        """Return the tickets of all pushes into the campaign in order, and whose each is."""
+        projects = sorted(self._studio.projects(), key=lambda project: project.id)
+        matches = ((project, TICKET.match(project.description)) for project in projects)
+        return {
+            project: match[2] for project, match in matches if match and match[1] == self._campaign
+        }
+
+    def _forget_dead(self, ahead: Iterable[Project]) -> None:
         now = time.monotonic()
         for ticket in ahead:
             text, since = self._watched.get(ticket.id, ("", now))
@@ -139,23 +141,6 @@ def hold(studio: LabelStudio, campaign: str) -> Iterator[PushLock]:
         yield lock
     finally:
         lock.release()
-
-
-def tickets(studio: LabelStudio, campaign: str) -> list[Project]:
-    """Return the tickets of all pushes into a campaign."""
-    open_tickets = ((ticket, TICKET.match(ticket.description)) for ticket in studio.projects())
-    return [ticket for ticket, match in open_tickets if match and match[1] == campaign]
-
-
-def _busy(ticket: Project) -> str:
-    who = ticket_holder(ticket)
-    return f"{who} pushes into this campaign (its lock is project {ticket.id} on the server)"
-
-
-def ticket_holder(ticket: Project) -> str:
-    """Return whose a ticket is."""
-    match = TICKET.match(ticket.description)
-    return match[2] if match else "somebody"
 
 
 def checkout_id() -> str:

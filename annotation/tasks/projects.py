@@ -76,7 +76,6 @@ def diff_tasks(
 
 
 def _answered_by_others(connection: Connection, annotator: int, project: Project) -> set[int]:
-    """Return the tasks without an answer of the project's annotator."""
     [owner] = owners(connection, [annotator])
     tasks = reader.read(connection.studio, project)
     known_pairs = first_pairs(tables.JUDGMENT_HISTORY.read())

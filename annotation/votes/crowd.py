@@ -6,7 +6,7 @@ likely the higher one is taken, as the paper rounds up: the order of rows change
 """
 
 import importlib
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from annotation.votes.votes import NO_LEVEL, Ints
 from momentrank.errors import UsageError
 
 Aggregator = Literal["dawid-skene", "mace", "majority"]
-AGGREGATORS: tuple[Aggregator, ...] = get_args(Aggregator)
 AS_LIKELY = 1e-9
 
 

@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import NO_LEVEL, Ints
+from annotation.votes.votes import NO_LEVEL, Ints, select_rows
 from momentrank.ids import as_integers, is_utf8
 from pipeline.core import csv_files, files
 from pipeline.core.files import FileError
@@ -75,12 +75,8 @@ def _read_fast(path: Path) -> pd.DataFrame:
     header = content.partition(b"\n")[0].decode("utf-8-sig").rstrip("\r").split(",")
     frame = pd.read_csv(io.BytesIO(content), dtype="str", keep_default_na=False)
     short = (frame.iloc[:, -1] == "").any()  # an empty cell, or none
-    if (
-        short
-        or list(frame) != header
-        or not isinstance(frame.index, pd.RangeIndex)
-        or not {*REQUIRED} <= {*header}
-    ):
+    whole = list(frame) == header and isinstance(frame.index, pd.RangeIndex)
+    if short or not whole or not {*REQUIRED} <= {*header}:
         raise FileError(f"{path}: not the columns, or a row may be too long or too short")
     return _select(frame).astype("category")
 
@@ -147,21 +143,11 @@ def _keep_newest(raw: Raw) -> Raw:
     frame = pd.DataFrame({"pair": raw.pair, "annotator": raw.annotator})
     order = np.arange(len(frame)) if raw.time is None else raw.time.argsort(kind="stable")
     rows = frame.iloc[order].drop_duplicates(keep="last").index.sort_values().to_numpy()
-    return raw._replace(
-        pair=raw.pair[rows],
-        annotator=raw.annotator[rows],
-        level=raw.level[rows],
-        time=None if raw.time is None else raw.time[rows],
-        seconds=None if raw.seconds is None else raw.seconds[rows],
-    )
+    return select_rows(raw, rows)
 
 
 def _parse_id(cells: pd.Series) -> pd.Series:
     return cells.where(cells.str.strip() != "")
-
-
-def _parse_level(cells: pd.Series) -> pd.Series:
-    return cells.map(LEVEL_OF)
 
 
 def _parse_instant(cells: pd.Series) -> pd.Series:
@@ -177,7 +163,7 @@ def _parse_seconds(cells: pd.Series) -> pd.Series:
 _PARSERS: dict[str, tuple[Callable[[pd.Series], pd.Series], str]] = {
     "pair_id": (_parse_id, "an id"),
     "worker": (_parse_id, "an id"),
-    "relevance": (_parse_level, f"a level from 0 to {LEVELS - 1}, nor empty"),
+    "relevance": (lambda cells: cells.map(LEVEL_OF), f"a level from 0 to {LEVELS - 1}, nor empty"),
     "submitted_at": (_parse_instant, "a date and time"),
     "seconds": (_parse_seconds, "a number of seconds"),
 }

@@ -6,7 +6,7 @@ apart from the pairs that four votes could not decide.
 
 from collections import Counter
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,7 +21,6 @@ from pipeline.core import csv_files
 
 Rounded = Literal["up", "nearest", "exact"]
 Method = Literal["paper", "dawid-skene", "mace", "majority"]
-METHODS: tuple[Method, ...] = get_args(Method)
 
 
 class Options(NamedTuple):
@@ -115,17 +114,14 @@ def text(figures: dict[str, Any]) -> str:
     """Return the figures as a person reads them."""
     by_number = figures["discarded_by_number_of_votes"].items()
     why = ", ".join(f"{count:,} with {number}" for number, count in by_number)
-    rows = [
-        ("pairs", figures["pairs"], ""),
-        ("kept", figures["kept"], ""),
-        ("discarded", figures["discarded"], ""),
-        ("  by four votes", figures["discarded_by_four_votes"], ""),
-        (
-            "  for want of votes",
-            figures["discarded_for_want_of_votes"],
-            why and f"  (votes: {why})",
-        ),
-        ("unjudgeable", figures["unjudgeable"], ""),
-        *((f"level {level}", count, "") for level, count in figures["levels"].items()),
-    ]
-    return "".join(f"{name:20} {count:>10,}{rest}\n" for name, count, rest in rows)
+    rows = {
+        "pairs": figures["pairs"],
+        "kept": figures["kept"],
+        "discarded": figures["discarded"],
+        "  by four votes": figures["discarded_by_four_votes"],
+        "  for want of votes": figures["discarded_for_want_of_votes"],
+        "unjudgeable": figures["unjudgeable"],
+        **{f"level {level}": count for level, count in figures["levels"].items()},
+    }
+    text = "".join(f"{name:20} {count:>10,}\n" for name, count in rows.items())
+    return text.replace("\nunjudgeable", f"  (votes: {why})\nunjudgeable") if why else text

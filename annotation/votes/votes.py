@@ -5,7 +5,7 @@ one vote on a pair, their newest. Votes count in the order in which they were su
 the pair is decided: an answer that comes late, on a task that was taken back, changes nothing.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newes
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Columns = TypeVar("Columns", bound=NamedTuple)
 
 VOTING = ("first", "escalated")
 NO_LEVEL = -1
@@ -35,9 +36,11 @@ class Votes(NamedTuple):
     level: Ints
     row: Ints
 
-    def select(self, kept: Bools) -> "Votes":
-        """Return the votes that `kept` marks."""
-        return Votes(*(column[kept] for column in self))
+
+def select_rows(columns: Columns, rows: Bools | Ints) -> Columns:
+    """Return a named tuple of columns at some rows, by marks or places; what is no array stays."""
+    arrays = {name: one for name, one in columns._asdict().items() if isinstance(one, np.ndarray)}
+    return columns._replace(**{name: one[rows] for name, one in arrays.items()})
 
 
 def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame) -> Ints:
@@ -69,7 +72,7 @@ def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> Votes:
     levels = ordered["level"].fillna(NO_LEVEL).to_numpy("int64")
     pair, annotator, row = (ordered[name].to_numpy() for name in ("pair", "annotator", "row"))
     ordered_votes = Votes(pair, annotator, levels, row)
-    return ordered_votes.select(_before_decision(ordered_votes))
+    return select_rows(ordered_votes, _before_decision(ordered_votes))
 
 
 def _newest(judgments: pd.DataFrame) -> pd.DataFrame:
@@ -97,5 +100,4 @@ def _running(marks: Bools, pair: Ints) -> Ints:
     """Count the marks from a pair's first row up to and with each row."""
     total = np.cumsum(marks)
     begin = np.searchsorted(pair, pair)
-    counted: Ints = total - (total - marks)[begin]
-    return counted
+    return total - (total - marks)[begin]

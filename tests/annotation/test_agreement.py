@@ -1,9 +1,6 @@
 """The stages consensus and agreement in a folder, and agreement as a command."""
 
 import json
-import os
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -197,20 +194,10 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     pd.testing.assert_frame_equal(ours.lead["annotators.csv"], theirs.lead["annotators.csv"])
 
 
-def run(repository, folder, *arguments, module="agreement"):
-    return subprocess.run(
-        [sys.executable, "-m", f"annotation.{module}", *map(str, arguments)],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(repository)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture
-def raw_file(tmp_path):
-    """Return a raw file of three annotators."""
+def raw_file(tmp_path, monkeypatch):
+    """Return a raw file of three annotators, in the current folder."""
+    monkeypatch.chdir(tmp_path)
     random = np.random.default_rng(0)
     lines = [
         f"{pair},{who},{np.clip(pair % 5 + random.integers(-1, 2), 0, 4)}"
@@ -222,50 +209,46 @@ def raw_file(tmp_path):
     return path
 
 
-def test_the_command_tells_it_as_text(repository, tmp_path, raw_file):
-    done = run(repository, tmp_path, "--raw", raw_file)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith("pairs 40   scores 80   annotators 3   flagged 0\n")
-    assert "alpha ordinal" in done.stdout
-    assert SELECTED in done.stdout
-    assert "pairs with four scores          0   exact undefined" in done.stdout
+def test_the_command_tells_it_as_text(command, tmp_path, raw_file):
+    code, told, errors = command("annotation.agreement", "--raw", raw_file)
+    assert (code, errors) == (0, "")
+    assert told.startswith("pairs 40   scores 80   annotators 3   flagged 0\n")
+    assert "alpha ordinal" in told
+    assert SELECTED in told
+    assert "pairs with four scores          0   exact undefined" in told
     assert [path.name for path in tmp_path.iterdir()] == ["raw.csv"]
 
 
-def test_the_command_tells_it_as_json_and_persons_in_a_folder(repository, tmp_path, raw_file):
-    done = run(repository, tmp_path, "--raw", raw_file, "--json", "--lead", tmp_path / "lead")
-    found = json.loads(done.stdout)
+def test_the_command_tells_it_as_json_and_persons_in_a_folder(command, raw_file):
+    _, told, _ = command("annotation.agreement", "--raw", raw_file, "--json", "--lead", "lead")
+    found = json.loads(told)
     assert found["groups"]["four"]["alpha"]["nominal"]["alpha"] is None
     assert found["similarity_1"] is None
-    assert "w1" not in done.stdout
-    persons = pd.read_csv(tmp_path / "lead/annotators.csv")
+    assert "w1" not in told
+    persons = pd.read_csv("lead/annotators.csv")
     assert persons["annotator"].tolist() == ["w0", "w1", "w2"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "problem"),
     [
-        (["--json"], 2, "error: these options need --raw FILE"),
-        (["--raw", "no.csv"], 1, "error: no.csv: no such file or directory"),
-        (
-            ["--raw", "raw.csv", "--lead", "raw.csv"],
-            1,
-            "error: raw.csv/annotators.csv: can't be written",
-        ),
-        ([], 1, "error: params.yaml: no such file"),
+        ("--json", 2, "error: these options need --raw FILE"),
+        ("--raw no.csv", 1, "error: no.csv: no such file or directory"),
+        ("--raw raw.csv --lead raw.csv", 1, "error: raw.csv/annotators.csv: can't be written"),
+        ("", 1, "error: params.yaml: no such file"),
     ],
 )
-def test_mistakes_are_one_line(repository, tmp_path, raw_file, arguments, code, problem):
-    done = run(repository, tmp_path, *arguments)
-    assert done.returncode == code
-    assert done.stderr.startswith(problem)
-    assert done.stderr.count("\n") == 1
+def test_mistakes_are_one_line(command, raw_file, arguments, code, problem):
+    found, _, errors = command("annotation.agreement", *arguments.split())
+    assert found == code
+    assert errors.startswith(problem)
+    assert errors.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["consensus", "agreement"])
-def test_help_says_what_the_stage_reads_and_writes(repository, tmp_path, name):
-    done = run(repository, tmp_path, "--help", module=name)
-    assert done.returncode == 0
-    assert done.stdout.startswith(f"usage: python -m annotation.{name}")
-    assert "reads " in done.stdout
-    assert "writes " in done.stdout
+@pytest.mark.parametrize("name", ["annotation.consensus", "annotation.agreement"])
+def test_help_says_what_the_stage_reads_and_writes(command, name):
+    code, told, _ = command(name, "--help")
+    assert code == 0
+    assert told.startswith(f"usage: python -m {name}")
+    assert "reads " in told
+    assert "writes " in told

@@ -208,12 +208,12 @@ def test_a_task_waits_if_it_is_ours_and_neither_answered_nor_taken_back(one, is_
 
 def merged(found):
     """Return the history of what was found the first time."""
-    return pull.combine(tables.JUDGMENT_HISTORY.empty(), found)
+    return pull.merge_history(tables.JUDGMENT_HISTORY.empty(), found)
 
 
 def then(before, *tasks, trust=trust_none):
     """Return the history after another pull."""
-    return pull.combine(before.versions, sorted_out(*tasks, trust=trust, before=before))
+    return pull.merge_history(before.versions, sorted_out(*tasks, trust=trust, before=before))
 
 
 NOTHING = merged(SortedAnswers([], [], [], []))
@@ -370,9 +370,13 @@ def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(nam
 
 def test_an_account_that_was_put_right_takes_the_wrong_ones_answers_along():
     wrong = then(NOTHING, task(answer(1, 0)))
-    right = pull.combine(wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, OTHER)))
+    right = pull.merge_history(
+        wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, OTHER))
+    )
     assert (levels(right), versions(right)) == ([], [(3, "rejected")])
-    absent = pull.combine(wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, None)))
+    absent = pull.merge_history(
+        wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, None))
+    )
     assert levels(absent) == [3], "who is not on the server any more has judged all the same"
 
 
@@ -397,14 +401,14 @@ def test_imported_answers_that_the_lead_trusts_count_from_then_on_and_later_ones
     trusted = set(known.versions["origin"]).__contains__
     later = task(IMPORTED | {"id": 9, "created_at": at(9)}, key=KEY._replace(moment_id="m2"))
     found = sorted_out(task(IMPORTED), later, trust=trusted)
-    again = pull.combine(known.versions, found)
+    again = pull.merge_history(known.versions, found)
     assert versions(again) == [(0, "trusted")]
     assert [row["reason"] for row in found.rejected] == ["imported"]
 
 
 def test_an_imported_answer_that_counted_before_they_were_told_apart_counts_no_more():
     before = then(NOTHING, task(IMPORTED), trust=trust_all).versions.assign(state="stands")
-    known = pull.combine(before, sorted_out(task(IMPORTED)))
+    known = pull.merge_history(before, sorted_out(task(IMPORTED)))
     assert (levels(known), versions(known)) == ([], [(0, "rejected")])
 
 

@@ -21,6 +21,7 @@ from annotation.reliability.scores import (
     sort_scores,
     within_person,
 )
+from annotation.votes.votes import select_rows
 
 BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
 START = np.datetime64("2024-05-01T08:00:00")
@@ -367,7 +368,7 @@ FAST, SLOW = [1.5], [9.0]
 def test_a_burst_is_a_long_run_of_fast_judgments(seconds, found):
     scores = in_time(seconds)
     rows = bursts(scores, 2.0, 10)
-    shuffled = scores.select(np.random.default_rng(1).permutation(len(seconds)))
+    shuffled = select_rows(scores, np.random.default_rng(1).permutation(len(seconds)))
     pd.testing.assert_frame_equal(bursts(shuffled, 2.0, 10), rows)
     told = [(r.judgments, r.longest, f"{r.begin:%H:%M}") for r in rows.itertuples()]
     assert told == ([] if found is None else [found])

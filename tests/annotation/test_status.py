@@ -31,8 +31,7 @@ def answer(query, rank, annotator, level, **rest):
 def stands(campaign, rejected=None, now=NOW):
     refused = tables.REJECTED_JUDGMENTS.empty() if rejected is None else rejected
     measured = measure_progress(campaign, plan(campaign).state, refused, 5.0, now)
-    steps = next_steps(Situation(OPEN, measured))
-    return {"next": [step._asdict() for step in steps], **status.status(campaign, measured)}
+    return status.status(campaign, measured, next_steps(Situation(OPEN, measured)))
 
 
 @pytest.fixture
