@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.label_studio import settings
-from annotation.label_studio.settings import Endpoint
+from annotation.label_studio.settings import Endpoint, SettingsError
 
 
 @pytest.fixture(autouse=True)
@@ -29,6 +29,39 @@ def test_the_environment_wins_over_the_file(monkeypatch):
     assert settings.endpoint() == ("http://127.0.0.1:1", "secret")
     monkeypatch.setenv(settings.TOKEN, "other")
     assert settings.endpoint() == ("http://127.0.0.1:1", "other")
+
+
+NO_ADDRESSES = [
+    *("127.0.0.1:8080", "localhost", "http://", "ftp://127.0.0.1"),
+    *("http://[::1", "http://127.0.0.1:80a", "http://127.0.0.1:99999", "http://127.0.0.1:0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("url", "token"),
+    [
+        *((url, "token") for url in NO_ADDRESSES),
+        ("http://127.0.0.1:1", "s3cret\x01s3cret"),
+        ("http://127.0.0.1:1", "s3cr\u00e9t"),
+        ("http://lead:s3cret@127.0.0.1:1", "token"),
+    ],
+)
+def test_no_address_and_what_would_leak_is_refused_in_one_line_without_repeating_it(
+    monkeypatch, url, token
+):
+    monkeypatch.setenv(settings.URL, url)
+    monkeypatch.setenv(settings.TOKEN, token)
+    problem = "is not a valid address" if url in NO_ADDRESSES else "remove|no token has"
+    with pytest.raises(SettingsError, match=problem) as told:
+        settings.endpoint()
+    assert "s3cr" not in str(told.value)
+    assert "\n" not in str(told.value)
+
+
+def test_a_line_break_after_a_token_is_none_of_it(monkeypatch):
+    monkeypatch.setenv(settings.URL, "http://127.0.0.1:1")
+    monkeypatch.setenv(settings.TOKEN, "token\n")
+    assert settings.endpoint() == ("http://127.0.0.1:1", "token")
 
 
 def test_the_token_is_not_shown():
