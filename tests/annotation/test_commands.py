@@ -54,7 +54,6 @@ def test_stages_and_what_they_say_are_shown_and_on_failure_all_of_it(folder, rep
     code, lines = repro(folder, repository, "talking")
     assert (code, lines[:2]) == (0, ["    quiet", "    talking"])
     assert sorted(lines[2:]) == ["to-stderr", "to-stdout"]
-    assert repro(folder, repository, "talking") == (0, [])
     code, lines = repro(folder, repository, "failing")
     assert code
     assert {"    failing", "why-it-failed", "Running stage 'failing':"} <= set(lines)

@@ -39,12 +39,11 @@ def at(second):
 
 
 def level(number):
-    value = {"choices": [str(number)]}
-    return {"from_name": "level", "to_name": "clip", "type": "choices", "value": value}
+    return page.result_of(number)[0]
 
 
 def reason(name):
-    return level("cant-judge"), level(name) | {"from_name": "reason"}
+    return page.result_of(None, name)
 
 
 THREE = (level(3),)
@@ -228,39 +227,46 @@ def versions(known):
     return list(zip(rows["level"], rows["state"], strict=True))
 
 
-def test_the_newest_submitted_answer_of_a_person_counts():
-    known = then(NOTHING, task(answer(1, 0, said=[level(1)]), answer(2, 5, said=[level(4)])))
-    assert levels(known) == [4]
-    assert versions(known) == [(1, "stands"), (4, "stands")]
-    changed = then(known, task(answer(1, 0, 9, said=[level(2)]), answer(2, 5, said=[level(4)])))
-    assert levels(changed) == [4], "submitted earlier, though changed later"
+STORIES = {
+    "the newest counts": ([[(1, 0, 0, 1), (2, 5, 5, 4)]], 4, "1 stands, 4 stands", 0),
+    "that is the one submitted last, not the one changed last": (
+        [[(1, 0, 0, 1), (2, 5, 5, 4)], [(1, 0, 9, 2), (2, 5, 5, 4)]],
+        *(4, "1 replaced, 2 stands, 4 stands", 0),
+    ),
+    "an update replaces": ([[(1, 0, 0, 3)], [(1, 0, 5, 1)]], 1, "3 replaced, 1 stands", 0),
+    "changed and changed back": (
+        [[(1, 0, 0, 3)], [(1, 0, 5, 1)], [(1, 0, 9, 3)]],
+        *(3, "3 replaced, 1 replaced, 3 stands", 0),
+    ),
+    "what went away counts": ([[(1, 0, 0, 3)], []], 3, "3 lost", 1),
+    "it vanishes once": ([[(1, 0, 0, 3)], [], []], 3, "3 lost", 0),
+    "what came back stands again": ([[(1, 0, 0, 3)], [], [(1, 0, 0, 3)]], 3, "3 stands", 0),
+    "restored to before an update": (
+        [[(1, 0, 0, 1)], [(1, 0, 5, 4)], [(1, 0, 0, 1)]],
+        *(4, "1 stands, 4 lost", 1),
+    ),
+    "restored and changed again": (
+        [[(1, 0, 0, 1)], [(1, 0, 5, 4)], [(1, 0, 0, 1)], [(1, 0, 9, 2)]],
+        *(2, "1 replaced, 4 replaced, 2 stands", 0),
+    ),
+    "after a wipe the number is another's": (
+        [[(1, 0, 0, 3)], [(1, 60, 60, 0)]],
+        *(0, "3 lost, 0 stands", 1),
+    ),
+}
 
 
-def test_an_updated_answer_replaces_the_older_and_both_stay():
-    known = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 0, 5, said=[level(1)])))
-    assert levels(known) == [1]
-    assert versions(known) == [(3, "replaced"), (1, "stands")]
-    assert not len(known.vanished)
-
-
-def test_a_level_that_was_changed_and_changed_back_is_the_first_again():
+@pytest.mark.parametrize("name", STORIES)
+def test_every_version_is_kept_and_the_last_word_counts(name):
+    """Of pulls of answers, each a number, when it was made and changed, and its level."""
+    pulls, counts, states, vanished = STORIES[name]
     known = NOTHING
-    for second, number in [(0, 3), (5, 1), (9, 3)]:
-        known = then(known, task(answer(1, 0, second, said=[level(number)])))
-    assert levels(known) == [3]
-    assert versions(known) == [(3, "replaced"), (1, "replaced"), (3, "stands")]
-
-
-def test_what_went_away_is_kept_counts_and_is_told_once():
-    first = then(NOTHING, task(answer(1, 0)))
-    gone = then(first)
-    assert levels(gone) == [3]
-    assert versions(gone) == [(3, "lost")]
-    assert len(gone.vanished) == 1
-    assert "1 judgments disappeared from the server (1 by annotator 3)" in told(gone)
-    again = then(gone)
-    assert levels(again) == [3]
-    assert "disappeared" not in told(again)
+    for found in pulls:
+        answers = [answer(*when, [level(number)]) for *when, number in found]
+        known = then(known, *([task(*answers)] if answers else []))
+    assert (levels(known), len(known.vanished)) == ([counts], vanished)
+    assert ", ".join(f"{number} {state}" for number, state in versions(known)) == states
+    assert ("1 judgments disappeared from the server (1 by annotator 3)" in told(known)) == vanished
 
 
 def told(known, *tasks):
@@ -287,29 +293,6 @@ def test_few_deleted_answers_are_told_and_many_stop_the_pull(judged, gone, stops
     if stops:
         assert "--accept-loss" in str(caught.value)
         assert f"{gone} by annotator 3" in str(caught.value)
-
-
-def test_what_came_back_stands_again():
-    first = then(NOTHING, task(answer(1, 0)))
-    back = then(then(first), task(answer(1, 0)))
-    pd.testing.assert_frame_equal(back.versions, first.versions)
-
-
-def test_a_server_restored_to_before_an_update_has_lost_the_update():
-    first = then(NOTHING, task(answer(1, 0, said=[level(1)])))
-    updated = then(first, task(answer(1, 0, 5, said=[level(4)])))
-    restored = then(updated, task(answer(1, 0, said=[level(1)])))
-    assert levels(restored) == [4], "a person did judge"
-    assert len(restored.vanished) == 1
-    assert versions(restored) == [(1, "stands"), (4, "lost")]
-    assert levels(then(restored, task(answer(1, 0, 9, said=[level(2)])))) == [2]
-
-
-def test_after_a_wipe_an_answer_of_the_same_number_is_another():
-    known = then(then(NOTHING, task(answer(1, 0))), task(answer(1, 60, said=[level(0)])))
-    assert len(known.vanished) == 1
-    assert levels(known) == [0]
-    assert versions(known) == [(3, "lost"), (0, "stands")]
 
 
 LATER = answer(1, 0, 5, said=[level(0)])
@@ -683,3 +666,47 @@ def test_read_piece_by_piece_it_is_what_is_there(tmp_path_factory, pulls):
                 elif what == "d":
                     studio.found.pop(number, None)
             as_there(studio, reader.read(studio, PROJECT))
+
+
+# What somebody can put into Label Studio without our page
+
+
+def nested(depth):
+    return [nested(depth - 1)] if depth else []
+
+
+HOSTILE = {
+    "half a character": [level("\ud800")],
+    "a large number": [level(3) | {"value": {"choices": [10**40]}}],
+    "a deep list": [level(3) | {"value": {"choices": nested(400)}}],
+    "a key that is half a character": [level(3) | {"\udfff": 1}],
+    "HTML": [level("<script>alert(1)</script>")],
+    "a formula": [level("=1+1")],
+    "an object": {"level": 3},
+    "a text": "3",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_answer_is_read_and_refused_and_the_next_pull_reads_it_again(folder, name):
+    studio = Studio(task(answer(result=HOSTILE[name])))
+    for _ in range(2):
+        found = sorted_out(*reader.read(studio, PROJECT).values())
+        if name == "a key that is half a character":  # beside a level that is one
+            assert [row["level"] for row in found.judgments] == [3]
+        else:
+            assert (found.judgments, len(found.rejected)) == ([], 1)
+    if "half a character" in name:
+        assert studio.asked == [None, None], "what can't be remembered makes all be read again"
+        studio.put(task(answer()), minutes=1)
+        reader.read(studio, PROJECT)
+        assert as_there(studio, reader.read(studio, PROJECT))[2:] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "pair",
+    ["../../etc/passwd", "a.b.c", "=1+1", "\ud800", "x" * 10**6, 10**400, [1], {"pair": 1}],
+)
+def test_a_forged_key_is_nobodys(pair):
+    found = sorted_out(task(answer(), pair=pair))
+    assert (found.judgments, [row["reason"] for row in found.rejected]) == ([], ["bad-key"])

@@ -4,7 +4,6 @@ The server is a small program that finds its port as Label Studio does; one test
 """
 
 import contextlib
-import json
 import os
 import shutil
 import signal
@@ -139,24 +138,6 @@ def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual, c
     stop()
     assert start(usual).port == usual
     assert capsys.readouterr().err == ""
-
-
-@pytest.mark.parametrize(
-    "content",
-    ["{", "[]", json.dumps({"pid": 2**22 - 1, "began": "1", "port": 1}),
-     json.dumps({"pid": os.getpid(), "began": "", "port": 1}),
-     json.dumps({"pid": 1, "began": psutil.Process(1).create_time(), "port": 22})],
-    ids=["broken", "list", "gone", "ours", "somebody-else's"],
-)  # fmt: skip
-def test_what_a_former_server_left_behind_does_not_matter(folder, content):
-    layout.HOME.mkdir()
-    (layout.HOME / "server.json").write_text(content)
-    assert find_running() is None
-    found = start(None)
-    assert is_ours(found)
-    (layout.HOME / "server.json").write_text(content)
-    assert find_running() == found
-    assert start(None) == found
 
 
 def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder, usual):
