@@ -47,7 +47,7 @@ def decided(cases, closed=False):
     level = [NO_LEVEL if vote is None else vote for votes in cases for vote in votes]
     found = decide(pair, np.array(level, dtype=np.int64), len(cases), closed=closed)
     levels = [None if level == NO_LEVEL else int(level) for level in found.level]
-    return list(zip(found.outcome.tolist(), levels, strict=True)), found
+    return list(zip(found.outcome.tolist(), levels, strict=True))
 
 
 def only(table):
@@ -64,33 +64,37 @@ def vote(annotator, level, **rest):
     return {"query_id": "q", "moment_id": "m", "annotator": annotator, "level": level} | rest
 
 
+def tables_of(cases):
+    """Return judgments and ledger of pairs with such votes."""
+    rows = [
+        vote(person, level, moment_id=f"m{number}")
+        for number, votes in enumerate(cases)
+        for person, level in enumerate(votes)
+    ]
+    return told(rows), ledger_of([("q", f"m{number}") for number in range(len(cases))])
+
+
 @pytest.mark.parametrize("number", [2, 4])
 def test_every_combination_of_levels_is_decided_as_defined(number):
     cases = [list(levels) for levels in product(LEVELS, repeat=number)]
-    found, _ = decided(cases)
-    assert found == [by_definition(votes) for votes in cases]
+    assert decided(cases) == [by_definition(votes) for votes in cases]
 
 
 @given(st.lists(votes_of_a_pair, max_size=8))
 def test_many_pairs_at_once_are_decided_as_each_alone(cases):
-    assert decided(cases)[0] == [by_definition(votes) for votes in cases]
+    assert decided(cases) == [by_definition(votes) for votes in cases]
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(votes_of_a_pair, min_size=1, max_size=8), st.randoms())
 def test_the_order_of_rows_does_not_matter(cases, random):
-    pairs = [("q", f"m{number}") for number in range(len(cases))]
-    rows = [
-        vote(person, level, moment_id=moment, query_id=query)
-        for (query, moment), votes in zip(pairs, cases, strict=True)
-        for person, level in enumerate(votes)
-    ]
-    judgments, ledger = told(rows), ledger_of(pairs)
+    judgments, ledger = tables_of(cases)
     order = random.sample(range(len(judgments)), len(judgments))
     shuffled = consensus(judgments.iloc[order], ledger.iloc[::-1])
     pd.testing.assert_frame_equal(shuffled, consensus(judgments, ledger))
 
 
+@settings(max_examples=40)
 @given(votes_of_a_pair)
 def test_what_comes_after_the_decision_changes_nothing(votes):
     row = of_one([vote(person, level) for person, level in enumerate(votes)])
@@ -104,11 +108,8 @@ def test_what_comes_after_the_decision_changes_nothing(votes):
     ("levels", "outcome", "level", "mean"),
     [
         ([3, 4], "two", 4, 3.5),
-        ([0, 1], "two", 1, 0.5),
-        ([2, 2], "two", 2, 2.0),
         ([0, 4, 1, 2], "four", 2, 1.5),
         ([4, 0, 4, 0], "discarded", None, None),
-        ([1, 3], "waiting", None, None),
         ([1, 3, 2], "waiting", None, None),
         ([3, None], "waiting", None, None),
         ([3, None, 3], "two", 3, 3.0),
@@ -135,9 +136,10 @@ def test_once_the_campaign_is_closed_what_waits_is_discarded_and_told_apart():
     assert of_one([vote(1, 3), vote(2, 4)], closed=True)["outcome"] == "two"
 
 
-def test_a_stale_judgment_never_counts():
-    changed = [vote(1, 3), vote(2, 3, clip_sha="older clip"), vote(3, 3, query_sha="older text")]
-    assert of_one(changed)["scores"] == [3]
+def test_a_stale_gold_or_repeated_judgment_never_counts():
+    others = {"clip_sha": "older"}, {"query_sha": "older"}, {"kind": "gold"}, {"kind": "repeat"}
+    changed = [vote(number, 3, **other) for number, other in enumerate(others, 2)]
+    assert of_one([vote(1, 3), *changed])["scores"] == [3]
 
 
 def test_a_clip_that_was_shown_anew_makes_the_older_judgments_stale():
@@ -145,11 +147,6 @@ def test_a_clip_that_was_shown_anew_makes_the_older_judgments_stale():
     rows = [vote(1, 0, clip_sha="old"), vote(2, 3, clip_sha="new"), vote(3, 4, clip_sha="new")]
     for order in (ledger, ledger.iloc[::-1]):
         assert only(consensus(told(rows), order))["scores"] == [3, 4]
-
-
-@pytest.mark.parametrize("kind", ["gold", "repeat"])
-def test_gold_and_repeated_pairs_never_count(kind):
-    assert of_one([vote(1, 3), vote(2, 3, kind=kind)])["scores"] == [3]
 
 
 def test_what_was_never_shown_has_no_consensus():
@@ -161,12 +158,6 @@ def test_a_person_has_one_vote_their_newest():
     assert of_one([vote(1, 0), vote(1, 3, kind="escalated"), vote(2, 4)])["scores"] == [3, 4]
 
 
-def test_nothing_shown_is_an_empty_table():
-    table = consensus(tables.JUDGMENTS.empty(), ledger_of([]))
-    assert table.empty
-    assert list(table.columns) == tables.CONSENSUS.columns
-
-
 def test_the_table_can_be_written_and_read_again(tmp_path):
     rows = [("q", "m1", 1, 2), ("q", "m1", 2, 3), ("q", "m2", 1, None), ("q", "m3", 1, 0)]
     table = consensus(judgments_of(rows), ledger_of({row[:2] for row in rows}))
@@ -174,16 +165,6 @@ def test_the_table_can_be_written_and_read_again(tmp_path):
     again = tables.CONSENSUS.read(tmp_path / "consensus.parquet")
     assert [list(scores) for scores in again["scores"]] == table["scores"].tolist()
     pd.testing.assert_frame_equal(again.drop(columns="scores"), table.drop(columns="scores"))
-
-
-def test_a_mean_between_two_levels_may_go_to_the_nearest_even_one():
-    judgments = judgments_of([("q", "m", 1, 2), ("q", "m", 2, 3)])
-    up, nearest = (
-        only(consensus(judgments, ledger_of([PAIR]), rounding=rounding))
-        for rounding in ("up", "nearest")
-    )
-    assert (up["level"], nearest["level"]) == (3, 2)
-    assert up["mean"] == nearest["mean"] == 2.5
 
 
 def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_shown():
@@ -203,15 +184,10 @@ def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_
     assert counted_votes(tables.JUDGMENTS.empty(), ledger_of([])).empty
 
 
+@settings(max_examples=20)
 @given(st.lists(votes_of_a_pair, min_size=1, max_size=6))
 def test_the_votes_that_count_are_the_ones_of_the_consensus(cases):
-    pairs = [("q", f"m{number}") for number in range(len(cases))]
-    rows = [
-        vote(person, level, moment_id=moment)
-        for (_, moment), votes in zip(pairs, cases, strict=True)
-        for person, level in enumerate(votes)
-    ]
-    judgments, ledger = told(rows), ledger_of(pairs)
+    judgments, ledger = tables_of(cases)
     counted = counted_votes(judgments, ledger).dropna(subset="level")
     scores = counted.groupby("pair_id")["level"].apply(sorted).to_dict()
     whole = consensus(judgments, ledger).merge(ledger, on=["query_id", "moment_id"])

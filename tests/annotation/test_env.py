@@ -2,6 +2,7 @@
 
 import stat
 
+import hypothesis
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -76,6 +77,7 @@ def test_what_else_stands_in_the_file_stays_and_only_its_owner_reads_it(nowhere)
     assert settings.read() == {"OPENAI_API_KEY": "abc", settings.URL: "new"}
 
 
+@hypothesis.settings(max_examples=40)
 @given(st.dictionaries(st.sampled_from("ABCD"), st.text(st.characters(codec="utf-8"), max_size=20)))
 def test_what_is_written_is_read_again(nowhere, values):
     values = {name: "".join(text.splitlines()) for name, text in values.items()}
