@@ -13,83 +13,43 @@ This package is the scorer, and all that the wheel contains: it imports neither 
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from momentrank.errors import MomentRankError, UsageError
+from momentrank.errors import MomentRankError as MomentRankError
+from momentrank.errors import UsageError as UsageError
 
-if TYPE_CHECKING:
-    from momentrank.formats import FormatError, read_qrels, read_run
-    from momentrank.functions import calc, calc_aggregate, evaluator, iter_calc
-    from momentrank.measures import (
-        AP,
-        DCG,
-        AxIoU,
-        Judged,
-        LengthRel,
-        LengthRet,
-        MeanP,
-        Measure,
-        MeasureError,
-        NCxIoU,
-        NumQ,
-        NumRel,
-        NumRelRet,
-        NumRet,
-        P,
-        R,
-        VideosRel,
-        VideosRet,
-        nDCG,
-    )
-    from momentrank.measures.parse import parse_measure
-    from momentrank.scoring import Evaluator
+if TYPE_CHECKING:  # under their own names, as type checkers ask of what is public
+    from momentrank.formats import FormatError as FormatError
+    from momentrank.formats import read_qrels as read_qrels
+    from momentrank.formats import read_run as read_run
+    from momentrank.functions import calc as calc
+    from momentrank.functions import calc_aggregate as calc_aggregate
+    from momentrank.functions import evaluator as evaluator
+    from momentrank.functions import iter_calc as iter_calc
+    from momentrank.measures import *  # noqa: F403
+    from momentrank.measures.parse import parse_measure as parse_measure
+    from momentrank.scoring import Evaluator as Evaluator
 
 __version__ = "0.1.0"
-__all__ = [
-    "AP",
-    "DCG",
-    "AxIoU",
-    "Evaluator",
-    "FormatError",
-    "Judged",
-    "LengthRel",
-    "LengthRet",
-    "MeanP",
-    "Measure",
-    "MeasureError",
-    "MomentRankError",
-    "NCxIoU",
-    "NumQ",
-    "NumRel",
-    "NumRelRet",
-    "NumRet",
-    "P",
-    "R",
-    "UsageError",
-    "VideosRel",
-    "VideosRet",
-    "__version__",
-    "calc",
-    "calc_aggregate",
-    "evaluator",
-    "iter_calc",
-    "nDCG",
-    "parse_measure",
-    "read_qrels",
-    "read_run",
-]
 _MODULES = {
     **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
     **dict.fromkeys(("calc", "calc_aggregate", "evaluator", "iter_calc"), "functions"),
     "Evaluator": "scoring",
     "parse_measure": "measures.parse",
 }
+"""Where public names are, but for the measures."""
 
 
 def __getattr__(name: str) -> object:
-    """Import a name of `__all__` on first use."""
-    if name not in __all__:
+    """Import a public name on first use."""
+    if name in _MODULES:
+        return getattr(import_module(f"momentrank.{_MODULES[name]}"), name)
+    if name == "__all__":
+        return __dir__()
+    measures = import_module("momentrank.measures")
+    if name not in measures.__all__:
         raise AttributeError(f"module 'momentrank' has no attribute {name!r}")
-    return getattr(import_module(f"momentrank.{_MODULES.get(name, 'measures')}"), name)
+    return getattr(measures, name)
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    own = ["MomentRankError", "UsageError", "__version__"]
+    return sorted([*own, *_MODULES, *import_module("momentrank.measures").__all__])

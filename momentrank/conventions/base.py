@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, Literal, TypeVar
 
+import numpy as np
+
 from momentrank import matching
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params
 from momentrank.measures.base import Measure
+from momentrank.measures.params import thresholds
 from momentrank.segments import Bools, Floats, Segments
 
 T = TypeVar("T")
@@ -59,10 +62,15 @@ class Convention:
         return aligned.in_run | True
 
     def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
-        """Return the value of each query, shape (queries,)."""
-        return self.of(measure, aligned, measure.settings(self.changes))
+        """Return the value of each query, shape (queries,); the mean over a range of thresholds."""
+        params = measure.settings(self.changes)
+        if not isinstance(spread := params.get("iou"), str):
+            return self.compute(measure, aligned, params)
+        each = [{**params, "iou": one} for one in thresholds(spread)]
+        mean: Floats = np.mean([self.compute(measure, aligned, one) for one in each], axis=0)
+        return mean
 
-    def of(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
+    def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         """Return the value of each query with every parameter given, shape (queries,)."""
         key = tuple(
             (name, params[name]) for name in sorted(params) if name not in {"cutoff", "dcg"}

@@ -81,7 +81,7 @@ class ShEval(Convention):
     def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
         """Return the value of each query, shape (queries,)."""
         params = measure.settings(self.changes)
-        match = params["match"]
+        match = params["match"] or "overlap"
         merged, judged = memoize(aligned, match, lambda: relevance(aligned, match))
         return measure.per_query(merged, judged, params)
 

@@ -30,8 +30,11 @@ MODELS: dict[str, Model] = {
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results by the model `params["match"]` and its parameters.
 
-    With `judged_only` unjudged results are removed first (condensed lists: Sakai, SIGIR 2007).
+    Without a model nothing is relevant. With `judged_only` unjudged results are removed first
+    (condensed lists: Sakai, SIGIR 2007).
     """
+    if not params["match"]:
+        return aligned.unrated
     mask_judged, relevance_of = MODELS[params["match"]]
     if params["judged_only"]:
         aligned = aligned.select(mask_judged(aligned, params))

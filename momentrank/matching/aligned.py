@@ -78,12 +78,16 @@ class AlignedRun:
         return AlignedRun(self.count, self.in_run, self.truth.select(rows), self.results)
 
     @cached_property
+    def places(self) -> tuple[Ints, Ints]:
+        """A number for the query and video of each judged segment, and of each result."""
+        truth, results = self.truth, self.results
+        videos = 1 + max(truth.video.max(initial=0), results.video.max(initial=0))
+        return truth.query * videos + truth.video, results.query * videos + results.video
+
+    @cached_property
     def pairs(self) -> Pairs:
         """The pairs, by result and then by judged segment."""
-        videos = 1 + max(self.truth.video.max(initial=0), self.results.video.max(initial=0))
-        judged, retrieved = (
-            rows.query * videos + rows.video for rows in (self.truth, self.results)
-        )
+        judged, retrieved = self.places
         order = np.argsort(judged, kind="stable")
         keys, first, counts = np.unique(judged[order], return_index=True, return_counts=True)
         at = np.searchsorted(keys, retrieved)
@@ -112,6 +116,12 @@ class AlignedRun:
         order = np.lexsort((-self.truth.level, self.truth.query))
         query, level = self.truth.query[order], self.truth.level[order]
         return Relevance(query, ranks(query), level, level > 0, level >= 0, self.totals(1))
+
+    @cached_property
+    def unrated(self) -> Relevance:
+        """The results of a measure that needs no relevance model."""
+        none = np.zeros(len(self.results.query), dtype=bool)
+        return self.rate(none.astype(np.float64), none, none, 1)
 
     def rate(self, gain: Floats, relevant: Bools, judged: Bools, rel: int) -> Relevance:
         """Return the relevance of the results, each an item of its own."""

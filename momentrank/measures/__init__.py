@@ -1,33 +1,61 @@
 """Measures: they turn relevance into numbers. One module per measure; defaults follow the papers.
 
-Measures are values: `nDCG(iou=0.5)@10`. `REGISTRY` has all of them by name.
+Measures are values: `nDCG(iou=0.5)@10`. A new one is imported here, and nowhere else; `REGISTRY`
+has all of them by name.
 """
 
-from momentrank.measures import ap, axiou, counts, dcg, judged, meanp, ncxiou, ndcg, p, r
+from momentrank.measures.ap import AP
+from momentrank.measures.axiou import AxIoU
 from momentrank.measures.base import Measure, MeasureError
-
-nDCG = ndcg.NDCG()  # noqa: N816  (as the field writes it)
-DCG = dcg.DCG()
-R = r.R()
-P = p.P()
-AP = ap.AP()
-MeanP = meanp.MeanP()
-AxIoU = axiou.AxIoU()
-NCxIoU = ncxiou.NCxIoU()
-Judged = judged.Judged()
-NumQ = counts.NumQ()
-NumRel = counts.NumRel()
-NumRet = counts.NumRet()
-NumRelRet = counts.NumRelRet()
-VideosRet = counts.VideosRet()
-VideosRel = counts.VideosRel()
-LengthRet = counts.LengthRet()
-LengthRel = counts.LengthRel()
-
-_ALL: tuple[Measure, ...] = (
-    *(nDCG, DCG, R, P, AP, MeanP, AxIoU, NCxIoU, Judged),
-    *(NumQ, NumRel, NumRet, NumRelRet, VideosRet, VideosRel, LengthRet, LengthRel),
+from momentrank.measures.counts import (
+    LengthRel,
+    LengthRet,
+    NumQ,
+    NumRel,
+    NumRelRet,
+    NumRet,
+    VideosRel,
+    VideosRet,
 )
-REGISTRY = {measure.NAME: measure for measure in _ALL}
+from momentrank.measures.dcg import DCG
+from momentrank.measures.judged import Judged
+from momentrank.measures.maisp import MAiSP
+from momentrank.measures.meanp import MeanP
+from momentrank.measures.miou import mIoU
+from momentrank.measures.ncxiou import NCxIoU
+from momentrank.measures.ndcg import nDCG
+from momentrank.measures.p import P
+from momentrank.measures.r import R
+from momentrank.measures.recall import Recall
+from momentrank.measures.rr import RR
+from momentrank.measures.vr import VR
 
-__all__ = ["REGISTRY", "Measure", "MeasureError"]
+REGISTRY = {one.NAME: one for one in list(globals().values()) if isinstance(one, Measure)}
+
+__all__ = [
+    "AP",
+    "DCG",
+    "REGISTRY",
+    "RR",
+    "VR",
+    "AxIoU",
+    "Judged",
+    "LengthRel",
+    "LengthRet",
+    "MAiSP",
+    "MeanP",
+    "Measure",
+    "MeasureError",
+    "NCxIoU",
+    "NumQ",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
+    "P",
+    "R",
+    "Recall",
+    "VideosRel",
+    "VideosRet",
+    "mIoU",
+    "nDCG",
+]

@@ -12,10 +12,11 @@ from momentrank.measures.params import DEPTH
 from momentrank.segments import Floats
 
 
-class AP(ByModel):
+class AveragePrecision(ByModel):
     """The sum of the precisions at relevant results over the number of relevant segments."""
 
     NAME = "AP"
+    ALIASES = ("MAP", "mAP")
     PARAMS: ClassVar = {"cutoff": DEPTH, **MODEL_PARAMS}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
@@ -26,3 +27,6 @@ class AP(ByModel):
         precision = (np.cumsum(hits) - before[relevance.query]) / relevance.rank
         summed = total(relevance, precision * hits, params["cutoff"])
         return share(summed, relevance.total.astype(np.float64))
+
+
+AP = AveragePrecision()

@@ -1,4 +1,4 @@
-"""AxIoU: Togashi et al., CVPR 2022."""
+"""AxIoU: Togashi et al., CVPR 2022, equation 5."""
 
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from momentrank.measures.params import CUTOFF
 from momentrank.segments import Floats
 
 
-class AxIoU(Measure):
+class AverageMaxIoU(Measure):
     """The mean over k = 1..K of the best IoU among the first k results."""
 
     NAME = "AxIoU"
@@ -22,6 +22,9 @@ class AxIoU(Measure):
         """Return the value of each query."""
         means: Floats = best(relevance, params["cutoff"]).mean(axis=1)
         return means
+
+
+AxIoU = AverageMaxIoU()
 
 
 def best(relevance: Relevance, cutoff: int) -> Floats:

@@ -29,12 +29,21 @@ class Measure:
     """
 
     NAME: ClassVar[str] = ""
+    ALIASES: ClassVar[tuple[str, ...]] = ()
+    """Other names that are read."""
     PARAMS: ClassVar[Mapping[str, Param]] = {}
     MATCH: ClassVar[str] = "iou"
+    """The relevance model, where `match` can't be set; empty: the measure needs none."""
     SHOWN: ClassVar[tuple[str, ...]] = ()
     """Parameters that every output shows, set or not."""
     SUMMED: ClassVar[bool] = False
     """Whether the value over all queries is the sum, not the mean."""
+
+    def __init_subclass__(cls) -> None:
+        """Tell the parameters in `help`."""
+        super().__init_subclass__()
+        lines = [f"    {name}: {one.allowed}; {one.desc}" for name, one in cls.PARAMS.items()]
+        cls.__doc__ = "\n".join([cls.__doc__ or "", "", "    Parameters:", "", *lines])
 
     def __init__(self, **params: object) -> None:
         """Set parameters.
@@ -77,7 +86,9 @@ class Measure:
             for name, value in self.params.items()
             if name != CUTOFF and (value != self.PARAMS[name].default or self.PARAMS[name].varies)
         }
-        brackets = ",".join(f"{name}={value!r}" for name, value in shown.items())
+        brackets = ",".join(
+            f"{name}={self.PARAMS[name].show(value)}" for name, value in shown.items()
+        )
         cutoff = self.params.get(CUTOFF)
         return self.NAME + (f"({brackets})" if shown else "") + (f"@{cutoff}" if cutoff else "")
 

@@ -3,11 +3,11 @@
 from typing import ClassVar
 
 from momentrank.measures.base import COMMON, Measure, MeasureError
-from momentrank.measures.params import BIN, NOT_STRICT, ONCE, SEEN, TOL, Choice, Number, Param
+from momentrank.measures.params import BIN, NOT_STRICT, ONCE, SEEN, TOL, Choice, Param, Threshold
 
 MODEL_PARAMS: dict[str, Param] = {
     "match": Choice("iou", "overlap", "bin", "tol", desc="the relevance model"),
-    "iou": Number(0, 1, None, "iou: the threshold of the IoU"),
+    "iou": Threshold(None, "iou: the threshold, or a range of them"),
     "strict": NOT_STRICT,
     "once": ONCE,
     "bin": BIN,

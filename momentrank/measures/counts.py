@@ -18,11 +18,11 @@ ALL = slice(None)
 class Count(Measure):
     """A number that is summed over queries."""
 
-    MATCH = "overlap"
+    MATCH = ""
     SUMMED = True
 
 
-class NumQ(Count):
+class Queries(Count):
     """1: the number of queries."""
 
     NAME = "NumQ"
@@ -32,7 +32,7 @@ class NumQ(Count):
         return np.ones(aligned.count)
 
 
-class NumRet(Count):
+class RetrievedCount(Count):
     """Results."""
 
     NAME = "NumRet"
@@ -42,7 +42,7 @@ class NumRet(Count):
         return np.bincount(aligned.results.query, minlength=aligned.count).astype(np.float64)
 
 
-class VideosRet(Count):
+class RetrievedVideos(Count):
     """Distinct videos among the results."""
 
     NAME = "VideosRet"
@@ -52,7 +52,7 @@ class VideosRet(Count):
         return _count_videos(aligned, aligned.results)
 
 
-class LengthRet(Count):
+class RetrievedSeconds(Count):
     """Total seconds of the results."""
 
     NAME = "LengthRet"
@@ -62,7 +62,7 @@ class LengthRet(Count):
         return _sum_seconds(aligned, aligned.results)
 
 
-class VideosRel(Count):
+class RelevantVideos(Count):
     """Distinct videos with a relevant segment."""
 
     NAME = "VideosRel"
@@ -73,7 +73,7 @@ class VideosRel(Count):
         return _count_videos(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
-class LengthRel(Count):
+class RelevantSeconds(Count):
     """Total seconds of the relevant segments."""
 
     NAME = "LengthRel"
@@ -93,7 +93,7 @@ class CountByModel(ByModel, Count):
     }
 
 
-class NumRel(CountByModel):
+class RelevantCount(CountByModel):
     """Relevant segments, or bins."""
 
     NAME = "NumRel"
@@ -103,7 +103,7 @@ class NumRel(CountByModel):
         return relevance.total.astype(np.float64)
 
 
-class NumRelRet(CountByModel):
+class RelevantRetrieved(CountByModel):
     """Relevant results."""
 
     NAME = "NumRelRet"
@@ -111,6 +111,16 @@ class NumRelRet(CountByModel):
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
         """Return the value of each query."""
         return total(relevance, relevance.relevant)
+
+
+NumQ = Queries()
+NumRet = RetrievedCount()
+VideosRet = RetrievedVideos()
+LengthRet = RetrievedSeconds()
+VideosRel = RelevantVideos()
+LengthRel = RelevantSeconds()
+NumRel = RelevantCount()
+NumRelRet = RelevantRetrieved()
 
 
 def _count_videos(aligned: AlignedRun, of: Truth | Results, rows: Rows = ALL) -> Floats:

@@ -9,8 +9,7 @@ from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel
-from momentrank.measures.params import DCG as GAIN
-from momentrank.measures.params import DEPTH, Choice
+from momentrank.measures.params import DEPTH, GAIN, Choice
 from momentrank.segments import Floats, Ints
 
 GAINS: dict[str, Callable[[Floats], Floats]] = {
@@ -19,7 +18,7 @@ GAINS: dict[str, Callable[[Floats], Floats]] = {
 }
 
 
-class DCG(ByModel):
+class DiscountedGain(ByModel):
     """The sum of gains, each divided by log2(rank + 1)."""
 
     NAME = "DCG"
@@ -37,6 +36,9 @@ class DCG(ByModel):
             relevance.gain if params["match"] == "maxiou" else GAINS[params["dcg"]](relevance.gain)
         )
         return total(relevance, discount(gain, relevance.rank), params["cutoff"])
+
+
+DCG = DiscountedGain()
 
 
 def discount(gain: Floats, rank: Ints) -> Floats:

@@ -10,7 +10,7 @@ from momentrank.measures.params import CUTOFF
 from momentrank.segments import Floats
 
 
-class Judged(ByModel):
+class JudgedShare(ByModel):
     """The share of the first K results that match a judged segment of any level."""
 
     NAME = "Judged"
@@ -23,3 +23,6 @@ class Judged(ByModel):
         """Return the value of each query."""
         share: Floats = total(relevance, relevance.judged, params["cutoff"]) / params["cutoff"]
         return share
+
+
+Judged = JudgedShare()

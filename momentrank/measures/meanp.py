@@ -11,7 +11,7 @@ from momentrank.measures.params import CUTOFF, IOU, STRICT
 from momentrank.segments import Floats
 
 
-class MeanP(Measure):
+class MeanPrecision(Measure):
     """The mean over k = 1..K of the precision at k; no one-to-one matching."""
 
     NAME = "MeanP"
@@ -27,3 +27,6 @@ class MeanP(Measure):
         values = np.zeros(len(relevance.rank))
         values[rows] = relevance.relevant[rows] * counted[relevance.rank[rows] - 1]
         return total(relevance, values)
+
+
+MeanP = MeanPrecision()

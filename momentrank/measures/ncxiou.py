@@ -12,7 +12,7 @@ from momentrank.measures.params import CUTOFF, Choice, Number
 from momentrank.segments import Floats
 
 
-class NCxIoU(Measure):
+class CumulativeMaxIoU(Measure):
     """The best IoU up to the rank at which a user stops, averaged over stopping ranks.
 
     `stop`: `uniform`, at each of the K ranks with probability 1/K; `rbp`, continues with
@@ -47,6 +47,9 @@ class NCxIoU(Measure):
         stops[:, -1] = 1.0 - stops[:, :-1].sum(axis=1)
         values: Floats = (stops * utility).sum(axis=1)
         return values
+
+
+NCxIoU = CumulativeMaxIoU()
 
 
 def _stops(params: Params, iou: Floats) -> Floats:

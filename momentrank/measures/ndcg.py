@@ -6,7 +6,7 @@ from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import COMMON, Measure, share, total
 from momentrank.measures.dcg import GAINS, discount
-from momentrank.measures.params import DCG, DEPTH, IOU, NOT_STRICT
+from momentrank.measures.params import DEPTH, GAIN, IOU, NOT_STRICT
 from momentrank.segments import Floats
 
 
@@ -17,7 +17,7 @@ class NDCG(Measure):
     PARAMS: ClassVar = {
         "cutoff": DEPTH,
         "iou": IOU,
-        "dcg": DCG,
+        "dcg": GAIN,
         "strict": NOT_STRICT,
         **{name: param for name, param in COMMON.items() if name != "rel"},
     }
@@ -29,3 +29,6 @@ class NDCG(Measure):
         ideals = total(best, discount(gain(best.gain), best.rank), cutoff)
         values = discount(gain(relevance.gain), relevance.rank)
         return share(total(relevance, values, cutoff), ideals)
+
+
+nDCG = NDCG()  # noqa: N816  (as the field writes it)

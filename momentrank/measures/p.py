@@ -10,7 +10,7 @@ from momentrank.measures.params import CUTOFF
 from momentrank.segments import Floats
 
 
-class P(ByModel):
+class Precision(ByModel):
     """The share of relevant results among the first K; missing results count as not relevant."""
 
     NAME = "P"
@@ -21,3 +21,6 @@ class P(ByModel):
         hits = total(relevance, relevance.relevant, params["cutoff"])
         share: Floats = hits / params["cutoff"]
         return share
+
+
+P = Precision()

@@ -1,6 +1,7 @@
 """The parameters of measures, and the values that they accept."""
 
 import math
+import re
 
 import numpy as np
 
@@ -26,6 +27,10 @@ class Param:
         """Tell whether a value is valid."""
         raise NotImplementedError
 
+    def show(self, value: object) -> str:
+        """Return a value as a measure's name has it."""
+        return repr(value)
+
 
 class Number(Param):
     """A number from `low` to `high`, inclusive."""
@@ -41,6 +46,38 @@ class Number(Param):
         if isinstance(value, bool) or not isinstance(value, int | float):
             return False
         return self._low <= value <= self._high
+
+
+RANGE = re.compile(r"(\d*\.?\d+):(\d*\.?\d+)(?::(\d*\.?\d+))?")
+STEP, MIN_STEP = 0.05, 0.001
+"""Between the thresholds of a range that names no step."""
+
+
+class Threshold(Number):
+    """A number from 0 to 1, or a range of them, `0.5:0.95` or `0.5:0.9:0.1`, to average over."""
+
+    def __init__(self, default: object = NOTHING, desc: str = "") -> None:
+        """Allow 0 to 1."""
+        super().__init__(0, 1, default, desc)
+        self.allowed += " or a range like 0.5:0.95"
+
+    def accepts(self, value: object) -> bool:
+        """Tell whether a value is valid."""
+        return bool(thresholds(value)) if isinstance(value, str) else super().accepts(value)
+
+    def show(self, value: object) -> str:
+        """Return a value as a measure's name has it; a range without quotes."""
+        return str(value)
+
+
+def thresholds(text: str) -> list[float]:
+    """Return the thresholds of a range, both ends included; none if it is not a valid range."""
+    match = RANGE.fullmatch(text)
+    low, high, step = (float(part or STEP) for part in match.groups()) if match else (1.0, 0.0, 1.0)
+    count = round((high - low) / step, ROUND) if step >= MIN_STEP else -1.0
+    if not 0 <= low < high <= 1 or not float(count).is_integer():
+        return []
+    return [round(low + n * step, ROUND) for n in range(int(count) + 1)]
 
 
 MOST = 10_000
@@ -71,7 +108,10 @@ class Choice(Param):
 
 
 def plain(value: object) -> object:
-    """Return numpy's values as Python's, and 0.6000000000000001 as 0.6."""
+    """Return numpy's values as Python's, 0.6000000000000001 as 0.6, and `.50:.95` as 0.5:0.95."""
+    if isinstance(value, str) and (match := RANGE.fullmatch(value)):
+        low, high, step = (float(part or STEP) for part in match.groups())
+        return ":".join(f"{part:.{ROUND}g}" for part in (low, high, step)[: 2 + (step != STEP)])
     if isinstance(value, np.floating):
         value = float(str(value))  # as numpy prints it: float32's 0.55 is 0.55
     if isinstance(value, np.generic):
@@ -84,9 +124,9 @@ def plain(value: object) -> object:
 
 CUTOFF = Whole(desc="the number of results that count")
 DEPTH = Whole(None, desc="the number of results that count (default: all)")
-IOU = Number(0, 1, desc="the IoU threshold")
+IOU = Threshold(desc="the IoU threshold, or a range of them")
 REL = Whole(1, desc="the lowest relevant level")
-DCG = Choice("log2", "exp-log2", desc="gain: the level, or 2^level - 1", varies=True)
+GAIN = Choice("log2", "exp-log2", desc="gain: the level, or 2^level - 1", varies=True)
 STRICT = Choice(True, False, desc="IoU > threshold, not >=", varies=True)
 NOT_STRICT = Choice(False, True, desc="IoU > threshold, not >=", varies=True)
 JUDGED_ONLY = Choice(False, True, desc="remove unjudged results before scoring")

@@ -1,21 +1,39 @@
-"""Parse names of measures: `nDCG(iou=0.5)@10`, or as in the papers `NDCG@10,IoU>=0.5`.
+"""Parse names of measures: `nDCG(iou=0.5)@10`, or as papers write them.
 
-The parser of ir_measures is bound to its own registry, in which nDCG, R, P and AP are measures of
-documents.
+`NDCG@10,IoU>=0.5`, `R@1,IoU>=0.5`, `R@1,0.5`, `R1@0.5`, `mAP@0.5`, `mAP@[.5:.95]`, `mAP` (over .5
+to .95) and `ndcg@10` (at 0.5) are read too, and a measure's own name in any case.
 """
 
 import ast
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import Any
 
-from momentrank.measures import REGISTRY
+from momentrank.measures import AP, REGISTRY, R, nDCG
 from momentrank.measures.base import Measure, MeasureError
+from momentrank.measures.params import RANGE
 
+NUMBER = r"\d*\.?\d+"
+AT = rf",?\s*iou\s*(?P<sign>=|>=|>|\u2265)?\s*(?P<iou>{NUMBER})"
+"""`,IoU>=0.5`: a threshold after a cutoff."""
 PAPERS = [
-    (re.compile(r"ndcg@(\d+),\s*iou\s*(?:>=|\u2265)\s*(\d*\.?\d+)", re.IGNORECASE), "nDCG"),
-    (re.compile(r"R@(\d+),\s*(?:iou\s*=\s*)?(\d*\.?\d+)", re.IGNORECASE), "R"),
+    (re.compile(pattern, re.IGNORECASE), measure)
+    for pattern, measure in (
+        (rf"ndcg@(?P<cutoff>\d+){AT}", nDCG),
+        (r"ndcg@(?P<cutoff>\d+)", nDCG),
+        (rf"R@?(?P<cutoff>\d+){AT}", R),
+        (rf"R@?(?P<cutoff>\d+)(?:,\s*|@)(?P<iou>{NUMBER})", R),
+        (rf"m?AP@\[?(?P<iou>{RANGE.pattern}|0?\.\d+)\]?", AP),
+        (r"mAP", AP),
+    )
 ]
+USUAL: dict[Measure, str | float] = {nDCG: 0.5, AP: "0.5:0.95"}
+"""The threshold of a paper's name without one."""
+AT_LEAST = (">=", "\u2265")
+"""Not said of nDCG: so TVR-Ranking's tables write it, and its scorer asks for more."""
+UNQUOTED = re.compile(rf"(iou\s*=\s*)({RANGE.pattern})")
+EXAMPLE = "write it like nDCG(iou=0.5)@10"
 
 
 def parse_measure(text: str) -> Measure:
@@ -51,17 +69,24 @@ def parse_measures(texts: Iterable[str]) -> list[Measure]:
 
 
 def _as_in_papers(text: str) -> Measure | None:
-    for pattern, name in PAPERS:
+    for pattern, measure in PAPERS:
         if match := pattern.fullmatch(text):
-            return type(REGISTRY[name])(iou=float(match[2]), cutoff=int(match[1]))
+            groups = match.groupdict()
+            iou = groups.get("iou") or USUAL[measure]
+            params: dict[str, Any] = {"iou": iou if ":" in str(iou) else float(iou)}
+            if (sign := groups.get("sign")) == ">" or (measure is R and sign in AT_LEAST):
+                params["strict"] = sign == ">"
+            if cutoff := groups.get("cutoff"):
+                params["cutoff"] = int(cutoff)
+            return measure(**params)
     return None
 
 
 def _parse(text: str) -> Measure:
     try:
-        node = ast.parse(text, mode="eval").body
+        node = ast.parse(UNQUOTED.sub(r"\1'\2'", text), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
-        raise MeasureError(f"{text!r} is not a measure; write it like nDCG(iou=0.5)@10") from exc
+        raise MeasureError(f"{text!r} is not a measure; {EXAMPLE}") from exc
     cutoff = {}
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.MatMult):
         cutoff = {"cutoff": _value(node.right, text)}
@@ -73,16 +98,17 @@ def _parse(text: str) -> Measure:
             raise MeasureError(f"{text!r}: a parameter appears twice")
         node = node.func
     if not isinstance(node, ast.Name):
-        raise MeasureError(f"{text!r} is not a measure; write it like nDCG(iou=0.5)@10")
-    return type(_look_up(node.id, text))(**params, **cutoff)
+        raise MeasureError(f"{text!r} is not a measure; {EXAMPLE}")
+    return _look_up(node.id, text)(**params, **cutoff)
 
 
 def _look_up(name: str, text: str) -> Measure:
-    if name in REGISTRY:
-        return REGISTRY[name]
-    lower = {one.lower(): one for one in REGISTRY}
-    near = get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    meant = f"did you mean {lower[near[0]]}?" if near else f"use one of {', '.join(REGISTRY)}"
+    names = {one.lower(): measure for one, measure in REGISTRY.items()}
+    names |= {one.lower(): measure for measure in REGISTRY.values() for one in measure.ALIASES}
+    if name.lower() in names:
+        return names[name.lower()]
+    near = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
+    meant = f"did you mean {names[near[0]].NAME}?" if near else f"use one of {', '.join(REGISTRY)}"
     raise MeasureError(f"{text!r}: there is no measure {name!r}; {meant}")
 
 

@@ -11,7 +11,7 @@ from momentrank.measures.params import CUTOFF, IOU, STRICT
 from momentrank.segments import Floats
 
 
-class R(Measure):
+class HitRate(Measure):
     """1 if any of the first K results has an IoU above the threshold, else 0."""
 
     NAME = "R"
@@ -23,3 +23,6 @@ class R(Measure):
         """Return the value of each query."""
         hits = total(relevance, relevance.relevant, params["cutoff"])
         return np.minimum(hits, 1.0)
+
+
+R = HitRate()

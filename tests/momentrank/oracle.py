@@ -6,6 +6,7 @@ and sharing no code with the package:
 * TVR-Ranking (Liang et al., 2024), section 4: the greedy IoU matching, nDCG;
 * AxIoU (Togashi et al., CVPR 2022): maxiou, AxIoU, R, MeanP, DCG over IoU, NCxIoU;
 * Aly et al., 2013, section 2: overlap, bins, tolerance to irrelevance;
+* temporal grounding's mIoU, TVR's video retrieval, MRR, recall, and MAiSP (Eskevich et al., 2012);
 * MediaEval's script sh_eval, as its behaviour is described (`convention="sh-eval"`).
 
 Times are seconds, segments are half-open. `score` and `mean` are the way in, `cases` makes random
@@ -18,6 +19,7 @@ import itertools
 import math
 import random
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 
@@ -366,6 +368,82 @@ def judged_share(params: Params, qrels: list[Judged], results: list[Result]) -> 
     return count / params["cutoff"]
 
 
+def recall_of_all(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """Recall@K: relevant results among the top K, divided by the relevant segments, or bins."""
+    wanted = num_rel(params, qrels, results)
+    hits = 0
+    for relevant, _ in verdicts_of(params, qrels, results)[: params["cutoff"]]:
+        hits += relevant
+    return 0.0 if wanted == 0 else hits / wanted
+
+
+def reciprocal_rank(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """RR: one over the rank of the first relevant result of the top K."""
+    verdicts = verdicts_of(params, qrels, results)[: params.get("cutoff")]
+    for rank, (relevant, _) in enumerate(verdicts, start=1):
+        if relevant:
+            return 1 / rank
+    return 0.0
+
+
+def first_iou(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """mIoU: the best IoU of the first result."""
+    return top_ious(params | {"cutoff": 1}, qrels, results)[0]
+
+
+def video_recall(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """VR@K: whether one of the first K distinct videos has a relevant segment."""
+    good = {segment.video for segment in qrels if segment.level >= params.get("rel", 1)}
+    videos: list[str] = []
+    for result in results:
+        if result.video not in videos:
+            videos.append(result.video)
+    return float(any(video in good for video in videos[: params["cutoff"]]))
+
+
+def seconds_of(parts: list[tuple[str, Fraction, Fraction]]) -> Fraction:
+    """Return the time that parts of videos cover, each instant once."""
+    total = Fraction(0)
+    for video in {part[0] for part in parts}:
+        spans = [part[1:] for part in parts if part[0] == video]
+        borders = sorted({border for span in spans for border in span})
+        for a, b in itertools.pairwise(borders):
+            if any(start <= a and b <= end for start, end in spans):
+                total += b - a
+    return total
+
+
+def maisp(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """MAiSP: mean over 101 points of recall of the best precision from there on, in seconds.
+
+    Exact: a tenth of a second is its nearest float, to the last bit.
+    """
+    wanted = [
+        (segment.video, Fraction(segment.start), Fraction(segment.end))
+        for segment in qrels
+        if segment.level >= params.get("rel", 1)
+    ]
+    whole = seconds_of(wanted)
+    if whole == 0:
+        return 0.0
+    points = []  # recall, precision after each result
+    shown: list[tuple[str, Fraction, Fraction]] = []
+    taken = Fraction(0)
+    for result in results:
+        start, end = Fraction(result.start), Fraction(result.end)
+        taken += end - start
+        for video, left, right in wanted:
+            if video == result.video and max(start, left) < min(end, right):
+                shown.append((video, max(start, left), min(end, right)))
+        found = seconds_of(shown)
+        points.append((found / whole, found / taken if taken else Fraction(0)))
+    total = Fraction(0)
+    for n in range(101):
+        reached = [p for recall, p in points if recall >= Fraction(n, 100) - Fraction(1, 10**9)]
+        total += max(reached, default=Fraction(0))
+    return float(total / 101)
+
+
 # ------------------------------------------------------------------ counts (Aly et al.'s script)
 
 
@@ -603,6 +681,11 @@ MEASURES: dict[str, Measure] = COUNTS | {
     "AxIoU": axiou,
     "NCxIoU": ncxiou,
     "Judged": judged_share,
+    "Recall": recall_of_all,
+    "RR": reciprocal_rank,
+    "mIoU": first_iou,
+    "VR": video_recall,
+    "MAiSP": maisp,
 }
 SH_EVAL: dict[str, Measure] = COUNTS | {
     "P": sh_p,
@@ -612,14 +695,23 @@ SH_EVAL: dict[str, Measure] = COUNTS | {
     "NumRelRet": sh_num_rel_ret,
     "LengthRel": sh_length_rel,
 }
-MAXIOU = ("R", "MeanP", "AxIoU", "NCxIoU")
+MAXIOU = ("R", "MeanP", "AxIoU", "NCxIoU", "mIoU")
 MODELS = {  # the relevance models that a measure is defined for; the first is its default
     **dict.fromkeys(COUNTS, ("overlap", "bin", "tol", "iou")),
     **dict.fromkeys(MAXIOU, ("maxiou",)),
-    **dict.fromkeys(("P", "AP", "Judged"), ("iou", "overlap", "bin", "tol")),
+    **dict.fromkeys(("P", "AP", "Judged", "RR"), ("iou", "overlap", "bin", "tol")),
+    **dict.fromkeys(("VR", "MAiSP"), ("",)),
+    "Recall": ("iou", "bin"),
     "nDCG": ("iou",),
     "DCG": ("iou", "maxiou"),
 }
+
+
+RANGES = {
+    "0.5:0.95": [0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95],
+    "0.1:0.7:0.2": [0.1, 0.3, 0.5, 0.7],
+}
+"""Thresholds to average over."""
 
 
 def condensed(
@@ -662,9 +754,14 @@ def score(
     values = {}
     for query in scored_queries(qrels, run, convention):
         results = run.get(query, [])
-        if params.get("judged_only", False) and convention != "sh-eval":
-            results = condensed(match, params, qrels[query], results)
-        values[query] = measure(params, qrels[query], results)
+        each = []
+        for threshold in RANGES.get(params.get("iou"), [params.get("iou")]):
+            own = params if "iou" not in params else params | {"iou": threshold}
+            kept = results
+            if params.get("judged_only", False) and convention != "sh-eval":
+                kept = condensed(match, own, qrels[query], results)
+            each.append(measure(own, qrels[query], kept))
+        values[query] = math.fsum(each) / len(each)
     return values
 
 
@@ -791,10 +888,30 @@ def settings_of_iou() -> Iterator[tuple[str, Params, str]]:
         for name, strict in itertools.product(("R", "MeanP", "P", "AP"), (True, False)):
             yield name, at | {"strict": strict}, "paper"
         for name, more in itertools.product(
-            ("nDCG", "DCG", "R", "MeanP", "P", "AP", "Judged"), ({}, {"judged_only": True})
+            ("nDCG", "DCG", "R", "MeanP", "P", "AP", "Judged", "RR", "Recall"),
+            ({}, {"judged_only": True}),
         ):
             yield name, at | more, "paper"
-        yield from ((name, at | {"rel": 2}, "paper") for name in ("R", "MeanP", "P", "AP"))
+        yield from (
+            (name, at | {"rel": 2}, "paper") for name in ("R", "MeanP", "P", "AP", "Recall")
+        )
+
+
+def settings_of_ranges() -> Iterator[tuple[str, Params, str]]:
+    """List the same for averages over thresholds, and for one result, videos and seconds."""
+    names = ("AP", "nDCG", "R", "RR", "P", "Recall", "Judged", "MeanP", "DCG")
+    for name, iou_range in itertools.product(names, RANGES):
+        for more in ({}, {"strict": True}, {"judged_only": True}):
+            if not (name == "Judged" and "judged_only" in more):
+                yield name, {"iou": iou_range, "cutoff": 3} | more, "paper"
+        yield name, {"iou": iou_range, "cutoff": 3}, "tvr-ranking"
+    for more, convention in itertools.product(
+        ({}, {"rel": 2}, {"judged_only": True}), ("paper", "tvr-ranking")
+    ):
+        yield "mIoU", more, convention
+        if "judged_only" not in more:
+            yield from (("VR", {"cutoff": k} | more, convention) for k in (1, 2, 5))
+            yield "MAiSP", more, convention
 
 
 def settings_of_maxiou() -> Iterator[tuple[str, Params, str]]:
@@ -816,8 +933,11 @@ def settings_of_binary() -> Iterator[tuple[str, Params, str]]:
     for tol in (15, 2, 0.3):
         models += [{"match": "tol", "tol": tol}, {"match": "tol", "tol": tol, "seen": "relevant"}]
     for model, more in itertools.product(models, ({}, {"rel": 2}, {"judged_only": True})):
-        yield from ((n, model | more | {"cutoff": k}, "paper") for n in ("P", "AP") for k in (1, 3))
-        yield "AP", model | more, "paper"
+        for k in (1, 3):
+            yield from ((n, model | more | {"cutoff": k}, "paper") for n in ("P", "AP", "RR"))
+            if model["match"] == "bin":
+                yield "Recall", model | more | {"cutoff": k}, "paper"
+        yield from ((name, model | more, "paper") for name in ("AP", "RR"))
         yield "NumRelRet", model | more, "paper"
         yield from (("Judged", model | more | {"cutoff": k}, "paper") for k in (1, 3, 10))
     for match, convention in itertools.product(("overlap", "bin", "tol"), ("paper", "sh-eval")):
@@ -828,4 +948,9 @@ def settings_of_binary() -> Iterator[tuple[str, Params, str]]:
             yield name, {"match": match, "cutoff": k}, "sh-eval"
 
 
-SETTINGS = [*settings_of_iou(), *settings_of_maxiou(), *settings_of_binary()]
+SETTINGS = [
+    *settings_of_iou(),
+    *settings_of_ranges(),
+    *settings_of_maxiou(),
+    *settings_of_binary(),
+]

@@ -1,14 +1,30 @@
 """Measures as values: their names, their parameters, and what is said of wrong ones."""
 
+import pydoc
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import momentrank
-from momentrank import AP, AxIoU, Judged, MeasureError, P, R, conventions, nDCG, parse_measure
+from momentrank import (
+    AP,
+    RR,
+    VR,
+    AxIoU,
+    Judged,
+    MeasureError,
+    P,
+    R,
+    Recall,
+    conventions,
+    mIoU,
+    nDCG,
+    parse_measure,
+)
 from momentrank.measures import REGISTRY
-from momentrank.measures.params import Choice, Number, Whole
+from momentrank.measures.params import Choice, Number, Threshold, Whole
 from momentrank.measures.parse import parse_measures
 from momentrank.segments import build_qrels, build_run
 
@@ -28,7 +44,8 @@ def measures(draw):
             value = match if name == "match" else draw(st.sampled_from(param._choices))
         else:
             assert isinstance(param, Number)
-            value = draw(st.sampled_from([0.3, 0.5, 1, 0.123456789]))
+            ranges = ["0.5:0.95", "0.1:0.3:0.1"] if isinstance(param, Threshold) else []
+            value = draw(st.sampled_from([0.3, 0.5, 1, 0.123456789, *ranges]))
         if param.required or name in {"match", "iou"} or draw(st.booleans()):
             params[name] = value
     if "match" in params and not known.PARAMS["match"].accepts(match):
@@ -59,6 +76,24 @@ def test_the_name_of_a_measure_is_read_as_that_measure(measure):
         ("NDCG@20,IoU\u22650.5", nDCG(iou=0.5) @ 20),
         ("R@5,0.7", R(iou=0.7) @ 5),
         ("R@1, IoU=0.7", R(iou=0.7) @ 1),
+        ("R@1,IoU>=0.5", R(iou=0.5, strict=False) @ 1),
+        ("R@1,IoU>0.5", R(iou=0.5, strict=True) @ 1),
+        ("R1@0.5", R(iou=0.5) @ 1),
+        ("R1,IoU=.5", R(iou=0.5) @ 1),
+        ("mAP@0.5", AP(iou=0.5)),
+        ("AP@.75", AP(iou=0.75)),
+        ("mAP", AP(iou="0.5:0.95")),
+        ("mAP@[.5:.95]", AP(iou="0.5:0.95")),
+        ("mAP@0.5:0.9:0.1", AP(iou="0.5:0.9:0.1")),
+        ("AP(iou=.50:.95:0.05)", AP(iou="0.5:0.95")),
+        ("AP(iou='.5:.95')@10", AP(iou="0.5:0.95") @ 10),
+        ("ndcg@10", nDCG(iou=0.5) @ 10),
+        ("nDCG(iou=.3:.7)@10", nDCG(iou="0.3:0.7") @ 10),
+        ("ndcg(iou=0.5)@10", nDCG(iou=0.5) @ 10),
+        ("miou", mIoU),
+        ("MRR(iou=.5)", RR(iou=0.5)),
+        ("vr@5", VR @ 5),
+        ("recall(iou=.5)@10", Recall(iou=0.5) @ 10),
         ("AP(match='tol',tol=30)", AP(match="tol", tol=30)),
         ("P(match='overlap')@10", P(match="overlap") @ 10),
         ("AxIoU@10", AxIoU @ 10),
@@ -116,8 +151,10 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
     ("text", "said"),
     [
         ("nDG(iou=0.5)@10", "there is no measure 'nDG'; did you mean nDCG?"),
-        ("ndcg(iou=0.5)@10", "there is no measure 'ndcg'; did you mean nDCG?"),
-        ("nDCG@10", r"nDCG@10 needs iou: nDCG\(iou=0.5\)@10"),
+        ("AP(iou=0.9:0.5)", "iou must be a number from 0 to 1 or a range like 0.5:0.95, not '0.9:"),
+        ("AP(iou=0.5:0.93)", "a range like 0.5:0.95, not '0.5:0.93'"),
+        ("AP(iou=0.5:0.6:0)", "a range like 0.5:0.95, not '0.5:0.6:0'"),
+        ("nDCG", "nDCG needs iou: nDCG\\(iou=0.5\\)"),
         ("P@10", r"P@10 needs iou: P\(iou=0.5\)@10"),
         ("AxIoU", "AxIoU needs a cutoff: AxIoU@10"),
         ("nDCG(iuo=0.5)@10", "nDCG has no parameter 'iuo'; did you mean iou?"),
@@ -125,9 +162,9 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
         ("nDCG(iou=0.5,iou=0.7)@10", "a parameter appears twice"),
         ("NCxIoU(stop='err',p=0.3)@5", "p belongs to stop='rbp'"),
         ("DCG@10,IoU>=0.5", "is not a measure"),
-        ("mesure", "there is no measure 'mesure'; use one of nDCG, DCG"),
-        ("nDCG(iou=1.5)@10", "iou must be a number from 0 to 1, not 1.5"),
-        ("nDCG(iou=True)@10", "iou must be a number from 0 to 1, not True"),
+        ("mesure", "there is no measure 'mesure'; use one of AP, AxIoU"),
+        ("nDCG(iou=1.5)@10", "iou must be a number from 0 to 1 or a range like 0.5:0.95, not 1.5"),
+        ("nDCG(iou=True)@10", "a range like 0.5:0.95, not True"),
         ("nDCG(iou=0.5)@0", "cutoff must be 1, 2, 3, ... 10000, not 0"),
         ("nDCG(iou=0.5)@2.0", "cutoff must be 1, 2, 3, ... 10000, not 2.0"),
         ("nDCG(iou=0.5,strict=1)@2", "strict must be False or True, not 1"),
@@ -162,3 +199,9 @@ def test_a_measure_says_how_many_results_it_looks_at():
     assert (P(match="bin") @ 10).depth() is None
     assert (Judged(match="tol") @ 10).depth() == 10
     assert momentrank.NumRet.depth() is None
+    assert mIoU.depth() == 1
+    assert (VR @ 10).depth() is None
+
+
+def test_help_tells_the_parameters():
+    assert "iou: a number from 0 to 1 or a range" in pydoc.render_doc(nDCG)

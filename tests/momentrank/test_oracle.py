@@ -276,6 +276,69 @@ def test_condensed_lists_are_without_the_unjudged(name, params, whole, condensed
     assert value(name, params | {"judged_only": True}, judged, ranked) == condensed
 
 
+# ------------------------------------------------------- recall, ranks, videos, seconds, ranges
+
+
+def test_recall_of_several_relevant_segments():
+    judged = segments((0, 10), (20, 30, 2), (40, 50), (60, 70, 0))
+    ranked = results((0, 10), (0, 10), (60, 70), (20, 30))
+    assert value("Recall", {"iou": 0.5, "cutoff": 4}, judged, ranked) == 2 / 3
+    assert value("Recall", {"iou": 0.5, "cutoff": 3}, judged, ranked) == 1 / 3
+    assert value("Recall", {"iou": 0.5, "cutoff": 4, "rel": 2}, judged, ranked) == 1
+    assert value("Recall", {"iou": 0.5, "cutoff": 4, "rel": 3}, judged, ranked) == 0
+    by_bin = {"match": "bin", "bin": 20, "cutoff": 2}  # of the bins 0, 1, 2 the first two results
+    assert value("Recall", by_bin, judged, results((1, 2), (3, 4), (25, 26))) == 2 / 3
+
+
+def test_reciprocal_rank_of_the_first_relevant_result():
+    judged = segments((0, 10), (60, 70, 0))
+    ranked = results((60, 70), (5, 20), (0, 10), (0, 10))
+    assert value("RR", {"iou": 0.5}, judged, ranked) == 1 / 3
+    assert value("RR", {"iou": 0.5, "cutoff": 2}, judged, ranked) == 0
+    assert value("RR", {"match": "overlap"}, judged, ranked) == 1 / 2
+    assert value("RR", {"iou": 0.5, "judged_only": True}, judged, ranked) == 1 / 2
+    assert value("RR", {"iou": 0.5}, judged, []) == 0
+
+
+def test_mean_iou_is_that_of_the_first_result():
+    judged = segments((0, 10), (0, 4, 0))
+    assert value("mIoU", {}, judged, results((0, 4), (0, 10))) == 4 / 10
+    assert value("mIoU", {}, judged, []) == 0
+
+
+def test_video_recall_counts_videos():
+    judged = [Judged("v", 0, 10, 1), Judged("w", 0, 10, 0)]
+    ranked = [Result("w", 0, 10), Result("w", 20, 30), Result("v", 90, 99)]
+    assert value("VR", {"cutoff": 1}, judged, ranked) == 0
+    assert value("VR", {"cutoff": 2}, judged, ranked) == 1  # the second video, the third result
+    assert value("VR", {"cutoff": 2, "rel": 2}, judged, ranked) == 0
+
+
+def test_maisp_is_precision_in_seconds_over_recall_in_seconds():
+    judged = segments((0, 10), (5, 20), (90, 99, 0))  # 20 relevant seconds
+    # 5 of 10 seconds, recall .25; nothing new; 20 of 40, recall 1: .5 everywhere.
+    assert value("MAiSP", {}, judged, results((-5, 5), (0, 5), (-5, 20))) == pytest.approx(0.5)
+    # All of the first result, recall .25 (points 0 to 25): 1; then 20 of 40 seconds.
+    expected = (26 * 1 + 75 * 20 / 40) / 101
+    assert value("MAiSP", {}, judged, results((0, 5), (5, 40))) == pytest.approx(expected)
+    # The rest of the relevant time is not found: 0 beyond recall .25.
+    assert value("MAiSP", {}, judged, results((0, 5))) == pytest.approx(26 / 101)
+    assert value("MAiSP", {"rel": 2}, judged, results((0, 5))) == 0
+    assert value("MAiSP", {}, judged, results((5, 5))) == 0
+
+
+def test_a_range_of_thresholds_is_averaged_over():
+    judged, ranked = segments((0, 10)), results((0, 6.4))  # reaches .5, .55, .6 of ten
+    assert value("AP", {"iou": "0.5:0.95"}, judged, ranked) == pytest.approx(3 / 10)
+    assert value("R", {"iou": "0.1:0.7:0.2", "cutoff": 1}, judged, ranked) == pytest.approx(3 / 4)
+    judged = segments((0, 10, 4), (20, 30, 1))
+    ranked = results((0, 6.4), (20, 30))
+    at_half, above = (4 + 1 / LOG3) / (4 + 1 / LOG3), (1 / LOG3) / (4 + 1 / LOG3)
+    expected = (3 * at_half + 7 * above) / 10
+    found = value("nDCG", {"iou": "0.5:0.95", "cutoff": 2}, judged, ranked)
+    assert found == pytest.approx(expected)
+
+
 # -------------------------------------------------------------------- counts, queries, means
 
 
@@ -513,12 +576,25 @@ def test_what_holds_of_every_setting(n):
         found = score(name, params, made.qrels, made.run, convention)
         assert found.keys() <= made.qrels.keys()
         assert all(math.isfinite(v) and v >= 0 for v in found.values())
-        if name in {"nDCG", "R", "P", "MeanP", "AxIoU", "NCxIoU", "Judged"}:
+        if name in {
+            "nDCG",
+            "R",
+            "P",
+            "MeanP",
+            "AxIoU",
+            "NCxIoU",
+            "Judged",
+            "RR",
+            "Recall",
+            "VR",
+            "MAiSP",
+            "mIoU",
+        }:
             assert all(v <= 1 + 1e-12 for v in found.values()), (name, params)
 
 
 def test_nothing_below_the_cutoff_matters():
-    below = {"P", "R", "nDCG", "DCG", "MeanP", "AxIoU", "NCxIoU", "Judged", "AP"}
+    below = {"P", "R", "nDCG", "DCG", "MeanP", "AxIoU", "NCxIoU", "Judged", "AP", "RR", "Recall"}
     settings = [s for s in SETTINGS if s[0] in below and "cutoff" in s[1]]
     settings = [s for s in settings if not s[1].get("judged_only") and s[1].get("match") != "bin"]
     for n in range(40):

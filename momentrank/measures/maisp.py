@@ -1,0 +1,99 @@
+"""MAiSP: mean average interpolated segment precision (Eskevich et al., ECIR 2012).
+
+It is INEX's MAiP (Kamps et al., 2007) with seconds in place of characters: what counts is how much
+of the time that the results take is relevant, and how much of the relevant time they show.
+"""
+
+from bisect import bisect_right
+from typing import ClassVar
+
+import numpy as np
+
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
+from momentrank.measures.base import Measure
+from momentrank.measures.params import REL
+from momentrank.segments import Floats
+
+POINTS = np.arange(101) / 100
+"""Recall 0.00, 0.01, ... 1.00."""
+CLOSE = 1e-9
+"""A recall this near to a point has reached it: sums of seconds are rounded."""
+
+
+class InterpolatedPrecision(Measure):
+    """The mean over 101 points of recall of the highest precision from there on; of seconds.
+
+    Precision after k results is the relevant time that they show, each second once, over the sum
+    of their lengths; recall is the same time over all relevant time.
+    """
+
+    NAME = "MAiSP"
+    MATCH = ""
+    PARAMS: ClassVar = {"rel": REL}
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        """Return the value of each query."""
+        fresh, wanted = _relevant_seconds(aligned, params["rel"])
+        lengths = aligned.results.end - aligned.results.start
+        values = np.zeros(aligned.count)
+        borders = np.flatnonzero(np.diff(aligned.results.query, prepend=-1, append=-1))
+        for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+            query = int(aligned.results.query[first])
+            if wanted[query] > 0:
+                shown = np.cumsum(fresh[first:last])
+                taken = np.cumsum(lengths[first:last])
+                values[query] = _interpolated(shown, taken, wanted[query])
+        return values
+
+
+MAiSP = InterpolatedPrecision()
+
+
+def _interpolated(shown: Floats, taken: Floats, wanted: float) -> float:
+    """Return the mean interpolated precision of one list, from seconds after each result."""
+    precision = np.divide(shown, taken, out=np.zeros(len(shown)), where=taken > 0)
+    highest = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0.0)
+    return float(highest[np.searchsorted(shown / wanted, POINTS - CLOSE)].mean())
+
+
+def _relevant_seconds(aligned: AlignedRun, rel: int) -> tuple[Floats, Floats]:
+    """Return the relevant seconds that each result is the first to show, and each query's sum."""
+    judged, retrieved = aligned.places
+    unseen: dict[int, tuple[list[float], list[float]]] = {}
+    wanted = np.zeros(aligned.count)
+    truth = aligned.truth
+    rows = np.flatnonzero(aligned.relevant(rel) & (truth.start < truth.end))
+    rows = rows[np.lexsort((truth.start[rows], judged[rows]))]
+    columns = (judged, truth.query, truth.start, truth.end)
+    for place, query, start, end in zip(*(c[rows].tolist() for c in columns), strict=True):
+        starts, ends = unseen.setdefault(place, ([], []))
+        if ends and start <= ends[-1]:
+            wanted[query] += max(end - ends[-1], 0.0)
+            ends[-1] = max(ends[-1], end)
+        else:
+            wanted[query] += end - start
+            starts.append(start)
+            ends.append(end)
+    fresh = np.zeros(len(retrieved))
+    starts_of, ends_of = aligned.results.start.tolist(), aligned.results.end.tolist()
+    for row, place in enumerate(retrieved.tolist()):
+        if place in unseen and starts_of[row] < ends_of[row]:
+            fresh[row] = _show(*unseen[place], starts_of[row], ends_of[row])
+    return fresh, wanted
+
+
+def _show(starts: list[float], ends: list[float], start: float, end: float) -> float:
+    """Take [start, end) out of disjoint intervals in order; return the seconds taken."""
+    first, last = bisect_right(ends, start), bisect_right(starts, end)
+    if first >= last:
+        return 0.0
+    seconds = sum(
+        min(end, b) - max(start, a)
+        for a, b in zip(starts[first:last], ends[first:last], strict=True)
+    )
+    before = [(starts[first], start)] if starts[first] < start else []
+    after = [(end, ends[last - 1])] if ends[last - 1] > end else []
+    starts[first:last] = [a for a, _ in before + after]
+    ends[first:last] = [b for _, b in before + after]
+    return max(seconds, 0.0)
