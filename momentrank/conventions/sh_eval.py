@@ -126,7 +126,7 @@ def _by_query(aligned: AlignedRun) -> tuple[list[list[Part]], list[list[Part]], 
     """Return the results, relevant segments and non-relevant segments of each query."""
     parts = [[[] for _ in range(aligned.count)] for _ in range(3)]  # type: list[list[list[Part]]]
     columns = zip(*(column.tolist() for column in aligned.results), strict=True)
-    for query, _, video, start, end in columns:
+    for query, _, video, start, end, _ in columns:
         parts[0][query].append(Part(video, int(start), int(end)))
     for query, video, start, end, level in zip(
         *(column.tolist() for column in aligned.truth), strict=True
