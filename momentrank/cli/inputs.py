@@ -9,13 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from momentrank import __version__, conventions, formats
+from momentrank import __version__, conventions, formats, meeting
 from momentrank.cli import tables
 from momentrank.cli.quantities import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.errors import UsageError
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
+from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG
 from momentrank.scoring import Evaluator
 from momentrank.segments import Floats, Segments
@@ -24,7 +25,6 @@ MANIFEST = "manifest.json"
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
 MEASURE_LIKE = re.compile(rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?", re.IGNORECASE)
 MOST_DIGITS = 15
-SHOWN = 3
 
 PerQuery = dict[Measure, tuple[list[str], Floats]]
 
@@ -137,18 +137,17 @@ def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) 
 
 
 def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> Segments:
-    """Read the part of a run that is scored; warn of queries that only one file has."""
+    """Read the part of a run that is scored; warn of what it and the qrels don't share.
+
+    Raises:
+        NothingMeetsError: they share nothing.
+    """
     run = load_run(options, path, evaluator.depth)
     try:
-        unmatched = evaluator.find_unmatched(run)
+        run = restore_own_ids(run, evaluator.qrels)
     except IdError as exc:
         raise formats.FormatError(f"{path}: {exc}") from exc
-    lacking = zip(unmatched, ("run", "qrels"), ("qrels", "run"), strict=True)
-    for names, lacks, has in lacking:
-        if names:
-            more = ", ..." if len(names) > SHOWN else ""
-            shown = ", ".join(names[:SHOWN]) + more
-            warn(f"{path}: queries in the {has} but not in the {lacks}: {len(names)} ({shown})")
+    meeting.check(evaluator.qrels, run, str(path), warn)
     return run
 
 

@@ -350,5 +350,7 @@ def test_a_query_key_of_others_is_no_id(files, capsys):
     moment = {"video_name": "v1", "timestamp": [0, 10], "relevance": 4}
     other = [{"query_id": 7, "query_key": "q1", "query": "?", "relevant_moment": [moment]}]
     (files / "other.json").write_text(json.dumps(other))
-    (files / "seven.json").write_text(json.dumps([{"query_id": 7, "predictions": []}]))
+    (files / "seven.json").write_text(
+        json.dumps([{"query_id": 7, "predictions": [["v1", 0, 1, 1]]}])
+    )
     assert not told(capsys, "evaluate", "other.json", "seven.json").err

@@ -1,0 +1,145 @@
+"""Whether a run and qrels speak of the same queries, videos and times.
+
+Ids that are written in two ways meet nowhere, and every score is 0: that is told, with an example
+of both sides.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from momentrank.errors import MomentRankError
+from momentrank.segments import Segments
+
+SHOWN = 3
+"""Ids that a message lists."""
+SCALE = 20
+"""How much later the results' ends must be than the judged ones to be in another unit."""
+_UNITS = {1000: "milliseconds", 60: "minutes", 25: "frames"}
+_FILE = re.compile(r"^(?:.*[/\\])?(?:v_)?(.*?)(?:\.(?:mp4|mkv|webm|avi|mov|flv|m4v|mpg|wmv))?$")
+_NUMBER = re.compile(r"0*(\d+)(?:\.0*)?")
+
+
+class NothingMeetsError(MomentRankError):
+    """A run and qrels without a query, or without a video, in common."""
+
+
+def check(qrels: Segments, run: Segments, name: str, warn: Callable[[str], None]) -> None:
+    """Warn of what only one side has, if it looks like the other's in another form.
+
+    `name` is the run's, for messages.
+
+    Raises:
+        NothingMeetsError: nothing of the run can be scored.
+    """
+    try:
+        for message in find_differences(qrels, run):
+            warn(f"{name}: {message}")
+    except NothingMeetsError as exc:
+        raise NothingMeetsError(f"{name}: {exc}") from exc
+
+
+def find_differences(qrels: Segments, run: Segments) -> Iterator[str]:
+    """Yield what `check` warns of.
+
+    Raises:
+        NothingMeetsError: nothing of the run can be scored.
+    """
+    yield from _of_queries(qrels, run)
+    if len(run.query) and len(qrels.query):
+        yield from _of_videos(qrels, run)
+        yield from _of_times(qrels, run)
+    else:
+        yield "the qrels have no moments" if len(run.query) else "the run has no results"
+
+
+def _of_queries(qrels: Segments, run: Segments) -> Iterator[str]:
+    ours, theirs = set(qrels.queries), set(run.queries)
+    only_qrels = [query for query in qrels.queries if query not in theirs]
+    only_run = [query for query in run.queries if query not in ours]
+    alike = find_alike(only_qrels, only_run)
+    if len(only_qrels) == len(qrels.queries):
+        examples = f"{only_qrels[0]!r} in the qrels, {only_run[0]!r} in the run"
+        raise NothingMeetsError(
+            f"the qrels and the run have no query in common: {alike or examples}"
+        )
+    for names, has, lacks in ((only_qrels, "qrels", "run"), (only_run, "run", "qrels")):
+        if names:
+            yield f"queries in the {has} but not in the {lacks}: {len(names)} ({shorten(names)})"
+    if alike:
+        yield f"some queries are the same but for how they are written: {alike}"
+
+
+def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
+    ours, theirs = set(qrels.video), set(run.video)
+    missing = [video for video in dict.fromkeys(qrels.video) if video not in theirs]
+    if not missing:
+        return
+    others = [video for video in dict.fromkeys(run.video) if video not in ours]
+    alike = find_alike(missing, others)
+    if len(missing) == len(ours):
+        examples = f"{missing[0]!r} in the qrels, {others[0]!r} in the run"
+        raise NothingMeetsError(
+            f"the qrels and the run have no video in common: {alike or examples}"
+        )
+    if alike:
+        yield f"some videos are the same but for how they are written: {alike}"
+
+
+def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
+    """Yield a warning if times are on another scale, in the videos of judged moments."""
+    latest = float(np.median(qrels.end)), float(np.median(run.end))
+    if min(latest) <= 0 or 1 / SCALE < latest[1] / latest[0] < SCALE:
+        return
+    judged, retrieved = _latest(qrels), _latest(run)
+    videos = [video for video in judged if video in retrieved and judged[video] > 0]
+    ratios = [retrieved[video] / judged[video] for video in videos]
+    if not ratios or 1 / SCALE < (ratio := float(np.median(ratios))) < SCALE:
+        return
+    factor = ratio if ratio > 1 else 1 / max(ratio, 1e-9)
+    unit = min(_UNITS, key=lambda known: abs(np.log(known / factor)))
+    side = "run" if ratio > 1 else "qrels"
+    at = int(np.argsort(ratios)[len(ratios) // 2])
+    yield (
+        f"the times are on two scales (are those of the {side} {_UNITS[unit]}?): in the video"
+        f" {videos[at]!r} the qrels end at {judged[videos[at]]:g}, the run's results at"
+        f" {retrieved[videos[at]]:g}"
+    )
+
+
+def _latest(segments: Segments) -> dict[str, float]:
+    """Return the latest end in each video."""
+    latest: dict[str, float] = {}
+    for video, end in zip(segments.video, segments.end.tolist(), strict=True):
+        latest[video] = max(end, latest.get(video, 0.0))
+    return latest
+
+
+def find_alike(qrels: Sequence[str], run: Sequence[str]) -> str:
+    """Return an example of an id of the qrels and one of the run that may be the same."""
+    forms = {plain(name): name for name in reversed(qrels)}
+    pairs = [(forms[form], name) for name in run if (form := plain(name)) in forms]
+    if not pairs:
+        return ""
+    one, other = pairs[0]
+    more = f" ({len(pairs)} such)" if len(pairs) > 1 else ""
+    return f"{one!r} in the qrels, {other!r} in the run{more}"
+
+
+def plain(name: str) -> str:
+    """Return an id without what the same thing is often written with or without.
+
+    That is: folders, an extension of videos, ActivityNet's `v_`, zeros around a number, capitals
+    and spaces.
+    """
+    match = _FILE.match(name.strip().casefold())
+    text = match[1] if match else name
+    number = _NUMBER.fullmatch(text)
+    return number[1] if number else text
+
+
+def shorten(names: Iterable[str]) -> str:
+    """Return the first ids of many."""
+    first = list(names)
+    return ", ".join(first[:SHOWN]) + (", ..." if len(first) > SHOWN else "")
