@@ -6,27 +6,7 @@ An unknown key, a wrong type or an impossible value is one line with the key's p
 from pathlib import Path
 
 from momentrank.errors import UsageError
-from pipeline.core import files
-from pipeline.core.sections import (
-    Agreement,
-    Candidates,
-    Clips,
-    Consensus,
-    Embed,
-    Ingest,
-    Names,
-    Plan,
-    Pseudo,
-    Pull,
-    Push,
-    ReferenceRuns,
-    Release,
-    Report,
-    Rewrite,
-    Sample,
-    Split,
-    Tagger,
-)
+from pipeline.core import files, sections
 from pipeline.core.validation import Model, Section, validate
 
 PARAMS = Path("params.yaml")
@@ -39,24 +19,24 @@ class ParamsError(UsageError):
 class Params(Section):
     """The whole of `params.yaml`."""
 
-    sample: Sample
-    ingest: Ingest
-    tagger: Tagger
-    names: Names
-    rewrite: Rewrite
-    split: Split
-    embed: Embed
-    candidates: Candidates
-    clips: Clips
-    pull: Pull
-    plan: Plan
-    push: Push
-    pseudo: Pseudo
-    consensus: Consensus
-    agreement: Agreement
-    release: Release
-    reference_runs: ReferenceRuns
-    report: Report
+    sample: sections.Sample
+    ingest: sections.Ingest
+    tagger: sections.Tagger
+    names: sections.Names
+    rewrite: sections.Rewrite
+    split: sections.Split
+    embed: sections.Embed
+    candidates: sections.Candidates
+    clips: sections.Clips
+    pull: sections.Pull
+    plan: sections.Plan
+    push: sections.Push
+    pseudo: sections.Pseudo
+    consensus: sections.Consensus
+    agreement: sections.Agreement
+    release: sections.Release
+    reference_runs: sections.ReferenceRuns
+    report: sections.Report
 
 
 def load(path: Path = PARAMS) -> Params:

@@ -15,8 +15,12 @@ from pipeline.core.sections import Modality
 from pipeline.core.table import INSTANT, Table
 
 MODALITIES = get_args(Modality)
-ANSWER_PROBLEMS = ("empty", "malformed", "foreign", "twice", "bad-level", "bad-reason",
-                   "no-reason", "reason-alone", "both")  # fmt: skip
+KINDS = ("first", "escalated", "gold", "repeat")
+_REJECTIONS = (
+    "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
+    " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both"
+)
+"""Why an answer is no judgment."""
 JUDGED_SPLITS = ("val", "test")
 SPLITS = (*JUDGED_SPLITS, "train")
 LEVELS = range(5)
@@ -38,10 +42,6 @@ def _column(dtype: str, *checks: pa.Check, nullable: bool = False) -> pa.Column:
     return pa.Column(dtype, list(checks), nullable=nullable, coerce=True)
 
 
-def _table(path: Path, key: list[str], /, **columns: pa.Column) -> Table:
-    return Table(path, pa.DataFrameSchema(columns), tuple(key))
-
-
 def _id() -> pa.Column:
     return _column("str", pa.Check.str_length(min_value=1, error="an id"))
 
@@ -60,10 +60,6 @@ def _time(nullable: bool = False) -> pa.Column:
     return _column("float64", finite, nullable=nullable)
 
 
-def _instant() -> pa.Column:
-    return _column(INSTANT)
-
-
 def _number(dtype: str, low: float, high: float | None = None, nullable: bool = False) -> pa.Column:
     if high is None:
         check = pa.Check.ge(low, error=f"{low} or more")
@@ -72,216 +68,103 @@ def _number(dtype: str, low: float, high: float | None = None, nullable: bool = 
     return _column(dtype, check, nullable=nullable)
 
 
-def _similarity(dtype: str = "float32", nullable: bool = False) -> pa.Column:
-    return _number(dtype, -1, 1, nullable=nullable)
+_COLUMNS = {
+    **{
+        name: _id() for name in ("moment_id", "query_id", "video_id", "clip", "origin", "guideline")
+    },
+    **{name: _id() for name in ("query_sha", "clip_sha")},
+    **{name: _text() for name in ("description", "caption", "query", "name")},
+    **{name: _time() for name in ("start", "end", "duration", "seconds")},
+    **{name: _number("int64", 0) for name in ("pair_id", "annotator", "rounds")},
+    **{name: _column(INSTANT) for name in ("submitted_at", "updated_at")},
+    **{name: _column("str", nullable=True) for name in ("path", "model", "prompt")},
+    "modality": _choice(*MODALITIES),
+    "source": _choice("llm", "rules", "none", "review"),
+    "similarity": _number("float64", -1, 1),
+    "name_score": _number("float32", 0, 1, nullable=True),
+    "status": _choice("passed", "repaired", "reviewed", "failed", "dropped"),
+    "gender": _choice("female", "male", "no name", nullable=True),
+    "split": _choice(*SPLITS),
+    "rank": _number("int64", 1),
+    "batch": _number("int64", 1, 2),
+    "kind": _choice(*KINDS),
+    "level": _number("Int64", LEVELS[0], LEVELS[-1], nullable=True),
+    "mean": _number("float64", LEVELS[0], LEVELS[-1], nullable=True),
+    "reason": _choice("broken-clip", "senseless-query", nullable=True),
+    "state": _choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
+    "extend": _choice("yes", "no"),
+    "scores": _column("object"),
+    "outcome": _choice(*OUTCOMES),
+}
+"""What a column holds, by its name, in every table that says nothing else."""
 
 
-def _level(dtype: str) -> pa.Column:
-    return _number(dtype, LEVELS[0], LEVELS[-1], nullable=True)
+def _table(path: Path, key: str, columns: str, /, **others: pa.Column) -> Table:
+    """Return a table of these columns, in order: `others` are not as `_COLUMNS` has them."""
+    known = _COLUMNS | others
+    schema = pa.DataFrameSchema({name: known[name] for name in columns.split()})
+    return Table(path, schema, tuple(key.split()))
 
+
+_PAIR = "query_id moment_id"
+_RANKED = f"{_PAIR} rank similarity"
+_ASSIGNED = f"{_PAIR} annotator kind"
+_SHOWN = "query_sha clip_sha"
+_JUDGED = f"{_PAIR} annotator level reason submitted_at seconds origin guideline kind {_SHOWN}"
 
 MOMENTS = _table(
-    WORK / "moments.parquet",
-    ["moment_id"],
-    moment_id=_id(),
-    video_id=_id(),
-    start=_time(),
-    end=_time(),
-    description=_text(),
-    modality=_choice(*MODALITIES),
+    WORK / "moments.parquet", "moment_id", "moment_id video_id start end description modality"
 )
-VIDEOS = _table(
-    WORK / "videos.parquet",
-    ["video_id"],
-    video_id=_id(),
-    duration=_time(),
-    path=_column("str", nullable=True),
-)
+VIDEOS = _table(WORK / "videos.parquet", "video_id", "video_id duration path")
 CAPTIONS = _table(
     WORK / "captions.parquet",
-    ["moment_id"],
-    moment_id=_id(),
-    caption=_text(),
-    source=_choice("llm", "rules", "none", "review"),
-    model=_column("str", nullable=True),
-    prompt=_column("str", nullable=True),
-    rounds=_number("int64", 0),
-    similarity=_similarity(nullable=True),
-    name_score=_number("float32", 0, 1, nullable=True),
-    status=_choice("passed", "repaired", "reviewed", "failed", "dropped"),
+    "moment_id",
+    "moment_id caption source model prompt rounds similarity name_score status",
+    similarity=_number("float32", -1, 1, nullable=True),
 )
-REVIEW = _table(
-    CAMPAIGN / "review.csv",
-    ["moment_id"],
-    moment_id=_id(),
-    caption=_text(),
-)
-CAST = _table(
-    CAMPAIGN / "cast.csv",
-    ["name"],
-    name=_text(),
-    gender=_choice("female", "male", "no name", nullable=True),
-)
-QUERIES = _table(
-    WORK / "queries.parquet",
-    ["query_id"],
-    query_id=_id(),
-    query=_text(),
-    split=_choice(*SPLITS),
-)
+REVIEW = _table(CAMPAIGN / "review.csv", "moment_id", "moment_id caption")
+CAST = _table(CAMPAIGN / "cast.csv", "name", "name gender")
+QUERIES = _table(WORK / "queries.parquet", "query_id", "query_id query split")
 FROZEN_QUERIES = _table(
-    CAMPAIGN / "queries.csv",
-    ["query_id"],
-    query_id=_id(),
-    query=_text(),
-    split=_choice(*JUDGED_SPLITS),
+    CAMPAIGN / "queries.csv", "query_id", "query_id query split", split=_choice(*JUDGED_SPLITS)
 )
-_RANKED = {
-    "query_id": _id(),
-    "moment_id": _id(),
-    "rank": _number("int64", 1),
-    "similarity": _similarity("float64"),
-}
-CANDIDATES = _table(
-    WORK / "candidates.parquet",
-    ["query_id", "moment_id"],
-    **_RANKED,
-    batch=_number("int64", 1, 2),
-)
-CLIPS = _table(
-    WORK / "clips.csv",
-    ["moment_id"],
-    moment_id=_id(),
-    clip=_id(),
-    clip_sha=_id(),
-    seconds=_time(),
-)
+CANDIDATES = _table(WORK / "candidates.parquet", _PAIR, f"{_RANKED} batch")
+CLIPS = _table(WORK / "clips.csv", "moment_id", "moment_id clip clip_sha seconds")
 FAILED_CLIPS = _table(
     WORK / "failed_clips.csv",
-    ["moment_id"],
-    moment_id=_id(),
-    video_id=_id(),
+    "moment_id",
+    "moment_id video_id reason",
     reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame"),
 )
-AUDIT = _table(
-    CAMPAIGN / "audit.csv",
-    ["query_id", "moment_id"],
-    **_RANKED,
-    origin=_choice("top", "random"),
-)
-TOPUP = _table(
-    CAMPAIGN / "topup.csv",
-    ["query_id", "moment_id"],
-    **_RANKED,
-    origin=_id(),
-)
-WANTED = _table(
-    WORK / "wanted.parquet",
-    ["query_id", "moment_id"],
-    **_RANKED,
-    batch=_number("int64", 2),
-)
+AUDIT = _table(CAMPAIGN / "audit.csv", _PAIR, f"{_RANKED} origin", origin=_choice("top", "random"))
+TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
+WANTED = _table(WORK / "wanted.parquet", _PAIR, f"{_RANKED} batch", batch=_number("int64", 2))
 PAIRS = _table(
     CAMPAIGN / "pairs.csv",
-    ["pair_id"],
-    pair_id=_number("int64", 0),
-    query_id=_id(),
-    moment_id=_id(),
-    video_id=_id(),
-    start=_time(),
-    end=_time(),
-    duration=_time(),
-    caption=_text(),
-    similarity=_similarity("float64"),
-    rank=_number("int64", 1),
-    query_sha=_id(),
-    clip_sha=_id(),
+    "pair_id",
+    f"pair_id {_PAIR} video_id start end duration caption similarity rank {_SHOWN}",
 )
-KINDS = ("first", "escalated", "gold", "repeat")
-_ASSIGNED = {
-    "query_id": _id(),
-    "moment_id": _id(),
-    "annotator": _number("int64", 0),
-    "kind": _choice(*KINDS),
-}
-_JUDGED = {
-    "query_id": _id(),
-    "moment_id": _id(),
-    "annotator": _number("int64", 0),
-    "level": _level("Int64"),
-    "reason": _choice("broken-clip", "senseless-query", nullable=True),
-    "submitted_at": _instant(),
-    "seconds": _time(nullable=True),
-    "origin": _id(),
-    "guideline": _id(),
-    "kind": _choice(*KINDS),
-    "query_sha": _id(),
-    "clip_sha": _id(),
-}
 JUDGMENTS = _table(
-    CAMPAIGN / "judgments.csv",
-    ["query_id", "moment_id", "annotator", "kind", "query_sha", "clip_sha"],
-    **_JUDGED,
+    CAMPAIGN / "judgments.csv", f"{_ASSIGNED} {_SHOWN}", _JUDGED, seconds=_time(nullable=True)
 )
 JUDGMENT_HISTORY = _table(
     CAMPAIGN / "judgment_history.csv",
-    ["origin", "updated_at"],
-    **_JUDGED,
-    updated_at=_instant(),
-    state=_choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
+    "origin updated_at",
+    f"{_JUDGED} updated_at state",
+    seconds=_time(nullable=True),
 )
 REJECTED_JUDGMENTS = _table(
     WORK / "rejected_judgments.csv",
-    ["origin", "reason"],
+    "origin reason",
+    f"{_PAIR} annotator reason origin submitted_at",
     query_id=_column("str", nullable=True),
     moment_id=_column("str", nullable=True),
-    annotator=_number("int64", 0),
-    reason=_choice(
-        "bad-key",
-        "not-the-annotator",
-        "imported",
-        "changed-by-another",
-        "not-what-was-shown",
-        "skipped",
-        "draft",
-        *ANSWER_PROBLEMS,
-    ),
-    origin=_id(),
-    submitted_at=_instant(),
+    reason=_choice(*_REJECTIONS.split()),
 )
-ASSIGNMENTS = _table(
-    WORK / "assignments.parquet",
-    ["query_id", "moment_id", "annotator", "kind"],
-    **_ASSIGNED,
-)
-OPEN_TASKS = _table(
-    WORK / "open_tasks.parquet",
-    ["query_id", "moment_id", "annotator", "kind", "query_sha", "clip_sha"],
-    **_ASSIGNED,
-    query_sha=_id(),
-    clip_sha=_id(),
-)
-EXTEND = _table(
-    CAMPAIGN / "extend.csv",
-    ["query_id"],
-    query_id=_id(),
-    extend=_choice("yes", "no"),
-)
-CONSENSUS = _table(
-    WORK / "consensus.parquet",
-    ["query_id", "moment_id"],
-    query_id=_id(),
-    moment_id=_id(),
-    level=_level("Int64"),
-    mean=_level("float64"),
-    scores=_column("object"),
-    outcome=_choice(*OUTCOMES),
-)
+ASSIGNMENTS = _table(WORK / "assignments.parquet", _ASSIGNED, _ASSIGNED)
+OPEN_TASKS = _table(WORK / "open_tasks.parquet", f"{_ASSIGNED} {_SHOWN}", f"{_ASSIGNED} {_SHOWN}")
+EXTEND = _table(CAMPAIGN / "extend.csv", "query_id", "query_id extend")
+CONSENSUS = _table(WORK / "consensus.parquet", _PAIR, f"{_PAIR} level mean scores outcome")
 COUNTED_VOTES = _table(
-    WORK / "counted_votes.parquet",
-    ["pair_id", "annotator"],
-    pair_id=_number("int64", 0),
-    annotator=_number("int64", 0),
-    level=_level("Int64"),
-    reason=_choice("broken-clip", "senseless-query", nullable=True),
+    WORK / "counted_votes.parquet", "pair_id annotator", "pair_id annotator level reason"
 )
