@@ -19,13 +19,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
 from pipeline.captions import names_found, review
 from pipeline.captions.checks import check, load_encoder, load_finder, read_limits
-from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.repair import (
     DIGITS,
     Check,
@@ -45,6 +44,9 @@ from pipeline.llm import prompt as prompts
 from pipeline.llm.breaker import FIRST_ANSWERS
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.finder import Doubt
+
+if TYPE_CHECKING:
+    from pipeline.captions.llm_rewriter import LlmRewriter
 
 REVIEW_LIST = tables.WORK / "rewrite_review.csv"
 REPLACEMENTS = tables.WORK / "replacements.csv"
@@ -94,10 +96,12 @@ def count_replacements(captions: pd.DataFrame, moments: pd.DataFrame) -> pd.Data
     return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
 
 
-def make_llm(params: Params, language: str = "English") -> LlmRewriter | None:
+def make_llm(params: Params, language: str = "English") -> "LlmRewriter | None":
     """Return the LLM of `rewrite.backend`, if that is one; it is told the corpus's `language`."""
     if params.rewrite.backend != "openai":
         return None
+    from pipeline.captions.llm_rewriter import LlmRewriter  # noqa: PLC0415  (its SDK takes a second)
+
     prompt = prompts.load(Path(params.rewrite.prompt)).in_language(language)
     return LlmRewriter(params.rewrite.openai, prompt)
 
@@ -125,7 +129,7 @@ def list_names(run: RewriteRun, captions: pd.DataFrame, moments: pd.DataFrame) -
     """Return the names found in the descriptions, and what stands for each."""
     texts = list(moments["description"])
     names = run.find(texts) if run.find else [[] for _ in texts]
-    return names_found.table(map(names_found.DescribedMoment, texts, captions["caption"], names))
+    return names_found.table(zip(texts, captions["caption"], names, strict=True))
 
 
 def list_doubts(run: RewriteRun, captions: pd.DataFrame) -> pd.DataFrame:

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 BLOCK = 8192
 
-FindNames = Callable[[Sequence[str]], list[list[Span]]]
-
 
 class Limits(NamedTuple):
     """The limits of the checks: two scores at least, a name's score at most.
@@ -48,7 +46,7 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     encoder: "Encoder | None",
     limits: Limits,
     *,
-    find_described: FindNames | None = None,
+    find_described: Callable[[Sequence[str]], list[list[Span]]] | None = None,
 ) -> pd.DataFrame:
     """Return the checks of each caption, a row each; a distinct text is read once.
 
@@ -67,36 +65,19 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
         }
     )
     checks["names_ok"] = checks["name_score"] <= limits.max_name_score
-    described = (find_described or finder.find)(descriptions or [])
-    texts = _Texts(captions, named, descriptions or [], described)
+    descriptions = descriptions or []
+    described = (find_described or finder.find)(descriptions)
     alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
-    if texts.descriptions and encoder is not None:
-        alike[:] = similarities(*texts.select_texts(masked=limits.masked), encoder)
-    if texts.descriptions and limits.min_detail is not None:
-        detail[:] = details.detail_shares(texts.descriptions, captions, texts.described)
+    if descriptions and encoder is not None:
+        one, other = captions, descriptions
+        if limits.masked:
+            one = list(map(details.mask_people, captions, named))
+            other = list(map(details.mask_people, descriptions, described))
+        alike[:] = similarities(one, other, encoder)
+    if descriptions and limits.min_detail is not None:
+        detail[:] = details.detail_shares(descriptions, captions, described)
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
     return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
-
-
-class _Texts(NamedTuple):
-    """Captions and descriptions, each with the names found in them."""
-
-    captions: Sequence[str]
-    named: Sequence[Sequence[Span]]
-    descriptions: Sequence[str]
-    described: Sequence[Sequence[Span]]
-
-    def select_texts(self, *, masked: bool) -> tuple[Sequence[str], Sequence[str]]:
-        """Return what the encoder compares: both as they are, or both without their people."""
-        if not masked:
-            return self.captions, self.descriptions
-        return (
-            list(map(details.mask_people, self.captions, self.named)),
-            [
-                details.mask_people(*pair)
-                for pair in zip(self.descriptions, self.described, strict=True)
-            ],
-        )
 
 
 def similarities(

@@ -19,21 +19,13 @@ from pipeline.names import truecase
 from pipeline.names.base import Span
 
 MASK = "someone"
-_PRONOUNS = """
+_FUNCTION = """
   i me mine my myself you your yours yourself we us our ours ourselves he him his himself she her
   hers herself it its itself they them their theirs themselves who whom whose this that these
-  those somebody anyone everyone nobody one ones other others another else people"""
-_FUNCTION = "be been being am not no so too very there here as"
-_PEOPLE = frozenset().union(
-    *(lexicon.words("people", kind) for kind in ("men", "women", "neutral"))
-)
-NO_DETAILS = (
-    syntax.PHRASE_STARTS
-    | _PEOPLE
-    | {lexicon.plural(noun) for noun in _PEOPLE}
-    | frozenset(_PRONOUNS.split())
-    | frozenset(_FUNCTION.split())
-)
+  those somebody anyone everyone nobody one ones other others another else people
+  be been being am not no so too very there here as"""
+_PEOPLE = [w for kind in ("men", "women", "neutral") for w in lexicon.words("people", kind)]
+NO_DETAILS = syntax.PHRASE_STARTS.union(_PEOPLE, map(lexicon.plural, _PEOPLE), _FUNCTION.split())
 """Words, in lower case, that tell nothing that a caption must keep."""
 _SEVERAL = "a couple of|a few|several|some|" + "|".join(lexicon.NUMBERS)
 _PEOPLE_WORDS = "|".join(sorted(map(re.escape, WORDS), key=lambda word: (-len(word), word)))
@@ -90,12 +82,8 @@ def detail_share(description: Counter[str], caption: Counter[str]) -> float:
 
 
 def detail_shares(
-    descriptions: Sequence[str],
-    captions: Sequence[str],
-    names: Sequence[Sequence[Span]],
+    descriptions: Sequence[str], captions: Sequence[str], names: Sequence[Sequence[Span]]
 ) -> list[float]:
     """Return for each pair the share of details kept; `names` are those of the descriptions."""
-    return [
-        detail_share(details(description, spans), details(caption))
-        for description, caption, spans in zip(descriptions, captions, names, strict=True)
-    ]
+    described = map(details, descriptions, names)
+    return list(map(detail_share, described, map(details, captions)))

@@ -64,13 +64,7 @@ class LlmRewriter:
     ) -> None:
         """Ask as `settings` say; the endpoint is the environment's unless given.
 
-        Args:
-            settings: The section `rewrite.openai` of the params.
-            prompt: What is asked.
-            endpoint: Address and key.
-            policy: How often a call is made, and how long is waited between.
-            window: Seconds over which the server holds to its limits per minute.
-            poll: Seconds between two looks at a batch.
+        `window` and `poll` are the seconds of `limiter.WINDOW` and `batch.POLL`.
 
         Raises:
             UsageError: the environment's address or key is not valid.
@@ -170,7 +164,8 @@ class LlmRewriter:
         self.spent.reused += current.reused
         if not current.is_stored:
             self._endpoint.require_key()
-        async with Client(self._endpoint, self._settings.timeout) as client:
+        client = Client(self._endpoint, self._settings.timeout)
+        async with client.sdk:
             with progress("rewrite", total=current.size, unit="texts") as bar:
                 bar.update(len(current.results))
                 session = Session(client, self._policy, self._cache, self.spent, self._breaker)

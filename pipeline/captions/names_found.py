@@ -7,7 +7,6 @@ evidence makes one: they stay, and `rewrite_review.csv` lists them.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -23,46 +22,31 @@ LEFT, GONE = "(left)", "(removed)"
 """What stands for a name that is still in its caption, or that went without any word for it."""
 
 
-class DescribedMoment(NamedTuple):
-    """A described moment, its caption, and the names found in the description."""
-
-    description: str
-    caption: str
-    names: Sequence[Span]
-
-
-def table(moments: Iterable[DescribedMoment]) -> pd.DataFrame:
+def table(moments: Iterable[tuple[str, str, Sequence[Span]]]) -> pd.DataFrame:
     """Return `word, count, replaced_by, example`, the most frequent name first.
 
     `count` is of moments; `replaced_by` the words that stand for it, the most frequent first.
+
+    Args:
+        moments: description, caption, and the names found in the description of each moment.
     """
-    counts: Counter[str] = Counter()
     instead: dict[str, Counter[str]] = defaultdict(Counter)
     examples: dict[str, str] = {}
-    for moment in moments:
-        for word, stands in _match_names(moment).items():
-            counts[word] += 1
-            instead[word][stands] += 1
-            examples.setdefault(word, moment.description)
+    for description, caption, names in moments:
+        replacements = extract(description, caption) if names else []
+        for name in {span.text for span in names}:
+            instead[name][_stands_for(name, caption, replacements)] += 1
+            examples.setdefault(name, description)
     rows = [
-        (word, count, "; ".join(_most_frequent(instead[word])), examples[word])
-        for word, count in sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+        (word, words.total(), "; ".join(_most_frequent(words)), examples[word])
+        for word, words in instead.items()
     ]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    table = pd.DataFrame(rows, columns=COLUMNS)
+    return table.sort_values(["count", "word"], ascending=[False, True], ignore_index=True)
 
 
 def _most_frequent(words: Counter[str]) -> list[str]:
     return sorted(words, key=lambda word: (-words[word], word))
-
-
-def _match_names(moment: DescribedMoment) -> dict[str, str]:
-    """Return each name of a description with what stands for it in the caption."""
-    if not moment.names:
-        return {}
-    replacements = extract(moment.description, moment.caption)
-    return {
-        span.text: _stands_for(span.text, moment.caption, replacements) for span in moment.names
-    }
 
 
 def _stands_for(name: str, caption: str, replacements: Sequence[Replacement]) -> str:

@@ -57,7 +57,9 @@ def rewrite_and_repair(
             break
         asked = [Moment(*row) for row in table.loc[left, ["moment_id", "description"]].to_numpy()]
         results = _check(asked, list(rewriter.rewrite(asked, attempt)), check)
-        results = _compare(results, table[left])
+        before = table[left].reset_index(drop=True)
+        better = improves(results, before) | ~before["drafted"]
+        results = results.assign(taken=results["caption"].notna() & better)
         table = _take(table, results, attempt)
         figures.append(_figures(attempt, results))
         failed = _update_failed(failed, results)
@@ -94,13 +96,6 @@ def _check(asked: Sequence[Moment], rewrites: Sequence[Rewrite], check: Check) -
     return table.assign(named=named, unlike=unlike, vague=vague, passed=passed)
 
 
-def _compare(results: pd.DataFrame, before: pd.DataFrame) -> pd.DataFrame:
-    """Return a round's results with `taken`: there is a caption, and it is the better version."""
-    before = before.reset_index(drop=True)
-    better = improves(results, before) | ~before["drafted"]
-    return results.assign(taken=results["caption"].notna() & better)
-
-
 def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
     """Tell of each row whether the later version replaces the earlier one.
 
@@ -109,14 +104,9 @@ def improves(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
     """
     new, old = later[FAILURES].astype(bool), earlier[FAILURES].astype(bool)
     fixes = (old & ~new).any(axis=1) & ~(new & ~old).any(axis=1)
-    return fixes & ~_is_worse(later, earlier)
-
-
-def _is_worse(later: pd.DataFrame, earlier: pd.DataFrame) -> pd.Series:
-    """Tell whether a score fell; what was not measured is no worse."""
-    unlike = later["similarity"].astype(float) < earlier["similarity"].astype(float)
-    vaguer = later["detail"].astype(float) < earlier["detail"].astype(float)
-    return (unlike | vaguer) & earlier["detail"].notna()
+    scores = ["similarity", "detail"]
+    fell = (later[scores].astype(float) < earlier[scores].astype(float)).any(axis=1)
+    return fixes & ~(fell & earlier["detail"].notna())
 
 
 def _update_failed(failed: pd.DataFrame, results: pd.DataFrame) -> pd.DataFrame:

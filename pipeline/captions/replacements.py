@@ -1,7 +1,7 @@
 """What stands in a caption for the names of its description (the paper's Table 3)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -45,18 +45,11 @@ def extract(description: str, caption: str) -> list[Replacement]:
     words or more are told apart by their rarer words (`difflib`), or it would take minutes.
     """
     before, after = _WORD.findall(description), _WORD.findall(caption)
-    matcher = SequenceMatcher(None, _lower(before), _lower(after))
+    lower = [[word.lower() for word in words] for words in (before, after)]
+    matcher = SequenceMatcher(None, lower[0], lower[1])
     return [
-        Replacement(name, word, gender)
+        Replacement(" ".join(before[start:end]), word, gender)
         for kind, start, end, first, last in matcher.get_opcodes()
-        if kind == "replace" and (name := _name(before[start:end]))
+        if kind == "replace" and any(word[0].isupper() for word in before[start:end])
         for word, gender in people_words(" ".join(after[first:last]))
     ]
-
-
-def _lower(words: Sequence[str]) -> list[str]:
-    return [word.lower() for word in words]
-
-
-def _name(words: Sequence[str]) -> str:
-    return " ".join(words) if any(word[0].isupper() for word in words) else ""

@@ -91,9 +91,12 @@ def decide(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
     wording that was to be kept keeps its own status. A dropped moment keeps its last caption,
     with the status `dropped`.
     """
-    order = _orders(captions, decisions)
+    decided = dict(zip(decisions["moment_id"], decisions["caption"], strict=True))
+    order = captions["moment_id"].map(decided).astype(object)
     dropped, kept = order.eq(DROP), order.eq(KEEP) | order.eq(_keep_orders(captions))
-    worded = order.notna() & ~dropped & ~order.fillna("").map(_keeps)
+    worded = (
+        order.notna() & ~dropped & ~order.fillna("").str.fullmatch(rf"(?:{KEEP}|{BOUND.pattern})")
+    )
     result = captions.assign(
         caption=captions["caption"].mask(worded, order),
         source=captions["source"].mask(worded, "review"),
@@ -110,17 +113,8 @@ def list_outdated_lines(captions: pd.DataFrame, decisions: pd.DataFrame) -> list
     return [int(line) for line, moment_id, text in bound.itertuples() if now[moment_id] != text]
 
 
-def _orders(captions: pd.DataFrame, decisions: pd.DataFrame) -> pd.Series:
-    decided = dict(zip(decisions["moment_id"], decisions["caption"], strict=True))
-    return captions["moment_id"].map(decided).astype(object)
-
-
 def _keep_orders(captions: pd.DataFrame) -> pd.Series:
     return captions["caption"].map(keep_order).astype(object)
-
-
-def _keeps(order: str) -> bool:
-    return order == KEEP or BOUND.fullmatch(order) is not None
 
 
 def list_for_review(

@@ -64,12 +64,10 @@ class Breaker:
         Raises:
             LLMError: the first answers are all unusable.
         """
-        if not self._is_usable and self._answers >= FIRST_ANSWERS:
-            raise LLMError(self._explain())
-
-    def _explain(self) -> str:
+        if self._is_usable or self._answers < FIRST_ANSWERS:
+            return
         kinds = ", ".join(f"{outcome.name} {n}" for outcome, n in self._unusable.most_common())
         [(commonest, _)] = self._unusable.most_common(1)
         shown = f"; one of them begins: {self._shown[:_SHOWN]}" if self._shown else ""
         answers = f"the first {self._answers} answers are all unusable"
-        return f"{answers} ({kinds}): {commonest.hint}{shown}"
+        raise LLMError(f"{answers} ({kinds}): {commonest.hint}{shown}")

@@ -20,13 +20,11 @@ from pipeline.llm import answers
 from pipeline.llm.answers import Answer
 from pipeline.llm.request import Request
 
-Asked = dict[str, str]
-
 
 class Entry(NamedTuple):
     """An answer, the descriptions it is for by id, and the share of its price that it cost."""
 
-    asked: Asked
+    asked: dict[str, str]
     answer: Answer
     share: float = 1.0
 
@@ -88,11 +86,6 @@ class Cache:
             reading = answers.read(entry.answer, entry.asked)
             result |= {text: (caption, key) for text, caption in reading.captions.items()}
         return result
-
-    def has_captions(self, recipe: str) -> bool:
-        """Tell whether this recipe has ever brought a caption."""
-        entries = self._entries(recipe).values()
-        return any(answers.read(entry.answer, entry.asked).captions for entry in entries)
 
     def single_descriptions(self, recipe: str) -> set[str]:
         """Return every description that this recipe was asked for without another."""

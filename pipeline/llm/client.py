@@ -12,8 +12,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import openai
@@ -21,7 +20,7 @@ import openai
 from momentrank.errors import UsageError
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
-from pipeline.llm.outcomes import CallFailed, Outcome
+from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.request import Request
 
 T = TypeVar("T")
@@ -90,17 +89,6 @@ class Client:
             api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, timeout=timeout
         )
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        tb: TracebackType | None,
-    ) -> None:
-        await self.sdk.close()
-
     async def ask(self, request: Request) -> Answer:
         """Send a request once.
 
@@ -127,8 +115,16 @@ class Client:
                 return await operation()
         except TimeoutError:
             failure = CallFailed(outcomes.TIMEOUT, f"no answer in {timeout:g} s")
+        except openai.APIStatusError as exc:
+            outcome = outcomes.from_status(exc.status_code, exc.code, exc.type)
+            wait = retry_after(exc.response.headers, time.time())
+            failure = CallFailed(outcome, _message(exc, key), wait)
+        except openai.APITimeoutError as exc:
+            failure = CallFailed(outcomes.TIMEOUT, _message(exc, key))
+        except openai.APIConnectionError as exc:
+            failure = CallFailed(outcomes.CONNECTION, _message(exc, key))
         except openai.APIError as exc:
-            failure = CallFailed(_outcome(exc), _message(exc, key), _read_wait(exc))
+            failure = CallFailed(outcomes.BROKEN_RESPONSE, _message(exc, key))
         except (ValueError, RecursionError):  # the SDK could not parse what came
             failure = CallFailed(outcomes.BROKEN_RESPONSE, "the response is not JSON")
         raise failure  # not chained: the SDK's error holds the request, and so the key
@@ -149,22 +145,6 @@ def _reason(error: BaseException) -> str:
         error = cause
     number = getattr(error, "errno", None) or 0
     return os.strerror(number).lower() if number > 0 else str(error)
-
-
-def _outcome(error: openai.APIError) -> Outcome:
-    if isinstance(error, openai.APITimeoutError):
-        return outcomes.TIMEOUT
-    if isinstance(error, openai.APIStatusError):
-        return outcomes.from_status(error.status_code, error.code, error.type)
-    if isinstance(error, openai.APIConnectionError):
-        return outcomes.CONNECTION
-    return outcomes.BROKEN_RESPONSE
-
-
-def _read_wait(error: openai.APIError) -> float | None:
-    if not isinstance(error, openai.APIStatusError):
-        return None
-    return retry_after(error.response.headers, time.time())
 
 
 def retry_after(headers: Mapping[str, str], now: float) -> float | None:

@@ -60,14 +60,11 @@ class RateBudget:
             self._counted_requests -= 1
             self._counted_tokens -= heapq.heappop(self._leaving)[1]
         wait = self._not_before - now
-        if self._room_for(tokens):
+        # What alone passes the limit goes when nothing else counts: else it would wait for ever.
+        fits = self._counted_tokens + tokens <= self._tokens or not self._counted_requests
+        if fits and self._counted_requests < self._requests:
             return wait
         return max(wait, self._leaving[0][0] - now if self._leaving else math.inf)
-
-    def _room_for(self, tokens: int) -> bool:
-        # What alone passes the limit goes when nothing else counts: else it waited for ever.
-        fits = self._counted_tokens + tokens <= self._tokens or not self._counted_requests
-        return fits and self._counted_requests < self._requests
 
     def enter(self, tokens: int) -> None:
         """Note a request before it is sent, and space the next one evenly over the window.
@@ -104,7 +101,11 @@ class Limiter:
         """Wait for a place for a request of at most `tokens`, and hold it meanwhile."""
         async with self._places:
             async with self._turn:
-                await self._room(tokens)
+                while (wait := self._budget.wait(tokens)) > 0:
+                    self._ended.clear()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(None if math.isinf(wait) else wait):
+                            await self._ended.wait()
                 self._budget.enter(tokens)
             slot = Slot(tokens)
             try:
@@ -116,10 +117,3 @@ class Limiter:
     def pause(self, seconds: float) -> None:
         """Let nothing through for a while."""
         self._budget.pause(seconds)
-
-    async def _room(self, tokens: int) -> None:
-        while (wait := self._budget.wait(tokens)) > 0:
-            self._ended.clear()
-            with suppress(TimeoutError):
-                async with asyncio.timeout(None if math.isinf(wait) else wait):
-                    await self._ended.wait()

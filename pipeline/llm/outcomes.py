@@ -67,18 +67,16 @@ UNSUPPORTED = Outcome(
 )
 NOT_FOUND = Outcome("not-found", Next.STOP, "is rewrite.openai.model right, and OPENAI_BASE_URL?")
 
-_QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"}
-_FILTER_CODES = {"content_filter", "content_policy_violation"}
-_PARAMETER_CODES = {"unsupported_parameter", "unsupported_value", "unknown_parameter"}
-_BY_STATUS = {
-    401: UNAUTHORIZED,
-    402: INSUFFICIENT_QUOTA,
-    403: UNAUTHORIZED,
-    404: NOT_FOUND,
-    408: SERVER_ERROR,
-    409: SERVER_ERROR,
-    429: RATE_LIMITED,
-}
+_BY_CODE = (
+    (
+        {"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"},
+        INSUFFICIENT_QUOTA,
+    ),
+    ({"content_filter", "content_policy_violation"}, FILTERED),
+    ({"unsupported_parameter", "unsupported_value", "unknown_parameter"}, UNSUPPORTED),
+)
+_BY_STATUS = dict.fromkeys((401, 403), UNAUTHORIZED) | dict.fromkeys((408, 409), SERVER_ERROR)
+_BY_STATUS |= {402: INSUFFICIENT_QUOTA, 404: NOT_FOUND, 429: RATE_LIMITED}
 _FIRST_SERVER_ERROR = 500
 
 
@@ -88,12 +86,9 @@ def from_status(status: int, *codes: object) -> Outcome:
     `codes` are its code and type, of which servers fill in one, both or neither.
     """
     named = {code for code in codes if isinstance(code, str)}
-    if named & _QUOTA_CODES:
-        return INSUFFICIENT_QUOTA
-    if named & _FILTER_CODES:
-        return FILTERED
-    if named & _PARAMETER_CODES:
-        return UNSUPPORTED
+    for known, outcome in _BY_CODE:
+        if named & known:
+            return outcome
     return _BY_STATUS.get(status, SERVER_ERROR if status >= _FIRST_SERVER_ERROR else REJECTED)
 
 

@@ -38,7 +38,8 @@ class Request:
         The address counts: what a stand-in server on this machine said is no answer of the
         model of the same name elsewhere.
         """
-        return _sha256([self.url, self.body] + ([] if self.turn is None else [self.turn]))
+        content = [self.url, self.body] + ([] if self.turn is None else [self.turn])
+        return hashlib.sha256(_encode(content).encode()).hexdigest()
 
     @property
     def likely_in(self) -> int:
@@ -90,15 +91,11 @@ class Recipe:
         Each time has its own seed, so it is another request with an answer of its own.
         """
         asked = dict(zip(short_ids(descriptions), descriptions, strict=True))
-        messages = self.prompt.messages(asked)
-        seed = self._seed(ask)
-        body = self._body(messages, seed)
+        seed = self.attempt * _SEEDS_PER_ATTEMPT + ask
+        body = self._body(self.prompt.messages(asked), seed)
         turn = None if "seed" in body else seed
         name = self.name if descriptions else ""
         return Request(name, asked, self.url, body, self.max_output_tokens, turn)
-
-    def _seed(self, ask: int) -> int:
-        return self.attempt * _SEEDS_PER_ATTEMPT + ask
 
     def _body(self, messages: list[dict[str, str]], seed: int) -> Body:
         schema = {"name": self.prompt.name, "strict": True, "schema": self.prompt.answer}
@@ -112,7 +109,3 @@ class Recipe:
             **self.extra,
         }
         return {name: value for name, value in body.items() if value is not None}
-
-
-def _sha256(value: object) -> str:
-    return hashlib.sha256(_encode(value).encode()).hexdigest()

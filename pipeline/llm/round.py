@@ -139,7 +139,7 @@ class Round:
     @property
     def has_captions(self) -> bool:
         """Whether the model has ever answered this recipe with a caption."""
-        return self._cache.has_captions(self._recipe.name)
+        return bool(self._cache.captions(self._recipe.name))
 
     def missing(self) -> list[Request]:
         """Return the requests that will be sent first."""

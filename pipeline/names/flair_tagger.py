@@ -118,23 +118,14 @@ def locate(model: str, revision: str | None) -> Path:
     if path.is_file():
         return path
     if path.is_dir():
-        return _file_in(path)
+        if not (there := [path / name for name in FILE_NAMES if (path / name).is_file()]):
+            raise TaggerError(f"names.model: {path} contains no {' or '.join(FILE_NAMES)}")
+        return there[0]
     if not COMMIT.fullmatch(revision or ""):
         raise TaggerError(
             f"names.revision: name the commit (40 hex digits) of {model!r}, not {revision!r}:"
             " a tagger's file can run code, so load only what you have inspected"
         )
-    return _from_hub(model, revision)
-
-
-def _file_in(folder: Path) -> Path:
-    there = [folder / name for name in FILE_NAMES if (folder / name).is_file()]
-    if not there:
-        raise TaggerError(f"names.model: {folder} contains no {' or '.join(FILE_NAMES)}")
-    return there[0]
-
-
-def _from_hub(model: str, revision: str | None) -> Path:
     try:
         return Path(hf_hub_download(model, HUB_FILE, revision=revision))
     except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as exc:

@@ -17,6 +17,7 @@ from pipeline.language.lexicon import (
     TITLES,
     words,
 )
+from pipeline.names.evidence.surroundings import opens_quote
 
 
 class Removal(NamedTuple):
@@ -237,8 +238,7 @@ def _as_address(left: str, right: str, unit: Unit) -> Removal | None:
     opening, closing = _OPEN_QUOTE.search(left), _ADDRESS_ENDS.match(right)
     if not opening or not closing or unit.suffix:
         return None
-    is_within = left.count('"') % 2 == 1 or left.count("\u201c") > left.count("\u201d")
-    if not is_within or ("," not in opening[0] and "," not in closing[0]):
+    if not opens_quote(left) or ("," not in opening[0] and "," not in closing[0]):
         return None
     start = len(left.rstrip().rstrip(",")) if not closing[0] else unit.start
     return Removal(start, unit.end + closing.end())

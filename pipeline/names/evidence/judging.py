@@ -6,7 +6,7 @@ sentence is none.
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Container
 from typing import Literal, NamedTuple
 
 from pipeline.language.lexicon import GENDER_OF_NOUN, GENDER_OF_PLURAL, TITLES, words
@@ -73,12 +73,15 @@ def judge(around: Surroundings, known: Known) -> Verdict:
     """Return what becomes of a candidate."""
     if not around.keys:  # a number, as people are called by in series
         return Verdict("name", "tagger") if known.names_people else Verdict("weak", "unknown")
-    return (
-        _by_cast(around.keys, known)
-        or _against(around, known)
-        or _for(around, known)
-        or _neither(around, known)
-    )
+    if known.cast.is_no_name(around.keys):
+        return Verdict("none", "not-a-name")
+    if known.cast.is_name(around.keys):
+        return Verdict("name", "cast")
+    if reason := _against(around, known):
+        return Verdict("none", reason)
+    if reason := _for(around, known):
+        return Verdict("name", reason)
+    return _neither(around, known)
 
 
 def is_name(around: Surroundings, cast: Cast | None = None) -> bool:
@@ -87,41 +90,31 @@ def is_name(around: Surroundings, cast: Cast | None = None) -> bool:
     return verdict.reason in ("cast", "title", "listed", "full-name")
 
 
-def _by_cast(keys: Sequence[str], known: Known) -> Verdict | None:
-    if known.cast.is_no_name(keys):
-        return Verdict("none", "not-a-name")
-    return Verdict("name", "cast") if known.cast.is_name(keys) else None
-
-
-def _against(around: Surroundings, known: Known) -> Verdict | None:
+def _against(around: Surroundings, known: Known) -> Reason | None:
     if is_to_be_read(around):
-        return Verdict("none", "thing")
+        return "thing"
     if _is_of_corpus(around, known) and not around.headline:
         return None
     titled = _SHORT_TITLES.intersection(around.run[:-1])  # Dr. House is no house
     if is_thing(around) and not titled:
-        return Verdict("none", "thing")
+        return "thing"
     if not all(map(lists.is_elsewhere, around.keys)):
         return None
     names = lists.given_names() | (lists.family_names() if known.names_people else frozenset())
     may_be = names.intersection(around.keys) and not is_somewhere(around)
-    return None if may_be else Verdict("none", "elsewhere")
+    return None if may_be else "elsewhere"
 
 
-def _for(around: Surroundings, known: Known) -> Verdict | None:
+def _for(around: Surroundings, known: Known) -> Reason | None:
     if _has_title(around):
-        return Verdict("name", "title")
+        return "title"
     if _is_named(around):
-        return Verdict("name", "named")
+        return "named"
     if is_attribute(around) and not (known.names_people and _is_of_corpus(around, known)):
         return None
     if is_full_name(around):
-        return Verdict("name", "full-name")
-    return (
-        None
-        if around.headline
-        else _by_words(around) or _by_corpus(around, known) or _by_role(around, known)
-    )
+        return "full-name"
+    return None if around.headline else _for_by_place(around, known)
 
 
 def _is_named(around: Surroundings) -> bool:
@@ -130,20 +123,19 @@ def _is_named(around: Surroundings) -> bool:
     return bool(named and (named[1] in GENDER_OF_NOUN or named[1] in GENDER_OF_PLURAL))
 
 
-def _by_words(around: Surroundings) -> Verdict | None:
-    return Verdict("name", "listed") if is_listed(around) else None
-
-
-def _by_corpus(around: Surroundings, known: Known) -> Verdict | None:
+def _for_by_place(around: Surroundings, known: Known) -> Reason | None:
+    if is_listed(around):
+        return "listed"
     company = _company(around, known)
     if _is_of_corpus(around, known):
         as_word = around.at_start and not known.words.isdisjoint(around.keys)
         enough = weigh_place(around) + company > 0 or _joins(around, around.company)
         if enough or (known.names_people and not as_word):
-            return Verdict("name", "corpus")
+            return "corpus"
     if weigh(around) + company >= known.needed:
-        return Verdict("name", "tagger")
-    return None
+        return "tagger"
+    has_role = roles.is_somebody(around) or _joins_name(around, known)
+    return "role" if has_role and _may_be_named(around) else None
 
 
 def _is_of_corpus(around: Surroundings, known: Known) -> bool:
@@ -155,14 +147,6 @@ def _company(around: Surroundings, known: Known) -> int:
     """Return the points of the people who are named near it."""
     named = any(key in known.people or lists.is_given_name(key) for key in around.company)
     return COMPANY * named + JOINED * _joins_name(around, known)
-
-
-def _by_role(around: Surroundings, known: Known) -> Verdict | None:
-    return Verdict("name", "role") if _may_be_named(around) and _has_role(around, known) else None
-
-
-def _has_role(around: Surroundings, known: Known) -> bool:
-    return roles.is_somebody(around) or _joins_name(around, known)
 
 
 def _joins_name(around: Surroundings, known: Known) -> bool:

@@ -64,12 +64,8 @@ def places() -> frozenset[str]:
     zones = {part for zone in zoneinfo.available_timezones() for part in re.split("[/_]", zone)}
     states = {*en.Provider.countries, *en_US.Provider.states}
     either = {name.lower() for name in zones | states}
-    return frozenset(either - _ZONES_OF_PEOPLE) | listed("lists", "places")
-
-
-_ZONES_OF_PEOPLE = frozenset(
-    ["casey", "davis", "darwin", "palmer", "stanley", "victor", "sofia", "monica"]
-)
+    people = {"casey", "davis", "darwin", "palmer", "stanley", "victor", "sofia", "monica"}
+    return frozenset(either - people) | listed("lists", "places")
 
 
 @cache
@@ -83,36 +79,35 @@ def things() -> frozenset[str]:
 @cache
 def is_word(word: str) -> bool:
     """Tell whether a word, in lower case, is an English one that needs no capital."""
-    from lemminflect import getAllLemmas  # noqa: PLC0415  (likewise)
-
     own, last = listed("lists", "words"), word.rpartition("-")[2]
     if {word, word.removesuffix("s")} & own or len(word) == 1:
         return True
-    return bool(getAllLemmas(word) or (last != word and getAllLemmas(last)))
+    return bool(_lemmas(word) or (last != word and _lemmas(last)))
 
 
 @cache
-def is_noun(word: str) -> bool:
-    """Tell whether a word, in lower case, is a noun and of no other class: rice, but not walks."""
+def _lemmas(word: str) -> dict[str, tuple[str, ...]]:
+    """Return the plain forms that a word, in lower case, can be of, by their classes."""
     from lemminflect import getAllLemmas  # noqa: PLC0415  (likewise)
 
-    return set(getAllLemmas(word)) == {"NOUN"}
+    lemmas: dict[str, tuple[str, ...]] = getAllLemmas(word)
+    return lemmas
+
+
+def is_noun(word: str) -> bool:
+    """Tell whether a word, in lower case, is a noun and of no other class: rice, but not walks."""
+    return _lemmas(word).keys() == {"NOUN"}
 
 
 def may_be_noun(word: str) -> bool:
     """Tell whether a word, in lower case, can be a noun, among other things: eggs, crackers."""
-    from lemminflect import getAllLemmas  # noqa: PLC0415  (likewise)
-
-    return "NOUN" in getAllLemmas(word)
+    return "NOUN" in _lemmas(word)
 
 
 @cache
 def lemmas(word: str) -> frozenset[str]:
     """Return the verbs, in their plain form, that a word can be of: walks, walked, walking."""
-    from lemminflect import getAllLemmas  # noqa: PLC0415  (likewise)
-
-    found = getAllLemmas(word)
-    return frozenset((*found.get("VERB", ()), *found.get("AUX", ())))
+    return frozenset((*_lemmas(word).get("VERB", ()), *_lemmas(word).get("AUX", ())))
 
 
 def is_elsewhere(word: str) -> bool:

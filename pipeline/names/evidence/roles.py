@@ -62,9 +62,8 @@ def has_determiner(around: Surroundings) -> bool:
 
 
 def _owns(around: Surroundings) -> bool:
-    if not around.is_possessive:
-        return False
-    return any(word in listed("people", "belongings") for word in around.owned(2))
+    belongings = listed("people", "belongings")
+    return around.is_possessive and not belongings.isdisjoint(around.owned(2))
 
 
 def _has(around: Surroundings) -> bool:
@@ -106,8 +105,5 @@ def may_be_given(around: Surroundings) -> bool:
 def _is_beside_somebody(around: Surroundings) -> bool:
     """Tell whether a noun for a person is joined to it: Quill and a man."""
     after, before = _AND_SOMEBODY.match(around.right), _SOMEBODY_AND.search(around.left)
-    return any(found and _is_person(found[1]) for found in (after, before))
-
-
-def _is_person(word: str) -> bool:
-    return word in GENDER_OF_NOUN or word in _PRONOUNS
+    people = GENDER_OF_NOUN.keys() | _PRONOUNS
+    return any(found and found[1] in people for found in (after, before))

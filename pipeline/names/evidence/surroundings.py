@@ -96,7 +96,7 @@ def _around(text: str, span: Span, words: Sequence[truecase.Word], headline: boo
         right=text[words[last].end : words[last].end + STRETCH],
         at_start=words[first].is_first,
         headline=headline,
-        quoted=_is_quoted(text[: span.start]),
+        quoted=opens_quote(text[: span.start]),
     )
 
 
@@ -107,7 +107,8 @@ def _is_linked(text: str, one: truecase.Word, other: truecase.Word) -> bool:
     return linked and not one.is_lower and not other.is_lower
 
 
-def _is_quoted(left: str) -> bool:
+def opens_quote(left: str) -> bool:
+    """Tell whether a text goes on inside a quotation."""
     return left.count('"') % 2 == 1 or left.count("\u201c") > left.count("\u201d")
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.captions.names_found import GONE, LEFT, DescribedMoment, table
+from pipeline.captions.names_found import GONE, LEFT, table
 from pipeline.captions.rules.rules_rewriter import RulesRewriter
 from pipeline.names import truecase
 from pipeline.names.base import Span
@@ -264,7 +264,7 @@ def test_ingest_says_which_backend_fits_the_texts(names, backend, expected):
 def test_names_found_tells_what_stands_for_a_name_the_most_frequent_first():
     def moment(description, caption, *names):
         found = [re.search(name, description) for name in names]
-        return DescribedMoment(description, caption, [Span(*m.span(), m[0], 1.0) for m in found])
+        return description, caption, [Span(*m.span(), m[0], 1.0) for m in found]
 
     found = table(
         [
