@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import pytest
+from asking import KEY
 
 from benchmarks.fake_openai.script import Script
 from benchmarks.fake_openai.server import Server
@@ -20,7 +21,6 @@ from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load
 from pipeline.llm.retry import Policy
 
-KEY = "sk-secret-0123456789"
 QUICK = Policy(tries=8, first=0.02, longest=0.2)
 SETTINGS = OpenAI(
     model="stand-in",
@@ -112,13 +112,26 @@ def rewriter(prompt, tmp_path):
         return LlmRewriter(
             SETTINGS.model_copy(update=settings),
             prompt,
-            endpoint=Endpoint(server.url if server else "http://127.0.0.1:9/v1", key),
+            endpoint=Endpoint(getattr(server, "url", server) or "http://127.0.0.1:9/v1", key),
             policy=policy,
             window=window,
             poll=0.02,
         )
 
     return _rewriter
+
+
+@pytest.fixture
+def replying(httpserver, rewriter):
+    """Return a function that makes a rewriter for a server with one reply to everything."""
+
+    def _replying(reply, status=200, **settings):
+        content = reply if isinstance(reply, bytes) else json.dumps(reply)
+        expected = httpserver.expect_request("/v1/chat/completions")
+        expected.respond_with_data(content, status, content_type="application/json")
+        return rewriter(httpserver.url_for("/v1"), **settings)
+
+    return _replying
 
 
 @pytest.fixture

@@ -3,23 +3,14 @@
 import json
 
 import pytest
+from asking import IMPATIENT, rewritten, right
 
-from benchmarks.fake_openai.answers import caption_of
 from pipeline.captions.rewriter import Rewrite
 from pipeline.llm import answers
 from pipeline.llm.answers import Answer
 from pipeline.llm.batch import Job, Jobs, request_line
 from pipeline.llm.cache import CacheError
-from pipeline.llm.outcomes import CallFailed, LLMError
-from pipeline.llm.retry import Policy
-
-
-def right(items):
-    return [Rewrite(item.moment_id, caption_of(item.description)) for item in items]
-
-
-def rewritten(rewriter, items, attempt=0):
-    return list(rewriter.rewrite(items, attempt))
+from pipeline.llm.outcomes import LLMError
 
 
 def batches(server):
@@ -44,17 +35,11 @@ def test_a_batch_brings_every_caption_at_half_the_price(serve, by_batch, items):
     spent = llm.spent
     assert (spent.requests, spent.cache_hits, spent.outcomes) == (5, 0, {"ok": 5})
     assert spent.cost == pytest.approx((spent.tokens_in + 10 * spent.tokens_out) / 2e6)
-
-
-def test_what_a_batch_brought_online_does_not_pay_for_again(serve, by_batch, items):
-    server = serve()
-    rewritten(by_batch(server), items(100))
-    online = by_batch(server, mode="online")
-    assert rewritten(online, items(100)) == right(items(100))
-    again = by_batch(server)
-    assert rewritten(again, items(100)) == right(items(100))
+    for mode in ("online", "batch"):
+        again = by_batch(server, mode=mode)
+        assert rewritten(again, items(100)) == right(items(100))
+        assert (again.spent.cost, again.spent.cache_hits) == (0, 5)
     assert (len(batches(server)), server.stats.requests) == (1, 0)
-    assert (again.spent.cost, again.spent.cache_hits) == (0, 5)
 
 
 @pytest.mark.parametrize(
@@ -88,29 +73,26 @@ def test_what_batches_never_bring_fails_alone_and_in_every_rerun(
     serve, by_batch, items, batch_tokens
 ):
     server = serve(poison="Nora27 ", spoilt="500")
-    expected = right(items(60))
-    expected[27] = Rewrite("m27", None, "server-error")
-    impatient = Policy(tries=2, first=0.01, longest=0.01)
+    expected = right(items(60), {"m27": "server-error"})
     for _ in range(2):
-        llm = by_batch(server, batch_tokens=batch_tokens, policy=impatient)
+        llm = by_batch(server, batch_tokens=batch_tokens, policy=IMPATIENT)
         assert rewritten(llm, items(60)) == expected
     assert rewritten(llm, items(1, start=27), 1) == [expected[27]]
     assert set(server.stats.batched.values()) == {1}
 
 
-def test_a_failed_batch_is_one_clear_line(serve, by_batch, items):
-    server = serve(batches=("failed",))
-    with pytest.raises(LLMError, match=r"^batch batch_0 failed: token_limit.*batch_tokens") as told:
-        rewritten(by_batch(server), items(40))
-    assert "\n" not in str(told.value)
-    assert rewritten(by_batch(server), items(40)) == right(items(40))
-
-
-def test_a_cancelled_batch_stops_the_run_and_its_answers_are_kept(serve, by_batch, items):
-    server = serve(batches=("cancelled",))
-    with pytest.raises(LLMError, match=r"^batch batch_0 cancelled; .*answers are kept"):
+@pytest.mark.parametrize(
+    ("end", "said", "answered"),
+    [("failed", ": token_limit.*batch_tokens", 0), ("cancelled", "; .*answers are kept", 5)],
+)
+def test_a_batch_that_ends_badly_stops_the_run_with_one_line_and_its_answers_are_kept(
+    serve, by_batch, items, end, said, answered
+):
+    server = serve(batches=(end,))
+    with pytest.raises(LLMError, match=rf"^batch batch_0 {end}{said}") as told:
         rewritten(by_batch(server), items(200))
-    assert server.stats.batched.total() == 5
+    assert "\n" not in str(told.value)
+    assert server.stats.batched.total() == answered
     assert rewritten(by_batch(server), items(200)) == right(items(200))
     assert set(server.stats.batched.values()) == {1}
 
@@ -167,31 +149,26 @@ def test_more_than_the_queue_holds_goes_in_several_batches(serve, by_batch, item
     assert len(batches(server)) == 7
 
 
-@pytest.mark.parametrize(
-    ("spoilt", "outcome"),
-    [("broken-json", "broken-json"), ("refused", "refused"), ("rejected", "rejected")],
-)
-def test_what_no_batch_settles_is_settled_one_by_one(serve, by_batch, items, spoilt, outcome):
-    server = serve(poison="Nora7 ", spoilt=spoilt)
-    expected = right(items(60))
-    expected[7] = Rewrite("m7", None, outcome)
-    assert rewritten(by_batch(server), items(60)) == expected
+@pytest.mark.parametrize("outcome", ["broken-json", "refused", "rejected"])
+def test_what_no_batch_settles_is_settled_one_by_one(serve, by_batch, items, outcome):
+    server = serve(poison="Nora7 ", spoilt=outcome)
+    assert rewritten(by_batch(server), items(60)) == right(items(60), {"m7": outcome})
     assert len(batches(server)) == 1
     assert set(server.stats.batched.values()) == {1}
 
 
+def create(server, file_id, metadata):
+    told = {"endpoint": "/v1/chat/completions", "completion_window": "24h"}
+    server.server.batches._create({**told, "input_file_id": file_id, "metadata": metadata})
+
+
 def test_ours_is_found_among_many(serve, by_batch, items):
     server = serve(create_delay=1.0)
-    _foreign(server, 5)
+    for _ in range(5):
+        create(server, "x", {"somebody": "else's"})
     # The server heard, but its answer came too late: the retry finds what is there.
     assert rewritten(by_batch(server, timeout=0.5), items(40)) == right(items(40))
     assert len(batches(server)) == 6
-
-
-def _foreign(server, number):
-    told = {"endpoint": "/v1/chat/completions", "completion_window": "24h", "input_file_id": "x"}
-    for _ in range(number):
-        server.server.batches._create({**told, "metadata": {"somebody": "else's"}})
 
 
 def test_a_batch_that_the_server_does_not_know_is_submitted_again(
@@ -269,10 +246,7 @@ def test_lost_notes_cost_nothing_while_the_same_is_asked(serve, by_batch, items,
     missing = by_batch(server)._round(items(100), 0).missing()
     content = "".join(request_line(request) for request in missing).encode()
     file = server.server.batches._file(content)
-    told = {"endpoint": "/v1/chat/completions", "completion_window": "24h", "input_file_id": file}
-    server.server.batches._create(
-        {**told, "metadata": {"momentrank": Job.from_requests(missing).key}}
-    )
+    create(server, file, {"momentrank": Job.from_requests(missing).key})
     assert rewritten(by_batch(server), items(100)) == right(items(100))
     assert len(batches(server)) == 1
 
@@ -282,37 +256,28 @@ def test_results_are_read_line_by_line():
         "choices": [{"message": {"content": "x"}, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 3, "completion_tokens": 4},
     }
+
+    def replied(status, body):
+        return {"response": {"status_code": status, "body": body}}
+
     lines = [
-        {"custom_id": "a", "response": {"status_code": 200, "body": body}, "error": None},
+        {"custom_id": "a", **replied(200, body), "error": None},
         "not a result",
         {"custom_id": "b", "response": None, "error": {"code": "batch_expired", "message": "late"}},
-        {"custom_id": "c", "response": {"status_code": 400, "body": {"error": {"code": None}}}},
-        {"custom_id": "d", "response": {"status_code": 200, "body": {}}},
-        {"custom_id": "e", "response": {"status_code": 503, "body": "busy"}},
+        {"custom_id": "c", **replied(400, {"error": {"code": None}})},
+        {"custom_id": "d", **replied(200, {})},
+        {"custom_id": "e", **replied(503, "busy")},
         {"custom_id": "f"},
         {"custom_id": "g", "error": {"code": 429, "message": {"text": "slow"}}},
-        {"custom_id": "h", "response": {"status_code": 400, "body": {"error": {"code": 400}}}},
-        {
-            "custom_id": "i",
-            "response": {
-                "status_code": 429,
-                "body": {"error": {"code": None, "type": "insufficient_quota"}},
-            },
-        },
+        {"custom_id": "h", **replied(400, {"error": {"code": 400}})},
+        {"custom_id": "i", **replied(429, {"error": {"code": None, "type": "insufficient_quota"}})},
     ]
     content = "\n".join(json.dumps(line) for line in lines).encode() + b"\n{\n\n\xff\n"
-    found = {
-        key: end.outcome.name if isinstance(end, CallFailed) else end
-        for key, end in answers.read_results(content)
-    }
-    assert found == {
-        "a": Answer("x", None, "stop", 3, 4),
-        "b": "server-error",
-        "c": "rejected",
-        "d": "broken-response",
-        "e": "server-error",
-        "f": "server-error",
-        "g": "server-error",
-        "h": "rejected",
-        "i": "insufficient-quota",
+    (first, answer), *others = answers.read_results(content)
+    assert (first, answer) == ("a", Answer("x", None, "stop", 3, 4))
+    failures = {
+        "rejected": "ch", "broken-response": "d", "server-error": "befg", "insufficient-quota": "i"
+    }  # fmt: skip
+    assert {key: end.outcome.name for key, end in others} == {
+        key: name for name, keys in failures.items() for key in keys
     }

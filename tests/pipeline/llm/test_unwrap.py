@@ -16,23 +16,19 @@ ANSWER = json.dumps(GOOD)
 @pytest.mark.parametrize(
     "around",
     [
-        "{}",
-        "\n  {}\n",
-        "```json\n{}\n```",
-        "```\n{}```",
-        "Here you are:\n{}",
-        "Here are {{two}} things: {{}} and\n{}\nDone }}.",
-        '<think>Is it {{"captions": []}}?</think>{}',
-        'I think it is {{"captions": []}}</think>{}',  # the opening tag stood in the prompt
-        "{0}\n{0}",
+        "%",
+        "\n  %\n",
+        "```json\n%\n```",
+        "```\n%```",
+        "Here you are:\n%",
+        "Here are {two} things: {} and\n%\nDone }.",
+        '<think>Is it {"captions": []}?</think>%',
+        'I think it is {"captions": []}</think>%',  # the opening tag stood in the prompt
+        "%\n%",
     ],
 )
 def test_the_one_object_is_found(around):
-    text = around.replace("{0}", ANSWER) if "{0}" in around else around
-    if "{0}" not in around:
-        text = around.replace("{{", "\0").replace("}}", "\1").replace("{}", ANSWER)
-        text = text.replace("\0", "{").replace("\1", "}")
-    assert unwrap(text, "captions") == GOOD
+    assert unwrap(around.replace("%", ANSWER), "captions") == GOOD
 
 
 @pytest.mark.parametrize(
