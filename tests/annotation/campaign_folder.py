@@ -56,12 +56,8 @@ class CampaignFolder:
     def make(cls, path: Path, repository: Path, size: Size, url: str = CLIPS_URL):
         made = cls(path, repository)
         (path / "params.yaml").write_text(_params(repository, size, url))
-        made.put(tables.QUERIES, _queries(size))
-        made.put(tables.CANDIDATES, _candidates(size))
-        made.put(tables.MOMENTS, _moments(size))
-        made.put(tables.VIDEOS, pd.DataFrame({"video_id": ["v"], "duration": [900.0], "path": ""}))
-        made.put(tables.CAPTIONS, _captions(size))
-        made.put(tables.CLIPS, _clips(size))
+        for table, rows in _contents(size):
+            made.put(table, pd.DataFrame(rows, columns=table.columns))
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
         for table in (*nothing, tables.AUDIT, tables.TOPUP):
             made.put(table, table.empty())
@@ -171,37 +167,19 @@ def _params(repository, size, url):
     return text
 
 
-def _queries(size):
-    rows = [(f"q{q:03}", query_of(q), "test") for q in range(size.queries)]
-    return pd.DataFrame(rows, columns=tables.QUERIES.columns)
-
-
-def _candidates(size):
-    rows = [(query, moment, rank, 0.5, 1) for query, moment, rank in _ids(size)]
-    return pd.DataFrame(rows, columns=tables.CANDIDATES.columns)
-
-
-def _moments(size):
-    rows = [
-        (moment, "v", float(at), float(at + 5), f"{CAPTION} as it was described", "v")
-        for at, (_, moment, _) in enumerate(_ids(size))
-    ]
-    return pd.DataFrame(rows, columns=tables.MOMENTS.columns)
-
-
-def _captions(size):
-    rows = [
-        (moment, f"{CAPTION} falls into {moment}", "rules", None, None, 0, 0.9, 0.0, "passed")
-        for _, moment, _ in _ids(size)
-    ]
-    return pd.DataFrame(rows, columns=tables.CAPTIONS.columns)
-
-
-def _clips(size):
-    rows = [
-        (moment, f"clip{at}.mp4", f"clip{at}", 5.0) for at, (_, moment, _) in enumerate(_ids(size))
-    ]
-    return pd.DataFrame(rows, columns=tables.CLIPS.columns)
+def _contents(size):
+    """Yield each table of the pipeline, and its rows."""
+    ids = _ids(size)
+    moments = [moment for _, moment, _ in ids]
+    yield tables.QUERIES, [(f"q{q:03}", query_of(q), "test") for q in range(size.queries)]
+    yield tables.CANDIDATES, [(*one, 0.5, 1) for one in ids]
+    yield tables.VIDEOS, pd.DataFrame({"video_id": ["v"], "duration": [900.0], "path": ""})
+    text = f"{CAPTION} as it was described"
+    yield tables.MOMENTS, [(one, "v", at, at + 5.0, text, "v") for at, one in enumerate(moments)]
+    rest = ("rules", None, None, 0, 0.9, 0.0, "passed")
+    yield tables.CAPTIONS, [(one, f"{CAPTION} falls into {one}", *rest) for one in moments]
+    clips = enumerate(moments)
+    yield tables.CLIPS, [(one, f"clip{at}.mp4", f"clip{at}", 5.0) for at, one in clips]
 
 
 class Zygote:

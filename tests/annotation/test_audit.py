@@ -22,7 +22,7 @@ from annotation.pooling.report import (
 )
 from momentrank.errors import UsageError
 from pipeline.candidates import candidates
-from pipeline.core import files, tables
+from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.sections import Candidates
 from pipeline.core.table import TableError
@@ -70,14 +70,8 @@ def row(found, level, rank):
 
 def test_totals_are_those_of_the_sample_blown_up():
     found = told(lambda query, rank: 3 if rank in {1, 5, 8} else 0)
-    assert found.progress == {
-        "pairs": 20,
-        "decided": 20,
-        "without_level": 0,
-        "queries": 2,
-        "queries_done": 2,
-        "queries_used": 2,
-    }
+    queries = {"queries": 2, "queries_done": 2, "queries_used": 2}
+    assert found.progress == {"pairs": 20, "decided": 20, "without_level": 0, **queries}
     one = row(found, level=3, rank=4)
     assert one["per_query"] == 1 + 14 / 4  # rank 5, and one of four for the 14 beyond rank 6
     assert one["share"] == pytest.approx(4.5 / 5.5, abs=1e-4)
@@ -107,12 +101,9 @@ def test_a_query_that_waits_or_has_a_stratum_without_a_level_is_left_out():
 
 
 def test_a_pair_that_was_never_shown_waits():
-    pairs = drawn_by()
-    found = report(pairs, tables.CONSENSUS.empty(), SMALL, DEPTHS)
+    found = report(drawn_by(), tables.CONSENSUS.empty(), SMALL, DEPTHS)
     assert found.progress["decided"] == 0
-    assert found.beyond.empty
-    assert found.by_rank.empty
-    assert found.by_similarity.empty
+    assert all(len(table) == 0 for table in found[:3])
 
 
 def test_without_a_find_the_exact_bound_is_told():
@@ -165,37 +156,23 @@ def test_the_counts_are_those_of_the_table():
 
 
 def test_levels_by_similarity_and_by_rank():
-    levels = pd.DataFrame(
-        {
-            "similarity": [1.0, 0.9, 0.89, 0.1, -0.05, 0.0],
-            "rank": [1, 10, 11, 60, 61, 300],
-            "level": pd.array([4, 3, 2, 0, 0, 1], "Int64"),
-        }
-    )
+    similarity, rank = [1.0, 0.9, 0.89, 0.1, -0.05, 0.0], [1, 10, 11, 60, 61, 300]
+    levels = pd.DataFrame({"similarity": similarity, "rank": rank, "level": [4, 3, 2, 0, 0, 1]})
     found = by_similarity(levels)
-    assert found[["low", "high", "pairs", "mean"]].values.tolist() == [
-        [-0.1, 0.0, 1, 0.0],
-        [0.0, 0.1, 1, 1.0],
-        [0.1, 0.2, 1, 0.0],
-        [0.8, 0.9, 1, 2.0],
-        [0.9, 1.0, 2, 3.5],
-    ]
+    assert found["low"].tolist() == [-0.1, 0.0, 0.1, 0.8, 0.9]
+    assert found["high"].tolist() == [0.0, 0.1, 0.2, 0.9, 1.0]
+    assert found["pairs"].tolist() == [1, 1, 1, 1, 2]
+    assert found["mean"].tolist() == [0.0, 1.0, 0.0, 2.0, 3.5]
     assert found["at_least_4"].tolist() == [0, 0, 0, 0, 0.5]
     design = Design(seed=1, queries=2, drawn=2, pool=300, top=60, random=60)
     ranks = by_rank(levels, design)
-    assert ranks[["low", "high", "pairs"]].values.tolist() == [
-        [1, 10, 2],
-        [11, 20, 1],
-        [51, 60, 1],
-        [61, 100, 1],
-        [201, 300, 1],
-    ]
+    bins = [[1, 10, 2], [11, 20, 1], [51, 60, 1], [61, 100, 1], [201, 300, 1]]
+    assert ranks[["low", "high", "pairs"]].values.tolist() == bins
 
 
 # The commands
 
 POOL, QUERIES = 90, 8
-PARAMS = {"batch": 5, "top": 10}
 
 
 @pytest.fixture
@@ -207,21 +184,13 @@ def folder(tmp_path, monkeypatch, repository):
     (tmp_path / "params.yaml").write_text(text)
     ids = [f"m{number:02}" for number in range(POOL)]
     texts = [f"Somebody does {number}." for number in range(POOL)]
-    moments = pd.DataFrame({"moment_id": ids, "video_id": "v", "description": texts})
-    moments = moments.assign(
-        start=np.arange(POOL) * 4.0, end=np.arange(POOL) * 4.0 + 3, modality="v"
-    )
+    start = np.arange(POOL) * 4.0
+    moments = pd.DataFrame({"moment_id": ids, "description": texts, "start": start})
+    moments = moments.assign(video_id="v", modality="v", end=start + 3)
     tables.MOMENTS.write(moments[tables.MOMENTS.columns])
-    captions = pd.DataFrame({"moment_id": ids, "caption": texts}).assign(
-        source="none",
-        model=None,
-        prompt=None,
-        rounds=0,
-        similarity=1.0,
-        name_score=0.0,
-        status="passed",
-    )
-    tables.CAPTIONS.write(captions)
+    rest = {"source": "none", "model": None, "prompt": None, "rounds": 0, "status": "passed"}
+    captions = pd.DataFrame({"moment_id": ids, "caption": texts})
+    tables.CAPTIONS.write(captions.assign(**rest, similarity=1.0, name_score=0.0))
     queries = pd.DataFrame({"query_id": ids, "query": texts, "split": "train"})
     queries.loc[: QUERIES - 1, "split"] = "test"
     tables.QUERIES.write(queries)
@@ -230,9 +199,8 @@ def folder(tmp_path, monkeypatch, repository):
     vectors = unit_on_grid(np.random.default_rng(1).standard_normal((len(distinct), 8)))
     store.add_chunk(keys, vectors)
     store.finish(keys)
-    described = captions[["moment_id", "caption"]].merge(moments)
-    opened = embeddings.Embeddings.open()
-    tables.CANDIDATES.write(candidates(queries[:QUERIES], described, opened, Candidates(**PARAMS)))
+    pool = (queries[:QUERIES], captions.merge(moments), embeddings.Embeddings.open())
+    tables.CANDIDATES.write(candidates(*pool, Candidates(batch=5, top=10)))
     return tmp_path
 
 
@@ -266,11 +234,8 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     judge(lambda query, rank: 4 if rank <= 3 or rank == 70 else 0)
     text = run(capsys, "report", "--out", "figures").out
     assert ", complete: 360 of 360 pairs" in text
-    assert sorted(path.name for path in (folder / "figures").iterdir()) == [
-        "audit_beyond.csv",
-        "audit_by_rank.csv",
-        "audit_by_similarity.csv",
-    ]
+    figures = {path.name for path in (folder / "figures").iterdir()}
+    assert figures == {f"audit_{name}.csv" for name in ("beyond", "by_rank", "by_similarity")}
     found = json.loads(run(capsys, "report", "--json").out)
     assert found["complete"] is True
     assert found["design"]["pool"] == POOL
@@ -287,12 +252,9 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert tables.AUDIT.path.read_bytes() != first
 
 
-def test_a_report_without_an_audit_says_what_to_type(folder, capsys):
-    with pytest.raises(files.FileError, match=r"`python -m annotation\.audit plan` draws one"):
+def test_an_audit_that_is_missing_or_was_edited_is_refused(folder, capsys):
+    with pytest.raises(FileError, match=r"`python -m annotation\.audit plan` draws one"):
         run(capsys, "report")
-
-
-def test_an_audit_that_was_edited_is_refused_by_its_line(folder, capsys):
     run(capsys, "plan", "--queries", "2")
     text = tables.AUDIT.path.read_text().replace(",top\n", ",best\n", 1)
     tables.AUDIT.path.write_text(text)
@@ -333,15 +295,9 @@ def test_runs_need_names_of_their_own(names, message):
 
 
 @pytest.mark.parametrize(
-    "words",
-    [
-        ["plan"],
-        ["plan", "--queries", "0"],
-        ["top-up", "x", "--depth", "0"],
-        ["top-up", "x", "--depth", "1", "--iou", "0"],
-    ],
+    "words", ["plan", "plan --queries 0", "top-up x --depth 0", "top-up x --depth 1 --iou 0"]
 )
 def test_impossible_options_are_refused(words, capsys):
     with pytest.raises(SystemExit) as exc:
-        audit.parse_arguments(words)
+        audit.parse_arguments(words.split())
     assert exc.value.code == 2

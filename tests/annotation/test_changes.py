@@ -199,21 +199,12 @@ def test_a_ledger_that_begins_elsewhere_goes_on_from_there():
     assert grown["pair_id"].tolist() == [41, 42]
 
 
-class Clock:
-    """Time that passes only as somebody sleeps."""
-
-    def __init__(self):
-        self.slept = 0.0
-
-    def sleep(self, seconds):
-        self.slept += seconds
-
-
 @pytest.fixture
-def clock(monkeypatch):
-    clock = Clock()
-    monkeypatch.setattr(unfinished.time, "sleep", clock.sleep)
-    return clock
+def slept(monkeypatch):
+    """Return the seconds of each sleep: time passes only as somebody sleeps."""
+    seconds = []
+    monkeypatch.setattr(unfinished.time, "sleep", seconds.append)
+    return seconds
 
 
 class Killed(Exception):  # noqa: N818  (it is no error)
@@ -226,23 +217,22 @@ def killed():
         raise Killed
 
 
-def test_after_a_push_that_ended_well_nobody_waits(folder, clock):
+def test_after_a_push_that_ended_well_nobody_waits(folder, slept):
     with unfinished.pending_write("tasks"):
         assert unfinished.FILE.is_file()
     unfinished.wait_for_pending()
-    assert clock.slept == 0
+    assert slept == []
 
 
 @pytest.mark.parametrize("age", [-3600, 0, 60, 601, 86_400])
-def test_after_one_that_did_not_the_server_is_given_time_once(folder, clock, age):
+def test_after_one_that_did_not_the_server_is_given_time_once(folder, slept, age):
     """Whatever the time is: somebody may have set the clock since."""
     killed()
     began = time.time() - age
     os.utime(unfinished.FILE, (began, began))
-    unfinished.wait_for_pending()
-    assert clock.slept == unfinished.SETTLE_SECONDS
-    unfinished.wait_for_pending()
-    assert clock.slept == unfinished.SETTLE_SECONDS, "once"
+    for _ in range(2):
+        unfinished.wait_for_pending()
+    assert slept == [unfinished.SETTLE_SECONDS], "once"
 
 
 def test_the_ledger_refuses_what_breaks_it():

@@ -169,18 +169,10 @@ def test_the_table_can_be_written_and_read_again(tmp_path):
 
 def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_shown():
     ledger = pd.concat([ledger_of([PAIR], "old"), ledger_of([PAIR], "new").assign(pair_id=7)])
-    rows = [
-        vote(1, 0, clip_sha="old"),
-        vote(5, None, clip_sha="new"),
-        vote(4, 4, clip_sha="new"),
-        vote(2, 3, clip_sha="new"),
-        vote(3, 0, clip_sha="new"),
-    ]
-    assert counted_votes(told(rows), ledger).astype(object).fillna("").values.tolist() == [
-        [7, 2, 3, ""],
-        [7, 4, 4, ""],
-        [7, 5, "", "broken-clip"],
-    ]
+    newly = [(5, None), (4, 4), (2, 3), (3, 0)]
+    rows = [vote(1, 0, clip_sha="old"), *(vote(*one, clip_sha="new") for one in newly)]
+    counted = counted_votes(told(rows), ledger).astype(object).fillna("").values.tolist()
+    assert counted == [[7, 2, 3, ""], [7, 4, 4, ""], [7, 5, "", "broken-clip"]]
     assert counted_votes(tables.JUDGMENTS.empty(), ledger_of([])).empty
 
 

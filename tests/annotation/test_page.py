@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -31,13 +32,8 @@ def test_what_the_page_submits_is_read_as_what_it_says_in_any_order(said):
 
 
 def choice(name, *chosen, to="clip"):
-    return {
-        "from_name": name,
-        "to_name": to,
-        "type": "choices",
-        "id": "abc",
-        "value": {"choices": list(chosen)},
-    }
+    value = {"choices": list(chosen)}
+    return {"from_name": name, "to_name": to, "type": "choices", "id": "abc", "value": value}
 
 
 # The guideline
@@ -65,17 +61,14 @@ def test_markup_in_it_is_shown_and_not_run():
     ("old", "new", "message"),
     [
         ("---\n", "", "must begin with a YAML head"),
-        (
-            'version: "1"',
-            "version: 1",
-            r"guideline\.md: version: input should be a valid string \(it is 1\)$",
-        ),
+        ('version: "1"', "version: 1", r"guideline\.md: version: .* valid string \(it is 1\)$"),
         ("  4: {", "  5: {", "levels.5: unknown key; must be 0, 1, 2, 3 or 4$"),
         ("  4: {", "  3: {", "duplicate key"),
         ("broken-clip:", "broken:", "reasons.broken: unknown key; must be 'broken-clip' or"),
         ("key: b", "key: x", "reasons.broken-clip.key: string should match pattern"),
         ("key: b", "key: s", "two reasons have the same key"),
         ("{{ levels }}", "", "must appear exactly once"),
+        (re.search(r"\n  2: .*", TEXT)[0], "", "levels: must be 0 to 4"),
         ('version: "1"', 'version: "1', "guideline.md"),
     ],
 )
@@ -93,12 +86,6 @@ def test_each_mistake_of_a_guideline_is_a_line():
     ]
 
 
-def test_a_level_left_out_is_refused():
-    lines = [line for line in TEXT.splitlines(keepends=True) if not line.startswith("  2: ")]
-    with pytest.raises(GuidelineError, match="levels: must be 0 to 4"):
-        guideline.read("".join(lines))
-
-
 # The configuration
 
 
@@ -107,12 +94,8 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
     text = label_config(guide)
     root = ElementTree.fromstring(text)  # noqa: S314  (our own)
     keys = {item.get("hotkey"): item.get("alias") for item in root.iter("Choice")}
-    assert keys == {
-        **{str(level): str(level) for level in guide.levels},
-        "x": "cant-judge",
-        "b": "broken-clip",
-        "s": "senseless-query",
-    }
+    levels = {str(level): str(level) for level in guide.levels}
+    assert keys == levels | {"x": "cant-judge", "b": "broken-clip", "s": "senseless-query"}
     assert len(list(root.iter("Choice"))) == len(keys)
     for place in ("levels", "reasons", "guideline"):
         assert f"<!-- {place} -->" not in text
@@ -124,7 +107,8 @@ def test_a_task_shows_query_and_clip_alone():
     root = ElementTree.fromstring(label_config(guideline.current()))  # noqa: S314  (our own)
     shown = {value for item in root.iter() if (value := item.get("value", "")).startswith("$")}
     assert shown == {"$query", "$clip_html"}
-    assert task_data("a man sits", "/c.mp4", "k").keys() == {"query", "clip_html", "pair"}
+    shown = {"query": "a man sits", "clip_html": clip_html("/c.mp4"), "pair": "k"}
+    assert task_data("a man sits", "/c.mp4", "k") == shown
 
 
 # The clip
@@ -171,12 +155,6 @@ def test_a_gif_is_a_picture_and_all_else_a_video(url, tag):
     assert Tags(clip_html(url)).found[0][0] == tag
 
 
-@given(st.text(), urls, st.text())
-def test_no_text_but_the_url_gets_into_the_html(query, url, key):
-    data = task_data(query, url, key)
-    assert data == {"query": query, "clip_html": clip_html(url), "pair": key}
-
-
 # The answer
 
 
@@ -195,12 +173,7 @@ def test_no_text_but_the_url_gets_into_the_html(query, url, key):
         ([choice("other", "3")], "foreign"),
         ([choice("level", "3"), choice("other", "3")], "foreign"),
         (["3"], "foreign"),
-        ([choice("level", "5")], "bad-level"),
-        ([choice("level", "-1")], "bad-level"),
-        ([choice("level", "03")], "bad-level"),
-        ([choice("level", "³")], "bad-level"),
-        ([choice("level", "True")], "bad-level"),
-        ([choice("level", "3 ")], "bad-level"),
+        *(([choice("level", one)], "bad-level") for one in ("5", "-1", "03", "³", "True", "3 ")),
         ([choice("level", "cant-judge")], "no-reason"),
         ([choice("level", "cant-judge"), choice("reason", "tired")], "bad-reason"),
         ([choice("level", "3"), choice("reason", "broken-clip")], "both"),

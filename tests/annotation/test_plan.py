@@ -193,12 +193,8 @@ def test_judged_pairs_of_who_leaves_stay_judged():
     left = replace(left, annotators=without(left.annotators, one))
     made = plan(left)
     assert (made.assignments.groupby(PAIR).size() == [1, 1, 1, 2, 2, 2]).all()
-    assert made.state["annotators"][str(one)] == {
-        "role": "annotator",
-        "active": False,
-        "open": 0,
-        "done": 3,
-    }
+    who = made.state["annotators"][str(one)]
+    assert who == {"role": "annotator", "active": False, "open": 0, "done": 3}
 
 
 def test_who_joins_takes_nothing_away():
@@ -444,11 +440,8 @@ def check_outcomes(world, counts):
     assert {name: counts[name] for name in OUTCOMES} == {name: found[name] for name in OUTCOMES}
     assert counts["all"] == len(table)
     votes = {(row.outcome, len(row.scores)) for row in table.itertuples()}
-    assert {vote for vote in votes if vote[0] != "unjudgeable"} <= {
-        ("two", 2),
-        ("four", 4),
-        ("discarded", 4),
-    }
+    agreed = {vote for vote in votes if vote[0] != "unjudgeable"}
+    assert agreed <= {("two", 2), ("four", 4), ("discarded", 4)}
 
 
 @settings(max_examples=6)
@@ -464,16 +457,10 @@ def test_the_order_of_rows_does_not_matter(seed):
     def shuffled(frame):
         return frame.sample(frac=1, random_state=random.randrange(999))
 
-    other = replace(
-        campaign,
-        queries=shuffled(campaign.queries),
-        candidates=shuffled(campaign.candidates),
-        clips=sorted(campaign.clips, reverse=True),
-        shown=shuffled(campaign.shown),
-        judgments=shuffled(campaign.judgments),
-        open_tasks=shuffled(campaign.open_tasks),
-        annotators=campaign.annotators[::-1],
-    )
+    names = ("queries", "candidates", "shown", "judgments", "open_tasks")
+    frames = {name: shuffled(getattr(campaign, name)) for name in names}
+    clips, annotators = sorted(campaign.clips, reverse=True), campaign.annotators[::-1]
+    other = replace(campaign, **frames, clips=clips, annotators=annotators)
     first, second = plan(campaign), plan(other)
     pd.testing.assert_frame_equal(first.assignments, second.assignments)
     assert first.state == second.state

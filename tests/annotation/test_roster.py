@@ -15,17 +15,9 @@ def campaign(folder):
     roster.PUBLIC.parent.mkdir(parents=True)
 
 
-def public(text):
-    roster.PUBLIC.write_text(text)
-
-
-def private(text):
-    roster.PUBLIC.write_text("annotators:\n  1: {role: lead, active: true}\n")
-    tables.PRIVATE.write_text(text)
-
-
 def test_people_are_read_by_number_with_their_accounts():
-    public("annotators:\n  7: {role: lead, active: false}\n  2: {role: annotator, active: true}\n")
+    lead, ann = "7: {role: lead, active: false}", "2: {role: annotator, active: true}"
+    roster.PUBLIC.write_text(f"annotators:\n  {lead}\n  {ann}\n")
     tables.PRIVATE.write_text("accounts:\n  2: {email: ann@example.org}\n")
     found = roster.read_roster()
     assert found.annotators == [Annotator(2, "annotator", True), Annotator(7, "lead", False)]
@@ -33,7 +25,7 @@ def test_people_are_read_by_number_with_their_accounts():
 
 
 def test_accounts_may_be_missing_but_not_the_list_of_people():
-    public("annotators: {}\n")
+    roster.PUBLIC.write_text("annotators: {}\n")
     assert roster.read_roster() == ([], {})
     roster.PUBLIC.unlink()
     with pytest.raises(MomentRankError, match=r"annotators\.yaml: no such file"):
@@ -46,15 +38,9 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
         ("annotators:\n  1: {role: boss, active: true}\n", r"annotators\.1\.role: .*'annotator', "),
         ("annotators:\n  1: {role: lead}\n", r"annotators\.1\.active: this key is missing"),
         ("annotators:\n  1: {role: lead, active: maybe}\n", r"annotators\.1\.active: "),
-        (
-            "annotators:\n  0: {role: lead, active: true}\n",
-            r"annotators\.0: .*greater than or equal",
-        ),
+        ("annotators:\n  0: {role: lead, active: true}\n", r"annotators\.0: .*greater than"),
         ("annotators:\n  ann: {role: lead, active: true}\n", r"annotators\.ann: "),
-        (
-            "annotators:\n  1: {role: lead, active: true, email: a@b}\n",
-            r"annotators\.1\.email: unknown key",
-        ),
+        ("annotators:\n  1: {role: lead, active: true, email: a}\n", r"1\.email: unknown key"),
         ("people: {}\n", r"people: unknown key"),
         ("", r"the file: "),
         ("- 1\n", r"the file: "),
@@ -63,7 +49,7 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
     ],
 )
 def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, told):
-    public(text)
+    roster.PUBLIC.write_text(text)
     with pytest.raises(MomentRankError, match=rf"(?s)annotators\.yaml.*{told}"):
         roster.read_people()
 
@@ -75,13 +61,14 @@ def test_what_is_wrong_with_the_list_is_told_with_file_and_field(text, told):
         ("accounts:\n  1: {name: Ann}\n", r"accounts\.1\.email: this key is missing"),
         ("accounts:\n  1: {email: a@b, role: lead}\n", r"accounts\.1\.role: unknown key"),
         (
-            "accounts:\n  1: {email: Ann@b.org}\n  2: {email: ann@B.org}\n",
-            "annotators 1 and 2 have the same account",
+            "accounts:\n  1: {email: Ann@b.c}\n  2: {email: ann@B.c}\n",
+            "1 and 2 have the same account",
         ),
     ],
 )
 def test_what_is_wrong_with_the_accounts_is_told_with_file_and_field(text, told):
-    private(text)
+    roster.PUBLIC.write_text("annotators: {}\n")
+    tables.PRIVATE.write_text(text)
     with pytest.raises(MomentRankError, match=rf"annotators\.private\.yaml: .*{told}") as error:
         roster.read_roster()
     assert isinstance(error.value, CampaignError) == ("same account" in told)

@@ -38,18 +38,13 @@ def test_without_a_server_the_command_to_type_is_said(folder):
     assert stop() is False
 
 
-@pytest.mark.parametrize(
-    "name", [settings.URL, settings.TOKEN, settings.USERNAME, settings.PASSWORD]
-)
+OURS = {settings.URL: "http://127.0.0.1:1", settings.TOKEN: "t"}
+OURS |= {settings.USERNAME: "u", settings.PASSWORD: "p"}
+
+
+@pytest.mark.parametrize("name", OURS)
 def test_another_server_in_the_environment_is_not_taken_for_this_one(folder, monkeypatch, name):
-    settings.write(
-        {
-            settings.URL: "http://127.0.0.1:1",
-            settings.TOKEN: "t",
-            settings.USERNAME: "u",
-            settings.PASSWORD: "p",
-        }
-    )
+    settings.write(OURS)
     monkeypatch.setenv(name, "http://127.0.0.1:2")
     with pytest.raises(ServerError, match=f"{name} is set in the environment"):
         start(0)

@@ -229,10 +229,7 @@ def test_the_log_stays_small_and_holds_no_secret(tmp_path):
     text = "".join(f"{number} {line}" for number in range(3000)) + "x" * 200_000 + "\nthe end"
     subprocess.run(command, input=text.encode(), env=environment, check=True, timeout=60)
     written = sorted(tmp_path.iterdir())
-    assert [path.name for path in written] == [
-        "server.log",
-        *(f"server.log.{n}" for n in (1, 2, 3)),
-    ]
+    assert [path.name for path in written] == [f"server.log{end}" for end in ("", ".1", ".2", ".3")]
     assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o600}
     together = "".join(path.read_text() for path in reversed(written))
     assert len(together) < 4 * (20000 + log_writer.LINE_BYTES)

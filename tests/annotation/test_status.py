@@ -49,12 +49,8 @@ def figures():
 
 
 def test_agreement_is_of_the_first_two_levels(figures):
-    assert figures["agreement"] == {
-        "pairs_with_two": 8,
-        "exact": 0.75,
-        "within_1": 0.875,
-        "escalated": 1,
-    }
+    shares = {"exact": 0.75, "within_1": 0.875}
+    assert figures["agreement"] == {"pairs_with_two": 8, "escalated": 1, **shares}
 
 
 def test_an_extended_query_shows_its_levels_in_the_order_of_ranks(figures):
