@@ -57,14 +57,7 @@ def update(smaller: str) -> None:
     git("read-tree", "-u", "--reset", "FETCH_HEAD", folder=DEMO)
     git("checkout", "--quiet", "HEAD", "--", *KEPT, folder=DEMO)
     _make_smaller(DEMO, smaller)
-    git(
-        "commit",
-        "--quiet",
-        "--all",
-        "-m",
-        "The demo, with the code of the last commit",
-        folder=DEMO,
-    )
+    git("commit", "--quiet", "--all", "-m", "The code of the last commit", folder=DEMO)
 
 
 def _make_smaller(folder: Path, smaller: str) -> None:

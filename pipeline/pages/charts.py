@@ -26,15 +26,6 @@ FAINT, FULL = 0.08, 0.55
 ROUND, MOST_STEPS = (1, 2, 5, 10, 20), 5
 
 
-class Axis(NamedTuple):
-    """A scale on the left or right: its title, its top, and how a value is written."""
-
-    title: str
-    top: float
-    form: str
-    steps: int = 4
-
-
 class Words(NamedTuple):
     """What a chart says of itself: a name for links, a title, a description."""
 
@@ -49,7 +40,7 @@ def bars_by_level(
     """Draw shares as stacked bars, the first column lowest, and `mean` (0 to 4) as a line."""
     labels = [form.format(value) for value in table[x]]
     step = INNER / max(len(table), 1)
-    parts = [_axis(Axis("Share of pairs", 1, "{:.0%}")), _right_axis("Mean level", 4, "{:.0f}")]
+    parts = [_axis("Share of pairs", 1, "{:.0%}"), _right_axis("Mean level", 4, "{:.0f}")]
     for place, shares in enumerate(table[list(columns)].to_numpy().tolist()):
         ends = [0.0, *accumulate(shares)]
         parts += [
@@ -74,7 +65,7 @@ def _line(shares: Iterable[float], step: float) -> Markup:
 def levels_and_similarity(words: Words, table: pd.DataFrame) -> Markup:
     """Draw the level (0 to 4) of each `rank` as a bar, and its similarity as a line over them."""
     step = INNER / max(len(table), 1)
-    parts = [_axis(Axis("Level", 4, "{:.0f}")), _right_axis("Similarity", 1, "{:.2g}")]
+    parts = [_axis("Level", 4, "{:.0f}"), _right_axis("Similarity", 1, "{:.2g}")]
     for place, level in enumerate(table["level"].tolist()):
         parts.append(_bar(place, step, 0, level / 4, f"bar l{level}"))
     labels = [f"{rank:.0f}" for rank in table["rank"]]
@@ -86,7 +77,7 @@ def bars(words: Words, labels: Sequence[str], values: Sequence[float], x: str, y
     """Draw one bar for each value, with its number above where there is room."""
     top, steps = _nice(max(values, default=0))
     step = INNER / max(len(values), 1)
-    parts = [_axis(Axis(y, top, "{:,.0f}", steps))]
+    parts = [_axis(y, top, "{:,.0f}", steps)]
     for place, value in enumerate(values):
         parts.append(_bar(place, step, 0, value / top, "bar one"))
         if value and step >= 6 + 6 * len(f"{value:,.0f}"):
@@ -157,17 +148,18 @@ def _y(share: float) -> float:
     return BASE - share * DEPTH
 
 
-def _axis(axis: Axis) -> Markup:
+def _axis(title: str, top: float, form: str, steps: int = 4) -> Markup:
+    """Draw a scale on the left, with lines across; `form` says how its values are written."""
     lines = []
-    for step in range(axis.steps + 1):
-        y = _y(step / axis.steps)
-        grid = Markup('<line class="grid" x1="{}" x2="{}" y1="{:.1f}" y2="{:.1f}"/>')
-        lines.append(grid.format(LEFT, WIDTH - RIGHT, y, y))
-        label = axis.form.format(axis.top * step / axis.steps)
-        text = Markup('<text class="tick end" x="{}" y="{:.1f}">{}</text>')
-        lines.append(text.format(LEFT - 6, y + 4, label))
+    tick = Markup(
+        '<line class="grid" x1="{0}" x2="{1}" y1="{2:.1f}" y2="{2:.1f}"/>'
+        '<text class="tick end" x="{3}" y="{4:.1f}">{5}</text>'
+    )
+    for step in range(steps + 1):
+        y, label = _y(step / steps), form.format(top * step / steps)
+        lines.append(tick.format(LEFT, WIDTH - RIGHT, y, LEFT - 6, y + 4, label))
     turn = Markup('<text class="axis mid" transform="translate(13 {}) rotate(-90)">{}</text>')
-    return Markup("").join([*lines, turn.format(TOP + DEPTH / 2, axis.title)])
+    return Markup("").join([*lines, turn.format(TOP + DEPTH / 2, title)])
 
 
 def _right_axis(title: str, top: float, form: str) -> Markup:

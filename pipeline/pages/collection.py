@@ -81,10 +81,10 @@ def _tally(part: Part) -> Numbers:
     own = part.queries["query"]
     texts = {"queries": len(own), "vocabulary": len(vocabulary(own))}
     texts |= {"verbs": len(verbs.verbs(own))}
+    numbers: Numbers = {**dict.fromkeys(COUNTS), **texts}
     if not _is_judged(part):
-        return dict.fromkeys(COUNTS) | texts
-    return {
-        "queries": texts["queries"],
+        return numbers
+    return numbers | {
         "judged_queries": part.levels["query_id"].nunique(),
         "shown": len(part.shown),
         "with_level": len(part.levels),
@@ -92,17 +92,16 @@ def _tally(part: Part) -> Numbers:
         "moments": len(part.moments),
         "videos": len(part.videos),
         "hours": round(float(part.videos["duration"].sum()) / HOUR, 6),
-        **{name: texts[name] for name in ("vocabulary", "verbs")},
     }
 
 
 def _means(part: Part) -> Numbers:
-    asked = {"query_words": _mean(count_words(part.queries["query"]))}
+    numbers: Numbers = dict.fromkeys(MEANS)
+    numbers["query_words"] = _mean(count_words(part.queries["query"]))
     if not _is_judged(part):
-        return dict.fromkeys(MEANS) | asked
+        return numbers
     candidates = part.shown[part.shown["origin"] == release.CANDIDATES].groupby("query_id").size()
-    return {
-        **asked,
+    return numbers | {
         "moment_seconds": _mean(part.moments["end"] - part.moments["start"]),
         "video_seconds": _mean(part.videos["duration"]),
         "ratio": _mean(_ratio(part)),
@@ -141,8 +140,8 @@ def table_1(numbers: dict[str, Any]) -> Grid:
     head = ("Split", "Queries", "Judged", "Pairs shown", "With level", "Relevant", "Moments",
             "Videos", "Hours", "Words", "Verbs")  # fmt: skip
     rows = [
-        (SPLITS[name], *(_hours(own[key]) if key == "hours" else count(own[key]) for key in COUNTS))
-        for name, own in numbers["splits"].items()
+        (name, *(decimal(own[key], 1) if key == "hours" else count(own[key]) for key in COUNTS))
+        for name, own in zip(SPLITS.values(), numbers["splits"].values(), strict=True)
     ]
     return Grid(
         "Table 1. The collection",
@@ -170,14 +169,10 @@ def table_4(numbers: dict[str, Any]) -> Grid:
         row("Moment-to-video ratio", "ratio", 3),
         row("Candidates of a query with a level", "judged_per_query"),
         row("Relevant candidates of a query", "relevant_per_query"),
-        *(
-            (
-                f"Queries with {size} candidates shown",
-                *(percent(means[split][f"shown_{size}"]) for split in SPLITS),
-            )
-            for size in JUDGED
-        ),
     ]
+    for size in JUDGED:
+        shares = (percent(means[split][f"shown_{size}"]) for split in SPLITS)
+        rows.append((f"Queries with {size} candidates shown", *shares))
     return Grid(
         "Table 4. Means by split",
         ("Mean", *SPLITS.values()),
@@ -203,10 +198,6 @@ def lengths(numbers: dict[str, Any]) -> Grid:
         " different verbs."
     )
     return Grid("Lengths", ("Length", "Mean", "Median", "Lowest", "Highest"), rows, note)
-
-
-def _hours(value: float | None) -> Cell:
-    return decimal(value, 1)
 
 
 def _counts(numbers: Spread) -> list[Cell]:

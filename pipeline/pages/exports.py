@@ -42,15 +42,9 @@ def _grid_csv(grid: Grid) -> str:
 
 
 ESCAPED = str.maketrans(
-    {
+    {character: rf"\{character}" for character in "{}&%$#_"}
+    | {
         "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
-        "&": r"\&",
-        "%": r"\%",
-        "$": r"\$",
-        "#": r"\#",
-        "_": r"\_",
         "~": r"\textasciitilde{}",
         "^": r"\textasciicircum{}",
         "<": r"\textless{}",

@@ -15,6 +15,16 @@ from pipeline.pages.tables import Grid, count, decimal, percent
 
 LEVEL_HEADS = [f"level {level}" for level in LEVELS]
 
+HISTOGRAMS = {
+    "relevant_per_query": ("Relevant moments per query", "relevant moments", "Queries",
+        "Queries by the number of their candidates of level 1 or higher."),
+    "query_words": ("Lengths of queries", "words", "Queries",
+        "Validation and test queries by the number of their words."),
+    "moment_seconds": ("Lengths of moments", "seconds", "Moments",
+        "Moments of the pool by their length in whole seconds, rounded down."),
+}  # fmt: skip
+"""Their tables with title, names of both axes, and caption."""
+
 
 class Figure(NamedTuple):
     """A chart with its caption, its data and its numbers; `legend` where bars are of levels.
@@ -60,27 +70,7 @@ def figures(
         _min_max(agreement["min_max"]),
         _final_levels(agreement["final_levels"]),
         *_examples(examples),
-        _histogram(
-            "relevant-per-query",
-            "Relevant moments per query",
-            tables["relevant_per_query"],
-            ("relevant moments", "Queries"),
-            "Queries by the number of their candidates of level 1 or higher.",
-        ),
-        _histogram(
-            "query-words",
-            "Lengths of queries",
-            tables["query_words"],
-            ("words", "Queries"),
-            "Validation and test queries by the number of their words.",
-        ),
-        _histogram(
-            "moment-seconds",
-            "Lengths of moments",
-            tables["moment_seconds"],
-            ("seconds", "Moments"),
-            "Moments of the pool by their length in whole seconds, rounded down.",
-        ),
+        *(_histogram(name.replace("_", "-"), tables[name], words) for name, words in HISTOGRAMS.items()),
     ]
 
 
@@ -166,10 +156,8 @@ def _final_levels(rows: list[dict[str, int]]) -> Figure:
     return Figure(name, title, caption, chart, numbers, data)
 
 
-def _histogram(
-    name: str, title: str, table: pd.DataFrame, axes: tuple[str, str], caption: str
-) -> Figure:
-    x, y = axes
+def _histogram(name: str, table: pd.DataFrame, words: tuple[str, str, str, str]) -> Figure:
+    title, x, y, caption = words
     rows = list(table.itertuples(index=False, name=None))
     labels = [str(low) if high == low + 1 else f"{low}\u2013{high - 1}" for low, high, _ in rows]
     shown = [(label, count(row[2])) for label, row in zip(labels, rows, strict=True)]

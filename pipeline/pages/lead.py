@@ -154,11 +154,7 @@ def _link(clip: str | None) -> str | None:
     return None if clip is None else CLIPS + quote(clip, safe="")
 
 
-FORECAST = {
-    "open": "Open now",
-    "low": "To come, at least",
-    "high": "To come, at most",
-}
+FORECAST = {"open": "Open now", "low": "To come, at least", "high": "To come, at most"}
 FORECAST_NOTE = (
     "To come: what is open, and what disputes and second batches will add, by their shares so far"
     " (95 % intervals). Hours by the median time of a judgment, days by the pace."
@@ -168,10 +164,10 @@ FORECAST_NOTE = (
 def absent(state: Figures) -> list[Flag]:
     """Return who has tasks, and has not begun or was not seen for a week."""
     begun = [Flag(number, _idle(state, number)) for number in state.get("not_begun", [])]
-    away = state.get("not_seen", {})
+    annotators, away = state.get("annotators", {}), state.get("not_seen", {})
     return begun + [
-        Flag(number, [f"not seen for {days} days, with {_open(state, number)} pairs open"])
-        for number, days in away.items()
+        Flag(who, [f"not seen for {days} days, with {annotators[who]['open']:,} pairs open"])
+        for who, days in away.items()
     ]
 
 
@@ -179,10 +175,6 @@ def _idle(state: Figures, number: str) -> list[str]:
     refused = state["annotators"][number]["refused"]
     reasons = [f"{refused:,} answers in their project don\u2019t count"] if refused else []
     return ["has not begun", *reasons]
-
-
-def _open(state: Figures, number: str) -> str:
-    return f"{state['annotators'][number]['open']:,}"
 
 
 def format_plan_time(state: Figures) -> str:
@@ -196,13 +188,9 @@ def forecast(state: Figures) -> Grid | None:
     if plan is None:
         return None
     numbers = {"open": plan["open"], **plan["to_come"]}
+    hours, days = plan["hours"], plan["dates"]
     rows = [
-        [
-            title,
-            count(numbers[name]),
-            decimal(plan["hours"][name], 1),
-            plan["dates"][name] or UNKNOWN,
-        ]
+        [title, count(numbers[name]), decimal(hours[name], 1), days[name] or UNKNOWN]
         for name, title in FORECAST.items()
     ]
     return Grid("Forecast", ("", "Judgments", "Hours", "Done on"), rows, FORECAST_NOTE)

@@ -14,6 +14,14 @@ REASONS = {
     "clips": "Moments without a clip",
     "judgments": "Answers that are no judgments",
 }
+ROUND = {
+    "distinct_descriptions": "Descriptions",
+    "passed": "Passed",
+    "failed_names": "Name found",
+    "failed_similarity": "Not alike",
+    "failed_detail": "Details lost",
+    "without_draft": "No draft",
+}
 
 
 class Rejected(NamedTuple):
@@ -29,13 +37,11 @@ def list_rejected(sources: Sources) -> list[Rejected]:
     """Return what was rejected, by kind and reason, the most frequent first."""
     review = sources.rewrite_review
     failed = review[review["status"] == "failed"].drop_duplicates("moment_id")
-    dropped = ["dropped by a person"] * sources.metrics["rewrite"]["moments_by_status"].get(
-        "dropped", 0
-    )
+    dropped = sources.metrics["rewrite"]["moments_by_status"].get("dropped", 0)
     lists = {
         "moments": (sources.rejected_moments["reason"], "rejected_moments.csv"),
         "captions": (failed["check"].fillna("no draft"), "rewrite_review.csv"),
-        "dropped": (pd.Series(dropped, dtype="str"), "review.csv"),
+        "dropped": (pd.Series(["dropped by a person"] * dropped, dtype="str"), "review.csv"),
         "clips": (sources.failed_clips["reason"], "failed_clips.csv"),
         "judgments": (sources.rejected_judgments["reason"], "rejected_judgments.csv"),
     }
@@ -67,26 +73,12 @@ def rounds_grid(sources: Sources) -> Grid:
     rows = [
         (
             "First draft" if own["round"] == 0 else f"Repair {own['round']}",
-            count(own["distinct_descriptions"]),
-            count(own["passed"]),
-            count(own["failed_names"]),
-            count(own["failed_similarity"]),
-            count(own["failed_detail"]),
-            count(own["without_draft"]),
+            *(count(own[name]) for name in ROUND),
             percent(own["share_passed"]),
         )
         for own in sources.metrics["rewrite"]["rounds"].values()
     ]
-    head = (
-        "Round",
-        "Descriptions",
-        "Passed",
-        "Name found",
-        "Not alike",
-        "Details lost",
-        "No draft",
-        "Share passed",
-    )
+    head = ("Round", *ROUND.values(), "Share passed")
     note = "Different descriptions; one may fail several checks. What still fails takes no part."
     return Grid("Rewriting and its checks", head, rows, note)
 

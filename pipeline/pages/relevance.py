@@ -66,22 +66,6 @@ def histogram(values: pd.Series, step: int) -> pd.DataFrame:
     return pd.DataFrame({"low": low, "high": low + step, "number": number})
 
 
-def relevant_moments(levels: pd.DataFrame) -> pd.DataFrame:
-    """Return how many queries have how many relevant candidates, as `histogram`."""
-    return histogram(per_query(levels), QUERY_STEP)
-
-
-def query_words(queries: pd.DataFrame) -> pd.DataFrame:
-    """Return how many validation and test queries have how many words, as `histogram`."""
-    judged = queries.loc[queries["split"] != "train", "query"]
-    return histogram(count_words(judged), WORD_STEP)
-
-
-def moment_seconds(moments: pd.DataFrame) -> pd.DataFrame:
-    """Return how many moments of the pool last how long, as `histogram`."""
-    return histogram(moments["end"] - moments["start"], SECOND_STEP)
-
-
 def examples(levels: pd.DataFrame, queries: pd.DataFrame) -> list[Example]:
     """Return two queries, with few and with many relevant candidates, and those by rank.
 
@@ -105,15 +89,19 @@ def examples(levels: pd.DataFrame, queries: pd.DataFrame) -> list[Example]:
 
 
 def tables(sources: Sources) -> dict[str, pd.DataFrame]:
-    """Return the data of the figures of relevance and of lengths by name."""
-    levels = sources.collection.judged
+    """Return the data of the figures of relevance and of lengths by name.
+
+    Lengths are of validation and test queries, and of the moments of the pool.
+    """
+    levels, moments = sources.collection.judged, sources.moments
+    queries = sources.queries.loc[sources.queries["split"] != "train", "query"]
     candidates = levels[levels["origin"] == CANDIDATES]  # an audit goes further down
     return {
         "relevance_by_rank": by_rank(candidates),
         "relevance_by_similarity": by_similarity(levels),
-        "relevant_per_query": relevant_moments(levels),
-        "query_words": query_words(sources.queries),
-        "moment_seconds": moment_seconds(sources.moments),
+        "relevant_per_query": histogram(per_query(levels), QUERY_STEP),
+        "query_words": histogram(count_words(queries), WORD_STEP),
+        "moment_seconds": histogram(moments["end"] - moments["start"], SECOND_STEP),
     }
 
 
@@ -163,13 +151,7 @@ def _of_runs(topup: pd.DataFrame) -> pd.DataFrame:
 def extra_pairs_grid(table: pd.DataFrame) -> Grid:
     """Return it as a table."""
     rows = [
-        (
-            row["why"],
-            count(row["pairs"]),
-            count(row["with_level"]),
-            decimal(row["mean"]),
-            *(percent(row[name]) for name in EXTRA_SHARES),
-        )
-        for row in table.to_dict("records")
+        (why, count(pairs), count(with_level), decimal(mean), *map(percent, shares))
+        for why, pairs, with_level, mean, *shares in table.itertuples(index=False)
     ]
     return Grid("Judged besides the candidates", EXTRA_HEAD, rows, EXTRA_NOTE)

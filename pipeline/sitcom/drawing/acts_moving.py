@@ -15,6 +15,8 @@ DEEP = 21.0
 """How far up on the picture the doorway's ground is from where people stand."""
 OPENS, SHUTS = 0.45, 0.5
 """How many seconds the door takes."""
+BEAT = 2 * math.pi * 0.9
+"""Radians of the music's beat in a second."""
 
 
 def enter(now: Now, tableau: Tableau) -> Tableau:
@@ -34,9 +36,8 @@ def leave(now: Now, tableau: Tableau) -> Tableau:
     for name, _, _, share in _turns(now, 0.1, 0.5):
         person = now.step.before.people[name]
         poses |= _on_the_way(now, name, person, 1 - share, out=True)
-    opening = ease(now.seconds, 0.1, 0.1 + OPENS) - ease(
-        now.seconds, now.length - 0.55, now.length - 0.1
-    )
+    shut = ease(now.seconds, now.length - 0.55, now.length - 0.1)
+    opening = ease(now.seconds, 0.1, 0.1 + OPENS) - shut
     return replace(tableau, poses=poses, fixtures={**tableau.fixtures, "door": opening})
 
 
@@ -126,10 +127,6 @@ def dance(now: Now, tableau: Tableau) -> Tableau:
     return replace(tableau.pose(poses), effects=notes if now.within(0.08, 0.95) else ())
 
 
-def _beat(now: Now) -> float:
-    return now.seconds * 2 * math.pi * 0.9
-
-
 def _hop(pose: Pose, now: Now, beat: float) -> Pose:
     """Bounce and lift the feet in turn."""
     much = swell(now.share, 0.12, 0.9)
@@ -144,7 +141,7 @@ def _hop(pose: Pose, now: Now, beat: float) -> Pose:
 
 
 def _alone(now: Now, tableau: Tableau, name: str) -> dict[str, Pose]:
-    beat, much = _beat(now), swell(now.share, 0.12, 0.9)
+    beat, much = now.seconds * BEAT, swell(now.share, 0.12, 0.9)
     pose = tableau.poses[name]
     turned = pose.facing * (1 if math.sin(beat / 4) >= 0 else -1)
     pose = replace(pose, x=pose.x + 5 * math.sin(beat / 2) * much, facing=turned)
@@ -156,7 +153,7 @@ def _alone(now: Now, tableau: Tableau, name: str) -> dict[str, Pose]:
 
 def _hand_in_hand(now: Now, tableau: Tableau) -> dict[str, Pose]:
     first, second = now.cue.who
-    much, beat = swell(now.share, 0.15, 0.85), _beat(now)
+    much, beat = swell(now.share, 0.15, 0.85), now.seconds * BEAT
     sway = 7 * math.sin(beat / 2) * much
     middle = (tableau.poses[first].x + tableau.poses[second].x) / 2 + sway
     poses = {}

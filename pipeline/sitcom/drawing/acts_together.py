@@ -14,23 +14,21 @@ HUGGED = 19.0
 def hug(now: Now, tableau: Tableau) -> Tableau:
     """They step up to each other, put their arms round each other, and part."""
     close = now.between(0.0, 0.24) * (1 - now.between(0.8, 1.0))
-    poses = {}
+    one, two = now.cue.who
+    apart, poses = tableau.poses[one].x - tableau.poses[two].x, {}
     for name in now.cue.who:
         pose = tableau.poses[name]
-        other = next(tableau.poses[n] for n in now.cue.who if n != name)
-        gap = abs(other.x - pose.x) - HUGGED
+        gap = abs(apart) - HUGGED
         near = walk(pose, pose.x, pose.x + pose.facing * gap / 2, close, turn=False)
         rock = 0.05 * math.sin(now.seconds * 3.1) * close
-        poses[name] = replace(
-            near, mood="smile", lean=0.1 * close + rock * pose.facing, blink=close == 1
-        )
+        lean = 0.1 * close + rock * pose.facing
+        poses[name] = replace(near, mood="smile", lean=lean, blink=close == 1)
     held = swell(now.share, 0.34, 0.72)
-    return tableau.pose({name: _embrace(poses, name, held) for name in poses})
+    hugged = {a: _embrace(poses[a], poses[b], held) for a, b in ((one, two), (two, one))}
+    return tableau.pose(hugged)
 
 
-def _embrace(poses: dict[str, Pose], name: str, held: float) -> Pose:
-    pose = poses[name]
-    other = next(poses[n] for n in poses if n != name)
+def _embrace(pose: Pose, other: Pose, held: float) -> Pose:
     pose = hand(pose, other.reach(-7.5, -9), held)
     return hand(pose, other.reach(-6, -17), held, near=False)
 

@@ -11,19 +11,6 @@ MUSIC: Rgb = (92, 52, 140)
 ANGER: Rgb = (206, 40, 40)
 
 
-def paint_effect(brush: Brush, effect: Effect) -> None:
-    """Paint one sign."""
-    match effect.kind:
-        case "sound":
-            _sound(brush, effect)
-        case "music":
-            _music(brush, effect)
-        case "anger":
-            _anger(brush, effect)
-        case "stream":
-            _stream(brush, effect)
-
-
 def _sound(brush: Brush, effect: Effect) -> None:
     middle = 0 if effect.facing > 0 else 180
     for ring in range(3):
@@ -49,3 +36,6 @@ def _anger(brush: Brush, effect: Effect) -> None:
 def _stream(brush: Brush, effect: Effect) -> None:
     x, y = effect.at
     brush.line([(x, y), (x + 0.8, effect.phase + 3)], 1.9, DRINKS[effect.drink])
+
+
+EFFECTS = {"sound": _sound, "music": _music, "anger": _anger, "stream": _stream}

@@ -10,7 +10,7 @@ from PIL import Image
 
 from pipeline.sitcom.drawing import acts_alone, acts_moving, acts_together
 from pipeline.sitcom.drawing.brush import OVERSAMPLE, STAGE_HEIGHT, Brush, rgb
-from pipeline.sitcom.drawing.effects import paint_effect
+from pipeline.sitcom.drawing.effects import EFFECTS
 from pipeline.sitcom.drawing.furniture import DOOR_FOOT, DOOR_HALF, DOOR_TOP, FIXTURES
 from pipeline.sitcom.drawing.people import paint_body, paint_near_arm, paint_shadow
 from pipeline.sitcom.drawing.places import paint_place
@@ -88,7 +88,7 @@ class Painter:
         self._people(brush, {n: p for n, p in before.items() if n not in tableau.actors})
         self._people(brush, {n: p for n, p in before.items() if n in tableau.actors})
         for effect in tableau.effects:
-            paint_effect(brush, effect)
+            EFFECTS[effect.kind](brush, effect)
         return image
 
     def _paint_furniture(self, fixtures: Mapping[str, float]) -> Image.Image:

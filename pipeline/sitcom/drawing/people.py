@@ -5,6 +5,7 @@ trousers) as they do on any poster; no two of the cast share hair and clothes.
 """
 
 import math
+from functools import partial
 
 from pipeline.sitcom.drawing import faces
 from pipeline.sitcom.drawing.brush import Brush, Point, Rgb, rgb, shade
@@ -63,24 +64,18 @@ def bend(start: Point, end: Point, upper: float, lower: float, turn: int) -> tup
 def _arm(brush: Brush, pose: Pose, look: Character, *, near: bool) -> None:
     width = SHOULDERS[look.gender] * look.build
     start = pose.ahead(pose.shoulder, (-0.62 if near else 0.62) * width, -3.0)
-    goal = pose.hands[near] or _hanging(pose, start)
+    goal = pose.hands[near] or pose.ahead(start, 2 + 9 * pose.sit, -27 + 7 * pose.sit)
     bone = ARM / 2 * pose.scale
     behind = goal[1] < start[1] and (goal[0] - start[0]) * pose.facing < 0
     elbow, wrist = bend(start, goal, bone, bone, -pose.facing if behind else pose.facing)
-    colour, skin = rgb(look.top), rgb(look.skin)
+    colour, skin = shade(rgb(look.top), 0.93 if near else FAR), rgb(look.skin)
     if not near:
-        colour, skin = shade(colour, FAR), shade(skin, 0.92)
-    else:
-        colour = shade(colour, 0.93)
+        skin = shade(skin, 0.92)
     thick = 6.2 * pose.scale * math.sqrt(look.build)
     sleeve = skin if look.outfit == "dress" else colour
     brush.limb([elbow, wrist], thick * 0.82, sleeve)
     brush.limb([start, elbow], thick, colour)
     brush.disc(wrist, 3.1 * pose.scale, skin)
-
-
-def _hanging(pose: Pose, start: Point) -> Point:
-    return pose.ahead(start, 2 + 9 * pose.sit, -27 + 7 * pose.sit)
 
 
 def _leg(brush: Brush, pose: Pose, look: Character, *, near: bool) -> None:
@@ -91,10 +86,8 @@ def _leg(brush: Brush, pose: Pose, look: Character, *, near: bool) -> None:
     bone = (LEG - 3.2) / 2 * pose.scale
     knee, ankle = bend(start, ankle, bone, bone, -pose.facing)
     bare = look.outfit in {"dress", "skirt"}
-    colour = rgb(look.skin if bare else look.bottom)
-    cover = rgb(look.bottom)
-    if not near:
-        colour, cover = shade(colour, FAR), shade(cover, FAR)
+    cover = shade(rgb(look.bottom), 1 if near else FAR)
+    colour = shade(rgb(look.skin), 1 if near else FAR) if bare else cover
     width = (5.4 if bare else 7.6) * pose.scale * math.sqrt(look.build)
     brush.limb([start, knee, ankle], width, colour)
     if bare:
@@ -136,34 +129,23 @@ def _lower(brush: Brush, pose: Pose, look: Character, hips: float) -> None:
         ]  # fmt: skip
         brush.poly(points, shade(colour, 0.96))
     else:
-        brush.limb(
-            [pose.ahead(low, -hips + 4, -2), pose.ahead(low, hips - 4, -2)],
-            8 * pose.scale,
-            rgb(look.bottom),
-        )
+        ends = [pose.ahead(low, -hips + 4, -2), pose.ahead(low, hips - 4, -2)]
+        brush.limb(ends, 8 * pose.scale, rgb(look.bottom))
 
 
 def _details(brush: Brush, pose: Pose, look: Character, outline: list[Point]) -> None:
-    top, low = pose.shoulder, pose.hips
-    if look.outfit == "suit":
-        brush.poly(
-            [pose.ahead(top, 1, 0), pose.ahead(top, 8, 0), pose.ahead(low, 3, 12)], (240, 240, 240)
-        )
-        brush.line([pose.ahead(top, 4.5, 0), pose.ahead(low, 3.5, 13)], 2, (190, 40, 50))
-    if look.outfit == "coat":
-        brush.line([pose.ahead(top, 3, 0), pose.ahead(low, 3, -18)], 1, shade(rgb(look.top), 0.75))
-        brush.line(
-            [pose.ahead(top, -1, 0), pose.ahead(low, 2, 16), pose.ahead(top, 7, 0)],
-            1.3,
-            (70, 130, 180),
-        )
-    if look.outfit == "overalls":
-        bib = [pose.ahead(top, -2, -11), pose.ahead(top, 8, -11), outline[5], outline[6]]
-        brush.poly(bib, rgb(look.bottom))
-        brush.line([pose.ahead(top, -2, -11), pose.ahead(top, -4, 0)], 2.2, rgb(look.bottom))
-        brush.line([pose.ahead(top, 7, -11), pose.ahead(top, 5, 0)], 2.2, rgb(look.bottom))
+    top, low = partial(pose.ahead, pose.shoulder), partial(pose.ahead, pose.hips)
+    match look.outfit:
+        case "suit":
+            brush.poly([top(1, 0), top(8, 0), low(3, 12)], (240, 240, 240))
+            brush.line([top(4.5, 0), low(3.5, 13)], 2, (190, 40, 50))
+        case "coat":
+            brush.line([top(3, 0), low(3, -18)], 1, shade(rgb(look.top), 0.75))
+            brush.line([top(-1, 0), low(2, 16), top(7, 0)], 1.3, (70, 130, 180))
+        case "overalls":
+            colour = rgb(look.bottom)
+            brush.poly([top(-2, -11), top(8, -11), *outline[5:7]], colour)
+            brush.line([top(-2, -11), top(-4, 0)], 2.2, colour)
+            brush.line([top(7, -11), top(5, 0)], 2.2, colour)
     if "apron" in look.wears:
-        brush.poly(
-            [pose.ahead(top, x, -9) for x in (0, 8)] + [pose.ahead(low, x, -10) for x in (9, -2)],
-            (246, 240, 226),
-        )
+        brush.poly([top(0, -9), top(8, -9), low(9, -10), low(-2, -10)], (246, 240, 226))

@@ -23,11 +23,8 @@ def paint_place(place: Place, size: tuple[int, int]) -> Image.Image:
     PATTERNS[place.pattern](brush, wall)
     _floor(brush, floor, boards=place.pattern in {"stripes", "bricks"})
     if place.pattern == "skyline":
-        house, colours = (
-            brush.moved(place.door),
-            {"wall": shade(floor, 0.9), "roof": shade(floor, 0.7)},
-        )
-        paint(house, SHAPES["furniture"]["stairhouse"], **colours)
+        house = SHAPES["furniture"]["stairhouse"]
+        paint(brush.moved(place.door), house, wall=shade(floor, 0.9), roof=shade(floor, 0.7))
     for decor, across in place.decor.items():
         for x in across:
             paint(brush.moved(x), SHAPES["decor"][decor])
