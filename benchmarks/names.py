@@ -11,6 +11,7 @@ are those of the current folder.
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.script import parse_arguments, time_call
 from pipeline.core.params import load
@@ -24,12 +25,10 @@ from pipeline.tagger import measure
 Find = Callable[[Sequence[str]], list[list[Span]]]
 
 
-class By:
+class By(NamedTuple):
     """A finder that calls a function."""
 
-    def __init__(self, find: Find) -> None:
-        """Find by `find`."""
-        self.find = find
+    find: Find
 
 
 def read(line: str) -> Example:

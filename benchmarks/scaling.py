@@ -43,14 +43,11 @@ opens closes carries drops reads holds finds hides red old small broken heavy on
 before kitchen garden office street bar
 """
 WORDS = TEXT.split()
-STAGE = r"""
-import atexit, re, runpy, sys
-module, peak = sys.argv[1:]
-def note():
-    line = re.search(r"VmHWM:\s+(\d+)", open("/proc/self/status").read())
-    open(peak, "w").write(line[1])
-atexit.register(note)
-sys.argv = [module]
+STAGE = """
+import atexit, runpy, sys
+from benchmarks.script import peak_mb
+module = sys.argv.pop(1)
+atexit.register(lambda: open("peak", "w").write(str(peak_mb())))
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 
@@ -86,13 +83,13 @@ def run_stage(module: str) -> Cost:
     environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
     began = time.perf_counter()
     # The child reports its own peak: what the system reports of a child includes the parent's.
-    child = subprocess.Popen([sys.executable, "-c", STAGE, module, "peak"], env=environment)
+    child = subprocess.Popen([sys.executable, "-c", STAGE, module], env=environment)
     _, status, used = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     if child.returncode:
         raise SystemExit(f"{module} ended with {child.returncode}")
     wall = time.perf_counter() - began
-    peak = int(Path("peak").read_text(encoding="utf-8")) / 1024
+    peak = float(Path("peak").read_text(encoding="utf-8"))
     return Cost(wall, used.ru_utime + used.ru_stime, peak)
 
 

@@ -8,10 +8,9 @@ definition in tests/momentrank/oracle.py, which must give the same values; the s
 command, from files to numbers; and time and memory for `--times` as many queries.
 """
 
-import importlib.util
+import importlib
 import json
 import random
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -20,14 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.script import parse_arguments, time_call
+from benchmarks.script import parse_arguments, peak_mb, time_call
 from momentrank import conventions, segments
 from momentrank.functions import calc_aggregate
 from momentrank.segments import Segments
 
 RESULTS, VIDEOS, DEPTH = 100, 21_793, (20, 40)
 SEED = 2024
-GB = 2**30
 
 Listed = dict[str, list[tuple[Any, ...]]]
 
@@ -88,12 +86,8 @@ def write(folder: Path, qrels: Listed, run: Listed) -> tuple[Path, Path]:
 
 def by_definition(qrels: Listed, run: Listed) -> dict[str, float]:
     """Score by the oracle."""
-    path = Path("tests/momentrank/oracle.py")
-    spec = importlib.util.spec_from_file_location("oracle", path)
-    if spec is None or spec.loader is None:
-        raise SystemExit(f"{path} is missing: run this in the repository")
-    oracle = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(oracle)
+    sys.path.insert(0, "tests/momentrank")
+    oracle = importlib.import_module("oracle")
     judged = {query: [oracle.Judged(*row) for row in rows] for query, rows in qrels.items()}
     results = {query: [oracle.Result(*row) for row in rows] for query, rows in run.items()}
     return {
@@ -129,13 +123,12 @@ def main() -> None:
         command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths)]
         whole, _ = time_call(lambda: subprocess.run(command, check=True, capture_output=True), 5)
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s (goal 1)")
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    before = peak_mb() / 1024
     large = repeat(ours[0], options.times), repeat(ours[1], options.times)
     much, _ = time_call(lambda: calc_aggregate(measures, *large))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     linear = much / fast / options.times
     print(f"{options.times} times the queries: {much:.1f} s, {linear:.2f} times linear,")
-    print(f"at most {peak / GB:.1f} GB, of which {before / GB:.1f} GB before (goal 4)")
+    print(f"at most {peak_mb() / 1024:.1f} GB, of which {before:.1f} GB before (goal 4)")
 
 
 if __name__ == "__main__":

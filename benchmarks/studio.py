@@ -1,7 +1,6 @@
 """Push compared with the bare import, and pull with bare paging, on a real Label Studio."""
 
 import tempfile
-import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager
@@ -24,6 +23,7 @@ from annotation.local_server.layout import PROGRAM, ServerError
 from annotation.push import push
 from annotation.simulation.accounts import Visitor
 from annotation.tasks.tasks import TaskData, keys_by_annotator
+from benchmarks.script import time_call
 from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -69,11 +69,10 @@ def connection(lead: LabelStudio) -> Connection:
     tables.JUDGMENT_HISTORY.write(tables.JUDGMENT_HISTORY.empty())
     numbers = range(1, PEOPLE + 1)
     people = [Annotator(number, "annotator", active=True) for number in numbers]
+    emails = {number: f"annotator{number}@example.org" for number in numbers}
     accounts = {
-        number: Account(
-            email=f"annotator{number}@example.org", name=None, password=uuid.uuid4().hex
-        )
-        for number in numbers
+        number: Account(email=email, name=None, password=uuid.uuid4().hex)
+        for number, email in emails.items()
     }
     return Connection(opened, lead, Signer(opened.id, "0" * 64), Roster(people, accounts))
 
@@ -106,28 +105,22 @@ def bare_import(lead: LabelStudio, tasks: int) -> float:
     """Return the seconds of just importing tasks of the same number and size."""
     project = lead.create({"title": "bare", "label_config": page.label_config(guideline.current())})
     data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
-    start = time.perf_counter()
-    for begin in range(0, tasks, BARE_BATCH):
-        lead.add(project, data[begin : begin + BARE_BATCH])
-    return time.perf_counter() - start
+    parts = (data[begin : begin + BARE_BATCH] for begin in range(0, tasks, BARE_BATCH))
+    return time_call(lambda: [lead.add(project, part) for part in parts])[0]
 
 
 def whole_push(lead: LabelStudio, params: Params, tasks: int) -> float:
     """Return the seconds of a first push: projects, pairs, and tasks with signed keys."""
     campaign, pairs = connection(lead), make_pairs(tasks)
-    start = time.perf_counter()
-    push(campaign, pairs, params, beside_others=True)
-    return time.perf_counter() - start
+    return time_call(lambda: push(campaign, pairs, params, beside_others=True))[0]
 
 
 def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     """Return a campaign in which all tasks are answered."""
     campaign, pairs = connection(lead), make_pairs(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
-    own, shown = (
-        projects.find_projects(lead, campaign.campaign),
-        TaskData(pairs, params.clips.url, BARE_BATCH),
-    )
+    own = projects.find_projects(lead, campaign.campaign)
+    shown = TaskData(pairs, params.clips.url, BARE_BATCH)
     for number, keys in keys_by_annotator(pairs, campaign.campaign.guideline).items():
         account = campaign.roster.accounts[number]
         Visitor(lead.url, lead.invite_path(), account).close()
@@ -138,46 +131,47 @@ def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     return campaign
 
 
+@contextmanager
+def _api() -> Iterator[httpx.Client]:
+    """Yield a client with nothing between it and the server."""
+    endpoint = _endpoint()
+    headers = {"Authorization": f"Token {endpoint.token}"}
+    with httpx.Client(base_url=endpoint.url, headers=headers, timeout=600) as http:
+        yield http
+
+
 def _import_answers(project: int, data: Sequence[Mapping[str, str]], user: int) -> None:
     """Import tasks together with their answers, which is much faster than answering them."""
-    endpoint = _endpoint()
     answers = [
         {"result": page.result_of(level), "completed_by": user, "lead_time": 4.0}
         for level in range(5)
     ]
     tasks = [{"data": one, "annotations": [answers[at % 5]]} for at, one in enumerate(data)]
-    httpx.post(
-        f"{endpoint.url}/api/projects/{project}/import",
-        json=tasks,
-        headers={"Authorization": f"Token {endpoint.token}"},
-        timeout=600,
-    ).raise_for_status()
+    with _api() as http:
+        http.post(f"/api/projects/{project}/import", json=tasks).raise_for_status()
 
 
 def bare_paging(lead: LabelStudio, campaign: Connection) -> float:
     """Return the seconds of just reading all pages of tasks with all fields."""
-    endpoint = _endpoint()
     own = projects.find_projects(lead, campaign.campaign)
-    start = time.perf_counter()
-    with httpx.Client(headers={"Authorization": f"Token {endpoint.token}"}, timeout=600) as http:
-        for project in own.values():
-            page_number, total = 0, 1
-            while page_number * PAGE < total:
-                page_number += 1
-                asked: dict[str, str | int] = {"project": project.id, "fields": "all"}
-                answer = http.get(
-                    f"{endpoint.url}/api/tasks/",
-                    params={**asked, "page_size": PAGE, "page": page_number},
-                )
-                total = answer.raise_for_status().json()["total"]
-    return time.perf_counter() - start
+
+    def read_all() -> None:
+        with _api() as http:
+            for project in own.values():
+                page_number, total = 0, 1
+                while page_number * PAGE < total:
+                    page_number += 1
+                    asked = {"project": project.id, "page_size": PAGE, "page": page_number}
+                    answer = http.get("/api/tasks/", params={**asked, "fields": "all"})
+                    total = answer.raise_for_status().json()["total"]
+
+    return time_call(read_all)[0]
 
 
 def whole_pull(campaign: Connection, tasks: int, *, full: bool) -> float:
     """Return the seconds of a whole pull, which must accept all answers."""
-    start = time.perf_counter()
-    pull.pull(campaign, full=full, trust=trust_all)  # they were imported, for speed
-    seconds = time.perf_counter() - start
+    # They were imported, for speed: their times can't be theirs.
+    seconds, _ = time_call(lambda: pull.pull(campaign, full=full, trust=trust_all))
     judgments, answers = len(tables.JUDGMENTS.read()), tasks - PEOPLE  # one each waits
     if judgments != answers:
         raise CampaignError(f"{judgments} of {answers} answers became judgments")

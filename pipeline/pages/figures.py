@@ -70,7 +70,7 @@ def figures(
         _min_max(agreement["min_max"]),
         _final_levels(agreement["final_levels"]),
         *_examples(examples),
-        *(_histogram(name.replace("_", "-"), tables[name], words) for name, words in HISTOGRAMS.items()),
+        *(_histogram(name, tables[name], words) for name, words in HISTOGRAMS.items()),
     ]
 
 
@@ -157,7 +157,7 @@ def _final_levels(rows: list[dict[str, int]]) -> Figure:
 
 
 def _histogram(name: str, table: pd.DataFrame, words: tuple[str, str, str, str]) -> Figure:
-    title, x, y, caption = words
+    name, (title, x, y, caption) = name.replace("_", "-"), words
     rows = list(table.itertuples(index=False, name=None))
     labels = [str(low) if high == low + 1 else f"{low}\u2013{high - 1}" for low, high, _ in rows]
     shown = [(label, count(row[2])) for label, row in zip(labels, rows, strict=True)]

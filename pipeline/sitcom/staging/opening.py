@@ -19,7 +19,8 @@ def opening(script: Screenplay, place: Place, names: list[str], random: Random) 
     world = World({}, (None, None), None, frozenset())
     for number, name in enumerate(names):
         outside = number >= PRESENT and random.random() < OUTSIDE
-        person = _outside(place) if outside else _present(place, world, random)
+        absent = Person(place.door, facing_from(place.door), "outside")
+        person = absent if outside else _present(place, world, random)
         holds = _perhaps(HOLDING, _objects(script, "hand"), random)
         world = world.change({name: replace(person, holds=holds)})
     laid = _objects(script, "table")
@@ -27,10 +28,6 @@ def opening(script: Screenplay, place: Place, names: list[str], random: Random) 
     pot = _perhaps(POT, _objects(script, "pot"), random)
     ajar = frozenset(thing for thing in place.fixtures if random.random() < AJAR)
     return replace(world, table=(left, right), pot=pot, ajar=ajar)
-
-
-def _outside(place: Place) -> Person:
-    return Person(place.door, facing_from(place.door), "outside")
 
 
 def _present(place: Place, world: World, random: Random) -> Person:
