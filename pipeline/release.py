@@ -26,10 +26,9 @@ from pipeline.core.params import Params, load
 from pipeline.distribution import settings
 from pipeline.distribution.card import card
 from pipeline.distribution.croissant import croissant
-from pipeline.distribution.facts import Facts, collect_facts
+from pipeline.distribution.facts import Facts, collect_facts, meanings
 from pipeline.distribution.files import ReleaseFiles
 from pipeline.distribution.judged import build_judgment_files
-from pipeline.distribution.levels import meanings
 from pipeline.distribution.manifest import manifest, progress
 from pipeline.distribution.mteb import build_mteb_files
 from pipeline.distribution.scan import refuse_people

@@ -28,6 +28,9 @@ class Step(NamedTuple):
         return self.what if self.command is None else f"{self.what}: {self.command}"
 
 
+MAKE_CANDIDATES = Step("make the candidates and their clips", "dvc repro")
+
+
 class Situation(NamedTuple):
     """Where a campaign is.
 
@@ -49,11 +52,12 @@ class Situation(NamedTuple):
 def next_steps(now: Situation) -> list[Step]:
     """Return what is to be done, the next step first."""
     if now.campaign is None:
-        return [_begin(now)]
+        opening = Step("open the campaign", "python -m annotation.campaign open --name NAME")
+        return [opening if now.candidates else MAKE_CANDIDATES]
     if now.campaign.closed:
         return [_finish(now)]
     if not now.candidates:
-        return [_make_candidates()]
+        return [MAKE_CANDIDATES]
     if not now.state.get("queries"):
         return [Step("plan who judges what", "dvc repro")]
     return list(_run(now))
@@ -79,16 +83,6 @@ def is_released(campaign: Campaign, path: Path = MANIFEST) -> bool:
     """Return whether this campaign was released as it is now."""
     manifest = files.read_json(path) if path.is_file() else None
     return isinstance(manifest, dict) and manifest.get("campaign") == campaign.model_dump()
-
-
-def _make_candidates() -> Step:
-    return Step("make the candidates and their clips", "dvc repro")
-
-
-def _begin(now: Situation) -> Step:
-    if not now.candidates:
-        return _make_candidates()
-    return Step("open the campaign", "python -m annotation.campaign open --name NAME")
 
 
 def _finish(now: Situation) -> Step:

@@ -3,17 +3,15 @@
 The training sets are another stage's and may be missing: they stand in the card alone.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
-from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution.card import ABOUT
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.manifest import warnings
-from pipeline.distribution.mteb import CORPUS_FILE
+from pipeline.distribution.mteb import SCHEMAS
 
 CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
 FORMATS = {
@@ -23,44 +21,19 @@ FORMATS = {
     ".qrels": "text/plain",
     ".parquet": "application/x-parquet",
 }
-TEXT, INTEGER, FLOAT = "sc:Text", "sc:Integer", "sc:Float"
-RECORDS: dict[str, dict[str, str]] = {
-    "raw_annotation.csv": {"pair_id": INTEGER, "worker": INTEGER, "relevance": INTEGER},
-    "cant_judge.csv": {"pair_id": INTEGER, "worker": INTEGER, "reason": TEXT},
-    "pairs.csv": {
-        "pair_id": INTEGER,
-        "query_id": TEXT,
-        "video_name": TEXT,
-        "start": FLOAT,
-        "end": FLOAT,
-    },
+_CSV = {
+    "raw_annotation.csv": "pair_id:Integer worker:Integer relevance:Integer",
+    "cant_judge.csv": "pair_id:Integer worker:Integer reason:Text",
+    "pairs.csv": "pair_id:Integer query_id:Text video_name:Text start:Float end:Float",
     # A pair without a level has none, which only a float can say.
-    "consensus.csv": {
-        "pair_id": INTEGER,
-        "level": FLOAT,
-        "mean": FLOAT,
-        "outcome": TEXT,
-        "origin": TEXT,
-    },
-    CORPUS_FILE: {
-        "_id": TEXT,
-        "title": TEXT,
-        "text": TEXT,
-        "start": FLOAT,
-        "end": FLOAT,
-        "duration": FLOAT,
-    },
-    **{f"queries/{split}.parquet": {"_id": TEXT, "text": TEXT} for split in JUDGED_SPLITS},
-    **{
-        f"qrels/{split}.parquet": {"query-id": TEXT, "corpus-id": TEXT, "score": INTEGER}
-        for split in JUDGED_SPLITS
-    },
-    **{
-        f"top_ranked/{split}.parquet": {"query-id": TEXT, "corpus-ids": f"{TEXT}[]"}
-        for split in JUDGED_SPLITS
-    },
+    "consensus.csv": "pair_id:Integer level:Float mean:Float outcome:Text origin:Text",
 }
-"""The columns of each file that records are made of; `[]` marks lists."""
+_PARQUET = {"string": "Text", "int64": "Integer", "double": "Float", "list<item: string>": "Text[]"}
+RECORDS: dict[str, dict[str, str]] = {
+    **{path: dict(one.split(":") for one in columns.split()) for path, columns in _CSV.items()},
+    **{path: {c.name: _PARQUET[str(c.type)] for c in schema} for path, schema in SCHEMAS.items()},
+}
+"""The columns of each file that records are made of, with schema.org's types; `[]` marks lists."""
 
 TOPICS = {
     "dataCollection": ["Corpus"],
@@ -97,38 +70,35 @@ def croissant(
 ) -> ReleaseFile:
     """Return the description of all the files given."""
     release = params.release
-    about = " ".join([*warnings(collection, facts), *ABOUT.split()])
     document = {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "name": facts.name,
-        "description": about,
+        "description": " ".join([*warnings(collection, facts), *ABOUT.split()]),
         "conformsTo": CONFORMS_TO,
         "license": release.license,
         "url": release.url,
         "citeAs": release.citation or f"{facts.name}, version {release.version}",
         "version": release.version,
         "datePublished": collection.date,
-        **{f"rai:{term}": _topics(facts, topics) for term, topics in TOPICS.items()},
+        **{
+            f"rai:{term}": " ".join(facts.said[topic] for topic in topics)
+            for term, topics in TOPICS.items()
+        },
         "distribution": [_file(path, part) for path, part in sorted(parts.items())],
         "recordSet": [_record_set(path, columns) for path, columns in RECORDS.items()],
     }
     return json_object({name: value for name, value in document.items() if value is not None})
 
 
-def _topics(facts: Facts, topics: Sequence[str]) -> str:
-    return " ".join(facts.said[topic] for topic in topics)
-
-
 def _file(path: str, part: ReleaseFile) -> dict[str, Any]:
-    suffix = path[path.rindex(".") :]
     return {
         "@type": "cr:FileObject",
         "@id": path,
         "name": path,
         "contentUrl": path,
         "contentSize": f"{len(part.data)} B",
-        "encodingFormat": FORMATS[suffix],
+        "encodingFormat": FORMATS[path[path.rindex(".") :]],
         "sha256": part.sha256,
     }
 
@@ -149,7 +119,7 @@ def _field(record_set: str, path: str, column: str, kind: str) -> dict[str, Any]
         "@type": "cr:Field",
         "@id": f"{record_set}/{column}",
         "name": f"{record_set}/{column}",
-        "dataType": kind.removesuffix("[]"),
+        "dataType": f"sc:{kind.removesuffix('[]')}",
         **repeated,
         "source": {"fileObject": {"@id": path}, "extract": {"column": column}},
     }

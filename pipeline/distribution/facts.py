@@ -5,15 +5,19 @@ says the same.
 """
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from pipeline.campaign import guideline
+from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import Collection, ReleaseError
-from pipeline.core import tables
+from pipeline.core import files, tables
 from pipeline.core.captions import min_similarity
 from pipeline.core.params import Params
 from pipeline.language import detection
 
 MOST = 0.5
+GUIDELINE = Path("annotation") / guideline.NAME
 UNNAMED = "Unnamed collection"
 ASKED_FOR = ("name", "license", "citation", "url", "corpus")
 SAMPLE = f"{tables.WORK}/sample/"
@@ -74,15 +78,15 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
         "Captions and queries": _captions(params),
         "Encoder": f"{_encoder(params)} chose which moments people judged, by the similarity of"
         " query and caption.",
-        "Annotators": _annotators(collection),
+        "Annotators": f"{collection.votes['worker'].nunique():,} people judged, two of them each"
+        " pair, and four where the two lay apart.",
         "Agreement": _agreement(agreement),
         "Known bias": _bias(params),
         "What systems may read": NO_CAPTIONS,
     }
     shown = f"{name} (rehearsal)" if collection.rehearsal else name
-    return Facts(
-        shown, choose_language(collection.frozen["query"], params), said, agreement, missing
-    )
+    language = choose_language(collection.frozen["query"], params)
+    return Facts(shown, language, said, agreement, missing)
 
 
 def choose_language(queries: Iterable[str], params: Params) -> str:
@@ -101,6 +105,25 @@ def choose_language(queries: Iterable[str], params: Params) -> str:
             " set it to null; if the detection is wrong, set ingest.language"
         )
     return said
+
+
+def meanings(campaign: Campaign | None, path: Path = GUIDELINE) -> dict[str, Any]:
+    """Return `guideline` (its version) and `levels`: name and meaning by number, as text.
+
+    Raises:
+        FileError: the guideline is missing.
+        GuidelineError: its head is missing or wrong.
+        ReleaseError: people judged by another version.
+    """
+    with files.open_source(path) as stream:
+        head = guideline.split_guideline(stream.read().decode("utf-8", errors="replace")).head
+    if campaign is not None and campaign.guideline != head.version:
+        raise ReleaseError(
+            f"{path}: is version {head.version}, but people judged by {campaign.guideline}, and the"
+            " levels' meanings are released: get that version of the file from git"
+        )
+    levels = {str(number): level.model_dump() for number, level in sorted(head.levels.items())}
+    return {"guideline": head.version, "levels": levels}
 
 
 def name_corpus(params: Params) -> str | None:
@@ -136,24 +159,16 @@ def _encoder(params: Params) -> str:
     return f"The sentence encoder {name} ({own.pooling} pooling{revision})"
 
 
-def _annotators(collection: Collection) -> str:
-    people = collection.votes["worker"].nunique()
-    return f"{people:,} people judged, two of them each pair, and four where the two lay apart."
-
-
 def _agreement(figures: Mapping[str, Any]) -> str:
     if figures["alpha"] is None or figures["kappa"] is None:
         return "Not defined yet: too little was judged twice."
+    quadratic = figures["kappa_quadratic"]
+    weighted = "not defined" if quadratic is None else f"{quadratic:.3f}"
     return (
         f"Over the first two votes of {figures['pairs']:,} pairs: Krippendorff's ordinal alpha"
-        f" {figures['alpha']:.3f}, Cohen's kappa {figures['kappa']:.3f} ({_quadratic(figures)} with"
+        f" {figures['alpha']:.3f}, Cohen's kappa {figures['kappa']:.3f} ({weighted} with"
         f" quadratic weights), {figures['within_1']:.1%} at most one level apart."
     )
-
-
-def _quadratic(figures: Mapping[str, Any]) -> str:
-    value = figures["kappa_quadratic"]
-    return "not defined" if value is None else f"{value:.3f}"
 
 
 def _bias(params: Params) -> str:

@@ -26,14 +26,19 @@ class Judged(NamedTuple):
 
     @property
     def moments(self) -> pd.DataFrame:
-        """Each moment once, with its `length` in seconds."""
+        """Each moment once, with its `length` in seconds and as a `share` of its video."""
         moments = self.pairs.drop_duplicates("moment_id")
-        return moments.assign(length=moments["end"] - moments["start"])
+        length = moments["end"] - moments["start"]
+        return moments.assign(length=length, share=length / moments["duration"])
 
     @property
-    def sizes(self) -> pd.Series:
-        """How many judged candidates each query has."""
-        return per_query(self.pairs, 0)
+    def videos(self) -> pd.DataFrame:
+        """The first pair of each video."""
+        return self.pairs.drop_duplicates("video_id")
+
+    def sizes(self, lowest: int = 0) -> pd.Series:
+        """Return how many candidates of level `lowest` or higher each query has."""
+        return per_query(self.pairs, lowest)
 
 
 Figures = dict[str, Callable[[Judged], str]]
@@ -56,12 +61,12 @@ def collection_table(collection: Collection) -> list[Row]:
             "queries": lambda part: f"{len(part.queries):,}",
             "judged pairs": lambda part: f"{len(part.pairs):,}",
             "moments": lambda part: f"{len(part.moments):,}",
-            "videos": lambda part: f"{part.pairs['video_id'].nunique():,}",
+            "videos": lambda part: f"{len(part.videos):,}",
             "words in a query (mean)": lambda part: _mean(count_words(part.queries["query"])),
-            "distinct words of queries": lambda part: f"{_vocabulary(part):,}",
+            "distinct words of queries": lambda part: f"{len(vocabulary(part.queries['query'])):,}",
             "seconds of a moment (mean)": lambda part: _mean(part.moments["length"]),
-            "seconds of a video (mean)": lambda part: _mean(_videos(part)["duration"]),
-            "moment to video (mean)": lambda part: _mean(_ratio(part), 3),
+            "seconds of a video (mean)": lambda part: _mean(part.videos["duration"]),
+            "moment to video (mean)": lambda part: _mean(part.moments["share"], 3),
         },
     )
 
@@ -77,11 +82,13 @@ def query_table(collection: Collection, batch: int) -> list[Row]:
     return _by_split(
         collection,
         {
-            "judged candidates of a query (mean)": lambda part: _mean(part.sizes),
-            f"queries with at most {batch}": lambda part: _share(part.sizes <= batch),
-            f"queries with more than {batch}": lambda part: _share(part.sizes > batch),
-            "candidates of level 1 to 4 of a query (mean)": partial(_per_query, RELEVANT),
-            "candidates of level 4 of a query (mean)": partial(_per_query, PERFECT),
+            "judged candidates of a query (mean)": lambda part: _mean(part.sizes()),
+            f"queries with at most {batch}": lambda part: _share(part.sizes() <= batch),
+            f"queries with more than {batch}": lambda part: _share(part.sizes() > batch),
+            "candidates of level 1 to 4 of a query (mean)": lambda part: _mean(
+                part.sizes(RELEVANT)
+            ),
+            "candidates of level 4 of a query (mean)": lambda part: _mean(part.sizes(PERFECT)),
         },
     )
 
@@ -94,24 +101,8 @@ def _by_split(collection: Collection, figures: Figures) -> list[Row]:
     return [["", "validation", "test", "both"], *rows]
 
 
-def _vocabulary(part: Judged) -> int:
-    return len(vocabulary(part.queries["query"]))
-
-
-def _videos(part: Judged) -> pd.DataFrame:
-    return part.pairs.drop_duplicates("video_id")
-
-
-def _ratio(part: Judged) -> pd.Series:
-    return part.moments["length"] / part.moments["duration"]
-
-
 def _of_level(level: int, part: Judged) -> str:
     return _share(part.pairs["level"] == level)
-
-
-def _per_query(lowest: int, part: Judged) -> str:
-    return _mean(per_query(part.pairs, lowest))
 
 
 def _mean(values: pd.Series, digits: int = 2) -> str:

@@ -54,21 +54,27 @@ def csv_rows(frame: pd.DataFrame) -> ReleaseFile:
     would be another id.
     """
     stream = io.StringIO()
-    columns = [[None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame]
-    quoted = quoting(chain.from_iterable(columns))
+    cells = [[None if pd.isna(cell) else cell for cell in frame[name].tolist()] for name in frame]
+    quoted = quoting(chain.from_iterable(cells))
     writer = csv.writer(stream, lineterminator="\n", quoting=quoted)
     writer.writerow(list(frame.columns))
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerows(zip(*cells, strict=True))
     return ReleaseFile(stream.getvalue().encode(), len(frame))
 
 
-def parquet(columns: dict[str, list[Any]], schema: pa.Schema) -> ReleaseFile:
+def columns(frame: pd.DataFrame, *names: str) -> list[list[Any]]:
+    """Return columns of a frame as lists."""
+    return [frame[name].tolist() for name in names]
+
+
+def parquet(cells: list[list[Any]], schema: pa.Schema) -> ReleaseFile:
     """Return columns as Parquet, without anything that tells when or where it was made.
 
-    A table without rows has no row group: `datasets` can't read one that is empty.
+    They are in the schema's order. A table without rows has no row group: `datasets` can't read
+    one that is empty.
     """
     stream = io.BytesIO()
-    table = pa.table(columns, schema=schema)
+    table = pa.table(cells, schema=schema)
     with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
         if table.num_rows:
             writer.write_table(table)

@@ -10,7 +10,14 @@ from momentrank.formats import text, trec
 from momentrank.ids import json_names, query_numbers
 from pipeline.campaign.collection import Collection
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution.files import ReleaseFile, ReleaseFiles, csv_rows, json_list, json_object
+from pipeline.distribution.files import (
+    ReleaseFile,
+    ReleaseFiles,
+    columns,
+    csv_rows,
+    json_list,
+    json_object,
+)
 
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
 _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
@@ -39,33 +46,28 @@ def _relevant_moments(collection: Collection, judged: pd.DataFrame) -> ReleaseFi
     numbers = query_numbers(collection.frozen["query_id"])
     texts = dict(zip(collection.frozen["query_id"], collection.frozen["query"], strict=True))
     times = pd.Series(judged[["start", "end"]].to_numpy().tolist(), judged.index, dtype=object)
-    rows = judged.assign(timestamp=times).rename(
-        columns={"video_id": "video_name", "level": "relevance"}
-    )
+    names = {"video_id": "video_name", "level": "relevance"}
+    rows = judged.assign(timestamp=times).rename(columns=names)
     moments = rows[list(MOMENT)].to_dict("records")
     by_query: dict[str, list[Any]] = {}
     for query, moment in zip(judged["query_id"], moments, strict=True):
         by_query.setdefault(query, []).append(moment)
     return json_list(
         [
-            {
-                **json_names(numbers[query], query),
-                "query": texts[query],
-                "relevant_moment": relevant,
-            }
+            json_names(numbers[query], query) | {"query": texts[query], "relevant_moment": relevant}
             for query, relevant in by_query.items()
         ]
     )
 
 
 def _segments(judged: pd.DataFrame) -> ReleaseFile:
-    columns = [judged[name].tolist() for name in ("query_id", "video_id", "start", "end", "level")]
-    return ReleaseFile(text.qrels_text(segments.build_qrels(*columns)).encode(), len(judged))
+    cells = columns(judged, "query_id", "video_id", "start", "end", "level")
+    return ReleaseFile(text.qrels_text(segments.build_qrels(*cells)).encode(), len(judged))
 
 
 def _moments(judged: pd.DataFrame) -> ReleaseFile:
-    columns = [judged[name].tolist() for name in ("query_id", "moment_id", "level")]
-    return ReleaseFile(trec.qrels_text(*columns).encode(), len(judged))
+    cells = columns(judged, "query_id", "moment_id", "level")
+    return ReleaseFile(trec.qrels_text(*cells).encode(), len(judged))
 
 
 def _queries(queries: pd.DataFrame) -> ReleaseFile:

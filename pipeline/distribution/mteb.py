@@ -4,64 +4,55 @@ A document is a moment, its text the caption. The corpus holds the moments that 
 people, from the ledger: the whole pool is the source corpus's own.
 """
 
+from typing import Any
+
 import pyarrow as pa
 
 from pipeline.campaign.collection import Collection
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution.files import ReleaseFile, ReleaseFiles, parquet
+from pipeline.distribution.files import ReleaseFiles, columns, parquet
 
-TEXT, TEXTS = pa.string(), pa.list_(pa.string())
-QUERIES = pa.schema({"_id": TEXT, "text": TEXT})
-CORPUS = pa.schema(
-    {
-        "_id": TEXT,
-        "title": TEXT,
-        "text": TEXT,
-        "start": pa.float64(),
-        "end": pa.float64(),
-        "duration": pa.float64(),
-    }
-)
-QRELS = pa.schema({"query-id": TEXT, "corpus-id": TEXT, "score": pa.int64()})
-TOP_RANKED = pa.schema({"query-id": TEXT, "corpus-ids": TEXTS})
+TEXT, SECONDS = pa.string(), pa.float64()
+BY_SPLIT = {
+    "queries": pa.schema({"_id": TEXT, "text": TEXT}),
+    "qrels": pa.schema({"query-id": TEXT, "corpus-id": TEXT, "score": pa.int64()}),
+    "top_ranked": pa.schema({"query-id": TEXT, "corpus-ids": pa.list_(TEXT)}),
+}
 CORPUS_FILE = "corpus/corpus.parquet"
+SCHEMAS = {
+    CORPUS_FILE: pa.schema(
+        dict.fromkeys(("_id", "title", "text"), TEXT)
+        | dict.fromkeys(("start", "end", "duration"), SECONDS)
+    ),
+    **{f"{name}/{split}.parquet": BY_SPLIT[name] for name in BY_SPLIT for split in JUDGED_SPLITS},
+}
+"""The columns of each file."""
 
 
 def build_mteb_files(collection: Collection) -> ReleaseFiles:
     """Return the four tables; all but the corpus have a file for each split."""
-    parts: ReleaseFiles = {CORPUS_FILE: _corpus(collection)}
+    cells = {CORPUS_FILE: _corpus(collection)}
     for split in JUDGED_SPLITS:
-        parts[f"queries/{split}.parquet"] = _queries(collection, split)
-        parts[f"qrels/{split}.parquet"] = _qrels(collection, split)
-        parts[f"top_ranked/{split}.parquet"] = _top_ranked(collection, split)
-    return parts
+        for name, table in _split_tables(collection, split).items():
+            cells[f"{name}/{split}.parquet"] = table
+    return {path: parquet(cells[path], schema) for path, schema in SCHEMAS.items()}
 
 
-def _corpus(collection: Collection) -> ReleaseFile:
+def _corpus(collection: Collection) -> list[list[Any]]:
     """Return every moment that was shown, as it was last, by id; its title is the video."""
     moments = collection.pairs.drop_duplicates("moment_id", keep="last").sort_values("moment_id")
-    source = {"_id": "moment_id", "title": "video_id", "text": "caption"}
-    names = {name: source.get(name, name) for name in CORPUS.names}
-    return parquet({name: moments[column].tolist() for name, column in names.items()}, CORPUS)
+    return columns(moments, "moment_id", "video_id", "caption", "start", "end", "duration")
 
 
-def _queries(collection: Collection, split: str) -> ReleaseFile:
+def _split_tables(collection: Collection, split: str) -> dict[str, list[list[Any]]]:
+    """Return the columns of a split's tables; `top_ranked` holds all that was shown, by rank."""
     queries = collection.queries[collection.queries["split"] == split]
-    columns = {"_id": queries["query_id"].tolist(), "text": queries["query"].tolist()}
-    return parquet(columns, QUERIES)
-
-
-def _qrels(collection: Collection, split: str) -> ReleaseFile:
     judged = collection.judged[collection.judged["split"] == split]
-    columns = ("query_id", "moment_id", "level")
-    names = zip(QRELS.names, columns, strict=True)
-    return parquet({name: judged[column].tolist() for name, column in names}, QRELS)
-
-
-def _top_ranked(collection: Collection, split: str) -> ReleaseFile:
-    """Return the moments that were shown for each released query, the most similar first."""
-    released = collection.queries.loc[collection.queries["split"] == split, "query_id"]
-    shown = collection.pairs[collection.pairs["query_id"].isin(released)]
+    shown = collection.pairs[collection.pairs["query_id"].isin(queries["query_id"])]
     ordered = shown.sort_values(["query_id", "rank", "pair_id"])
-    lists = ordered.groupby("query_id", sort=True)["moment_id"].apply(list)
-    return parquet({"query-id": lists.index.tolist(), "corpus-ids": lists.tolist()}, TOP_RANKED)
+    ranked = ordered.groupby("query_id", sort=True)["moment_id"].apply(list)
+    return {
+        "queries": columns(queries, "query_id", "query"),
+        "qrels": columns(judged, "query_id", "moment_id", "level"),
+        "top_ranked": [ranked.index.tolist(), ranked.tolist()],
+    }

@@ -31,8 +31,8 @@ SHORTEST_PART, SHORTEST_SECRET = 3, 6
 class Private(NamedTuple):
     """What must not be released: patterns of names, and of addresses and passwords."""
 
-    names: re.Pattern[str] | None
-    secrets: re.Pattern[str] | None
+    names: re.Pattern[str]
+    secrets: re.Pattern[str]
 
 
 class Cell(NamedTuple):
@@ -64,11 +64,9 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
 
 
 def _read_private(path: Path) -> Private:
-    if not path.is_file():
-        return Private(None, None)
-    content = files.read_yaml(path)
-    names = {text for key, text in _leaves(content) if key == "name"}
-    secrets = {text for key, text in _leaves(content) if key != "name"}
+    leaves = list(_leaves(files.read_yaml(path))) if path.is_file() else []
+    names = {text for key, text in leaves if key == "name"}
+    secrets = {text for key, text in leaves if key != "name"}
     parts = {part for name in names for part in name.split() if len(part) >= SHORTEST_PART}
     return Private(
         _compile_any(names | parts, r"(?<![^\W\d_])(?:{})(?![^\W\d_])"),
@@ -93,9 +91,10 @@ def _plain(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
-def _compile_any(texts: set[str], pattern: str) -> re.Pattern[str] | None:
+def _compile_any(texts: set[str], pattern: str) -> re.Pattern[str]:
+    """Compile a pattern for any of the texts; it never matches if there are none."""
     ordered = sorted(map(re.escape, texts), key=lambda text: (-len(text), text))
-    return re.compile(pattern.format("|".join(ordered))) if ordered else None
+    return re.compile(pattern.format("|".join(ordered)) if ordered else "(?!)")
 
 
 def _cells() -> Iterator[Cell]:
@@ -115,19 +114,13 @@ def _cells() -> Iterator[Cell]:
 def _describe_problem(cell: Cell, patterns: Private) -> str | None:
     """Return what is wrong with a cell, or nothing."""
     text = _plain(cell.text)
-    what = None
-    if patterns.secrets and patterns.secrets.search(text):
+    if patterns.secrets.search(text):
         what = f"an address or a password of {PRIVATE.name}"
     elif cell.typed and ADDRESS.search(text):
         what = "an e-mail address"
-    elif (
-        cell.typed
-        and patterns.names
-        and cell.field not in ONE_OF_A_FEW
-        and patterns.names.search(text)
-    ):
+    elif cell.typed and cell.field not in ONE_OF_A_FEW and patterns.names.search(text):
         what = f"a name of {PRIVATE.name}"
-    if what is None:
+    else:
         return None
     return (
         f"{cell.path}: line {cell.line}, {cell.field}: contains {what}; remove it: a release must"

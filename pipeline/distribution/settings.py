@@ -7,39 +7,17 @@ from pipeline.campaign.campaign import FILE, Campaign
 from pipeline.campaign.collection import ReleaseError
 from pipeline.core.params import Params
 
-USED = (
-    "ingest.corpus",
-    "ingest.query_modalities",
-    "ingest.pool_modalities",
-    "names",
-    "rewrite.backend",
-    "rewrite.prompt",
-    "rewrite.rounds",
-    "rewrite.similarity",
-    "rewrite.min_similarity",
-    "rewrite.min_detail",
-    "rewrite.max_name_score",
-    "rewrite.openai.model",
-    "split",
-    "embed.model",
-    "embed.revision",
-    "embed.pooling",
-    "embed.precision",
-    "embed.max_tokens",
-    "candidates",
-    "clips.format",
-    "clips.height",
-    "clips.padding",
-    "plan",
-    "pseudo",
-    "consensus",
-    "release",
-)
+_USED = """
+ingest.corpus ingest.query_modalities ingest.pool_modalities names
+rewrite.backend rewrite.prompt rewrite.rounds rewrite.similarity rewrite.min_similarity
+rewrite.min_detail rewrite.max_name_score rewrite.openai.model split
+embed.model embed.revision embed.pooling embed.precision embed.max_tokens
+candidates clips.format clips.height clips.padding plan pseudo consensus release
+"""
+USED = tuple(_USED.split())
 """The keys of params.yaml that the manifest holds."""
 LATER = {"pseudo", "consensus", "release"}
 """Of these, what may change after a campaign: it made nothing that people judged."""
-READ = ("ingest.corpus", "ingest.source", "ingest.language", *USED[1:])
-"""The keys that the stage reads, as dvc.yaml names them: a corpus may be on this machine alone."""
 
 
 def select_settings(params: Params) -> dict[str, Any]:
