@@ -2,7 +2,7 @@
 
 import os
 import re
-import signal
+import shutil
 import subprocess
 import sys
 import time
@@ -17,6 +17,8 @@ from pipeline.embed import embed, main
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store
 from pipeline.retrieval.similarity import unit_on_grid
+
+TEXTS = 320
 
 
 class CountingEncoder:
@@ -149,63 +151,44 @@ def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(tmp_pat
 
 @pytest.fixture
 def project(tmp_path, tiny_bert, repository):
-    """Return a folder in which the stage `embed` has 600 texts to do with a tiny model."""
+    """Return a folder in which the stage `embed` has `TEXTS` to do with a tiny model."""
     text = (repository / "params.yaml").read_text()
     text = re.sub(r"model: builtin.*", f"model: {tiny_bert}", text, count=1)
     text = text.replace("max_tokens: 256", "max_tokens: 64")
     (tmp_path / "params.yaml").write_text(re.sub("batch_size: 64", "batch_size: 2", text))
-    numbers = range(600)
     captions = pd.DataFrame(
         {
-            "moment_id": [f"{i:05}" for i in numbers],
-            "caption": [f"a man walks {'with ' * (i % 9)}{i}" for i in numbers],
-            "source": "none",
-            "model": None,
-            "prompt": None,
-            "rounds": 0,
-            "similarity": None,
-            "name_score": None,
-            "status": "passed",
+            "moment_id": [f"{i:05}" for i in range(TEXTS)],
+            "caption": [f"a man walks {'with ' * (i % 9)}{i}" for i in range(TEXTS)],
         }
-    )
+    ).assign(source="none", rounds=0, status="passed")
+    unknown = dict.fromkeys(["model", "prompt", "similarity", "name_score"])
+    captions = captions.assign(**unknown)[tables.CAPTIONS.columns]
     tables.CAPTIONS.write(captions, tmp_path / tables.CAPTIONS.path)
     tables.QUERIES.write(tables.QUERIES.empty(), tmp_path / tables.QUERIES.path)
     return tmp_path
 
 
-def start(project, repository):
-    return subprocess.Popen(
-        [sys.executable, "-m", "pipeline.embed"],
-        cwd=project,
-        # One thread: two that wait for each other on a busy machine take minutes for small batches.
-        env={**os.environ, "PYTHONPATH": str(repository), "OMP_NUM_THREADS": "1"},
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
 @pytest.mark.integration
-def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkeypatch):
+def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkeypatch, capsys):
     folder = project / embeddings.FOLDER
-    killed = start(project, repository)
-    while len(list(folder.glob("partial/*/*.npz"))) < 5:
-        assert killed.poll() is None, killed.stderr.read()
-        time.sleep(0.005)
-    killed.send_signal(signal.SIGKILL)
-    killed.communicate()
+    monkeypatch.chdir(project)
+    # One thread: two that wait for each other on a busy machine take minutes for small batches.
+    env = os.environ | {"PYTHONPATH": str(repository), "OMP_NUM_THREADS": "1"}
+    with subprocess.Popen([sys.executable, "-m", "pipeline.embed"], env=env) as killed:
+        while len(list(folder.glob("partial/*/*.npz"))) < 2:
+            assert killed.poll() is None
+            time.sleep(0.005)
+        killed.kill()
     done = 32 * len(list(folder.glob("partial/*/*.npz")))
-    assert 0 < done < 600, "it was killed in the middle"
+    assert 0 < done < TEXTS, "it was killed in the middle"
     assert not (folder / "index.json").exists()
 
-    resumed = start(project, repository)
-    told = resumed.communicate()[1]
-    assert resumed.returncode == 0, told
-    assert f"{600 - done} of 600 texts encoded" in told
+    with one_thread():
+        main()
+    assert f"{TEXTS - done} of {TEXTS} texts encoded" in capsys.readouterr().err
     array = next(folder.glob("vectors-*.npy")).read_bytes()
-
-    for path in folder.iterdir():
-        path.unlink()
-    monkeypatch.chdir(project)
+    shutil.rmtree(folder)
     with one_thread():
         main()
     assert next(folder.glob("vectors-*.npy")).read_bytes() == array, "and killed or not, the same"

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline import rewrite
@@ -177,6 +177,7 @@ def kept_version(answers):
     return best
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.sampled_from(sorted(FAULTS)), min_size=3, max_size=3)))
 def test_the_kept_caption_is_the_first_that_no_later_one_improves(script):
     items = [Moment(str(number), f"text {number}") for number in range(len(script))]

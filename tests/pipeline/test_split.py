@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pipeline.core import tables
@@ -73,6 +73,7 @@ def test_training_keeps_repeats():
     assert {"r1", "r2"} <= set(table.loc[table["split"] == "train", "query_id"])
 
 
+@settings(max_examples=30)
 @given(captions, st.integers(0, 5))
 def test_no_training_text_equals_a_drawn_one(texts, seed):
     table = drawn(texts, seed=seed, val=1, test=2).table
@@ -81,6 +82,7 @@ def test_no_training_text_equals_a_drawn_one(texts, seed):
     assert not train & (val | test)
 
 
+@settings(max_examples=30)
 @given(captions, st.integers(0, 5), st.data())
 def test_dropping_one_caption_changes_at_most_one_drawn_query(texts, seed, data):
     before = drawn(texts, seed=seed, val=1, test=2).table
@@ -94,6 +96,7 @@ def test_dropping_one_caption_changes_at_most_one_drawn_query(texts, seed, data)
     assert len(both[0] - both[1]) <= 1
 
 
+@settings(max_examples=30)
 @given(captions, st.integers(0, 5), st.integers(1, 30), st.data())
 def test_some_training_queries_are_a_steady_part_of_all(texts, seed, train, data):
     everything = drawn(texts, seed=seed, val=1, test=2)
@@ -115,6 +118,7 @@ def test_some_training_queries_are_a_steady_part_of_all(texts, seed, train, data
     assert ids["some"]["train"] - after == {gone}
 
 
+@settings(max_examples=30)
 @given(st.permutations(sorted(DISTINCT)))
 def test_the_order_of_captions_does_not_matter(order):
     shuffled = drawn({name: DISTINCT[name] for name in order})
@@ -149,22 +153,9 @@ def test_more_queries_than_texts_is_a_clear_error():
 
 
 def test_captions_kept_out_and_other_modalities_are_no_queries():
-    moments = pd.DataFrame(
-        {
-            "moment_id": ["c", "b", "a"],
-            "video_id": "v",
-            "start": 0.0,
-            "end": 1.0,
-            "description": "x",
-            "modality": ["v", "t", "v"],
-        }
-    )
-    captions = pd.DataFrame(
-        {
-            "moment_id": ["a", "b", "c", "gone"],
-            "caption": "x",
-            "status": ["passed", "passed", "failed", "passed"],
-        }
-    )
+    moments = pd.DataFrame({"moment_id": list("cba"), "modality": ["v", "t", "v"]})
+    moments = moments.assign(video_id="v", start=0.0, end=1.0)
+    captions = pd.DataFrame({"moment_id": ["a", "b", "c", "gone"], "caption": "x"})
+    captions["status"] = ["passed", "passed", "failed", "passed"]
     assert join_captions(captions, moments, ["v"])["moment_id"].tolist() == ["a"]
     assert join_captions(captions, moments, ["t", "v"])["moment_id"].tolist() == ["a", "b"]

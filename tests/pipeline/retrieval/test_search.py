@@ -7,7 +7,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_limits
 
@@ -79,6 +79,7 @@ def worlds(draw):
     return vectors, queries, moments, rows
 
 
+@settings(max_examples=50)
 @given(
     worlds(),
     st.integers(1, 12),

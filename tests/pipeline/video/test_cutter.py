@@ -57,7 +57,7 @@ def test_a_gif_shows_three_pictures_a_second(numbered, tmp_path, start, end):
 
 
 @pytest.mark.slow
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, suppress_health_check=list(HealthCheck))
 @given(st.floats(0, 7.8), st.floats(0.09, 2))
 def test_any_stretch_is_accurate_at_both_ends(numbered, tmp_path, start, length):
     end = min(start + length, 8.0)
