@@ -69,32 +69,29 @@ def _locate(moments: pd.DataFrame, before: Iterable[str]) -> pd.DataFrame:
     return moments.assign(path=moments["path"].map(files_by_path))
 
 
-class _Seen(NamedTuple):
-    sha: str
-    reason: Reason | None
-
-
 def _videos(
     moments: pd.DataFrame, hashes: FileCache[str], workers: int
 ) -> tuple[dict[str, str], dict[str, Reason]]:
     """Return what the videos hold (hash by path), and the moments of those not there now."""
     paths = list(map(str, moments["path"].dropna().unique()))
     seen = map_in_threads(partial(_look, hashes), paths, workers, "videos")
-    outside = _Seen("", "missing")  # its name leads out of the folder of videos
+    contents = {path: sha for path, (sha, _) in seen.items() if sha}
+    # A moment without a path is of a video whose name leads out of the folder.
+    reasons = {path: reason for path, (_, reason) in seen.items()}
     pairs = zip(moments["moment_id"].tolist(), moments["path"].tolist(), strict=True)
-    videos = {moment: seen.get(path, outside) for moment, path in pairs}
-    contents = {path: video.sha for path, video in seen.items() if video.sha}
-    return contents, {moment: video.reason for moment, video in videos.items() if video.reason}
+    by_moment = {moment: reasons.get(path, "missing") for moment, path in pairs}
+    return contents, {moment: reason for moment, reason in by_moment.items() if reason}
 
 
-def _look(hashes: FileCache[str], name: str) -> _Seen:
+def _look(hashes: FileCache[str], name: str) -> tuple[str | None, Reason | None]:
+    """Return a video's hash, the last one if it can't be read now, and the reason why not."""
     path = Path(name)
     if not path.is_file():
-        return _Seen(hashes.last(path) or "", "missing")
+        return hashes.last(path), "missing"
     try:
-        return _Seen(hashes.get(path), None)
+        return hashes.get(path), None
     except OSError:
-        return _Seen(hashes.last(path) or "", "unreadable")
+        return hashes.last(path), "unreadable"
 
 
 def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
@@ -117,14 +114,9 @@ def clip_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
     """Return the table of clips; `clip_sha` is the clip's name, and so what it shows."""
     have = moments[moments["moment_id"].isin(list(outcome.clips))]
     names = have["moment_id"].map(outcome.clips)
-    return pd.DataFrame(
-        {
-            "moment_id": have["moment_id"],
-            "clip": names,
-            "clip_sha": names.map(lambda name: Path(name).stem),
-            "seconds": (have["last"] - have["first"]).round(3),
-        }
-    )
+    stems = names.map(lambda name: Path(name).stem)
+    seconds = (have["last"] - have["first"]).round(3)
+    return have[["moment_id"]].assign(clip=names, clip_sha=stems, seconds=seconds)
 
 
 def table_of_failures(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:

@@ -118,9 +118,7 @@ def _add_durations(frame: pd.DataFrame, template: str | None, probe: Probe | Non
     if probe is None or not paths:
         return frame
     durations_by_path = probe(list(paths.values()))
-    seconds = {
-        name: durations_by_path[path] for name, path in paths.items() if path in durations_by_path
-    }
+    seconds = {name: durations_by_path.get(path, np.nan) for name, path in paths.items()}
     return frame.assign(duration=frame["duration"].fillna(frame["video_id"].map(seconds)))
 
 
@@ -228,24 +226,20 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
             " which column has the videos' (ingest.columns: {duration: ITS COLUMN}), or that none"
             " has (ingest.columns: {duration: null}); then they are read from ingest.videos"
         )
-    if unusable == rows:
+    if unusable / rows > limit or unusable == rows:
         problem, remedy = f"none of the {rows} rows can be used", "check ingest.corpus"
-    elif unusable / rows > limit:
-        problem = (
-            f"{unusable} of {rows} rows can't be used, more than ingest.max_rejected ({limit:.2%})"
+        if unusable < rows:
+            problem = f"{unusable} of {rows} rows can't be used, more than ingest.max_rejected"
+            problem, remedy = f"{problem} ({limit:.2%})", "fix the corpus, or raise the limit"
+        raise CorpusError(
+            f"{params.source}: {problem}:\n{rejected.summary(result.rejected)}\n"
+            f"Each row is in {REJECTED}, with its place and reason; {remedy}"
         )
-        remedy = "fix the corpus, or raise the limit"
-    elif not result.metrics["moments"]:
+    if not result.metrics["moments"]:
         raise CorpusError(
             f"{params.source}: no row is of ingest.query_modalities {params.query_modalities}"
             f" or ingest.pool_modalities {params.pool_modalities}"
         )
-    else:
-        return
-    raise CorpusError(
-        f"{params.source}: {problem}:\n{rejected.summary(result.rejected)}\n"
-        f"Each row is in {REJECTED}, with its place and reason; {remedy}"
-    )
 
 
 def remarks(result: Ingested) -> list[str]:

@@ -80,11 +80,8 @@ def ideal(qrels: pd.DataFrame) -> pd.DataFrame:
 
     As `COLUMNS`, the highest level first, then by video and time; the score is the level.
     """
-    order = qrels.sort_values(
-        ["query_id", "level", *SEGMENT],
-        ascending=[True, False, True, True, True],
-        ignore_index=True,
-    )
+    key, ascending = ["query_id", "level", *SEGMENT], [True, False, True, True, True]
+    order = qrels.sort_values(key, ascending=ascending, ignore_index=True)
     rank = order.groupby("query_id").cumcount() + 1
     return order.assign(rank=rank, score=order["level"])[COLUMNS]
 
@@ -125,13 +122,11 @@ def scores(runs: Mapping[str, pd.DataFrame], qrels: pd.DataFrame) -> dict[str, S
     if qrels.empty:
         return dict.fromkeys(runs)
     scorer = evaluator(MEASURES, qrels)
-    return {
-        name: {
-            repr(measure): round(value, 6)
-            for measure, value in scorer.calc_aggregate(segments(run)).items()
-        }
-        for name, run in runs.items()
-    }
+    result: dict[str, Scores | None] = {}
+    for name, run in runs.items():
+        means = scorer.calc_aggregate(segments(run))
+        result[name] = {repr(measure): round(value, 6) for measure, value in means.items()}
+    return result
 
 
 def segments(run: pd.DataFrame) -> Segments:
@@ -178,9 +173,7 @@ def main() -> None:
             "runs": scores(runs, qrels),
         }
     cli.write_metrics("reference_runs", figures)
-    counts = ", ".join(
-        f"{figures[split]['judged_queries']} {split}" for split in tables.JUDGED_SPLITS
-    )
+    counts = ", ".join(f"{of_split['judged_queries']} {name}" for name, of_split in figures.items())
     cli.log(f"reference_runs: scored on the judged queries: {counts}")
 
 

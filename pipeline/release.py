@@ -10,7 +10,6 @@ that has no corpus. Nothing tells the time of the build, so the same inputs are 
 Without a campaign, or before its end, there is a release too: one that says that it is incomplete.
 """
 
-from pathlib import Path
 from typing import Any
 
 from pipeline.campaign.campaign import load_campaign
@@ -68,16 +67,16 @@ def read_collection(candidates: int) -> Collection:
     return collect(campaign, sources)
 
 
-def agreement(path: Path = AGREEMENT) -> dict[str, Any]:
+def read_agreement() -> dict[str, Any]:
     """Return the agreement that the stage `consensus` measured.
 
     Raises:
         FileError: there are none.
         ReleaseError: they are of an older version of the stage.
     """
-    figures: dict[str, Any] | None = files.read_json(path).get("agreement")
+    figures: dict[str, Any] | None = files.read_json(AGREEMENT).get("agreement")
     if figures is None:
-        raise ReleaseError(f"{path}: lacks `agreement`; run `dvc repro consensus`")
+        raise ReleaseError(f"{AGREEMENT}: lacks `agreement`; run `dvc repro consensus`")
     return figures
 
 
@@ -86,20 +85,15 @@ def main() -> None:
     params = load()
     collection = read_collection(params.candidates.top)
     settings.refuse_changes(collection.campaign, params)
-    facts = collect_facts(collection, params, agreement())
+    facts = collect_facts(collection, params, read_agreement())
     parts = release(collection, facts, meanings(collection.campaign), params)
     for path, part in parts.items():
         with files.unfinished(FOLDER / path, "wb") as stream:
             stream.write(part.data)
-    figures = {
-        "complete": collection.complete,
-        "rehearsal": collection.rehearsal,
-        **collection.counts,
-    }
-    cli.write_metrics("release", figures)
-    state = (
-        "complete" if collection.complete else f"INCOMPLETE: the campaign is {collection.status}"
-    )
+    figures = {"complete": collection.complete, "rehearsal": collection.rehearsal}
+    cli.write_metrics("release", figures | collection.counts)
+    incomplete = f"INCOMPLETE: the campaign is {collection.status}"
+    state = "complete" if collection.complete else incomplete
     cli.log(f"release {params.release.version}: {state}. {progress(collection)}")
 
 

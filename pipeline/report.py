@@ -9,7 +9,6 @@ The report is one self-contained file: no script, and no request to any host. It
 where campaign.yaml says so. Without a campaign it shows what there is.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +21,7 @@ from pipeline.pages import collection, lead, losses, relevance, scores
 from pipeline.pages.checks import Check, Progress, check_collection, measure_progress
 from pipeline.pages.collection import lengths, table_1, table_4
 from pipeline.pages.cost import cost
-from pipeline.pages.exports import Export, exports
+from pipeline.pages.exports import exports
 from pipeline.pages.figures import Figure, figures
 from pipeline.pages.html import render
 from pipeline.pages.sources import LEAD, Sources, read_sources
@@ -73,12 +72,6 @@ class Page(NamedTuple):
     figures: dict[str, Figure]
     grids: dict[str, list[Grid]]
 
-    @property
-    def files(self) -> Iterator[Export]:
-        """The files that people take out of it."""
-        grids = [grid for group in self.grids.values() for grid in group if grid.rows]
-        return exports(self.figures.values(), grids)
-
 
 def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     """Return the figures and tables of the page."""
@@ -103,13 +96,10 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
 
 def steps(sources: Sources) -> list[Step]:
     """Return what the lead does next, as far as tables tell; of a finished campaign nothing."""
-    situation = Situation(
-        sources.collection.campaign,
-        sources.state,
-        shown=not sources.collection.pairs.empty,
-        released=sources.released,
-    )
-    return [] if sources.released else next_steps(situation)
+    if sources.released:
+        return []
+    shown = not sources.collection.pairs.empty
+    return next_steps(Situation(sources.collection.campaign, sources.state, shown=shown))
 
 
 def report_page(sources: Sources, data: ReportData, page: Page) -> str:
@@ -155,7 +145,8 @@ def main() -> None:
     page = build_page(sources, data, params)
     _write(REPORT / "index.html", report_page(sources, data, page))
     _write(LEAD_PAGE, lead_page(sources, data.progress))
-    for export in page.files:
+    grids = [grid for group in page.grids.values() for grid in group if grid.rows]
+    for export in exports(page.figures.values(), grids):
         _write(REPORT / export.path, export.text)
     for name in PLOTTED:
         csv_files.write_csv(PLOTS / f"{name}.csv", data.tables[name])

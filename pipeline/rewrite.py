@@ -25,13 +25,7 @@ import pandas as pd
 
 from pipeline.captions import names_found, review
 from pipeline.captions.checks import check, load_encoder, load_finder, read_limits
-from pipeline.captions.repair import (
-    DIGITS,
-    Check,
-    RepairResult,
-    rewrite_and_repair,
-    skip_checks,
-)
+from pipeline.captions.repair import DIGITS, Check, RepairResult, rewrite_and_repair, skip_checks
 from pipeline.captions.replacements import extract
 from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewriter
 from pipeline.captions.rules.gender import read_cast
@@ -54,15 +48,12 @@ NAMES_FOUND = tables.WORK / "names_found.csv"
 
 
 class RewriteRun(NamedTuple):
-    """The captions, what an LLM cost, and how names and doubts were found.
-
-    Without a finder nothing was looked for.
-    """
+    """The captions, what an LLM cost, and how names and doubts are found: by default not at all."""
 
     result: RepairResult
     spent: dict[str, Any]
-    find: Finder | None = None
-    doubts: Callable[[Sequence[str]], list[list[Doubt]]] | None = None
+    find: Finder = lambda texts: [[] for _ in texts]
+    doubts: Callable[[Sequence[str]], list[list[Doubt]]] = lambda texts: [[] for _ in texts]
 
 
 def distinct_moments(moments: pd.DataFrame) -> list[Moment]:
@@ -128,14 +119,14 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
 def list_names(run: RewriteRun, captions: pd.DataFrame, moments: pd.DataFrame) -> pd.DataFrame:
     """Return the names found in the descriptions, and what stands for each."""
     texts = list(moments["description"])
-    names = run.find(texts) if run.find else [[] for _ in texts]
+    names = run.find(texts)
     return names_found.table(zip(texts, captions["caption"], names, strict=True))
 
 
 def list_doubts(run: RewriteRun, captions: pd.DataFrame) -> pd.DataFrame:
     """Return the captions, as rewritten, with what may be a name: `review.DOUBTS`."""
     undecided = captions[captions["status"].isin(["passed", "repaired", "failed"])]
-    doubts = run.doubts(list(undecided["caption"])) if run.doubts else [[] for _ in undecided.index]
+    doubts = run.doubts(list(undecided["caption"]))
     return names_found.list_doubts(list(undecided["moment_id"]), doubts)
 
 

@@ -24,7 +24,7 @@ from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.core.sections import Sample
 from pipeline.sitcom.drawing.frame import Painter, frame_size
-from pipeline.sitcom.screenplay import Gender, Screenplay, load_screenplay
+from pipeline.sitcom.screenplay import Screenplay, load_screenplay
 from pipeline.sitcom.staging.schedule import Plot
 from pipeline.sitcom.staging.wording import Narrator
 from pipeline.sitcom.staging.world import Scene, Take
@@ -52,7 +52,7 @@ def true_level(query: Scene, moment: Scene, script: Screenplay) -> int:
 
     Source: TVR-Ranking (Liang et al., 2024), Appendix B.1.
     """
-    wanted, shown = _family(query, script), _family(moment, script)
+    wanted, shown = (script.action(scene.action).family for scene in (query, moment))
     wrong_object = "object" in query.mentions and query.object != moment.object
     details = _wrong_people(query, moment, script)
     details += "place" in query.mentions and query.place != moment.place
@@ -63,10 +63,6 @@ def true_level(query: Scene, moment: Scene, script: Screenplay) -> int:
     if wanted == shown:
         return 2 if all_else_right else 1
     return int(all_else_right and shown in script.families[wanted].akin)
-
-
-def _family(scene: Scene, script: Screenplay) -> str:
-    return script.action(scene.action).family
 
 
 def _wrong_people(query: Scene, moment: Scene, script: Screenplay) -> int:
@@ -81,14 +77,9 @@ def _wrong_people(query: Scene, moment: Scene, script: Screenplay) -> int:
     shown = [script.cast[name].gender for name in moment.who]
     fixed = query.action == moment.action and script.action(query.action).ordered
     orders = [tuple(shown)] if fixed else list(permutations(shown))
-    wrong = min(
-        sum(_differ(*pair) for pair in zip(wanted, order, strict=False)) for order in orders
-    )
+    pairs = (zip(wanted, order, strict=False) for order in orders)
+    wrong = min(sum(a != b and "unknown" not in {a, b} for a, b in order) for order in pairs)
     return wrong + abs(len(wanted) - len(shown))
-
-
-def _differ(one: Gender, other: Gender) -> bool:
-    return one != other and "unknown" not in {one, other}
 
 
 def annotate(script: Screenplay, takes: Iterable[Take], seed: int) -> Iterator[Record]:

@@ -43,7 +43,10 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
     """
     captions = captions.assign(key=text_key(captions["caption"]))
     distinct = captions.sort_values("moment_id").drop_duplicates("key")
-    refuse_equal(frozen)
+    equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
+    if len(equal):
+        ids = ", ".join(equal["query_id"])
+        raise SplitError(f"{tables.FROZEN_QUERIES.path}: {ids} have the same text: keep one")
     drawn = frozen if len(frozen) else draw(distinct, params)
     taken = captions["key"].isin(text_key(drawn["query"]))
     own = captions["moment_id"].isin(drawn["query_id"])
@@ -61,18 +64,6 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
             "train_not_drawn": len(left) - len(train),
         },
     )
-
-
-def refuse_equal(frozen: pd.DataFrame) -> None:
-    """Stop where two frozen queries are one.
-
-    Raises:
-        SplitError: their texts are equal after trimming and case folding.
-    """
-    equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
-    if len(equal):
-        ids = ", ".join(equal["query_id"])
-        raise SplitError(f"{tables.FROZEN_QUERIES.path}: {ids} have the same text: keep one")
 
 
 def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:

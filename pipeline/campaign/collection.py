@@ -143,14 +143,9 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
         )
     counted = source.votes[source.votes["pair_id"].isin(pairs["pair_id"])]
     ordered = counted.sort_values(["pair_id", "annotator"], ignore_index=True)
-    return Collection(
-        campaign,
-        frozen,
-        pairs.reset_index(drop=True),
-        ordered.rename(columns={"annotator": "worker"}),
-        elsewhere=len(shown) - len(own),
-        newest=source.newest,
-    )
+    votes = ordered.rename(columns={"annotator": "worker"})
+    pairs, elsewhere = pairs.reset_index(drop=True), len(shown) - len(own)
+    return Collection(campaign, frozen, pairs, votes, elsewhere, source.newest)
 
 
 def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:

@@ -100,11 +100,8 @@ class Store:
     def finish(self, ids: Ids) -> None:
         """Assemble the array of exactly `ids` (sorted); other texts are dropped."""
         name = hashlib.sha256(self.fingerprint.encode() + ids.tobytes()).hexdigest()[:16]
-        index = {
-            "fingerprint": self.fingerprint,
-            "ids": f"ids-{name}.npy",
-            "vectors": f"vectors-{name}.npy",
-        }
+        index = {"fingerprint": self.fingerprint}
+        index |= {"ids": f"ids-{name}.npy", "vectors": f"vectors-{name}.npy"}
         if not (self.folder / index["vectors"]).is_file():
             with files.unfinished(self.folder / index["ids"], "wb") as stream:
                 np.save(stream, ids, allow_pickle=False)

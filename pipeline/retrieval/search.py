@@ -9,7 +9,6 @@ the same for every block size and number of threads (docs/exactness.md).
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -183,21 +182,13 @@ def import_faiss() -> ModuleType:
     2004: products run four times slower (measured: 3.7 against 0.9 times numpy's own). numpy's
     OpenBLAS is up to date, so the architecture that it detects is passed on.
     """
-    with _coretype():
-        import faiss  # noqa: PLC0415  (after the environment is set)
+    names = {library.get("architecture") for library in threadpool_info()}
+    coretypes = [_CORETYPES[name] for name in sorted(names & _CORETYPES.keys())]
+    is_set = bool(coretypes) and "OPENBLAS_CORETYPE" not in os.environ
+    if is_set:
+        os.environ["OPENBLAS_CORETYPE"] = coretypes[0]
+    import faiss  # noqa: PLC0415  (after the environment is set)
 
-    return faiss
-
-
-@contextmanager
-def _coretype() -> Iterator[None]:
-    names = sorted(filter(None, (library.get("architecture") for library in threadpool_info())))
-    coretype = next((_CORETYPES[name] for name in names if name in _CORETYPES), None)
-    if coretype is None or "OPENBLAS_CORETYPE" in os.environ:
-        yield
-        return
-    os.environ["OPENBLAS_CORETYPE"] = coretype
-    try:
-        yield
-    finally:
+    if is_set:
         del os.environ["OPENBLAS_CORETYPE"]
+    return faiss

@@ -7,9 +7,10 @@ says; if that is too late, the video is read from the beginning.
 
 import math
 import subprocess
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -98,10 +99,8 @@ def _can_cut(program: str) -> bool:
     clip = ClipFormat("mp4", 16)
     source = ("-nostdin", "-f", "lavfi", "-i", "color=s=16x16:d=0.1")
     output = ("-vf", clip.filters(Interval(0, 1)), *clip.options(), "-f", "null", "-")
-    trial = subprocess.run(  # noqa: S603  (our own command line)
-        [program, *source, *output], capture_output=True, check=False
-    )
-    return trial.returncode == 0
+    command = [program, *source, *output]
+    return subprocess.run(command, capture_output=True, check=False).returncode == 0  # noqa: S603  (ours)
 
 
 def cut(
@@ -118,11 +117,14 @@ def cut(
     reason: Reason | None = None
     with suppress(_NoClip), files.unfinished(target, "wb") as stream:
         output = ("-f", clip_format.format, "-y", f"file:{stream.name}")
-        attempt = _attempt(video, interval, clip_format, (*clip_format.options(), *output))
+        command = partial(_command, video, interval, clip_format)
+        attempt = _attempt(command, interval.start, (*clip_format.options(), *output))
         if attempt.failed:
-            reason = _blame(video, interval, needed, clip_format)
-            if not reason:
+            decoded = _attempt(command, interval.start, ("-f", "null", "-"))
+            reason = _missing(decoded.timeline, interval, needed)
+            if not (reason or decoded.failed):
                 raise VideoError(f"{target}: ffmpeg could not write it: {attempt.complaint}")
+            reason = reason or "unreadable"
         else:
             reason = _missing(attempt.timeline, interval, needed)
             if attempt.timeline.is_damaged and reason != "too-short":  # as in a broken-off download
@@ -130,15 +132,6 @@ def cut(
         if reason:
             raise _NoClip
     return reason
-
-
-def _blame(
-    video: Path, interval: Interval, needed: float, clip_format: ClipFormat
-) -> Reason | None:
-    """Return what is wrong with a video of which no clip was written; None if it can be decoded."""
-    decoded = _attempt(video, interval, clip_format, ("-f", "null", "-"))
-    reason = _missing(decoded.timeline, interval, needed)
-    return reason or ("unreadable" if decoded.failed else None)
 
 
 def _missing(timeline: Timeline, interval: Interval, needed: float) -> Reason | None:
@@ -156,20 +149,19 @@ class _Attempt(NamedTuple):
 
 
 def _attempt(
-    video: Path, interval: Interval, clip_format: ClipFormat, output: tuple[str, ...]
+    command: Callable[[Sequence[str]], list[str]], start: float, output: Sequence[str]
 ) -> _Attempt:
     """Run ffmpeg from shortly before the start; if that fails, from the beginning."""
-    seek = interval.start - LEAD
+    seek = start - LEAD
     if seek > 0:
-        options = ("-noaccurate_seek", "-ss", f"{seek:.6f}")
-        attempt = _run(_command(video, interval, clip_format, options), output)
-        if attempt.timeline.begins_by(interval.start) and not attempt.timeline.is_damaged:
+        attempt = _run(command(("-noaccurate_seek", "-ss", f"{seek:.6f}")), output)
+        if attempt.timeline.begins_by(start) and not attempt.timeline.is_damaged:
             return attempt
-    return _run(_command(video, interval, clip_format, ()), output)
+    return _run(command(()), output)
 
 
 def _command(
-    video: Path, interval: Interval, clip_format: ClipFormat, seek: tuple[str, ...]
+    video: Path, interval: Interval, clip_format: ClipFormat, seek: Sequence[str]
 ) -> list[str]:
     source = (*ONLY_FILES, "-i", f"file:{video}", "-map", "0:V:0")
     time = f"t+{float(HALF_A_MICROSECOND):.7f}"
@@ -182,14 +174,10 @@ def _command(
     return [find_ffmpeg(), *log, *times, *seek, *source, "-vf", graph]
 
 
-def _run(command: list[str], output: tuple[str, ...]) -> _Attempt:
+def _run(command: list[str], output: Sequence[str]) -> _Attempt:
+    command = [*command, "-threads", "1", *output]
     try:
-        done = subprocess.run(  # noqa: S603  (our own command line)
-            [*command, "-threads", "1", *output],
-            capture_output=True,
-            check=False,
-            timeout=TIMEOUT,
-        )
+        done = subprocess.run(command, capture_output=True, check=False, timeout=TIMEOUT)  # noqa: S603  (ours)
     except subprocess.TimeoutExpired:
         return _Attempt(True, Timeline(""), f"no end after {TIMEOUT} s")
     log = done.stderr.decode(errors="replace")

