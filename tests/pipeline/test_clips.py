@@ -15,6 +15,7 @@ from numbered import numbers, shown, size_of, thinned, write_numbered
 
 from pipeline import clips
 from pipeline.core import files, tables
+from pipeline.core.files import FileError
 from pipeline.core.params import ParamsError
 from pipeline.ingest import video_path
 from pipeline.video.ffmpeg import VideoError
@@ -46,11 +47,9 @@ class Workplace:
         tables.MOMENTS.write(frame.assign(description="She waves.", modality="v"))
         videos = pd.DataFrame({"video_id": frame["video_id"].unique()})
         paths = [video_path(self._content["ingest"]["videos"], v) for v in videos["video_id"]]
-        paths = pd.Series(paths, dtype="str")
-        tables.VIDEOS.write(videos.assign(duration=duration, path=paths))
-        pairs = pd.DataFrame([(f"q{q}", m[0]) for q in range(queries) for m in moments],
-                             columns=["query_id", "moment_id"])  # fmt: skip
-        tables.CANDIDATES.write(pairs.assign(rank=1, similarity=0.5, batch=1))
+        tables.VIDEOS.write(videos.assign(duration=duration, path=pd.Series(paths, dtype="str")))
+        pairs = [(f"q{q}", moment[0], 1, 0.5, 1) for q in range(queries) for moment in moments]
+        tables.CANDIDATES.write(pd.DataFrame(pairs, columns=tables.CANDIDATES.columns))
         for table in (tables.AUDIT, tables.TOPUP):
             table.write(table.empty())
 
@@ -91,8 +90,7 @@ def test_every_moment_has_the_clip_of_its_frames(place, capsys):
     assert table["seconds"].tolist() == [1.0, 0.73, 1.08, 0.5]
     assert place.reasons() == {}
     assert set(place.shelf()) == {*table["clip"]}
-    told = "clips: 4 of 4 clips cut, the others were there"
-    assert capsys.readouterr().err.splitlines()[-1] == told
+    assert "clips: 4 of 4 clips cut" in capsys.readouterr().err
 
 
 def test_a_gif_as_the_paper_had(place):
@@ -133,19 +131,13 @@ def test_no_candidates_are_no_clips(place):
 # Only what is missing or changed
 
 
-def test_a_second_run_cuts_nothing(place):
-    place.want(("a", "v", 1.0, 2.0), ("b", "v", 2.0, 3.0))
-    clips.main()
-    before = place.shelf()
-    clips.main()
-    assert place.shelf() == before
-    assert (place.figures()["cut"], place.figures()["reused"]) == (0, 2)
-
-
 def test_a_new_moment_and_an_empty_file_are_cut_and_an_unwanted_clip_goes(place):
     place.want(("a", "v", 1.0, 2.0), ("b", "v", 2.0, 3.0), ("c", "v", 3.0, 4.0))
     clips.main()
     old, before = place.table()["clip"], place.shelf()
+    clips.main()
+    assert place.shelf() == before
+    assert (place.figures()["cut"], place.figures()["reused"]) == (0, 3)
     (place.clips / old["b"]).write_bytes(b"")
     (place.clips / ".half.x.mp4").write_bytes(b"of a run that was killed")
     place.want(("a", "v", 1.0, 2.0), ("b", "v", 2.0, 3.0), ("d", "v", 5.0, 6.0))
@@ -205,21 +197,18 @@ def test_each_failure_is_a_row_with_its_reason_and_counted(place, capsys):
         duration=10.0,
     )
     clips.main()
-    reasons = {"between": "no-frame", "folder": "missing", "gone": "missing",
-               "short": "too-short", "text": "unreadable"}  # fmt: skip
-    assert place.reasons() == reasons
+    missing = {"folder": "missing", "gone": "missing"}
+    others = {"between": "no-frame", "short": "too-short", "text": "unreadable"}
+    assert place.reasons() == missing | others
     assert set(place.table().index) == {"fine", "slack"}
     assert len(place.shelf()) == 2
     figures = place.figures()
     assert (figures["moments"], figures["failed"]) == (7, 5)
-    assert figures["failed_by_reason"] == {
-        "missing": 2, "no-frame": 1, "too-short": 1, "unreadable": 1
-    }  # fmt: skip
-    assert capsys.readouterr().err.splitlines()[-1] == (
-        "clips: 2 of 2 clips cut, the others were there; no clip of 5 moments (2 missing,"
-        " 1 no-frame, 1 too-short, 1 unreadable): see datasets/work/failed_clips.csv, fix the"
-        " videos, then: dvc repro -sf clips && dvc repro"
-    )
+    assert figures["failed_by_reason"] == {"missing": 2} | dict.fromkeys(others.values(), 1)
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert "5 moments (2 missing, 1 no-frame, 1 too-short, 1 unreadable)" in told
+    assert "datasets/work/failed_clips.csv" in told
+    assert "dvc repro -sf clips && dvc repro" in told
 
 
 def test_a_mended_video_has_its_clips(place, numbered):
@@ -260,9 +249,7 @@ def test_a_corpus_without_videos_has_no_clips(place, capsys):
     clips.main()
     assert place.reasons() == {"a": "no-videos", "b": "no-videos"}
     assert place.figures()["failed_by_reason"] == {"no-videos": 2}
-    assert capsys.readouterr().err.splitlines()[-1] == (
-        "clips: ingest.videos is null, so there are no clips, and nobody can judge a pair"
-    )
+    assert "ingest.videos is null" in capsys.readouterr().err
 
 
 def test_a_failure_of_ours_stops_the_stage_and_is_nobodys_reason(place, monkeypatch):
@@ -338,22 +325,16 @@ def test_clips_are_brought_to_s3(place, monkeypatch):
 # A real process
 
 
-def stage(place):
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
-    command = [sys.executable, "-m", "pipeline.clips"]
-    return subprocess.Popen(command, env=env, cwd=place.folder, stderr=subprocess.PIPE, text=True)
-
-
 @pytest.mark.slow
 def test_a_kill_leaves_no_half_clip_and_the_next_run_goes_on(place, capsys):
     moments = {f"m{n:02}": (n / 5, n / 5 + 1.3) for n in range(30)}
     place.want(*((name, "v", *stretch) for name, stretch in moments.items()))
-    with stage(place) as process:
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen([sys.executable, "-m", "pipeline.clips"], env=env) as process:
         deadline = time.monotonic() + 60
         while len(list(place.clips.glob("[!.]*"))) < 3 and time.monotonic() < deadline:
             time.sleep(0.002)
         process.kill()
-        process.communicate()
     left = {name: time for name, time in place.shelf().items() if not name.startswith(".")}
     assert 3 <= len(left) < 30
     assert not tables.CLIPS.path.exists()
@@ -368,7 +349,5 @@ def test_a_kill_leaves_no_half_clip_and_the_next_run_goes_on(place, capsys):
 
 
 def test_a_missing_table_is_one_line_and_what_to_type(place):
-    with stage(place) as process:
-        _, told = process.communicate()
-    assert process.returncode == 1
-    assert told == ("error: datasets/work/candidates.parquet: no such file; `dvc repro` makes it\n")
+    with pytest.raises(FileError, match=r"^datasets/work/candidates\.parquet: .*; `dvc repro`"):
+        clips.main()
