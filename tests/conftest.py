@@ -4,7 +4,10 @@ import contextlib
 import json
 import os
 import re
+import runpy
 import shutil
+import sys
+import warnings
 from functools import partial
 from pathlib import Path
 
@@ -48,6 +51,26 @@ def folder(tmp_path, monkeypatch):
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """Return a function that does `python -m MODULE WORDS...` in this process.
+
+    It returns exit code, stdout and stderr.
+    """
+
+    def command(module, *words):
+        monkeypatch.setattr(sys, "argv", [module, *map(str, words)])
+        code = 0
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # known already
+            try:
+                runpy.run_module(module, run_name="__main__", alter_sys=True)
+            except SystemExit as exc:
+                code = exc.code or 0
+        return code, *capsys.readouterr()
+
+    return command
 
 
 @pytest.fixture(scope="session")

@@ -22,10 +22,7 @@ SKIPPED = "pip-audit: skipped for x.lock: no package could be looked up from her
 @pytest.mark.parametrize(
     ("report", "told"),
     [
-        (
-            json.dumps({"dependencies": FOUND}),
-            TOLD,
-        ),
+        (json.dumps({"dependencies": FOUND}), TOLD),
         (json.dumps({"dependencies": FOUND[2:]}), SKIPPED),
         ("{}", SKIPPED),
         ("", SKIPPED),

@@ -117,11 +117,12 @@ def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repositor
     assert clips == f"../{layout.MADE}:{told[settings.ROOT]}/clips:ro"
 
 
-def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, repository):
-    for module, arguments in sorted(
-        set(re.findall(r"python -m (annotation\.\w+)([^`\n#]*)", guide))
-    ):
-        verb = [word for word in arguments.split()[:1] if module == "annotation.campaign"]
-        shown = shell(f"python -m {module} {' '.join(verb)} --help", repository)
+def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, command):
+    typed = sorted(set(re.findall(r"python -m (annotation\.\w+)([^`\n#]*)", guide)))
+    assert typed
+    for module, arguments in typed:
+        verb = arguments.split()[:1] if module == "annotation.campaign" else []
+        code, shown, _ = command(module, *verb, "--help")
+        assert code == 0, module
         for option in re.findall(r"--[a-z-]+", arguments):
             assert option in shown, f"{module} {option}"

@@ -18,7 +18,7 @@ STAGES = DAG["stages"]
 COMMANDS = {
     "pipeline": {"check", "show", "recover"},
     "annotation": {
-        *("campaign", "people", "status", "estimate", "audit", "server", "simulate", "rehearsal"),
+        *("campaign", "people", "status", "estimate", "audit", "server", "simulate", "rehearsal")
     },
 }
 LAYERS = (
@@ -64,11 +64,7 @@ def declared(stage_name: str) -> set[str]:
 
 @pytest.mark.parametrize(
     ("lower", "upper"),
-    [
-        ("momentrank", "pipeline"),
-        ("momentrank", "annotation"),
-        ("pipeline", "annotation"),
-    ],
+    [("momentrank", "pipeline"), ("momentrank", "annotation"), ("pipeline", "annotation")],
 )
 def test_a_lower_floor_does_not_know_the_upper_one(imports, lower, upper):
     assert not imports.chain_exists(importer=lower, imported=upper, as_packages=True)
@@ -125,10 +121,7 @@ def test_no_stage_imports_another_and_no_folder_a_stage_or_command(imports):
     ] == []
 
 
-@pytest.mark.parametrize(
-    "folder",
-    ["pipeline", "annotation"],
-)
+@pytest.mark.parametrize("folder", ["pipeline", "annotation"])
 def test_no_two_modules_of_one_folder_share_a_name(folder):
     for top in (path for path in (REPOSITORY / folder).iterdir() if path.is_dir()):
         names = Counter(path.name for path in sources(str(top)))

@@ -3,6 +3,7 @@
 import difflib
 import shlex
 
+import hypothesis
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -20,9 +21,7 @@ def text(request, repository):
 
 def changed_lines(before, after):
     lines = list(difflib.ndiff(before.splitlines(), after.splitlines()))
-    return [line[2:] for line in lines if line[0] == "-"], [
-        line[2:] for line in lines if line[0] == "+"
-    ]
+    return ([line[2:] for line in lines if line[0] == sign] for sign in "-+")
 
 
 def comment(line):
@@ -38,13 +37,8 @@ def test_only_the_lines_of_the_settings_change_and_their_comments_stay(text):
         "rewrite.openai.input_price": "0.5",
     }
     removed, added = changed_lines(text, apply(text, given))
-    assert [line.split(":")[0].strip() for line in added] == [
-        "source",
-        "videos",
-        "query_modalities",
-        "input_price",
-        "val",
-    ]
+    keys = [line.split(":")[0].strip() for line in added]
+    assert keys == ["source", "videos", "query_modalities", "input_price", "val"]
     for old, new in zip(removed, added, strict=True):
         assert comment(old) == comment(new)
     assert added[0].strip().startswith("source: '/data/my corpus/tvr #1.jsonl'")
@@ -57,9 +51,11 @@ def test_without_settings_not_a_byte_changes(text):
     assert apply(text, {}) == text
 
 
+@hypothesis.settings(max_examples=30)
 @example(value="=")
 @given(value=st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1))
-def test_a_text_is_taken_as_it_was_typed(text, value):
+def test_a_text_is_taken_as_it_was_typed(repository, value):
+    text = (repository / "params.yaml").read_text()
     plain = YAML(typ="safe", pure=True)
     try:
         typed = plain.load(value)

@@ -2,10 +2,8 @@
 
 import argparse
 import os
-import runpy
 import subprocess
 import sys
-import warnings
 
 import pytest
 
@@ -15,17 +13,9 @@ STAGES = ["ingest", "tagger", "rewrite", "split", "embed", "candidates", "pseudo
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
+def run(folder, command):
     """Return a function that runs a stage in an empty folder: its exit code, output and errors."""
-
-    def _run(stage, *arguments):
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.setattr(sys, "argv", [stage, *arguments])
-        with pytest.raises(SystemExit) as ended, warnings.catch_warnings(action="ignore"):
-            runpy.run_module(f"pipeline.{stage}", run_name="__main__", alter_sys=True)
-        return ended.value.code, *capsys.readouterr()
-
-    return _run
+    return lambda stage, *arguments: command(f"pipeline.{stage}", *arguments)
 
 
 @pytest.mark.parametrize("name", STAGES)

@@ -19,17 +19,7 @@ from pipeline.core import tables
 from pipeline.core.sections import Report
 from pipeline.core.text import count_words, vocabulary, words
 from pipeline.distribution.figures import per_query, query_table
-from pipeline.pages import (
-    charts,
-    checks,
-    collection,
-    cost,
-    lead,
-    losses,
-    relevance,
-    scores,
-    verbs,
-)
+from pipeline.pages import charts, checks, collection, cost, lead, losses, relevance, scores, verbs
 from pipeline.pages.charts import Words, bars
 from pipeline.pages.figures import figures
 from pipeline.pages.tables import count, decimal, percent

@@ -60,7 +60,7 @@ def near(frame, colour, tolerance=26):
 
 
 def test_all_that_a_screenplay_may_name_can_be_drawn():
-    assert set(ACTS) == set(get_args(ActionName))
+    assert set(ACTS) == set(get_args(ActionName)) == set(SCRIPT.actions)
     assert set(SHAPES["decor"]) == set(get_args(Decor))
     assert set(STRETCHED) | set(SHAPES["furniture"]) >= set(get_args(Seat))
     assert set(SHAPES["hair"]) == set(get_args(Hair))
@@ -181,15 +181,7 @@ def test_a_thing_is_in_the_hand_or_on_the_table_never_both(action, held):
         tableaux = [tableau_at(SCRIPT, take, n) for n in range(step.first, step.last)]
         hand = [tableau.poses[step.cue.who[0]].holds == step.cue.object for tableau in tableaux]
         assert [key for key, _ in groupby(hand)] == held
-        assert (
-            len(
-                {
-                    len(tableau.laid) + in_hand
-                    for tableau, in_hand in zip(tableaux, hand, strict=True)
-                }
-            )
-            == 1
-        )
+        assert len({len(one.laid) + held for one, held in zip(tableaux, hand, strict=True)}) == 1
 
 
 def test_what_is_held_is_within_reach():
@@ -198,11 +190,8 @@ def test_what_is_held_is_within_reach():
         for number in range(0, take.frames, 5):
             for name, pose in tableau_at(SCRIPT, take, number).poses.items():
                 if pose.holds and pose.hands[1]:
-                    assert math.dist(pose.shoulder, pose.hands[1]) < (ARM + 6) * pose.scale, (
-                        take.name,
-                        number,
-                        name,
-                    )
+                    far = math.dist(pose.shoulder, pose.hands[1])
+                    assert far < (ARM + 6) * pose.scale, (take.name, number, name)
 
 
 def test_feet_are_on_the_ground():
@@ -231,10 +220,7 @@ def test_coffee_is_poured_after_the_pot_is_lifted_and_fills_the_cup():
         assert [effect.kind for effect in middle.effects] == ["stream"]
 
 
-@given(
-    st.tuples(st.floats(-40, 40), st.floats(-40, 40)),
-    st.sampled_from([-1, 1]),
-)
+@given(st.tuples(st.floats(-40, 40), st.floats(-40, 40)), st.sampled_from([-1, 1]))
 def test_bones_keep_their_length(goal, turn):
     joint, end = bend((0.0, 0.0), goal, 15.0, 14.0, turn)
     if math.hypot(*goal) > 1.5:

@@ -1,18 +1,11 @@
 """The screenplay: what the committed one holds, and how a wrong one is refused."""
 
 from collections import Counter
-from typing import get_args
 
 import pytest
-from pydantic import ValidationError
 
 from pipeline.core import files
-from pipeline.sitcom.screenplay import (
-    SCREENPLAY,
-    ActionName,
-    ScreenplayError,
-    load_screenplay,
-)
+from pipeline.sitcom.screenplay import SCREENPLAY, ScreenplayError, load_screenplay
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +37,6 @@ def test_the_cast_is_five_women_five_men_and_two_whose_name_tells_nothing(script
     }
 
 
-def test_every_action_that_can_be_drawn_is_written(script):
-    assert set(script.actions) == set(get_args(ActionName))
-
-
 def test_no_action_has_a_phrasing_twice(script):
     phrasings = [text for action in script.actions.values() for text in action.phrasings]
     assert len(set(phrasings)) == len(phrasings)
@@ -62,11 +51,6 @@ def test_phrasings_vary_in_naming_object_and_place(script):
             ]
             assert any(placed), f"{name} never says where"
             assert not all(placed), f"{name} always says where"
-
-
-def test_a_screenplay_cannot_be_changed(script):
-    with pytest.raises(ValidationError, match="frozen"):
-        script.title = "Another"
 
 
 @pytest.mark.parametrize(
@@ -94,6 +78,11 @@ def test_a_screenplay_cannot_be_changed(script):
         ("a letter}", "a letter", "DIR/screenplay.yaml, line"),
         ('      - "{who} opens the {object}."\n', '      - "{who} meets {other}."\n', "is for 2"),
         (", pot: coffee pot", "", "{pot}, which 'coffee' does not have"),
+        (
+            '      - "{who} smiles and waves."\n',
+            "",
+            "actions.wave.phrasings: fewer than 3 where people is 1",
+        ),
     ],
 )
 def test_a_mistake_is_one_line_with_its_field(wrong, old, new, message):
@@ -101,9 +90,3 @@ def test_a_mistake_is_one_line_with_its_field(wrong, old, new, message):
     assert said.startswith("DIR/screenplay.yaml")
     assert message in said
     assert "\n" not in said
-
-
-def test_too_few_phrasings_are_refused(wrong):
-    kept = '      - "{who} raises an arm and waves {place}."\n'
-    said = wrong(f'      - "{{who}} smiles and waves."\n{kept}', kept)
-    assert said.startswith("DIR/screenplay.yaml: actions.wave.phrasings: fewer than 3")
