@@ -1,6 +1,5 @@
 """What people take out of the report: each file is whole without the page, and safe."""
 
-import contextlib
 import re
 from xml.etree import ElementTree as ET
 
@@ -54,13 +53,10 @@ def test_an_svg_needs_nothing_of_the_page(folder):
     assert ">mean level<" in levels
 
 
-def test_4a_is_by_similarity_and_4b_by_rank(folder):
-    assert next(iter(pd.read_csv(folder / "figures/figure-4a.csv"))) == "similarity"
-    assert next(iter(pd.read_csv(folder / "figures/figure-4b.csv"))) == "rank"
-
-
-def test_5a_and_5b_lie_beside_the_page_too(folder):
-    low, final = (pd.read_csv(folder / f"figures/figure-5{letter}.csv") for letter in "ab")
+def test_figures_4_and_5_lie_beside_the_page(folder):
+    names = ("figure-4a", "figure-4b", "figure-5a", "figure-5b")
+    similarity, rank, low, final = (pd.read_csv(folder / f"figures/{name}.csv") for name in names)
+    assert (next(iter(similarity)), next(iter(rank))) == ("similarity", "rank")
     assert list(low) == ["min", "max", "pairs"]
     assert final.to_numpy().tolist() == [[0, 1], [1, 0], [2, 1], [3, 1], [4, 0]]
 
@@ -123,11 +119,8 @@ def unescaped(text, character):
     return len(re.findall(rf"(?<!\\){re.escape(character)}", text))
 
 
-def test_every_tex_file_has_rows_of_equal_width_and_balanced_braces(folder, tmp_path):
-    small_collection.make(tmp_path, text=small_collection.HOSTILE)
-    with contextlib.chdir(tmp_path):
-        report.main()
-    for path in [*folder.glob("tables/*.tex"), *(tmp_path / report.REPORT).glob("tables/*.tex")]:
+def test_every_tex_file_has_rows_of_equal_width_and_balanced_braces(folder, hostile):
+    for path in [*folder.glob("tables/*.tex"), *(hostile / report.REPORT).glob("tables/*.tex")]:
         text = path.read_text()
         assert unescaped(text, "{") == unescaped(text, "}"), path.name
         columns = len(re.search(r"\\begin\{tabular\}\{([lr]+)\}", text)[1])

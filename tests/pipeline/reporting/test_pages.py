@@ -3,15 +3,12 @@
 import contextlib
 import json
 import re
-from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
-from typing import ClassVar
 
 import pandas as pd
 import pytest
 import small_collection
-from small_collection import HOSTILE
 
 from momentrank.cli.main import main as momentrank
 from pipeline import reference_runs, report
@@ -138,10 +135,9 @@ def under_way():
     }
 
 
-def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_does(tmp_path):
-    small_collection.make(tmp_path)
-    (tmp_path / small_collection.tables.STATE).write_text(json.dumps(under_way()))
-    public, own = map(text_of, small_collection.pages(tmp_path))
+def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_does(copied):
+    (copied / small_collection.tables.STATE).write_text(json.dumps(under_way()))
+    public, own = map(text_of, small_collection.pages(copied))
     step = "Next : people are judging, 19 open; when they have judged : dvc repro"
     assert step in own
     assert step in public
@@ -162,22 +158,18 @@ def test_the_lead_sees_who_is_missing_the_pace_and_the_forecast_and_nobody_else_
         assert personal not in public
 
 
-def test_a_released_campaign_has_no_next_step(tmp_path):
-    small_collection.make(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
-    for page in small_collection.pages(tmp_path):
+def test_a_closed_campaign_is_told_and_a_released_one_has_no_next_step(tmp_path):
+    pages = made(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
+    for page in pages:
         assert "Next : release what people made : dvc repro release report" in text_of(page)
+    # What waited is discarded, but it never got its votes.
+    told = "Incomplete: 5 of 5 pairs are decided; 1 given up for want of votes."
+    assert told in text_of(pages[0])
+    assert "the campaign is closed" in text_of(pages[0])
     with contextlib.chdir(tmp_path):
         campaign = small_collection.opened_campaign.load_campaign()
         files.write_json(next_step.MANIFEST, {"campaign": campaign.model_dump()})
     assert [page for page in small_collection.pages(tmp_path) if "Next" in text_of(page)] == []
-
-
-def test_a_closed_campaign_is_told(tmp_path):
-    public, _ = made(tmp_path, closed_at='"2026-11-23T08:53:12Z"')
-    assert "the campaign is closed" in text_of(public)
-    # What waited is discarded, but it never got its votes.
-    told = "Incomplete: 5 of 5 pairs are decided; 1 given up for want of votes."
-    assert told in text_of(public)
 
 
 def test_people_and_captions_of_pairs_stand_on_the_leads_page_alone(small_pages):
@@ -189,14 +181,6 @@ def test_people_and_captions_of_pairs_stand_on_the_leads_page_alone(small_pages)
     assert "A woman opens the door." not in public.replace(
         '<q class="text">A woman opens the door.</q>', ""
     ), "a query may be shown, the caption of a pair not"
-
-
-@pytest.fixture(scope="module")
-def hostile(tmp_path_factory):
-    """Return the folder of a collection in which every text means harm."""
-    folder = tmp_path_factory.mktemp("hostile")
-    made(folder, text=HOSTILE, name=json.dumps(HOSTILE))
-    return folder
 
 
 def test_everything_from_corpora_and_people_is_escaped(hostile):
@@ -330,9 +314,8 @@ def test_the_lead_plays_a_disputed_clip_right_there(browser, small, small_pages)
     assert played == [48, 2, True]
 
 
-def test_a_gif_is_shown_as_a_picture_with_its_words(tmp_path):
-    small_collection.make(tmp_path)
-    with contextlib.chdir(tmp_path):
+def test_a_gif_is_shown_as_a_picture_with_its_words(copied):
+    with contextlib.chdir(copied):
         clips = small_collection.tables.CLIPS
         clips.write(clips.read().assign(clip=["m1.gif", "m2.gif"]))
         report.main()
@@ -342,42 +325,10 @@ def test_a_gif_is_shown_as_a_picture_with_its_words(tmp_path):
     assert "<video" not in own
 
 
-class Outline(HTMLParser):
-    """What a page loads, its headings, and its tables: captions, and the scopes of headers."""
-
-    LOADING: ClassVar = {"src", "srcset", "poster", "data", "action", "xlink:href"}
-
-    def __init__(self, page):
-        super().__init__()
-        self.loads, self.headings, self.tables = [], [], []
-        self.feed(page)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        own = dict(attrs)
-        self.loads += [own[name] for name in self.LOADING & set(own)]
-        if tag in {"link", "use", "image"}:
-            self.loads.append(own.get("href", ""))
-        if tag in {"h1", "h2", "h3", "h4"}:
-            self.headings.append(int(tag[1]))
-        if tag == "table":
-            self.tables.append({"captions": 0, "scopes": []})
-        if tag == "caption":
-            self.tables[-1]["captions"] += 1
-        if tag == "th":
-            self.tables[-1]["scopes"].append(own.get("scope"))
-
-
-def test_the_pages_ask_no_host_and_their_tables_and_headings_are_in_order(small_pages):
+def test_the_pages_ask_no_host(small_pages):
+    loading = re.compile(r'\b(?:src|srcset|poster|data|action|xlink:href)="([^"]*)"')
     for page in small_pages:
-        outline = Outline(page)
-        assert not [url for url in outline.loads if not url.startswith(("data:", "../clips/"))]
+        urls = loading.findall(page) + re.findall(r'<(?:link|use|image)\b[^>]*href="([^"]*)"', page)
+        assert not [url for url in urls if not url.startswith(("data:", "../clips/"))]
         assert not re.search(r"https?://|@import|url\((?!data:)", page)
-        assert outline.headings[0] == 1
-        assert outline.headings.count(1) == 1
-        assert all(after <= before + 1 for before, after in pairwise(outline.headings))
-        assert outline.tables
-        for table in outline.tables:
-            assert table["captions"] == 1
-            assert set(table["scopes"]) <= {"col", "row", "colgroup"}
     assert "<script" not in small_pages[0].lower()
