@@ -46,8 +46,10 @@ clean-demo: ## Delete the demo and its server; refuses if people have judged
 
 test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
-	@echo "==> mypy --strict" && $(RUN) mypy
-	@echo "==> pytest -m '$(MARKS)'" && $(RUN) python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)"
+	@echo "==> mypy --strict, and beside it pytest -m '$(MARKS)'"
+	@export $(RUN); mypy & types=$$!; tests=0; \
+	  python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)" || tests=$$?; \
+	  wait $$types; exit $$tests
 
 # Passed on as typed: make would expand a dollar sign.
 override DIR := $(value DIR)

@@ -46,7 +46,7 @@ from pipeline.core import tables
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 PEOPLE = 8
-AT_ONCE_SECONDS = 40.0
+AT_ONCE_SECONDS = 20.0
 PATIENCE_SECONDS = 600
 USUAL_SECONDS = 1.5
 FEW_WRITES = 4
@@ -216,14 +216,13 @@ def assert_as_wanted(camp, wanted, ledger):
     )
 
 
-MOMENTS = [("time", fifth) for fifth in range(5)] + [
+MOMENTS = [("time", fifth) for fifth in (0, 2, 4)] + [
     ("write", Fault(*fault))
     for fault in [
         (1, "during"),
         (2, "drop"),
         (3, "after"),
         (5, "before"),
-        (6, "during"),
         (8, "after"),
         (9, "drop"),
     ]

@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 SHARES = (0.4, 1.0)
 MOST_ROUNDS = 8
 WAITING = 75
-KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 3, 2, 2, 8
+KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 2, 2, 2, 6
 FROM_THE_CORPUS = {"video_corpus.json", "train_manifest.json"}
 CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
                  "pseudo")  # fmt: skip
@@ -73,7 +73,7 @@ def ended(tmp_path_factory, repository):
     """Return a project whose campaign wants nothing more, and its server."""
     project = copy_of(repository, tmp_path_factory.mktemp("campaign"))
     killer = Killer(project, Random(7))
-    killer.strike(KILLS_AT_FIRST, 30)
+    killer.strike(KILLS_AT_FIRST, 25)
     project.run("dvc", "repro", "clips", "pseudo")
     with studio(project.folder, repository) as lead:
         python = ("python", "-m")
