@@ -1,11 +1,13 @@
 """Scoring at the size of TVR-Ranking's test set, compared with the brute-force definition.
 
-    python -m benchmarks.score [--queries 2781] [--times 100]
+    python -m benchmarks.score [--queries 2781] [--times 100] [--against FOLDER]
 
 Makes qrels and a run: 20 or 40 judged moments per query, 100 results, K = 10, 20, 40 at IoU .3, .5
 and .7; about 30 MB of JSON. Prints the speed of `calc_aggregate` in memory relative to the
 definition in tests/momentrank/oracle.py, which must give the same values; the seconds of the whole
-command, from files to numbers; and time and memory for `--times` as many queries.
+command, from files to numbers; and time and memory for `--times` as many queries. With `--against`,
+the command of another checkout runs in turn with this one's, and the ratio of their times is
+printed: `git worktree add --detach FOLDER COMMIT` makes one.
 """
 
 import importlib
@@ -13,7 +15,10 @@ import json
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -26,6 +31,8 @@ from momentrank.segments import Segments
 
 RESULTS, VIDEOS, DEPTH = 100, 21_793, (20, 40)
 SEED = 2024
+ROUNDS = 9
+"""How often the whole command runs."""
 
 Listed = dict[str, list[tuple[Any, ...]]]
 
@@ -104,9 +111,20 @@ def repeat(one: Segments, times: int) -> Segments:
     return Segments(queries, np.tile(one.query, times) + shift, one.video * times, *columns)
 
 
+def time_commands(folders: Sequence[Path], paths: Sequence[Path]) -> list[float]:
+    """Return the median seconds of the whole command in each checkout, run in turns."""
+    command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths)]
+    seconds: list[list[float]] = [[] for _ in folders]
+    for _ in range(ROUNDS):
+        for folder, taken in zip(folders, seconds, strict=True):
+            run = partial(subprocess.run, command, cwd=folder, check=True, capture_output=True)
+            taken.append(time_call(run)[0])
+    return [median(taken) for taken in seconds]
+
+
 def main() -> None:
     """Print the ratio in memory, the command's time, and the cost of a larger collection."""
-    options = parse_arguments(__doc__, queries=2781, times=100)
+    options = parse_arguments(__doc__, queries=2781, times=2, against=Path)
     qrels, run = collection(options.queries)
     ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
     measures = conventions.get(conventions.PAPER).defaults()
@@ -120,9 +138,11 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         paths = write(Path(folder), qrels, run)
         size = sum(path.stat().st_size for path in paths) / 1e6
-        command = [sys.executable, "-m", "momentrank.cli.main", "evaluate", *map(str, paths)]
-        whole, _ = time_call(lambda: subprocess.run(command, check=True, capture_output=True), 5)
+        folders = [Path.cwd(), *([options.against] if options.against else [])]
+        whole, *other = time_commands(folders, paths)
     print(f"the command, from {size:.0f} MB of JSON to numbers: {whole:.2f} s (goal 1)")
+    if other:
+        print(f"in {options.against}: {other[0]:.2f} s, ratio {whole / other[0]:.2f} (goal 0.80)")
     before = peak_mb() / 1024
     large = repeat(ours[0], options.times), repeat(ours[1], options.times)
     much, _ = time_call(lambda: calc_aggregate(measures, *large))

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, SupportsFloat, SupportsIndex
-from urllib.parse import quote, unquote
 
 from momentrank.errors import MomentRankError
 
@@ -43,11 +42,15 @@ def id_text(value: object) -> str | None:
 
 def encode_id(text: str) -> str:
     """Return `text` as one field: white space, control, non-ASCII characters and % encoded."""
+    from urllib.parse import quote  # noqa: PLC0415  (few ids need it)
+
     return quote(text, safe=_KEPT)
 
 
 def decode_id(field: str) -> str:
     """Return the id that `encode_id` made `field` from."""
+    from urllib.parse import unquote  # noqa: PLC0415  (few ids need it)
+
     return unquote(field, errors="strict")
 
 

@@ -166,7 +166,7 @@ def provenance(qrels: Path, convention: str) -> dict[str, str]:
         raise UsageError(
             f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
         )
-    sha256 = hashlib.sha256(qrels.read_bytes()).hexdigest() if qrels.exists() else ""
+    sha256 = _sha256(qrels) if qrels.exists() else ""
     return {
         "momentrank": __version__,
         "convention": convention,
@@ -174,6 +174,11 @@ def provenance(qrels: Path, convention: str) -> dict[str, str]:
         "qrels_sha256": sha256,
         "release": _release(qrels, sha256),
     }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _release(qrels: Path, sha256: str) -> str:

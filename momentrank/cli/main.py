@@ -7,25 +7,49 @@ A file's format is detected from its content; files may be gzipped. Exit codes: 
 """
 
 import argparse
+import gc
 import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
+from functools import partial
+from importlib import import_module
+from typing import NoReturn
 
 from momentrank import __version__
-from momentrank.cli import compare, convert, evaluate, explain, validate
 from momentrank.errors import MomentRankError
 
-VERBS = (evaluate, compare, explain, validate, convert)
+VERBS = ("evaluate", "compare", "explain", "validate", "convert")
 STOPPED = 130
+WIDTH = 100
+"""Columns of --help; to ask the terminal costs more imports than the rest of the parser."""
+
+
+def command() -> NoReturn:
+    """Run the command as a process of its own, and end the process.
+
+    It is short, and what it reads is in use to the end. So numpy starts no threads, and nobody
+    walks through millions of values to collect garbage, or to free them before the system does.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
+    gc.disable()
+    try:
+        code = main()
+    except SystemExit as exc:  # from argparse, which has said why
+        code = exc.code if isinstance(exc.code, int) else 0
+    with suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command; return its exit code."""
+    """Run the command in this process; return its exit code."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # any terminal can show any id
-    options = _options(arguments)
+    options = _options(sys.argv[1:] if arguments is None else arguments)
     try:
         code = int(options.run(options))
         sys.stdout.flush()
@@ -50,9 +74,9 @@ def _fail(message: str, code: int) -> int:
     return code
 
 
-def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the arguments; names may come before and after options."""
-    parser = _parser()
+    parser = _parser([verb for verb in VERBS if verb in arguments[:1]] or VERBS)
     options, rest = parser.parse_known_args(arguments)
     if rest and (not hasattr(options, "names") or any(name.startswith("-") for name in rest)):
         parser.error(f"unrecognized arguments: {' '.join(rest)}")
@@ -61,13 +85,14 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def _parser() -> argparse.ArgumentParser:
-    form = argparse.RawDescriptionHelpFormatter
+def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
+    """Return the parser for some verbs, whose modules it imports."""
+    form = partial(argparse.RawDescriptionHelpFormatter, width=WIDTH)
     parser = argparse.ArgumentParser("momentrank", description=__doc__, formatter_class=form)
     parser.add_argument("--version", action="version", version=f"momentrank {__version__}")
     verbs = parser.add_subparsers(metavar="VERB", required=True)
-    for module in VERBS:
-        name = module.__name__.rpartition(".")[2]
+    for name in names:
+        module = import_module(f"momentrank.cli.{name}")
         doc = module.__doc__ or ""
         verb = verbs.add_parser(
             name, help=doc.split("\n")[0], description=doc, formatter_class=form
@@ -78,4 +103,4 @@ def _parser() -> argparse.ArgumentParser:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command()

@@ -1,6 +1,6 @@
 """A run's values: over all queries, per group of queries and per query."""
 
-import statistics
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -65,7 +65,9 @@ class Spread(NamedTuple):
 
 def spread(values: Sequence[float]) -> Spread:
     """Return the mean and the standard deviation of several runs' values."""
-    return Spread(statistics.fmean(values), statistics.stdev(values) if len(values) > 1 else None)
+    count, mean = len(values), math.fsum(values) / len(values)
+    squares = math.fsum((value - mean) ** 2 for value in values)
+    return Spread(mean, math.sqrt(squares / (count - 1)) if count > 1 else None)
 
 
 class Results(NamedTuple):

@@ -1,6 +1,5 @@
 """Tables as text: aligned columns, CSV, Markdown and LaTeX, for `evaluate` and `compare`."""
 
-import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -62,6 +61,8 @@ def _aligned(rows: list[list[Cell]]) -> Iterator[str]:
 
 
 def _csv(rows: list[list[Cell]]) -> Iterator[str]:
+    import csv  # noqa: PLC0415  (the other formats do without)
+
     for row in rows:
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow([cell.text for cell in row])

@@ -1,11 +1,18 @@
-"""File formats of qrels and runs: reading, writing and validation."""
+"""File formats of qrels and runs: reading, writing and validation.
 
-from momentrank.formats.read import load_qrels, load_run, read_qrels, read_run
-from momentrank.formats.registry import QRELS_FORMATS, RUN_FORMATS
-from momentrank.formats.source import FormatError
-from momentrank.formats.text import TIMES
-from momentrank.formats.validate import Description, describe
-from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, write_qrels, write_run
+Names are imported on first use: who scores does not load what writes.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from momentrank.formats.read import load_qrels, load_run, read_qrels, read_run
+    from momentrank.formats.registry import QRELS_FORMATS, RUN_FORMATS
+    from momentrank.formats.source import FormatError
+    from momentrank.formats.text import TIMES
+    from momentrank.formats.validate import Description, describe
+    from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, write_qrels, write_run
 
 __all__ = [
     "QRELS_FORMATS",
@@ -23,3 +30,17 @@ __all__ = [
     "write_qrels",
     "write_run",
 ]
+_MODULES = {
+    **dict.fromkeys(("load_qrels", "load_run", "read_qrels", "read_run"), "read"),
+    **dict.fromkeys(("QRELS_FORMATS", "RUN_FORMATS"), "registry"),
+    "FormatError": "source",
+    "TIMES": "text",
+    **dict.fromkeys(("Description", "describe"), "validate"),
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a name on first use."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_MODULES.get(name, 'write')}"), name)

@@ -59,10 +59,10 @@ class Column(NamedTuple):
         if not set(map(len, self.values)) <= {width}:
             wrong = (len(value) != width for value in self.values)
             self.refuse(wrong, f"must be [{names.replace(' ', ', ')}]")
-        return [self._part(index) for index in range(width)]
+        flat = list(chain.from_iterable(self.values))
+        return [self._part(flat[index::width], index) for index in range(width)]
 
-    def _part(self, index: int) -> "Column":
-        values = [value[index] for value in self.values]
+    def _part(self, values: list[Any], index: int) -> "Column":
         return Column(values, lambda row: self.place(row).item(index))
 
     def flat(self) -> "Column":

@@ -6,7 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.formats.source import Place
-from momentrank.segments import Floats, SegmentError, Segments, build_qrels, build_run
+from momentrank.segments import Floats, Numbers, SegmentError, Segments, build_qrels, build_run
+
+_ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
+"""Factors that spread the bits of a hash."""
 
 
 class Table(NamedTuple):
@@ -59,17 +62,24 @@ class Table(NamedTuple):
 
     def contradiction(self) -> str | None:
         """Describe the first segment with two levels, if any; both count, so it is a warning."""
-        keys = list(
-            zip(self.query, self.video, self.start.tolist(), self.end.tolist(), strict=True)
-        )
-        if len(set(keys)) == len(keys):
-            return None
         seen: dict[Any, int] = {}
-        for row, key in enumerate(keys):
+        for row in self._repeats():
+            key = self.query[row], self.video[row], self.start[row], self.end[row]
             first = seen.setdefault(key, row)
             if self.value[first] != self.value[row]:
                 return self._contradicts(first, row)
         return None
+
+    def _repeats(self) -> list[int]:
+        """Return the rows that share query, start and end with another; perhaps a few more."""
+        query = Numbers().encode(self.query).astype(np.uint64)
+        keys = query * _ODD[0]
+        for odd, times in zip(_ODD[1:], (self.start, self.end), strict=True):
+            keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
+        in_order = np.sort(keys)
+        repeated = in_order[1:][in_order[1:] == in_order[:-1]]
+        rows: list[int] = np.flatnonzero(np.isin(keys, repeated)).tolist() if len(repeated) else []
+        return rows
 
     def _contradicts(self, first: int, row: int) -> str:
         place, levels = self.place(first), self.value[[first, row]]

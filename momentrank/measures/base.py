@@ -1,7 +1,6 @@
 """A measure is a value: its `repr` is its name, its argument, its column and its key."""
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, ClassVar, Self
 
@@ -76,6 +75,8 @@ class Measure:
         return hash(repr(self))
 
     def _suggest(self, name: str) -> str:
+        from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+
         near = get_close_matches(name, self.PARAMS, n=1)
         there = ", ".join(self.PARAMS) or "none"
         return f"; did you mean {near[0]}?" if near else f"; its parameters: {there}"

@@ -7,7 +7,6 @@ to .95) and `ndcg@10` (at 0.5) are read too, and a measure's own name in any cas
 import ast
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import Any
 
 from momentrank.measures import AP, REGISTRY, R, nDCG
@@ -107,6 +106,8 @@ def _look_up(name: str, text: str) -> Measure:
     names |= {one.lower(): measure for measure in REGISTRY.values() for one in measure.ALIASES}
     if name.lower() in names:
         return names[name.lower()]
+    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+
     near = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
     meant = f"did you mean {names[near[0]].NAME}?" if near else f"use one of {', '.join(REGISTRY)}"
     raise MeasureError(f"{text!r}: there is no measure {name!r}; {meant}")
