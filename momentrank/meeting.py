@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import numpy as np
 
 from momentrank.errors import MomentRankError
-from momentrank.segments import Segments
+from momentrank.segments import Floats, Segments
 
 SHOWN = 3
 """Ids that a message lists."""
@@ -89,13 +89,13 @@ def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
 
 def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
     """Yield a warning if times are on another scale, in the videos of judged moments."""
-    latest = float(np.median(qrels.end)), float(np.median(run.end))
+    latest = _middle(qrels.end), _middle(run.end)
     if min(latest) <= 0 or 1 / SCALE < latest[1] / latest[0] < SCALE:
         return
     judged, retrieved = _latest(qrels), _latest(run)
     videos = [video for video in judged if video in retrieved and judged[video] > 0]
     ratios = [retrieved[video] / judged[video] for video in videos]
-    if not ratios or 1 / SCALE < (ratio := float(np.median(ratios))) < SCALE:
+    if not ratios or 1 / SCALE < (ratio := _middle(np.array(ratios))) < SCALE:
         return
     factor = ratio if ratio > 1 else 1 / max(ratio, 1e-9)
     unit = min(_UNITS, key=lambda known: abs(np.log(known / factor)))
@@ -106,6 +106,12 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
         f" {videos[at]!r} the qrels end at {judged[videos[at]]:g}, the run's results at"
         f" {retrieved[videos[at]]:g}"
     )
+
+
+def _middle(values: Floats) -> float:
+    """Return the upper median; numpy's own loads masked arrays."""
+    place = len(values) // 2
+    return float(np.partition(values, place)[place])
 
 
 def _latest(segments: Segments) -> dict[str, float]:
