@@ -106,7 +106,7 @@ class Evaluator:
             SegmentError: the run is malformed.
         """
         scored = self.per_query(run).items()
-        totals = {measure: aggregate(measure, values) for measure, (_, values) in scored}
+        totals = {measure: self.aggregate(measure, values) for measure, (_, values) in scored}
         return Scores(self.convention, totals)
 
     def calc(self, run: "Run") -> CalcResults:
@@ -134,6 +134,14 @@ class Evaluator:
             for measure in self.measures
         }
 
+    def aggregate(self, measure: Measure, values: Floats) -> float:
+        """Return the mean or the sum of queries' values; 0 without queries."""
+        total = 0.0
+        for value in values.tolist():  # in order: a run's mean is the same on every machine
+            total += value
+        is_sum = self.convention.is_summed(measure) or not len(values)
+        return total if is_sum else total / len(values)
+
     def find_unmatched(self, run: Segments) -> Unmatched:
         """Return the queries that only the qrels or only the run has."""
         run = restore_own_ids(run, self.qrels)
@@ -142,11 +150,3 @@ class Evaluator:
             [name for name in self.qrels.queries if name not in theirs],
             [name for name in run.queries if name not in ours],
         )
-
-
-def aggregate(measure: Measure, values: Floats) -> float:
-    """Return the mean or the sum of queries' values; 0 without queries."""
-    total = 0.0
-    for value in values.tolist():  # in order: a run's mean is the same on every machine
-        total += value
-    return total if measure.SUMMED or not len(values) else total / len(values)

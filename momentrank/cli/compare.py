@@ -20,7 +20,7 @@ from momentrank.errors import UsageError
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.pairs import CONFIDENCE, ROUNDS, SEED, compare_runs
-from momentrank.scoring import Evaluator, aggregate
+from momentrank.scoring import Evaluator
 from momentrank.significance import TESTS
 
 USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
@@ -73,7 +73,9 @@ def run(options: argparse.Namespace) -> int:
         seed=options.seed,
     )
     means = {
-        name: {measure: aggregate(measure, values) for measure, (_, values) in of_run.items()}
+        name: {
+            measure: evaluator.aggregate(measure, values) for measure, (_, values) in of_run.items()
+        }
         for name, of_run in scored.items()
     }
     compared = Compared(means, pairs, options.test, round(1 - options.confidence, 12))

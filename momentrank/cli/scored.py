@@ -10,7 +10,7 @@ from momentrank.cli.quantities import Quantity, describe
 from momentrank.conventions.base import Convention
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.query_groups import Groups, select_queries
-from momentrank.scoring import Evaluator, aggregate
+from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
 
 Values = dict[Quantity, float]
@@ -29,11 +29,11 @@ def score(evaluator: Evaluator, run: Segments, groups: Groups, *, per_query: boo
     scored = Scored({}, {name: {} for name in groups}, {})
     for measure, (names, values) in evaluator.per_query(run).items():
         quantity = describe(measure)
-        scored.total[quantity] = aggregate(measure, values)
+        scored.total[quantity] = evaluator.aggregate(measure, values)
         place = {name: row for row, name in enumerate(names)}
         for group, queries in groups.items():
             rows = np.array([place[name] for name in queries if name in place], dtype=np.int64)
-            mean = aggregate(measure, values[rows]) if len(rows) else float("nan")
+            mean = evaluator.aggregate(measure, values[rows]) if len(rows) else float("nan")
             scored.groups[group][quantity] = mean
         if per_query:
             for name, value in zip(names, values.tolist(), strict=True):
@@ -47,13 +47,19 @@ def score_table(convention: Convention, qrels: Segments, run: Segments, groups: 
 
     def table(qrels: Segments, run: Segments) -> Values:
         cells = convention.table(qrels, run)
-        return {Quantity(name): value for name, value in cells.items()}
+        return {_describe(convention, name): value for name, value in cells.items()}
 
     by_group = {
         name: table(select_queries(qrels, queries), select_queries(run, queries))
         for name, queries in groups.items()
     }
     return Scored(table(qrels, run), by_group, {})
+
+
+def _describe(convention: Convention, cell: str) -> Quantity:
+    """Return how a cell of a convention's table is shown."""
+    is_count = convention.is_count(cell)
+    return Quantity(cell, is_share=not is_count, is_ranked=not is_count, is_count=is_count)
 
 
 class Spread(NamedTuple):

@@ -53,6 +53,10 @@ class Convention:
         depths = [measure.depth() for measure in measures]
         return max(filter(None, depths)) if depths and all(depths) else None
 
+    def is_summed(self, measure: Measure) -> bool:
+        """Tell whether the value over all queries is the sum, not the mean."""
+        return measure.SUMMED
+
     def prepare(self, qrels: Segments, run: Segments) -> tuple[Segments, Segments]:
         """Return what is scored of the qrels and of the run."""
         return qrels, run
@@ -84,6 +88,10 @@ class Convention:
         A cell over no query at all is not a number.
         """
         return {}
+
+    def is_count(self, cell: str) -> bool:  # noqa: ARG002
+        """Tell whether a cell of `table` is a whole number, not a share."""
+        return False
 
     def rounded(self, share: float) -> float:
         """Return a cell of `table` as its source prints it: in percent, if so, and rounded."""

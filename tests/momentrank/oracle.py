@@ -580,7 +580,7 @@ def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
     statuses = []
     for video, start, end in results:
         met = met_by(video, start, start + tol, relevant)
-        old = any(v == video and crosses(start, end, left, right) for v, left, right in seen)
+        old = any(v == video and meets(start, end, left, right) for v, left, right in seen)
         if met and not old:
             seen.append((video, start, max([start + tol] + [segment.end for segment in met])))
             statuses.append(RELEVANT)
@@ -593,14 +593,9 @@ def sh_tol(params: Params, qrels: list[Judged], results: list[Result]) -> list[s
     return statuses
 
 
-def crosses(start: float, end: float, other_start: float, other_end: float) -> bool:
-    """Say whether two half-open intervals meet, as scripts ask it: an instant inside one does."""
-    return start < other_end and other_start < end
-
-
 def met_by(video: str, start: float, end: float, segments: list[Judged]) -> list[Judged]:
     """Return the segments of the video that share a point with [start, end)."""
-    return [s for s in segments if s.video == video and crosses(start, end, s.start, s.end)]
+    return [s for s in segments if s.video == video and meets(start, end, s.start, s.end)]
 
 
 SH_MODELS = {"overlap": sh_overlap, "bin": sh_bin, "tol": sh_tol}
@@ -653,9 +648,103 @@ def sh_num_rel_ret(params: Params, qrels: list[Judged], results: list[Result]) -
     return float(sh_statuses(params, qrels, results).count(RELEVANT))
 
 
+def sh_length_ret(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """LengthRet (sh_eval): the mean length of the results, in seconds."""
+    return length_ret(params, qrels, results) / len(results) if results else 0.0
+
+
 def sh_length_rel(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """LengthRel (sh_eval): summed lengths of the merged relevant segments, in seconds."""
-    return length_rel(params, merged(apart(params, qrels)[0]), results)
+    """LengthRel (sh_eval): the mean length of the merged relevant segments, in seconds."""
+    relevant = merged(apart(params, qrels)[0])
+    return length_rel(params, relevant, results) / len(relevant) if relevant else 0.0
+
+
+def sh_recall_points(seconds: int) -> list[int]:
+    """Return the seconds of relevant content at which sh_eval takes precision.
+
+    Every second of up to a hundred; of more, every hundredth part of them, rounded to a second,
+    the last such point moved on by what is left over of whole hundreds.
+    """
+    points = list(range(seconds + 1))
+    if seconds > 100:
+        points = list(range(0, seconds, round(seconds / 100 - 1e-6)))
+        points[-1] += seconds % 100
+    return points
+
+
+def sh_played(params: Params, qrels: list[Judged], results: list[Result]) -> dict[str, float]:
+    """Return MAiSP (sh_eval) and its seconds: of relevant content, played, and of it relevant.
+
+    A result is played from its start. Each relevant part that its closed interval meets, in order,
+    is played to the part's end and never again; what lies before is left, less a second. After
+    each part the interval begins later by all that was played of the result so far.
+    """
+    left = [(s.video, s.start, s.end) for s in merged(apart(params, qrels)[0])]
+    seconds = int(sum(end - start for _, start, end in left))
+    points = sh_recall_points(seconds)
+    precisions: list[float] = []
+    played = found = 0.0
+    for result in results:
+        here, start = 0.0, result.start
+        remaining = []
+        for video, first, last in left:
+            inside = first <= start <= last or start <= first <= result.end
+            if video != result.video or not inside:
+                remaining.append((video, first, last))
+                continue
+            entry = max(first, start)
+            here += last - start
+            found += last - entry
+            reached = [point for point in points[len(precisions) + 1 :] if point <= found]
+            precisions += [point / (played + here - found + point) for point in reached]
+            if entry - 1 - first > 0:
+                remaining.append((video, first, entry - 1))
+            start += here
+        left = remaining
+        played += max(here, result.end - result.start)
+    best = [max(precisions[n:]) for n in range(len(precisions))]
+    value = (1 + sum(best)) / len(points) if best else 0.0
+    return {"value": value, "relevant": seconds, "played": played, "found": found}
+
+
+def sh_maisp(params: Params, qrels: list[Judged], results: list[Result]) -> float:
+    """MAiSP (sh_eval)."""
+    return sh_played(params, qrels, results)["value"]
+
+
+def sh_table(qrels: Qrels, run: Run) -> dict[str, float]:
+    """Return what sh_eval prints over all queries, by its own names; %d cuts means of counts."""
+    queries = scored_queries(qrels, run, "sh-eval")
+    cells = {}
+
+    def total(name: str, of: Measure, params: Params, end: str = "") -> None:
+        values = [of(params, qrels[query], run[query]) for query in queries]
+        value = math.fsum(values)
+        if not name.startswith("num"):
+            value = value / len(values) if values else 0.0
+        whole = name.startswith(("num", "videos", "avglength"))
+        cells[name + end] = float(math.floor(value)) if whole else value
+
+    total("num_q", num_q, {})
+    total("videos_ret", videos_ret, {})
+    total("videos_rel", videos_rel, {})
+    total("avglength_ret", sh_length_ret, {})
+    total("avglength_rel", sh_length_rel, {})
+    for match, end in (("overlap", ""), ("bin", "_bin"), ("tol", "_tol")):
+        model = {"match": match}
+        total("num_rel", sh_num_rel, model, end)
+        total("num_ret", lambda *asked: float(len(sh_statuses(*asked))), model, end)
+        total("num_rel_ret", sh_num_rel_ret, model, end)
+        total("map", sh_ap, model, end)
+        for k in (5, 10, 20):
+            total(f"P_{k}", sh_p, model | {"cutoff": k}, end)
+        for k in (10, 20, 30):
+            total(f"Judged_{k}", sh_judged, model | {"cutoff": k}, end)
+    total("num_rel_secs_maisp", lambda *asked: sh_played(*asked)["relevant"], {})
+    total("num_ret_secs_maisp", lambda *asked: sh_played(*asked)["played"], {})
+    total("num_rel_ret_secs_maisp", lambda *asked: sh_played(*asked)["found"], {})
+    total("map_maisp", sh_maisp, {})
+    return cells
 
 
 # -------------------------------------------------------------------------------- the way in
@@ -693,7 +782,9 @@ SH_EVAL: dict[str, Measure] = COUNTS | {
     "Judged": sh_judged,
     "NumRel": sh_num_rel,
     "NumRelRet": sh_num_rel_ret,
+    "LengthRet": sh_length_ret,
     "LengthRel": sh_length_rel,
+    "MAiSP": sh_maisp,
 }
 MAXIOU = ("R", "MeanP", "AxIoU", "NCxIoU", "mIoU")
 MODELS = {  # the relevance models that a measure is defined for; the first is its default
@@ -771,7 +862,8 @@ def mean(name: str, params: Params, qrels: Qrels, run: Run, convention: str = "p
     total = 0.0
     for value in values:
         total += value
-    return total if name in COUNTS or not values else total / len(values)
+    is_sum = name.startswith("Num") or (name in COUNTS and convention != "sh-eval")
+    return total if is_sum or not values else total / len(values)
 
 
 # ------------------------------------------------------------------------------ random cases
@@ -942,6 +1034,7 @@ def settings_of_binary() -> Iterator[tuple[str, Params, str]]:
         yield from (("Judged", model | more | {"cutoff": k}, "paper") for k in (1, 3, 10))
     for match, convention in itertools.product(("overlap", "bin", "tol"), ("paper", "sh-eval")):
         yield from ((name, {"match": match}, convention) for name in COUNTS)
+    yield "MAiSP", {}, "sh-eval"
     for match in ("overlap", "bin", "tol"):
         yield "AP", {"match": match}, "sh-eval"
         for name, k in itertools.product(("P", "Judged"), (1, 3, 10)):

@@ -403,8 +403,9 @@ def sh(name, params, judged, ranked):
 def test_sh_eval_merges_what_overlaps_or_touches():
     judged = segments((20, 30), (0, 10), (10, 20), (50, 60), (31, 32), (52, 53, 0))
     assert sh("NumRel", {}, judged, []) == 3  # 0 to 30, 31 to 32, 50 to 60
-    assert sh("LengthRel", {}, segments((0, 10), (5, 12)), []) == 12
+    assert sh("LengthRel", {}, segments((0, 10), (5, 12), (20, 26)), []) == (12 + 6) / 2
     assert value("LengthRel", {}, segments((0, 10), (5, 12)), []) == 17
+    assert sh("LengthRet", {}, judged, results((0, 10), (5, 12))) == 17 / 2
 
 
 def test_sh_eval_overlap_is_closed_and_consumes_nothing():
@@ -445,6 +446,26 @@ def test_sh_eval_tolerance():
     assert sh("AP", tol, judged, ranked) == 1 / 2
     assert sh("P", tol | {"cutoff": 2}, judged, ranked) == 1 / 2
     assert sh("Judged", tol | {"cutoff": 7}, judged, ranked) == 4 / 7
+
+
+def test_sh_eval_tolerance_lets_a_result_without_length_see_and_be_seen_nowhere():
+    judged = segments((10, 30), (100, 110, 0), (50, 50))
+    ranked = results((12, 20), (15, 15), (105, 105), (45, 46))
+    tol = {"match": "tol"}
+    # (15, 15) meets the segment within its 15 seconds, and itself nothing that was seen
+    assert sh("NumRelRet", tol, judged, ranked) == 2
+    assert sh("Judged", tol | {"cutoff": 4}, judged, ranked) == 2 / 4  # (105, 105) meets nothing
+    assert sh("NumRel", tol, judged, ranked) == 2  # (50, 50) counts, and can't be met
+
+
+def test_sh_eval_maisp():
+    judged = segments((10, 20), (40, 50), (45, 50, 0))
+    # (5, 15) is played to 20: 5 of 15 seconds in vain; then 10 are, and (40, 45) is played to 50
+    ranked = results((5, 15), (60, 70), (40, 45))
+    assert sh("MAiSP", {}, judged, ranked) == pytest.approx((1 + 10 * 10 / 15 + 10 * 20 / 35) / 21)
+    assert sh("MAiSP", {}, judged, results((5, 9))) == 0
+    # of 250 relevant seconds the points are 2 seconds apart, and the last is out of reach
+    assert sh("MAiSP", {}, segments((0, 250)), results((0, 250))) == 1 - 1 / 125
 
 
 def test_sh_eval_tolerance_asks_whether_the_result_itself_was_seen():

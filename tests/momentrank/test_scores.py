@@ -7,7 +7,7 @@ import oracle
 import pytest
 from scorer import measure_of, scores, segments
 
-from momentrank import calc_aggregate
+from momentrank import calc_aggregate, conventions
 from momentrank.segments import build_qrels, build_run
 
 NOT_CONDENSED = {"Judged", "NumRelRet"}
@@ -66,3 +66,11 @@ def test_over_all_queries_as_each_convention_counts(seed):
     ours = calc_aggregate([measure], qrels, run, convention)[measure]
     expected = oracle.mean(name, params, made.qrels, made.run, convention)
     assert ours == pytest.approx(expected, abs=1e-12)
+
+
+def test_the_table_of_sh_eval():
+    for seed in range(300):
+        made = oracle.case(seed, integer=True)
+        qrels = segments(made.qrels, build_qrels, value=True)
+        table = conventions.get("sh-eval").table(qrels, segments(made.run, build_run, value=False))
+        assert table == pytest.approx(oracle.sh_table(made.qrels, made.run), abs=1e-12), seed
