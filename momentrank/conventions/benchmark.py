@@ -14,6 +14,7 @@ import numpy.typing as npt
 from momentrank.conventions.base import Convention, memoize
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
+from momentrank.matching.relevance import Params
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -83,11 +84,11 @@ class RecallTable(Benchmark):
         }
         return {**recalls, "mIoU": of_first(aligned)}
 
-    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
-        """Return the value of each query, shape (queries,)."""
+    def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
+        """Return the value of each query with every parameter given, shape (queries,)."""
         if measure.NAME == "mIoU":
             return of_first(aligned)
-        return self.recall(aligned, measure.params["iou"], measure.params["cutoff"])
+        return self.recall(aligned, params["iou"], params["cutoff"])
 
     def recall(self, aligned: AlignedRun, iou: float, cutoff: int) -> Floats:
         """Return whether one of the first results reaches the threshold, shape (queries,)."""

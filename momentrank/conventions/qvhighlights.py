@@ -17,6 +17,7 @@ import numpy as np
 from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
+from momentrank.matching.relevance import Params
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -65,10 +66,10 @@ class QvHighlights(Benchmark):
         qrels, run = super().prepare(qrels, run)
         return _ignore_videos(qrels), _ignore_videos(run)
 
-    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
-        """Return the value of each query, shape (queries,)."""
-        compute = recall if measure.NAME == "R" else average_precision
-        return compute(aligned, (measure.params["iou"],))[:, 0]
+    def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
+        """Return the value of each query with every parameter given, shape (queries,)."""
+        by_threshold = recall if measure.NAME == "R" else average_precision
+        return by_threshold(aligned, (params["iou"],))[:, 0]
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
         """Return all cells of the benchmark's own table, by its own names, from 0 to 1."""

@@ -8,6 +8,7 @@ from momentrank.conventions.base import memoize
 from momentrank.conventions.paper import Paper
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats
 
@@ -34,12 +35,12 @@ class Spr(Paper):
         """Return the queries of the run with a relevant moment, shape (queries,)."""
         return aligned.in_run & (aligned.totals(1) > 0)
 
-    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
-        """Return the value of each query, shape (queries,)."""
+    def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
+        """Return the value of each query with every parameter given, shape (queries,)."""
         if measure.NAME == "Judged":  # what people judged includes level 0
-            return super().values(measure, aligned)
+            return super().compute(measure, aligned, params)
         relevant = memoize(aligned, "relevant", lambda: aligned.select_truth(aligned.relevant(1)))
-        return super().values(measure, relevant)
+        return super().compute(measure, relevant, params)
 
 
 CONVENTION = Spr()

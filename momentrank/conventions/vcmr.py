@@ -12,6 +12,7 @@ import numpy.typing as npt
 from momentrank.conventions.base import memoize
 from momentrank.conventions.benchmark import Benchmark, any_of_first, hull_iou, pair_times
 from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints
 
@@ -54,14 +55,11 @@ class Vcmr(Benchmark):
             for cutoff in CUTOFFS
         }
 
-    def values(self, measure: Measure, aligned: AlignedRun) -> Floats:
-        """Return the value of each query, shape (queries,)."""
-        hits = (
-            in_right_video(aligned)
-            if measure.NAME == "VR"
-            else reach(aligned, measure.params["iou"])
-        )
-        return any_of_first(aligned, hits, aligned.results.rank, measure.params["cutoff"])
+    def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
+        """Return the value of each query with every parameter given, shape (queries,)."""
+        is_video = measure.NAME == "VR"
+        hits = in_right_video(aligned) if is_video else reach(aligned, params["iou"])
+        return any_of_first(aligned, hits, aligned.results.rank, params["cutoff"])
 
 
 def in_right_video(aligned: AlignedRun) -> Bools:

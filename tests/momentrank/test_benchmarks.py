@@ -51,9 +51,13 @@ def test_random_cases(name):
     [
         ("qvhighlights", "R(iou=0.7)@1", "MR-full-R1@0.7"),
         ("qvhighlights", "AP(iou=0.75)", "MR-full-mAP@0.75"),
+        ("qvhighlights", "AP(iou=0.5:0.95)", "MR-full-mAP"),
         ("vcmr", "R(iou=0.5)@10", "VCMR-0.5-r10"),
+        ("vcmr", "VR@5", "VR-r5"),
         ("charades", "R(iou=0.3)@5", "R@5,IoU=0.3"),
+        ("charades", "mIoU", "mIoU"),
         ("nlq", "R(iou=0.5)@1", "Rank@1 mIoU@0.5"),
+        ("nlq", "mIoU", "mIoU"),
     ],
 )
 def test_measures_are_cells(name, measure, cell):

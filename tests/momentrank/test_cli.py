@@ -288,10 +288,13 @@ def test_sh_eval_reads_minutes_and_seconds(files, capsys):
     scores = {row[0]: row[2] for row in rows(
         told(capsys, "evaluate", "me.qrels", "me.run", "--convention", "sh-eval").out)}  # fmt: skip
     assert scores["convention"] == "sh-eval"
-    assert scores["NumRel"] == "1"  # two that touch are one
-    assert scores["LengthRel"] == "90.0000"
-    assert scores["AP(match='overlap')"] == scores["AP(match='tol')"] == "1.0000"
-    assert scores["P(match='overlap')@5"] == scores["Judged(match='overlap')@5"] == "0.2000"
+    assert scores["num_rel"] == "1"  # two that touch are one
+    assert scores["avglength_rel"] == "90"
+    assert scores["map"] == scores["map_tol"] == "1.0000"
+    assert (scores["P_5"], scores["Judged_10"], scores["num_ret_bin"]) == ("0.2000", "0.1000", "2")
+    asked = ("VideosRet", "P(match='overlap')@5", "MAiSP")
+    out = told(capsys, "evaluate", "me.qrels", "me.run", *asked, "--convention", "sh-eval").out
+    assert [row[2] for row in rows(out)[-3:]] == ["2", "0.2000", scores["map_maisp"]]
 
 
 @pytest.mark.integration
