@@ -29,19 +29,15 @@ def candidates(
         PoolError: there is no moment to search.
     """
     neighbours = search.search(queries["query"], moments, embedded, params.top)
-    bar = progress("candidates", total=len(queries), unit="queries")
     blocks = [tables.CANDIDATES.empty()]
-    for query, moment, rank, similarity in neighbours:
-        block = {
-            "query_id": queries["query_id"].to_numpy()[query],
-            "moment_id": moments["moment_id"].to_numpy()[moment],
-            "rank": rank,
-            "similarity": similarity,
-            "batch": (rank - 1) // params.batch + 1,
-        }
-        blocks.append(pd.DataFrame(block))
-        bar.update(len(np.unique(query)))
-    bar.close()
+    with progress("candidates", total=len(queries), unit="queries") as bar:
+        for query, moment, rank, similarity in neighbours:
+            query_id = queries["query_id"].to_numpy()[query]
+            moment_id = moments["moment_id"].to_numpy()[moment]
+            block = pd.DataFrame({"query_id": query_id, "moment_id": moment_id, "rank": rank})
+            batch = (rank - 1) // params.batch + 1
+            blocks.append(block.assign(similarity=similarity, batch=batch))
+            bar.update(len(np.unique(query)))
     return tables.CANDIDATES.check(pd.concat(blocks, ignore_index=True))
 
 
@@ -63,16 +59,14 @@ def main() -> None:
     tables.CANDIDATES.write(table)
     csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
     per_query = table.groupby("query_id").size()
-    cli.write_metrics(
-        "candidates",
-        {
-            "queries": len(judged),
-            "pool": len(moments),
-            "pairs": len(table),
-            "pairs_of_batch_1": int((table["batch"] == 1).sum()),
-            "queries_with_fewer_than_top": int((per_query < params.candidates.top).sum()),
-        },
-    )
+    figures = {
+        "queries": len(judged),
+        "pool": len(moments),
+        "pairs": len(table),
+        "pairs_of_batch_1": int((table["batch"] == 1).sum()),
+        "queries_with_fewer_than_top": int((per_query < params.candidates.top).sum()),
+    }
+    cli.write_metrics("candidates", figures)
 
 
 if __name__ == "__main__":

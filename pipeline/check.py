@@ -30,7 +30,6 @@ from pipeline.names.evidence.cast import Cast
 COLUMNS = [
     "names", "name_score", "names_ok", "similarity", "similarity_ok", "detail", "detail_ok",
 ]  # fmt: skip
-CHECKS = ("names", "similarity", "detail")
 
 
 class CheckError(MomentRankError):
@@ -84,7 +83,9 @@ def main(options: argparse.Namespace) -> None:
         csv_files.write_csv(options.out, frame)
     else:
         sys.stdout.write(csv_files.csv_text(frame))
-    named, unlike, vague = ((~frame[f"{name}_ok"]).sum() for name in CHECKS)
+    named, unlike, vague = (
+        (~frame[f"{name}_ok"]).sum() for name in ("names", "similarity", "detail")
+    )
     compared = " (not compared)" if frame["similarity"].isna().all() else ""
     cli.log(
         f"check: of {len(frame)} captions, {named} name someone,"

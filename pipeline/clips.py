@@ -95,19 +95,19 @@ def _look(hashes: FileCache[str], name: str) -> tuple[str | None, Reason | None]
 
 
 def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
+    clip_format = ClipFormat(params.format, params.height)
+
+    def cut_one(job: Job) -> Reason | None:
+        return cut(job.video, job.interval, job.needed, clip_format, FOLDER / job.clip)
+
     missing = {job.clip: job for job in jobs.values() if not has_clip(FOLDER, job.clip)}
-    verdicts = map_in_threads(partial(_cut, params), missing.values(), workers, "clips")
+    verdicts = map_in_threads(cut_one, missing.values(), workers, "clips")
     lacking = {job.clip: reason for job, reason in verdicts.items() if reason}
     return Outcome(
         {moment: job.clip for moment, job in jobs.items() if job.clip not in lacking},
         {moment: lacking[job.clip] for moment, job in jobs.items() if job.clip in lacking},
         missing.keys() - lacking.keys(),
     )
-
-
-def _cut(params: Clips, job: Job) -> Reason | None:
-    clip_format = ClipFormat(params.format, params.height)
-    return cut(job.video, job.interval, job.needed, clip_format, FOLDER / job.clip)
 
 
 def clip_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 
 from pipeline.core import cli, tables
 from pipeline.core.captions import select_in_use
@@ -48,11 +47,6 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
     return len(order)
 
 
-def list_texts(captions: pd.DataFrame, queries: pd.DataFrame) -> list[str]:
-    """Return what must be embedded: captions in use and queries, repeats included."""
-    return [*select_in_use(captions)["caption"], *queries["query"]]
-
-
 def main() -> None:
     """Embed what is missing."""
     from pipeline.retrieval import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
@@ -60,18 +54,16 @@ def main() -> None:
     params = load().embed
     folder = encoder.locate(params.model, params.revision)
     store = embeddings.Store(Path(embeddings.FOLDER), encoder.fingerprint(folder, params))
-    texts = list_texts(tables.CAPTIONS.read(), tables.QUERIES.read())
+    texts = [*select_in_use(tables.CAPTIONS.read())["caption"], *tables.QUERIES.read()["query"]]
     model = encoder.load(folder, params)
     encoded = embed(texts, model, store, params.batch_size * BATCHES_PER_CHUNK)
     finished = embeddings.Embeddings.open()
-    cli.write_metrics(
-        "embed",
-        {
-            "texts": len(finished.ids),
-            "dimensions": int(finished.vectors.shape[1]),
-            "cut_at_max_tokens": model.count_cut(list(set(texts))),
-        },
-    )
+    figures = {
+        "texts": len(finished.ids),
+        "dimensions": int(finished.vectors.shape[1]),
+        "cut_at_max_tokens": model.count_cut(list(set(texts))),
+    }
+    cli.write_metrics("embed", figures)
     cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others are stored")
 
 

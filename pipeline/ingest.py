@@ -251,12 +251,6 @@ def remarks(result: Ingested) -> list[str]:
     return [*lines, *filter(None, [missing_remark(list(result.videos["path"].dropna()))])]
 
 
-def language_figures(spoken: detection.Language) -> dict[str, Any]:
-    """Return the metrics of a corpus's language."""
-    shares = {code: round(share, 4) for code, share in spoken.shares.items()}
-    return {"language": spoken.code, "language_shares": shares, "texts_recognized": spoken.texts}
-
-
 def main() -> None:
     """Read the corpus, write the tables; stop if too many rows are rejected."""
     settings = load()
@@ -266,7 +260,9 @@ def main() -> None:
     result = ingest(progress("ingest", rows, unit="rows"), params, probe)
     csv_files.write_csv(REJECTED, result.rejected)
     spoken = detection.determine_language(result.moments["description"], params.language)
-    cli.write_metrics("ingest", result.metrics | language_figures(spoken))
+    shares = {code: round(share, 4) for code, share in spoken.shares.items()}
+    language = {"language": spoken.code, "language_shares": shares}
+    cli.write_metrics("ingest", result.metrics | language | {"texts_recognized": spoken.texts})
     refuse_useless(result, params)
     tables.MOMENTS.write(result.moments)
     tables.VIDEOS.write(result.videos)

@@ -81,9 +81,8 @@ def main() -> None:
     files.write_json(VIDEO_CORPUS, video_corpus(videos))
     rows = dict.fromkeys(paths(sizes), written) | {VIDEO_CORPUS: len(videos)}
     files.write_json(MANIFEST, manifest(rows))
-    cli.write_metrics(
-        "pseudo", {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
-    )
+    figures = {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
+    cli.write_metrics("pseudo", figures)
 
 
 if __name__ == "__main__":

@@ -56,7 +56,8 @@ def _repair_lock(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8", errors="ignore") if path.exists() else None
     if text is None or _is_valid(text):
         return []
-    whole = whole_stages(text)
+    starts = [match.start() for match in STAGE.finditer(text)]
+    whole = text[: starts[-1]] if len(starts) > 1 else ""  # without the last stage
     if not whole:
         path.unlink()
     elif _is_valid(whole):
@@ -66,13 +67,7 @@ def _repair_lock(path: Path) -> list[str]:
         raise RecoverError(
             f"{path}: damaged before its end; `git restore {path}` brings the committed one back"
         )
-    return [f"{path}: truncated; stages kept: {len(STAGE.findall(whole))}, the others run again"]
-
-
-def whole_stages(torn: str) -> str:
-    """Return a `dvc.lock` without its last stage; `""` if it has no other."""
-    starts = [match.start() for match in STAGE.finditer(torn)]
-    return torn[: starts[-1]] if len(starts) > 1 else ""
+    return [f"{path}: truncated; stages kept: {max(len(starts) - 1, 0)}, the others run again"]
 
 
 def _is_valid(text: str) -> bool:

@@ -14,6 +14,7 @@ import multiprocessing
 import shutil
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -108,20 +109,14 @@ def annotate(script: Screenplay, takes: Iterable[Take], seed: int) -> Iterator[R
 
 def scene_record(scene: Scene) -> Record:
     """Return a scene as a record of `annotations.jsonl`."""
-    return {
-        "who": list(scene.who),
-        "action": scene.action,
-        "object": scene.object,
-        "place": scene.place,
-        "mentions": [facet for facet in FACETS if facet in scene.mentions],
-    }
+    mentions = [facet for facet in FACETS if facet in scene.mentions]
+    return asdict(scene) | {"who": list(scene.who), "mentions": mentions}
 
 
 def parse_scene(record: Record) -> Scene:
     """Return the scene of a line of `annotations.jsonl`."""
-    scene = record["scene"]
-    who, mentions = tuple(scene["who"]), frozenset(scene["mentions"])
-    return Scene(who, scene["action"], scene["object"], scene["place"], mentions)
+    who, mentions = tuple(record["scene"]["who"]), frozenset(record["scene"]["mentions"])
+    return Scene(**record["scene"] | {"who": who, "mentions": mentions})
 
 
 def render(script: Screenplay, take: Take, height: int, path: Path) -> None:

@@ -46,9 +46,8 @@ def main(options: argparse.Namespace) -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Reads datasets/ in the current folder.")
-    number = cli.count
-    parser.add_argument("--queries", type=number, default=3, help="how many queries (3)")
-    parser.add_argument("--top", type=number, default=5, help="how many moments of each (5)")
+    parser.add_argument("--queries", type=cli.count, default=3, help="how many queries (3)")
+    parser.add_argument("--top", type=cli.count, default=5, help="how many moments of each (5)")
     parser.add_argument("--seed", type=cli.natural, default=1, help="which queries (1)")
     return parser.parse_args()
 

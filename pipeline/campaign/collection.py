@@ -63,7 +63,7 @@ class Collection:
     @property
     def date(self) -> str | None:
         """The day (UTC) on which it was closed, else of the newest judgment."""
-        if self.campaign is not None and self.campaign.closed_at is not None:
+        if self.campaign and self.campaign.closed_at:
             return self.campaign.closed_at[:10]
         return None if self.newest is None else str(self.newest.date())
 

@@ -18,8 +18,6 @@ from pipeline.corpora.times import seconds
 
 FIRST = 100
 """JSON lines whose keys tell the columns: not each of them needs to have all."""
-
-
 Places = Iterator[tuple[Row, Mapping[str, Any]]]
 
 
@@ -61,10 +59,8 @@ def _fill(
     if "moment_id" not in columns:
         moment_id = stable_id(row.video_id, row.start, row.end, row.description)
         row = row._replace(moment_id=moment_id)
-    start, end, duration = (
-        seconds(value, decimal_comma=decimal_comma) for value in (row.start, row.end, row.duration)
-    )
-    return row._replace(start=start, end=end, duration=duration)
+    read = partial(seconds, decimal_comma=decimal_comma)
+    return row._replace(start=read(row.start), end=read(row.end), duration=read(row.duration))
 
 
 def _json_lines(path: Path) -> _Table:

@@ -24,14 +24,9 @@ def seconds(value: object, *, decimal_comma: bool = False) -> object:
         return value
     text = value.strip()
     if clock := _CLOCK.fullmatch(text):
-        return _clock_seconds(clock[1], clock[2], clock[3], value)
+        hours, minutes, rest = int(clock[1] or 0), int(clock[2]), float(clock[3].replace(",", "."))
+        is_clock = rest < _BASE and (clock[1] is None or minutes < _BASE)
+        return (hours * _BASE + minutes) * _BASE + rest if is_clock else value
     if _COMMA.fullmatch(text) and (decimal_comma or not _THOUSANDS.fullmatch(text)):
         return float(text.replace(",", "."))
     return value
-
-
-def _clock_seconds(hours: str | None, minutes: str, rest: str, value: str) -> object:
-    last = float(rest.replace(",", "."))
-    if last >= _BASE or (hours is not None and int(minutes) >= _BASE):
-        return value
-    return (int(hours or 0) * _BASE + int(minutes)) * _BASE + last

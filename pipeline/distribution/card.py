@@ -92,17 +92,14 @@ def card(
 def _head(collection: Collection, facts: Facts, params: Params) -> str:
     release = params.release
     terms = {"license": DoubleQuotedScalarString(release.license)} if release.license else {}
+    marks = {"rehearsal": collection.rehearsal, "incomplete": not collection.complete}
+    states = [name for name, holds in marks.items() if holds]
     head = {
         "pretty_name": DoubleQuotedScalarString(facts.name),
         **terms,
         "language": [DoubleQuotedScalarString(facts.language)],  # `no` is no truth value
         "task_categories": ["text-retrieval"],
-        "tags": [
-            "video-moment-retrieval",
-            "ranked-video-moment-retrieval",
-            *(["rehearsal"] if collection.rehearsal else []),
-            *([] if collection.complete else ["incomplete"]),
-        ],
+        "tags": ["video-moment-retrieval", "ranked-video-moment-retrieval", *states],
         "configs": configs(collection, params.pseudo.top),
     }
     stream = io.StringIO()
@@ -161,13 +158,9 @@ def _table(rows: list[Row]) -> str:
 
 def _origin(collection: Collection, params: Params) -> list[str]:
     release = params.release
-    details = {
-        "Campaign": collection.campaign.name if collection.campaign else "none",
-        "License": release.license,
-        "Address": release.url,
-        "To be cited as": release.citation,
-    }
-    lines = [f"* {name}: {_line(text)}\n" for name, text in details.items() if text]
+    details = {"Campaign": collection.campaign.name if collection.campaign else "none"}
+    given = {"License": release.license, "Address": release.url, "To be cited as": release.citation}
+    lines = [f"* {name}: {_line(text)}\n" for name, text in (details | given).items() if text]
     method = "Built by MomentRank after the method of TVR-Ranking (Liang et al., 2024).\n"
     return ["## Origin\n", "".join(lines), method]
 

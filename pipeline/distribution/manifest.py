@@ -9,18 +9,19 @@ from pipeline.distribution import settings
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 
-OPEN = "The campaign is not over: levels may still be added."
-LEFT = "The campaign is closed, but pairs were given up or queries never shown."
-NONE = "No campaign was opened: there are no judgments."
+UNFINISHED = {
+    "open": "The campaign is not over: levels may still be added.",
+    "closed": "The campaign is closed, but pairs were given up or queries never shown.",
+    "not opened": "No campaign was opened: there are no judgments.",
+}
 SIMULATED = "This is a rehearsal: its judgments may be simulated, and say nothing of any video."
 
 
 def warnings(collection: Collection, facts: Facts) -> list[str]:
     """Return what a reader must know before the first number, in whole sentences."""
-    unfinished = {"open": OPEN, "closed": LEFT, "not opened": NONE}[collection.status]
     said = [SIMULATED] if collection.rehearsal else []
     if not collection.complete:
-        said.append(f"Incomplete. {unfinished} {progress(collection)}")
+        said.append(f"Incomplete. {UNFINISHED[collection.status]} {progress(collection)}")
     if facts.missing:
         said.append(f"Not for publication: params.yaml does not say {', '.join(facts.missing)}.")
     return said

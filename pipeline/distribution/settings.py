@@ -1,5 +1,7 @@
 """The settings recorded in the manifest, without paths of this machine."""
 
+from functools import reduce
+from operator import getitem
 from pathlib import PurePath
 from typing import Any
 
@@ -23,7 +25,7 @@ LATER = {"pseudo", "consensus", "release"}
 def select_settings(params: Params) -> dict[str, Any]:
     """Return the settings by key; of a path on this machine only the name."""
     content = params.model_dump()
-    return {key: _public(_at(content, key)) for key in USED}
+    return {key: _public(reduce(getitem, key.split("."), content)) for key in USED}
 
 
 def select_fixed_settings(params: Params) -> dict[str, Any]:
@@ -45,12 +47,6 @@ def refuse_changes(campaign: Campaign | None, params: Params) -> None:
                 f"params.yaml: {key} is {now[key]!r}, but was {before[key]!r} when the campaign was"
                 f" closed ({FILE}); set it back, since the release records it"
             )
-
-
-def _at(content: Any, key: str) -> Any:  # noqa: ANN401  (whatever the key holds)
-    for name in key.split("."):
-        content = content[name]
-    return content
 
 
 def _public(value: Any) -> Any:  # noqa: ANN401  (whatever a key holds)

@@ -91,7 +91,9 @@ class _Search:
         """Search with ever longer shortlists until each query's answer is proven."""
         answers: list[Neighbours] = []
         unproven: Ints = np.arange(len(queries))
-        size = self._first_size()
+        # As many texts as will do where the best places have as many as most have.
+        per_place = -(-len(self.pool.moments) // self.pool.distinct)
+        size = self.pool.k * per_place + max(4, self.pool.k // 8)
         while len(unproven) and size <= LONGEST_SHORTLIST:
             left: list[Ints] = []
             for some in _slices(unproven, SHORTLISTED // size):
@@ -102,11 +104,6 @@ class _Search:
         answers += [_renumber(self._scan(queries[one]), one) for one in _slices(unproven, 1)]
         rows = concatenate(answers)
         return rows.select(np.argsort(rows.query, kind="stable"))
-
-    def _first_size(self) -> int:
-        """Return how many texts will do where the best places have as many as most have."""
-        per_place = -(-len(self.pool.moments) // self.pool.distinct)
-        return self.pool.k * per_place + max(4, self.pool.k // 8)
 
     def _attempt(self, queries: Ints, size: int) -> tuple[Neighbours, Flags]:
         vectors = _take(self.vectors, queries)

@@ -102,9 +102,5 @@ def _feed(command: list[str], frames: Iterable[Frame], path: Path) -> None:
                 cast("IO[bytes]", process.stdin).write(frame.tobytes())
         _, message = process.communicate()
     if process.returncode:
-        raise VideoError(f"{path}: ffmpeg could not write it: {_last_line(message)}")
-
-
-def _last_line(message: bytes) -> str:
-    lines = message.decode(errors="replace").strip().splitlines()
-    return lines[-1] if lines else "it gave no reason"
+        lines = message.decode(errors="replace").strip().splitlines() or ["it gave no reason"]
+        raise VideoError(f"{path}: ffmpeg could not write it: {lines[-1]}")

@@ -60,16 +60,16 @@ class Timeline:
 
     def begins_by(self, start: float) -> bool:
         """Tell whether nothing at or after `start` can be missing."""
-        return bool(self.frames) and self.frames[0].time <= _exact(start)
+        return bool(self.frames) and self.frames[0].time <= Fraction(start)
 
     def shows(self, start: float, end: float) -> bool:
         """Tell whether a frame appears in [start, end)."""
-        return any(_exact(start) <= frame.time + HALF_A_MICROSECOND < _exact(end)
-                   for frame in self.frames)  # fmt: skip
+        times = (frame.time + HALF_A_MICROSECOND for frame in self.frames)
+        return any(Fraction(start) <= time < Fraction(end) for time in times)
 
     def reaches(self, time: float) -> bool:
         """Tell whether the video is still there at `time`."""
-        return bool(self.frames) and self._end() + HALF_A_MICROSECOND >= _exact(time)
+        return bool(self.frames) and self._end() + HALF_A_MICROSECOND >= Fraction(time)
 
     def has_gap(self) -> bool:
         """Tell whether a frame is missing between two others, by the usual time between them."""
@@ -89,7 +89,3 @@ def _parse_frames(log: str) -> Iterator[Frame]:
             tick = Fraction(int(clock[1]), int(clock[2]))
         elif frame := _FRAME.search(line):
             yield Frame(int(frame[1]) * tick, int(frame[2] or 0) * tick)
-
-
-def _exact(seconds: float) -> Fraction:
-    return Fraction(seconds)

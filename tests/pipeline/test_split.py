@@ -121,13 +121,9 @@ def test_some_training_queries_are_a_steady_part_of_all(texts, seed, train, data
 @settings(max_examples=30)
 @given(st.permutations(sorted(DISTINCT)))
 def test_the_order_of_captions_does_not_matter(order):
-    shuffled = drawn({name: DISTINCT[name] for name in order})
-    ordered = drawn(DISTINCT)
-    key = ["split", "query_id"]
-    pd.testing.assert_frame_equal(
-        shuffled.table.sort_values(key, ignore_index=True),
-        ordered.table.sort_values(key, ignore_index=True),
-    )
+    shuffled, ordered = drawn({name: DISTINCT[name] for name in order}), drawn(DISTINCT)
+    frames = (one.table.sort_values("query_id", ignore_index=True) for one in (shuffled, ordered))
+    pd.testing.assert_frame_equal(*frames)
 
 
 def test_another_seed_draws_other_queries():
@@ -136,9 +132,8 @@ def test_another_seed_draws_other_queries():
 
 
 def test_frozen_queries_are_taken_as_they_are():
-    frozen = tables.QUERIES.check(
-        pd.DataFrame({"query_id": ["m01"], "query": ["An older wording."], "split": ["val"]})
-    )
+    rows = [("m01", "An older wording.", "val")]
+    frozen = tables.QUERIES.check(pd.DataFrame(rows, columns=tables.QUERIES.columns))
     result = drawn(DISTINCT, val=5, test=5, frozen=frozen)
     table = result.table.set_index("query_id")
     assert table.loc["m01"].to_dict() == {"query": "An older wording.", "split": "val"}

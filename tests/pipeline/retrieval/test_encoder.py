@@ -12,16 +12,8 @@ TEXTS = ["a man sits on the sofa", "a woman", "person walks with his letter and 
 
 
 def params(**changes):
-    values = {
-        "model": "builtin",
-        "revision": None,
-        "pooling": "mean",
-        "precision": "float32",
-        "device": "cpu",
-        "batch_size": 2,
-        "max_tokens": 32,
-    }
-    return Embed(**{**values, **changes})
+    values = {"model": "builtin", "revision": None, "pooling": "mean", "precision": "float32"}
+    return Embed(**values | {"device": "cpu", "batch_size": 2, "max_tokens": 32} | changes)
 
 
 def by_transformers(folder, pooling):

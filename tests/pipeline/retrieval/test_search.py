@@ -138,27 +138,14 @@ def test_thousands_of_equal_vectors_take_no_more_memory_than_a_few():
 def test_the_own_moment_is_a_candidate_of_similarity_one():
     vectors = unit_on_grid(np.random.default_rng(0).standard_normal((30, 384)))
     moments = moments_of(30)
-    first = [
-        row
-        for row in find_nearest(vectors, np.arange(30), moments, np.arange(30), 3)
-        if row[2] == 1
-    ]
-    assert [(query, moment, similarity) for query, moment, _, similarity in first] == [
-        (i, i, 1.0) for i in range(30)
-    ]
+    result = find_nearest(vectors, np.arange(30), moments, np.arange(30), 3)
+    assert [row for row in result if row[2] == 1] == [(i, i, 1, 1.0) for i in range(30)]
 
 
 def test_moments_of_one_place_are_one_candidate_the_best_captions():
     vectors = unit_on_grid(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
-    moments = pd.DataFrame(
-        {
-            "moment_id": ["a", "b", "c"],
-            "video_id": ["v", "v", "w"],
-            "start": [1.0, 1.0, 1.0],
-            "end": [2.0, 2.0, 2.0],
-        }
-    )
-    # `a` and `b` are the same seconds of the same video; `b` says it better.
+    moments = moments_of(3).assign(video_id=["v", "v", "w"], start=1.0, end=2.0)
+    # The first two are the same seconds of the same video; the second says it better.
     result = find_nearest(vectors, [0], moments, [2, 1, 1], 3)
     assert result == [(0, 1, 1, 0.8), (0, 2, 2, 0.8)]
 
@@ -177,8 +164,6 @@ def test_a_text_that_thousands_share_costs_no_more_than_k():
 
 def test_an_empty_pool_is_a_clear_error():
     embedded = Embeddings(text_ids(["x"]), unit_on_grid(np.ones((1, 2))))
-    moments = pd.DataFrame(
-        {name: [] for name in ("moment_id", "caption", "video_id", "start", "end")}
-    )
+    moments = moments_of(0).assign(caption="")
     with pytest.raises(PoolError, match=r"ingest\.pool_modalities"):
         search(pd.Series(["x"]), moments, embedded, 3)

@@ -90,9 +90,7 @@ def test_only_what_is_shown_makes_another_clip():
 
 def test_what_has_no_content_has_no_clip():
     assert jobs_of(("m", "../x", 1.0, 2.0)) == {}
-    empty = moments_of()
-    assert plan_clips(empty, {}, Clips(format="mp4", height=480, padding=0.0, url="label-studio",
-                                    workers=1), 1.0) == {}  # fmt: skip
+    assert jobs_of() == {}
 
 
 def test_tables_that_do_not_belong_together_are_refused():
@@ -123,10 +121,8 @@ def test_a_name_is_a_hash_whatever_the_video_is_called(one):
 
 def test_names_are_the_same_on_every_machine():
     """The ledger holds them: another name makes the judgments of a campaign stale."""
-    assert (
-        clip_name("ab", Interval(1.5, 4.0), ClipFormat("mp4", 480))
-        == "3ffadae77b059a9478690142d3629f76.mp4"
-    )
+    name = clip_name("ab", Interval(1.5, 4.0), ClipFormat("mp4", 480))
+    assert name == "3ffadae77b059a9478690142d3629f76.mp4"
 
 
 def test_another_version_is_another_clip(monkeypatch):
