@@ -17,7 +17,7 @@ from pipeline.sitcom.drawing.tableau import (
 from pipeline.sitcom.drawing.things import CUP_STANDS, grip_on, spout
 
 ARRIVED = 0.28
-"""By this share of a moment at table or window one has come up to it."""
+"""The share of a moment by which its actor has reached the table or the window."""
 
 
 def _approach(now: Now, tableau: Tableau, lean: float, begin: float, end: float) -> Pose:
@@ -79,7 +79,7 @@ def pour(now: Now, tableau: Tableau) -> Tableau:
 
 
 def drink(now: Now, tableau: Tableau) -> Tableau:
-    """They lift the cup to the mouth, twice, head back."""
+    """They lift the cup to the mouth twice, and tilt the head back."""
     name = now.cue.who[0]
     pose = tableau.poses[name]
     up = max(swell((now.share - 0.08) / 0.5, 0.35, 0.7), swell((now.share - 0.55) / 0.4, 0.35, 0.7))
@@ -109,7 +109,7 @@ def phone(now: Now, tableau: Tableau) -> Tableau:
 
 
 def read(now: Now, tableau: Tableau) -> Tableau:
-    """They hold a paper up with both hands, look down on it, and turn a page."""
+    """They hold a paper up with both hands, look down at it, and turn a page."""
     name = now.cue.who[0]
     up = swell(now.share, 0.14, 0.9)
     pose = replace(tableau.poses[name], nod=0.3 * up, blink=False)
@@ -134,12 +134,12 @@ def wave(now: Now, tableau: Tableau) -> Tableau:
 
 
 def opening(now: Now, tableau: Tableau) -> Tableau:
-    """They come up to a window, a cupboard, take hold of it and open it."""
+    """They walk up to a window, fridge or cupboard, take hold of it and open it."""
     return _turn(now, tableau, now.between(0.45, 0.8))
 
 
 def close(now: Now, tableau: Tableau) -> Tableau:
-    """They come up to what stands open, take hold of it and shut it."""
+    """They walk up to a fixture that is open, take hold of it and shut it."""
     return _turn(now, tableau, 1 - now.between(0.45, 0.8))
 
 

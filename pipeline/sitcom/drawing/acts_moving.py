@@ -10,11 +10,11 @@ from pipeline.sitcom.staging.schedule import SECOND_AT_DOOR
 from pipeline.sitcom.staging.world import Person
 
 BEYOND, THRESHOLD, ASIDE = 30.0, 26.0, 10.0
-"""Ways through the door in units: out of sight to its middle, through it, and to which side."""
+"""How far people walk at the door, in stage units: behind it, through it, and to its side."""
 DEEP = 21.0
-"""How far up on the picture the doorway's ground is from where people stand."""
+"""How much higher in the picture the doorway's floor is than the stage's."""
 OPENS, SHUTS = 0.45, 0.5
-"""How many seconds the door takes."""
+"""How many seconds the door takes to open, and to shut."""
 BEAT = 2 * math.pi * 0.9
 """Radians of the music's beat in a second."""
 
@@ -42,7 +42,7 @@ def leave(now: Now, tableau: Tableau) -> Tableau:
 
 
 def _turns(now: Now, before: float, after: float) -> Iterator[tuple[str, float, float, float]]:
-    """Yield who passes the door in turn: begin and end in seconds, and how much of it is over."""
+    """Yield who passes the door in turn: name, begin and end in seconds, and the share done."""
     for i, name in enumerate(now.cue.who):
         begin = before + SECOND_AT_DOOR * i
         end = now.length - after - SECOND_AT_DOOR * (len(now.cue.who) - 1 - i)
@@ -60,7 +60,7 @@ def _inside(now: Now) -> float:
 def _on_the_way(
     now: Now, name: str, person: Person, share: float, *, out: bool = False
 ) -> dict[str, Pose]:
-    """Pose one who is `share` of the way from behind the wall to where `person` stands."""
+    """Pose a person who is `share` of the way from behind the wall to where `person` stands."""
     if share <= 0:
         return {}
     side, door = now.cue.side, now.cue.target

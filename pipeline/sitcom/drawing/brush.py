@@ -1,4 +1,4 @@
-"""A brush on a Pillow image that paints in stage units, larger than life for smooth edges."""
+"""A brush that paints on a Pillow image in stage units, oversampled for smooth edges."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ Rgb = tuple[int, int, int]
 STAGE_HEIGHT = 164
 """Height of the picture in stage units; the strip below it is `strip.HEIGHT` more."""
 OVERSAMPLE = 2
-"""How many pixels are painted for one of the frame, each way."""
+"""How many pixels are painted for one of the frame, in each direction."""
 
 
 @lru_cache(maxsize=1024)
@@ -37,7 +37,7 @@ class Brush:
     facing = 1
     """Which way the thing looks whose coordinates these are: 1 is right, -1 left."""
     size = 1.0
-    """How much larger than given circles and limbs become."""
+    """The factor by which circles and limbs become larger."""
 
     def __init__(
         self, image: Image.Image, scale: float, left: float = 0.0, top: float = 0.0

@@ -22,7 +22,7 @@ from pipeline.sitcom.screenplay import Screenplay
 from pipeline.sitcom.staging.world import WIDTH, Take
 
 BEHIND = 0.75
-"""Deeper than this one is behind the wall, and seen through the doorway only."""
+"""A body deeper than this is behind the wall, and seen through the doorway only."""
 
 Frame = NDArray[np.uint8]
 Act = Callable[[Now, Tableau], Tableau]
@@ -114,7 +114,7 @@ class Painter:
         image.paste(seen, (box[0], box[1]))
 
     def _people(self, brush: Brush, poses: Mapping[str, Pose]) -> None:
-        """Paint bodies, farther ones first, then all near arms: they may be round others."""
+        """Paint bodies, farther ones first, then all near arms: they may be around others."""
         ordered = sorted(poses.items(), key=lambda item: -item[1].depth)
         for name, pose in ordered:
             paint_body(brush, pose, self._script.cast[name])

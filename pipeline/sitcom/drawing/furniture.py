@@ -11,7 +11,7 @@ from pipeline.sitcom.staging.world import WIDTH
 FURNITURE = SHAPES["furniture"]
 TABLE_TOP = 109.0
 SLOT = 22.0
-"""How far from the table's middle its two ends are laid."""
+"""How far from the table's middle things lie, on either side."""
 BASE = 145.0
 """Where furniture meets the floor: a little behind the people."""
 SEAT_TOP = GROUND - SEAT
@@ -56,7 +56,7 @@ STRETCHED: dict[str, Callable[[Brush, Sequence[float]], None]] = {"sofa": _sofa,
 
 
 def _door(brush: Brush, x: float, share: float) -> None:
-    """Paint what one sees through the door, its frame, and its leaf."""
+    """Paint the light behind the door, its frame, and its leaf."""
     paint(brush.moved(x), FURNITURE["doorway"])
     hinge = x - DOOR_HALF if x < WIDTH / 2 else x + DOOR_HALF
     way = 1 if x < WIDTH / 2 else -1
@@ -111,7 +111,7 @@ class _Leaf(NamedTuple):
 
 
 def _leaf(brush: Brush, leaf: _Leaf, share: float) -> None:
-    """Paint a leaf that opens towards the room: it turns round its hinge, past flat."""
+    """Paint a leaf that opens towards the room: it turns on its hinge, beyond a right angle."""
     hinge, free, top, foot, colour = leaf
     edge = hinge + (free - hinge) * (1 - 1.45 * share)
     skew = 7 * share

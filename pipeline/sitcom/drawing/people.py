@@ -1,7 +1,7 @@
 """People: a character's looks on a pose's bones.
 
-Women, men and those whose name tells nothing differ in outline (hair, shoulders, dress or
-trousers) as they do on any poster; no two of the cast share hair and clothes.
+Women, men and those whose name suggests no gender differ in outline (hair, shoulders, dress or
+trousers); no two of the cast share hair and clothes.
 """
 
 import math
@@ -14,15 +14,15 @@ from pipeline.sitcom.drawing.things import paint_in_hand
 from pipeline.sitcom.screenplay import Character
 
 FAR = 0.82
-"""What is on the far side is that much darker."""
+"""The far side of a body is darker by this factor."""
 SHOULDERS = {"woman": 8.0, "man": 10.5, "unknown": 9.2}
 SHADOWLESS = 0.5
-"""Deeper than this one stands in the doorway, and throws no shadow on the stage."""
+"""A body deeper than this is in the doorway, and casts no shadow on the stage."""
 SHOES = (52, 44, 44)
 
 
 def paint_body(brush: Brush, pose: Pose, look: Character) -> None:
-    """Paint everything but the near arm, which may lie around somebody else."""
+    """Paint everything but the near arm, which may be around somebody else."""
     faces.paint_back_hair(brush, pose, look)
     _arm(brush, pose, look, near=False)
     _leg(brush, pose, look, near=False)
@@ -41,7 +41,7 @@ def paint_near_arm(brush: Brush, pose: Pose, look: Character) -> None:
 
 
 def paint_shadow(brush: Brush, pose: Pose, floor: Rgb) -> None:
-    """Paint where the body meets the ground, so that nobody floats."""
+    """Paint the shadow where the body meets the ground, so that nobody floats."""
     if pose.depth < SHADOWLESS:
         brush.disc((pose.x, max(pose.y, GROUND)), 15 * pose.scale, shade(floor, 0.8), 3)
 

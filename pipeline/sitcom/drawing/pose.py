@@ -1,6 +1,6 @@
 """A pose: how one body stands, sits or walks, and where its hands are.
 
-Bodies are measured for a character of height 1: 39 units of leg, 31 of back, 30 of arm.
+Bodies are measured for a character of height 1: 39 units of leg, 31 of back, 29 of arm.
 """
 
 import math
@@ -76,12 +76,12 @@ class Pose:
         return self.ahead(self.head, 7.0, -5.0)
 
     def along(self, start: Point, length: float, angle: float) -> Point:
-        """Return the point so far from `start`, leaning forward from upright by `angle`."""
+        """Return the point `length` from `start`, leaning forward from upright by `angle`."""
         size = length * self.scale
         return start[0] + self.facing * size * math.sin(angle), start[1] - size * math.cos(angle)
 
     def ahead(self, start: Point, forward: float, up: float) -> Point:
-        """Return the point so far ahead of and above `start`, at the body's own scale."""
+        """Return the point so far ahead of and above `start`, in units of the body's own scale."""
         return start[0] + self.facing * forward * self.scale, start[1] - up * self.scale
 
     def reach(self, forward: float, up: float) -> Point:
@@ -90,7 +90,7 @@ class Pose:
 
     @property
     def rest(self) -> Point:
-        """Where a hand hangs, or lies on the knee of one who sits; a loaded one is held up."""
+        """Where an empty hand hangs, or lies on the knee of a person who sits."""
         return self.reach(2 + 9 * self.sit, -27 + 6 * self.sit)
 
 
@@ -119,7 +119,7 @@ def hand(pose: Pose, target: Point, share: float = 1.0, *, near: bool = True) ->
 
 
 def step(pose: Pose, distance: float) -> Pose:
-    """Set the feet as they are after walking so far: one is on the ground, one swings."""
+    """Return the pose after walking so far: one foot is on the ground, the other swings."""
     phase = distance / STRIDE
     feet = _foot(phase), _foot(phase + 0.5)
     bounce = 1.2 * abs(math.sin(2 * math.pi * phase))

@@ -39,7 +39,7 @@ def paint_strip(image: Image.Image, number: int, fps: int) -> None:
 
 @lru_cache(maxsize=64)
 def _glyph(character: str, scale: float) -> tuple[Image.Image, float]:
-    """Return the mask of a character and its width: text is slow to set for every frame."""
+    """Return the mask of a character and its width: text is slow to draw for every frame."""
     font = ImageFont.load_default(size=10.5 * scale)
     mask = Image.new("L", (round(12 * scale), round((HEIGHT - 2) * scale)))
     middle = (HEIGHT / 2 - 1) * scale

@@ -17,9 +17,9 @@ from pipeline.sitcom.staging.schedule import WALK
 from pipeline.sitcom.staging.world import Cue, Person, Step, World
 
 BLINKS, BLINK = 3.7, 0.17
-"""One blinks so often, for so long (seconds)."""
+"""Seconds from one blink to the next, and seconds that a blink takes."""
 SETTLE = 12.0
-"""Over so many units one falls into step, and out of it."""
+"""How many stage units a walk takes to get going, and to end."""
 POT_AT, CUP_AT = -10.0, 9.0
 """Where pot (its handle) and cup stand, from the table's middle."""
 
@@ -58,7 +58,7 @@ class Tableau:
     actors: tuple[str, ...] = ()
 
     def pose(self, poses: Mapping[str, Pose]) -> "Tableau":
-        """Return the tableau with some people posed otherwise."""
+        """Return the tableau with some people in other poses."""
         return replace(self, poses={**self.poses, **poses})
 
 
@@ -80,21 +80,21 @@ class Now:
 
     @property
     def cue(self) -> Cue:
-        """What is played; there is nothing between two moments."""
+        """The cue that is played; between two moments there is none."""
         if self.step.cue is None:
             raise ValueError("nothing is played in this step")
         return self.step.cue
 
     def between(self, begin: float, end: float) -> float:
-        """Return how far one is between two shares of the step: 0 before, 1 after."""
+        """Return 0 before one share of the step, 1 after another, and a gentle way between."""
         return ease(self.share, begin, end)
 
     def after(self, share: float) -> bool:
-        """Tell whether so much of the step is over."""
+        """Tell whether this share of the step is over."""
         return self.share >= share
 
     def within(self, begin: float, end: float) -> bool:
-        """Tell whether one is between two shares of the step."""
+        """Tell whether the time is between two shares of the step."""
         return begin <= self.share < end
 
 
@@ -120,7 +120,7 @@ def idle(name: str, person: Person, height: float, time: float) -> Pose:
 
 
 def carry(pose: Pose, thing: str | None) -> Pose:
-    """Let the near hand hold a thing before the body, or nothing."""
+    """Let the near hand hold a thing in front of the body, or nothing."""
     if thing is None:
         return replace(pose, holds=None, hands=(pose.hands[0], None))
     return hand(replace(pose, holds=thing), carry_point(pose))
@@ -154,7 +154,7 @@ def _pot(place: Place, world: World) -> Pot | None:
 
 
 def walk(pose: Pose, start: float, end: float, share: float, *, turn: bool = True) -> Pose:
-    """Return the pose of one who is `share` of the way from `start` to `end`.
+    """Return the pose of a person who is `share` of the way from `start` to `end`.
 
     With `turn` they face the way they go; without, they may step backwards.
     """

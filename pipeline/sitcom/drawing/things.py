@@ -65,7 +65,7 @@ def paint_pot(brush: Brush, drink: str, at: Point, tilt: float) -> None:
 
 
 def spout(at: Point, tilt: float) -> Point:
-    """Return where a pot that is held so pours."""
+    """Return where a pot held at `at` pours when it is tilted so."""
     x, y = POT_SPOUT
     ahead = x * math.cos(tilt) + y * math.sin(tilt)
     return at[0] + ahead, at[1] - (y * math.cos(tilt) - x * math.sin(tilt))

@@ -11,14 +11,14 @@ from pipeline.sitcom.staging.world import WIDTH, Cue, World, select_seated
 MARKS = tuple(range(22, WIDTH - 21, 4))
 """Where people may stand when nothing calls them elsewhere."""
 CLEAR, ROOMY = 36, 52
-"""Two people nearer than `CLEAR` hide one another; those who only look on keep away farther."""
+"""People nearer than `CLEAR` hide one another; onlookers keep `ROOMY` away where they can."""
 FURNITURE = 40
-"""In front of a table, so far from its middle, one hides what lies on it."""
+"""A person nearer than this to the middle of a table hides what lies on it."""
 SEAT_CLEAR = 28
 APPROACH = 20
 """The last steps to a table, a seat or a door belong to the moment."""
 REACH = {"table": 37, "pot": 29, "fixture": 31, "door out": 34}
-"""How far from the middle of a table, a window, a door one stands to reach it."""
+"""How far from the middle of a table, window or door a person stands to reach it."""
 APART = {"hug": 40, "shake_hands": 42, "hand_over": 43, "argue": 54, "dance": 48, "wave": 64}
 """How far apart two people stand at the beginning."""
 
@@ -70,7 +70,7 @@ def _actors(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks
 
 
 def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
-    """Those who come in stop near the door, the first of them farther in."""
+    """Place those who come in near the door, the first of them farther in."""
     sitting = [person.x for person in select_seated(world.people.values())]
     ends: list[int] = []
     for x in _nearest(MARKS, cue.target, table):
@@ -86,7 +86,7 @@ def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | Non
 
 
 def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
-    """Two people meet near where they are, keeping left and right, face to face."""
+    """Place two people face to face, near where they are; left stays left."""
     left, right = sorted(cue.who, key=lambda name: (world.people[name].x, name))
     half = APART[cue.action] / 2
     sitting = [person.x for person in select_seated(world.people.values())]

@@ -104,7 +104,7 @@ def _without_object(action: Action, person: Person, place: Place, world: World) 
 
 
 def _inward(x: float, whence: float, margin: float = 60) -> int:
-    """From which side one comes up to `x`: never from where the stage ends."""
+    """Return from which side to approach `x`: never from where the stage ends."""
     if x < margin:
         return 1
     if x > WIDTH - margin:
@@ -147,5 +147,5 @@ def _postures(cue: Cue, action: Action, place: Place, world: World) -> World:
 
 
 def facing_from(x: float) -> int:
-    """Which way a seat at `x` looks: to the middle of the stage."""
+    """Return which way a seat at `x` faces: to the middle of the stage."""
     return 1 if x < WIDTH / 2 else -1

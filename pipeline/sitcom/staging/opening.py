@@ -9,9 +9,9 @@ from pipeline.sitcom.staging.cues import facing_from
 from pipeline.sitcom.staging.world import Person, World
 
 OUTSIDE, SEATED, HOLDING, LYING, POT, AJAR = 0.3, 0.3, 0.45, 0.5, 0.75, 0.35
-"""How likely a character or a thing begins in that state."""
+"""The probability that a character or a thing begins in that state."""
 PRESENT = 2
-"""At least so many are on the stage."""
+"""At least this many characters begin on the stage."""
 
 
 def opening(script: Screenplay, place: Place, names: list[str], random: Random) -> World:

@@ -18,9 +18,9 @@ from pipeline.sitcom.staging.world import Cue, Step, Take, World
 
 CLIPS_PER_EPISODE = 8
 MOMENTS = (4, 5, 5, 6, 6, 6, 7, 7)
-"""How many moments videos have; every eight of them, in an order drawn by lot."""
+"""How many moments videos have: eight in a row have these, in random order."""
 COMPANY = (2, 3, 3, 3)
-"""How many characters a video has, likewise."""
+"""How many characters a video has, likewise: four in a row have these."""
 SHORTEST = 21.0
 WALK = 62.0
 """Walking speed in stage units per second."""
@@ -61,7 +61,7 @@ class Plot:
             yield self._take(name, places[number], lengths[number], companies[number])
 
     def _rounds(self, items: Sequence[Item], length: int) -> list[Item]:
-        """Return `items` in a new order again and again, `length` of them."""
+        """Return `length` items: all of them in one random order after another."""
         rounds: list[Item] = []
         while len(rounds) < length:
             rounds += self._random.sample(items, len(items))
@@ -82,7 +82,7 @@ class Plot:
         return Take(name, at, self._fps, (*steps, Step(last, end, world, world)))
 
     def _company(self, number: int) -> list[str]:
-        """Draw those who were seen least, in any order."""
+        """Draw the characters that were seen least, in random order."""
         names = sorted(
             self._script.cast, key=lambda name: (self._shown["in", name], self._random.random())
         )

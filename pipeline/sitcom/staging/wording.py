@@ -14,7 +14,7 @@ PRONOUNS = {
 
 
 class Narrator:
-    """Words cues: every phrasing of an action has its turn before one comes again."""
+    """Words cues: every phrasing of an action is used before one is used again."""
 
     def __init__(self, script: Screenplay, seed: int) -> None:
         self._script = script
@@ -33,7 +33,7 @@ class Narrator:
         return word(self._script, phrasing, scene), scene
 
     def _rounds(self, action: str, people: int) -> Iterator[str]:
-        """Yield the phrasings for ever, in a new order each time round."""
+        """Yield the phrasings forever, in a new order each time."""
         texts = self._script.action(action).phrasings_for(people)
         while True:
             yield from self._random.sample(texts, len(texts))
