@@ -32,7 +32,7 @@ GOAL = 0.85
 def serving(latency: float) -> Iterator[str]:
     """Run the stand-in server; yield its address."""
     script = json.dumps({"latency": latency})
-    command = [sys.executable, "-m", "benchmarks.fake_openai", "--script", script]
+    command = [sys.executable, "-m", "benchmarks.fake_openai", script]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process.stdout.readline().strip() if process.stdout else ""

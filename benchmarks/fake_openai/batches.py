@@ -12,16 +12,7 @@ import time
 from collections.abc import Callable
 from urllib.parse import parse_qs, urlsplit
 
-from benchmarks.fake_openai.script import (
-    FIRST_ERROR,
-    OK,
-    Json,
-    Reply,
-    Script,
-    Stats,
-    error,
-    of_json,
-)
+from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
 
 Answer = Callable[[Json, str], Reply]
 _STATUS = {"partial": "completed", "no-output": "completed", "nothing": "expired"}
@@ -106,11 +97,8 @@ class Batches:
             return
         lines = [json.loads(line) for line in self.files[batch["input_file_id"]].splitlines()]
         output, errors = self._run(lines, end)
-        batch["request_counts"] = {
-            "total": len(lines),
-            "completed": len(output),
-            "failed": len(errors),
-        }
+        done = {"completed": len(output), "failed": len(errors)}
+        batch["request_counts"] = {"total": len(lines), **done}
         batch["output_file_id"] = self._file(_lines(output)) if output else None
         batch["error_file_id"] = self._file(_lines(errors)) if errors else None
 
@@ -124,7 +112,7 @@ class Batches:
                 continue
             fails = end == "no-output" or (end == "partial" and number % 3 == 0)
             result = self._result(line, "500" if fails else "")
-            (errors if result["response"]["status_code"] >= FIRST_ERROR else output).append(result)
+            (errors if result["response"]["status_code"] != OK else output).append(result)
         return output[::-1], errors
 
     def _result(self, line: Json, fault: str) -> Json:

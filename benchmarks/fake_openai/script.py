@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 FAULTS = ("429", "500", "timeout", "cut", "broken-json", "reordered", "missing", "extra", "twice")
-OK, FIRST_ERROR = 200, 400
+OK = 200
 Json = dict[str, Any]
 
 

@@ -1,7 +1,4 @@
-"""The HTTP server: scripted faults, rate limits and statistics.
-
-`GET /stats` returns the statistics; `POST /script` changes the script.
-"""
+"""The HTTP server: scripted faults, rate limits and statistics."""
 
 import asyncio
 import hashlib
@@ -10,11 +7,11 @@ import random
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from benchmarks.fake_openai.answers import answer, prompt_tokens
 from benchmarks.fake_openai.batches import Batches
-from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
+from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error
 
 
 class Limits:
@@ -47,9 +44,9 @@ class Server:
         self.batches = Batches(self.stats, self._answer)
         self._asked: Counter[str] = Counter()
 
-    async def start(self, port: int = 0) -> tuple[asyncio.Server, int]:
+    async def start(self) -> tuple[asyncio.Server, int]:
         """Listen on this machine; return the listener and its port."""
-        listener = await asyncio.start_server(self._connection, "127.0.0.1", port, limit=2**28)
+        listener = await asyncio.start_server(self._connection, "127.0.0.1", 0, limit=2**28)
         return listener, int(listener.sockets[0].getsockname()[1])
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -68,11 +65,6 @@ class Server:
     async def _reply(self, method: str, path: str, content: bytes) -> Reply:
         if path.endswith("/chat/completions"):
             return await self._chat(content)
-        if path == "/stats":
-            return of_json(asdict(self.stats))
-        if path == "/script":
-            self.script = replace(self.script, **json.loads(content))
-            return of_json({})
         self.batches.script = self.script
         return await self.batches.reply(method, path, content)
 
