@@ -1,14 +1,21 @@
-"""One query's ranking beside its judged segments (TVR-Ranking, Figure 7)."""
+"""One query's ranking beside its judged segments, as a measure sees them (TVR-Ranking, Figure 7).
 
+Every convention and relevance model says itself what each result met; the values are the
+evaluator's.
+"""
+
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.conventions import PAPER
+from momentrank import conventions
 from momentrank.errors import UsageError
-from momentrank.matching import iou
-from momentrank.matching.aligned import AlignedRun, align
-from momentrank.measures import nDCG
+from momentrank.matching.aligned import align
+from momentrank.matching.trace import FREE, Trace
+from momentrank.measures import AP, R, nDCG
+from momentrank.measures.base import Measure
+from momentrank.query_groups import select_queries
 from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
 
@@ -17,110 +24,148 @@ DASH = "\u2013"
 
 
 class RankedResult(NamedTuple):
-    """A result and the judged segment that it takes, if any; times in seconds."""
+    """A result and the judged segment that it meets, if any; times in seconds."""
 
     rank: int
     video: str
     start: float
     end: float
-    taken: int | None
+    met: int | None
     """Row in `truth`."""
     iou: float
     level: int | None
+    relevant: bool
     gain: float
-    """Discounted: the level divided by log2(rank + 1)."""
-    ndcg: float
-    """nDCG at this rank."""
+    value: float | None
+    """The measure's value if the list ended here; None if the query does not count."""
 
     @property
-    def took(self) -> tuple[str, str, str]:
-        """The judged segment, the IoU and the level, as text."""
-        if self.taken is None:
-            return (DASH, DASH, DASH)
-        return (f"#{self.taken + 1}", f"{self.iou:.3f}", str(self.level))
+    def facts(self) -> tuple[str, ...]:
+        """What the result met, and what it is worth, as text; in the order of `FACTS`."""
+        met = (DASH, DASH, DASH)
+        if self.met is not None:
+            met = (f"#{self.met + 1}", f"{self.iou:.3f}", str(self.level))
+        value = DASH if self.value is None else f"{self.value:.4f}"
+        return (*met, "yes" if self.relevant else "no", f"{self.gain:.4g}", value)
+
+
+FACTS = ("met", "IoU", "level", "relevant", "gain", "value here")
 
 
 class JudgedSegment(NamedTuple):
-    """A judged segment and the rank of the result that takes it, if any."""
+    """A judged segment and the ranks of the results that meet it."""
 
     video: str
     start: float
     end: float
     level: int
-    rank: int | None
+    ranks: tuple[int, ...]
 
 
 class Explanation(NamedTuple):
-    """A query's results by rank, and its judged segments, the highest level first."""
+    """A query's results by rank, and the judged segments that count, the highest level first."""
 
     query: str
-    threshold: float
+    measure: Measure
+    convention: str
+    value: float | None
+    """Of the whole list; None if the query does not count in this convention."""
     ranking: list[RankedResult]
     truth: list[JudgedSegment]
 
     @property
     def judged(self) -> int:
-        """The number of results that take a judged segment."""
-        return sum(row.taken is not None for row in self.ranking)
+        """The number of results that meet a judged segment."""
+        return sum(row.met is not None for row in self.ranking)
+
+    @property
+    def summary(self) -> str:
+        """The query, the measure and its value as one line."""
+        name = f"query {self.query}: {self.measure!r}"
+        if self.value is None:
+            return f"{name}: this query does not count ({self.convention})"
+        return f"{name} = {self.value:.4f} ({self.convention})"
+
+    @property
+    def counts(self) -> str:
+        """How many results met a judged moment, as one line."""
+        return f"{self.judged} of the first {len(self.ranking)} results met a judged moment"
 
 
-def explain(
-    qrels: Segments, run: Segments, query: str, threshold: float, cutoff: int
+def default_measure(convention: str) -> Measure:
+    """Return the measure that is explained if none is named."""
+    chosen = conventions.get(convention)
+    for measure in (nDCG(iou=0.5) @ 10, R(iou=0.5) @ 1):
+        with suppress(UsageError):
+            chosen.check(measure)
+            return chosen.resolve(measure)
+    return AP(match="overlap")
+
+
+def explain(  # noqa: PLR0913, PLR0917
+    qrels: Segments, run: Segments, query: str, measure: Measure, convention: str, shown: int
 ) -> Explanation:
-    """Explain nDCG(iou=threshold)@cutoff for one query.
+    """Explain a measure's value for one query by its first results.
 
     Raises:
-        UsageError: the qrels do not have the query.
+        UsageError: the qrels do not have the query, or the measure can't be explained.
     """
     if query not in qrels.queries:
         raise UsageError(f"the qrels have no query {query!r}")
-    qrels, run = _select_query(qrels, query), _select_query(run, query)
-    aligned = align(qrels, run, cutoff)
-    taken = iou.match_greedily(aligned, threshold, strict=False).tolist()
-    ranking = _ranking(qrels, run, aligned, taken, threshold)
-    return Explanation(query, threshold, ranking, _truth(qrels, taken))
+    qrels, run = select_queries(qrels, [query]), select_queries(run, [query])
+    evaluator = Evaluator([measure], qrels, convention)
+    prepared = evaluator.convention.prepare(qrels, run)
+    if len(prepared[0].query) < len(qrels.query):  # it keeps what is relevant
+        qrels = qrels.select(qrels.value >= 1)
+    resolved = evaluator.measures[0]
+    traced = evaluator.convention.trace(resolved, align(*prepared, evaluator.depth))
+    values = [
+        _value(evaluator, run.select(run.rank <= rank))
+        for rank in range(1, min(shown, len(traced.truth)) + 1)
+    ]
+    ranking = _ranking(qrels, run, traced, values)
+    whole = _value(evaluator, run)
+    name = evaluator.convention.name
+    return Explanation(query, resolved, name, whole, ranking, _truth(qrels, ranking))
+
+
+def _value(evaluator: Evaluator, run: Segments) -> float | None:
+    _, values = evaluator.per_query(run)[evaluator.measures[0]]
+    return float(values[0]) if len(values) else None
 
 
 def _ranking(
-    qrels: Segments, run: Segments, aligned: AlignedRun, taken: list[int], threshold: float
+    qrels: Segments, run: Segments, traced: Trace, values: list[float | None]
 ) -> list[RankedResult]:
-    """Return the results by rank; `taken` are rows of the qrels, or FREE."""
-    pairs = zip(*(rows.tolist() for rows in aligned.pairs), strict=True)
-    ious = dict(zip(pairs, aligned.iou.tolist(), strict=True))
     place = {segment: row for row, segment in enumerate(_by_level(qrels))}
-    measures = [nDCG(iou=threshold) @ (rank + 1) for rank in range(len(taken))]
-    so_far = list(Evaluator(measures, qrels, PAPER).calc_aggregate(run).values())
-    ranking = []
-    for row, segment in enumerate(taken):
-        level = None if segment == iou.FREE else int(qrels.value[segment])
-        ranking.append(
-            RankedResult(
-                rank=row + 1,
-                video=run.video[row],
-                start=float(run.start[row]),
-                end=float(run.end[row]),
-                taken=place.get(segment),
-                iou=ious.get((row, segment), 0.0),
-                level=level,
-                gain=float(level or 0) / float(np.log2(row + 2)),
-                ndcg=so_far[row],
-            )
+    return [
+        RankedResult(
+            rank=row + 1,
+            video=run.video[row],
+            start=float(run.start[row]),
+            end=float(run.end[row]),
+            met=place.get(segment),
+            iou=float(traced.iou[row]),
+            level=None if segment == FREE else int(qrels.value[segment]),
+            relevant=bool(traced.relevant[row]),
+            gain=float(traced.gain[row]),
+            value=value,
         )
-    return ranking
+        for row, (segment, value) in enumerate(zip(traced.truth.tolist(), values, strict=False))
+    ]
 
 
-def _truth(qrels: Segments, taken: list[int]) -> list[JudgedSegment]:
+def _truth(qrels: Segments, ranking: list[RankedResult]) -> list[JudgedSegment]:
     """Return the judged segments, the highest level first."""
-    ranks = {segment: rank for rank, segment in enumerate(taken, start=1)}
     return [
         JudgedSegment(
             qrels.video[row],
             float(qrels.start[row]),
             float(qrels.end[row]),
             int(qrels.value[row]),
-            ranks.get(row),
+            tuple(result.rank for result in ranking if result.met == number),
         )
-        for row in _by_level(qrels)
+        for number, row in enumerate(_by_level(qrels))
     ]
 
 
@@ -128,11 +173,3 @@ def _by_level(qrels: Segments) -> list[int]:
     """Return the rows by descending level."""
     rows: list[int] = np.argsort(-qrels.value, kind="stable").tolist()
     return rows
-
-
-def _select_query(segments: Segments, query: str) -> Segments:
-    """Return one query's segments, if any."""
-    number = segments.queries.index(query) if query in segments.queries else -1
-    rows = segments.query == number
-    one = segments.select(rows)
-    return one._replace(queries=[query], query=np.zeros(int(rows.sum()), dtype=np.int64))

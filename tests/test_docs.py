@@ -42,7 +42,7 @@ def test_the_readmes_section_on_scoring_can_be_pasted(repository, tmp_path):
     out = shell(script, tmp_path)
     assert "nDCG(iou=0.5)@10\tall\t" in out
     assert "AxIoU@10\tall\t" in out
-    assert "query q1, IoU >= 0.5" in out
+    assert "query q1: nDCG(iou=0.5)@10 = " in out
 
 
 @pytest.fixture

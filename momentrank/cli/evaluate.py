@@ -15,7 +15,7 @@ from pathlib import Path
 
 from momentrank import conventions
 from momentrank.cli import inputs, layouts, tables
-from momentrank.cli.quantities import Numbers
+from momentrank.cli.quantities import Numbers, Quantity
 from momentrank.cli.scored import Results, Scored, score, score_table
 from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
@@ -71,11 +71,10 @@ def run(options: argparse.Namespace) -> int:
         runs,
         shown=list(map(str, named.runs)),
         seeds={name: list(map(str, paths)) for name, paths in seeds.items()},
-        quantities=[quantity for quantity in next(iter(runs.values())).total
-                    if measures or not convention.brief or quantity.name in convention.brief],
+        quantities=_shown(next(iter(runs.values())), () if measures else convention.brief),
         groups=groups,
         order=evaluator.qrels.queries if options.per_query else [],
-    )  # fmt: skip
+    )
     _print(options, results, _numbers(options, None if measures else convention), source)
     return 0
 
@@ -86,6 +85,12 @@ def _measures(
     """Return the measures to score; none where the convention's own table is printed."""
     measures = parse_measures(names) or convention.defaults()
     return measures if options.no_judged else inputs.add_judged(measures)
+
+
+def _shown(scored: Scored, brief: Sequence[str]) -> list[Quantity]:
+    """Return what is printed but in CSV and JSON: all, or the chosen cells of a table."""
+    cells = {quantity.name: quantity for quantity in scored.total}
+    return [cells[name] for name in brief if name in cells] or list(scored.total)
 
 
 def _check_queries_shown(options: argparse.Namespace, measures: Sequence[Measure]) -> None:
@@ -115,10 +120,12 @@ def _seeds(texts: Sequence[str], runs: Sequence[Path]) -> Seeds:
 
 def _numbers(options: argparse.Namespace, table: Convention | None) -> Numbers:
     """Return how numbers are shown; a benchmark's own table as the benchmark shows it."""
-    if table:
-        digits = table.digits if options.digits is None else options.digits
-        return Numbers(digits, options.percent or table.percent, rounded=True)
-    return inputs.numbers(options)
+    if table is None:
+        return inputs.numbers(options)
+    if options.digits is None and (table.percent or not options.percent):
+        return Numbers(table.digits, rounding=table.rounded)
+    numbers = inputs.numbers(options)
+    return numbers._replace(percent=options.percent or table.percent)
 
 
 def _print(

@@ -3,7 +3,7 @@
 from html import escape
 from string import Template
 
-from momentrank.explanation import Explanation, JudgedSegment, RankedResult
+from momentrank.explanation import FACTS, Explanation, JudgedSegment, RankedResult
 
 COLOURS = ("#b8bcc4", "#c6dbef", "#9ecae1", "#4292c6", "#08519c")
 """The colours of levels 0 to 4; higher levels have the last one."""
@@ -24,10 +24,9 @@ td.n { text-align: right; font-variant-numeric: tabular-nums }
 small { color: #666 } .key span { display: inline-block; padding: 0 .6rem }
 </style>
 <h1>Query $query</h1>
-<p>In rank order, each result takes a judged moment of its video with an IoU of at least $threshold.
-$judged of the first $shown results are judged.</p>
+<p>$summary<br>$counts.</p>
 <p class="key">level $key</p>
-<table><tr><th>rank<th>video<th>moment<th>took<th>IoU<th>level<th>gain/log2<th>nDCG so far</tr>
+<table><tr><th>rank<th>video<th>moment$facts</tr>
 $rows</table>
 <h2>Video by video</h2>
 $videos
@@ -43,9 +42,9 @@ def page(explanation: Explanation, source: dict[str, str]) -> str:
     )
     return PAGE.substitute(
         query=escape(explanation.query),
-        threshold=f"{explanation.threshold:g}",
-        judged=explanation.judged,
-        shown=len(explanation.ranking),
+        summary=escape(explanation.summary),
+        counts=explanation.counts,
+        facts="".join(f"<th>{name}" for name in FACTS),
         key="".join(
             f'<span style="{_look(level)}">{level}</span>' for level in range(len(COLOURS))
         ),
@@ -56,8 +55,7 @@ def page(explanation: Explanation, source: dict[str, str]) -> str:
 
 
 def _row(row: RankedResult) -> str:
-    numbers = (*row.took, f"{row.gain:.4f}", f"{row.ndcg:.4f}")
-    cells = "".join(f'<td class="n">{cell}</td>' for cell in numbers)
+    cells = "".join(f'<td class="n">{cell}</td>' for cell in row.facts)
     moment = f"{row.start:.2f}\u2013{row.end:.2f} s"
     return f'<tr><td class="n">{row.rank}<td>{escape(row.video)}<td>{moment}{cells}</tr>\n'
 

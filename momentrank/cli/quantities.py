@@ -1,7 +1,7 @@
 """How values are shown: of measures, and of the cells of a benchmark's table."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from momentrank.cli.tables import Cell
@@ -36,22 +36,25 @@ def describe(measure: Measure) -> Quantity:
 
 
 class Numbers(NamedTuple):
-    """Decimals, and whether shares are shown in percent; JSON and CSV are rounded if `rounded`."""
+    """Decimals, and whether shares are shown in percent.
+
+    A benchmark's own table is rounded in all formats, as its script does: by `rounding`, which
+    takes a share and returns what is shown.
+    """
 
     digits: int
     percent: bool = False
-    rounded: bool = False
+    rounding: Callable[[float], float] | None = None
 
     def scale(self, quantity: Quantity, value: float) -> float:
-        """Return a value in percent if it is shown so."""
+        """Return a value in the unit in which it is shown."""
+        if self.rounding:
+            return self.rounding(value)
         return 100 * value if self.percent and quantity.is_share else value
 
     def plain(self, quantity: Quantity, value: float) -> float | None:
         """Return a value for JSON and CSV; None if there is none."""
-        if math.isnan(value):
-            return None
-        value = self.scale(quantity, value)
-        return round(value, self.digits) if self.rounded else value
+        return None if math.isnan(value) else self.scale(quantity, value)
 
     def text(self, quantity: Quantity, value: float, sign: str = "") -> str:
         """Return a value as text, with a plus sign if `sign` is "+"."""

@@ -9,6 +9,7 @@ import numpy as np
 from momentrank.cli.quantities import Quantity, describe
 from momentrank.conventions.base import Convention
 from momentrank.matching.aligned import restore_own_ids
+from momentrank.measures import Judged
 from momentrank.query_groups import Groups, select_queries
 from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
@@ -59,7 +60,8 @@ def score_table(convention: Convention, qrels: Segments, run: Segments, groups: 
 def _describe(convention: Convention, cell: str) -> Quantity:
     """Return how a cell of a convention's table is shown."""
     is_count = convention.is_count(cell)
-    return Quantity(cell, is_share=not is_count, is_ranked=not is_count, is_count=is_count)
+    is_ranked = not is_count and not cell.startswith(Judged.NAME)
+    return Quantity(cell, is_share=not is_count, is_ranked=is_ranked, is_count=is_count)
 
 
 class Spread(NamedTuple):

@@ -6,9 +6,12 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 
 from momentrank import matching
+from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params
+from momentrank.matching.trace import Trace, trace
 from momentrank.measures.base import Measure
+from momentrank.measures.dcg import GAINS
 from momentrank.measures.params import thresholds
 from momentrank.segments import Bools, Floats, Segments
 
@@ -81,6 +84,20 @@ class Convention:
         )
         relevance = memoize(aligned, key, lambda: matching.relevance(aligned, params))
         return measure.per_query(aligned, relevance, params)
+
+    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
+        """Return what each result met, as the measure sees it.
+
+        Raises:
+            UsageError: the measure is a mean over a range of thresholds.
+        """
+        params = measure.settings(self.changes)
+        if isinstance(params.get("iou"), str):
+            raise UsageError(f"{measure!r} has several thresholds; name one: {measure(iou=0.5)!r}")
+        traced = trace(aligned, params)
+        if "dcg" in measure.PARAMS and params["match"] == "iou":
+            return traced._replace(gain=GAINS[params["dcg"]](traced.gain))
+        return traced
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:  # noqa: ARG002
         """Return all cells of the benchmark's own table, by its own names; none here.

@@ -15,6 +15,7 @@ from momentrank.conventions.base import Convention, memoize
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
 from momentrank.matching.relevance import Params
+from momentrank.matching.trace import Trace, nearest
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -89,6 +90,15 @@ class RecallTable(Benchmark):
         if measure.NAME == "mIoU":
             return of_first(aligned)
         return self.recall(aligned, params["iou"], params["cutoff"])
+
+    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
+        """Return the judged moment of the highest IoU over the hull of each result."""
+        ious, rank = best(aligned), aligned.results.rank
+        hits = (rank == 1) & (ious > 0)
+        if measure.NAME != "mIoU":
+            threshold = measure.params["iou"]
+            hits = ious > threshold if self.changes["strict"] else ious >= threshold
+        return Trace(nearest(aligned, aligned.pairs), ious, ious, hits)
 
     def recall(self, aligned: AlignedRun, iou: float, cutoff: int) -> Floats:
         """Return whether one of the first results reaches the threshold, shape (queries,)."""

@@ -18,6 +18,7 @@ from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
 from momentrank.matching.relevance import Params
+from momentrank.matching.trace import FREE, Trace, nearest, share_time
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -70,6 +71,17 @@ class QvHighlights(Benchmark):
         """Return the value of each query with every parameter given, shape (queries,)."""
         by_threshold = recall if measure.NAME == "R" else average_precision
         return by_threshold(aligned, (params["iou"],))[:, 0]
+
+    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
+        """Return the window that each result takes, or that the first one is nearest to."""
+        if measure.NAME == "R":
+            truth, hit = nearest(aligned, aligned.pairs), recall(aligned, (measure.params["iou"],))
+            hits = (aligned.results.rank == 1) & (hit[aligned.results.query, 0] > 0)
+        else:
+            _, place = by_score(aligned)
+            truth = match(aligned, place, measure.params["iou"])
+            hits = truth != FREE
+        return Trace(truth, share_time(aligned, truth), hits.astype(np.float64), hits)
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
         """Return all cells of the benchmark's own table, by its own names, from 0 to 1."""
@@ -128,29 +140,34 @@ def recall(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> F
 
 def average_precision(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> Floats:
     """Return the interpolated average precision, shape (queries, thresholds)."""
-    query = aligned.results.query
-    order = np.lexsort((np.arange(len(query)), -aligned.results.score, query))
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    first = np.searchsorted(query, query)
+    first, place = by_score(aligned)
     columns = [
-        _interpolate(aligned, place - first, match(aligned, place, threshold))
+        _interpolate(aligned, place - first, match(aligned, place, threshold) != FREE)
         for threshold in thresholds
     ]
     return np.stack(columns, axis=1)
 
 
-def match(aligned: AlignedRun, place: Ints, threshold: float) -> Bools:
-    """Return which results take a window, in ascending order of `place`; shape (results,)."""
+def by_score(aligned: AlignedRun) -> tuple[Ints, Ints]:
+    """Return the row of the first result of each result's list, and its row if scores decide."""
+    query = aligned.results.query
+    order = np.lexsort((np.arange(len(query)), -aligned.results.score, query))
+    place = np.empty_like(order)
+    place[order] = np.arange(len(order))
+    return np.searchsorted(query, query), place
+
+
+def match(aligned: AlignedRun, place: Ints, threshold: float) -> Ints:
+    """Return the window that each result takes, or FREE, in ascending order of `place`."""
     reaches = aligned.iou >= threshold
     result, truth = (rows[reaches] for rows in aligned.pairs)
     order = np.lexsort((-truth, -aligned.iou[reaches], place[result]))
-    hits = np.zeros(len(aligned.results.query), dtype=bool)
+    taken = np.full(len(aligned.results.query), FREE)
     free = bytearray(b"\1") * len(aligned.truth.query)
     for row, window in zip(result[order].tolist(), truth[order].tolist(), strict=True):
-        if free[window] and not hits[row]:
-            hits[row], free[window] = True, 0
-    return hits
+        if free[window] and taken[row] == FREE:
+            taken[row], free[window] = window, 0
+    return taken
 
 
 def _interpolate(aligned: AlignedRun, position: Ints, hits: Bools) -> Floats:

@@ -11,12 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
+from momentrank.conventions import sh_eval_trace
 from momentrank.conventions.base import Convention, memoize
 from momentrank.conventions.sh_eval_maisp import Watched, watch
 from momentrank.conventions.sh_eval_models import MODELS, Part, Query, merge
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, Truth, align
 from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.trace import Trace
 from momentrank.measures import (
     AP,
     Judged,
@@ -93,6 +95,11 @@ class ShEval(Convention):
             number = np.bincount(rows.query, minlength=run.count)
             return share(values, number.astype(np.float64))
         return values
+
+    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
+        """Return what each result met, as the measure sees it."""
+        match = measure.settings(self.changes)["match"] or "overlap"
+        return sh_eval_trace.trace(aligned, _queries(aligned), match)
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
         """Return what the script prints over all queries, by its own names."""

@@ -100,13 +100,14 @@ def judge_overlap(query: Query) -> Judgment:
 
 def judge_bins(query: Query) -> Judgment:
     """Judge bins: a list becomes the bins that it touches, in order of first appearance."""
-    good = {place for part in query.relevant for place in _bins(part)}
-    bad = {place for part in query.other for place in _bins(part)}
-    places = dict.fromkeys(place for part in query.results for place in _bins(part))
+    good = {place for part in query.relevant for place in touched_bins(part)}
+    bad = {place for part in query.other for place in touched_bins(part)}
+    places = dict.fromkeys(place for part in query.results for place in touched_bins(part))
     return [Item(place in good, place in good or place in bad) for place in places], len(good)
 
 
-def _bins(part: Part) -> Iterator[tuple[int, int]]:
+def touched_bins(part: Part) -> Iterator[tuple[int, int]]:
+    """Yield the bins that a part touches, each with its video."""
     for number in range(part.start // BIN, (part.end - 1) // BIN + 1):
         yield part.video, number
 

@@ -4,11 +4,14 @@ Gain is 2^level - 1 and the IoU must reach the threshold. Moments of level 0 are
 results are matched. Queries without a relevant moment or without a prediction don't count.
 """
 
+import numpy as np
+
 from momentrank.conventions.base import memoize
 from momentrank.conventions.paper import Paper
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params
+from momentrank.matching.trace import FREE, Trace
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats
 
@@ -41,6 +44,15 @@ class Spr(Paper):
             return super().compute(measure, aligned, params)
         relevant = memoize(aligned, "relevant", lambda: aligned.select_truth(aligned.relevant(1)))
         return super().compute(measure, relevant, params)
+
+    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
+        """Return what each result met, as the measure sees it."""
+        if measure.NAME == "Judged":
+            return super().trace(measure, aligned)
+        rows = aligned.relevant(1)
+        found = super().trace(measure, aligned.select_truth(rows))
+        kept = np.append(np.flatnonzero(rows), FREE)  # the last one is what FREE points at
+        return found._replace(truth=kept[found.truth])
 
 
 CONVENTION = Spr()

@@ -13,6 +13,7 @@ from momentrank.conventions.base import memoize
 from momentrank.conventions.benchmark import Benchmark, any_of_first, hull_iou, pair_times
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params
+from momentrank.matching.trace import Trace, nearest
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints
 
@@ -60,6 +61,14 @@ class Vcmr(Benchmark):
         is_video = measure.NAME == "VR"
         hits = in_right_video(aligned) if is_video else reach(aligned, params["iou"])
         return any_of_first(aligned, hits, aligned.results.rank, params["cutoff"])
+
+    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
+        """Return the judged moment of the highest IoU of each result, in 32 bits."""
+        of_videos = measure.NAME == "VR"
+        hits = in_right_video(aligned) if of_videos else reach(aligned, measure.params["iou"])
+        ious = np.zeros(len(hits))
+        np.maximum.at(ious, aligned.pairs.result, _iou32(aligned).astype(np.float64))
+        return Trace(nearest(aligned, aligned.pairs), ious, hits.astype(np.float64), hits)
 
 
 def in_right_video(aligned: AlignedRun) -> Bools:

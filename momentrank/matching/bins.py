@@ -13,14 +13,14 @@ from momentrank.segments import Bools, Ints
 
 def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
     """Return which results share a bin with a judged segment."""
-    truth_keys, result_keys = _keys(aligned, params["bin"])
+    truth_keys, result_keys = number(aligned, params["bin"])
     return np.isin(result_keys, truth_keys)
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the bins of each list by the rank of their first result; relevant ones have gain 1."""
-    truth_keys, result_keys = _keys(aligned, params["bin"])
-    bins = np.sort(np.unique(result_keys, return_index=True)[1])
+    truth_keys, result_keys = number(aligned, params["bin"])
+    bins = first_results(aligned, params["bin"])
     relevant = np.unique(truth_keys[aligned.relevant(params["rel"])], return_index=True)[1]
     owners = aligned.truth.query[aligned.relevant(params["rel"])][relevant]
     hit = np.isin(result_keys[bins], truth_keys[aligned.relevant(params["rel"])])
@@ -35,7 +35,13 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     )
 
 
-def _keys(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
+def first_results(aligned: AlignedRun, length: float) -> Ints:
+    """Return the rows of the results that are the first ones of their bins."""
+    first: Ints = np.sort(np.unique(number(aligned, length)[1], return_index=True)[1])
+    return first
+
+
+def number(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
     """Return bin numbers of the judged segments and of the results."""
     rows = np.concatenate([_bins(aligned.truth, length), _bins(aligned.results, length)])
     keys = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)

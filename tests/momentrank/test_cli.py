@@ -253,7 +253,11 @@ def test_an_unknown_option_is_a_usage_error(files, capsys):
 def test_explain_shows_what_took_what(files, capsys):
     out = told(capsys, "explain", "test.qrels", "a.run", "q1").out
     first = next(line for line in out.splitlines() if line.startswith("1 "))
-    assert first.split() == ["1", "v1", "1.00", "10.00", "#1", "0.900", "4", "4.0000", "1.0000"]
+    assert first.split() == ["1", "v1", "1.00", "10.00", "#1", "0.900", "4", "yes", "4", "0.7602"]
+    by_time = told(capsys, "explain", "test.qrels", "a.run", "q1", "AP(match='overlap')",
+                   "--convention", "sh-eval", "--time", "seconds", "-k", "2").out  # fmt: skip
+    assert "query q1: AP(match='overlap') = 0.8333 (sh-eval)" in by_time
+    assert "2 of the first 2 results" in by_time
     told(capsys, "explain", "test.qrels", "a.run", "q1", "--html", "q1.html")
     assert "rank 1" in (files / "q1.html").read_text()
 

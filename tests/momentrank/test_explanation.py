@@ -1,53 +1,135 @@
-"""What took what, for one query."""
+"""What each result met is what is scored: by all models and conventions."""
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momentrank import UsageError, iter_calc, nDCG
+from momentrank import AP, DCG, VR, AxIoU, MAiSP, P, R, UsageError, evaluator, mIoU, nDCG
 from momentrank.cli.page import page
-from momentrank.explanation import explain
+from momentrank.conventions import CONVENTIONS
+from momentrank.explanation import default_measure, explain
 from momentrank.segments import build_qrels, build_run
 
 QRELS = build_qrels(
     ["p", "q", "q", "q"], ["v", "v", "v", "w"], [0, 0, 20, 5], [9, 10, 30, 9], [1, 2, 4, 0]
 )
 RUN = build_run(["q"] * 4 + ["p"], ["v", "w", "v", "v", "v"], [19, 5, 1, 1, 0], [30, 9, 10, 9, 9])
+NDCG = nDCG(iou=0.5) @ 10
+
+
+def explained(query="q", measure=NDCG, convention="paper", shown=10, qrels=QRELS, run=RUN):
+    return explain(qrels, run, query, measure, convention, shown)
 
 
 def test_every_result_is_shown_with_what_it_took():
-    found = explain(QRELS, RUN, "q", 0.5, 10)
-    rows = [(r.rank, r.taken, round(r.iou, 3), r.level) for r in found.ranking]
-    assert rows == [(1, 0, 0.909, 4), (2, 2, 1.0, 0), (3, 1, 0.9, 2), (4, None, 0.0, None)]
-    assert [(k.level, k.rank) for k in found.truth] == [(4, 1), (2, 3), (0, 2)]
+    found = explained()
+    rows = [(r.rank, r.met, round(r.iou, 3), r.level, r.relevant) for r in found.ranking]
+    assert rows == [
+        (1, 0, 0.909, 4, True),
+        (2, 2, 1.0, 0, False),
+        (3, 1, 0.9, 2, True),
+        (4, None, 0, None, False),
+    ]
+    assert [(k.level, k.ranks) for k in found.truth] == [(4, (1,)), (2, (3,)), (0, (2,))]
     assert found.judged == 3
-    assert found.ranking[0].gain == 4.0
-    assert found.ranking[2].gain == 2 / 2.0
+    assert [row.gain for row in found.ranking] == [4, 0, 2, 0]
+    assert found.summary == "query q: nDCG(iou=0.5)@10 = 0.9502 (paper)"
 
 
-@pytest.mark.parametrize("cutoff", [1, 2, 3, 4])
-def test_the_last_line_is_the_measure(cutoff):
-    found = explain(QRELS, RUN, "q", 0.5, cutoff)
-    per_query = {m.query_id: m.value for m in iter_calc([nDCG(iou=0.5) @ cutoff], QRELS, RUN)}
-    assert found.ranking[-1].ndcg == per_query["q"]
-    assert len(found.ranking) == cutoff
+CASES = {
+    "paper": [NDCG, P(match="overlap") @ 3, P(match="bin", bin=7) @ 10, AP(match="tol"),
+              AP(match="tol", seen="relevant"), R(iou=0.5) @ 2, AxIoU @ 3, mIoU, VR @ 1, MAiSP,
+              DCG(match="maxiou") @ 3, nDCG(iou=0.5, judged_only=True) @ 3,
+              P(match="overlap", once=True) @ 3],
+    "tvr-ranking": [NDCG, nDCG(iou=0.7) @ 3],
+    "spr": [NDCG],
+    "sh-eval": [P(match=match) @ 10 for match in ("overlap", "bin", "tol")],
+    "qvhighlights": [R(iou=0.5) @ 1, AP(iou=0.5)],
+    "vcmr": [R(iou=0.5) @ 5, VR @ 1],
+    "charades": [R(iou=0.5) @ 5, mIoU],
+    "nlq": [R(iou=0.3) @ 5, mIoU],
+}  # fmt: skip
+ALL = [(convention, measure) for convention, measures in CASES.items() for measure in measures]
+
+
+@st.composite
+def collections(draw):
+    """Return qrels and a run of one query in small videos, where much meets."""
+
+    def rows(most):
+        row = st.tuples(
+            st.sampled_from("vw"), st.integers(0, 20), st.integers(0, 12), st.integers(0, 3)
+        )
+        return draw(st.lists(row, min_size=1, max_size=most))  # fmt: skip
+
+    judged, results = rows(4), rows(7)
+
+    def columns(rows):
+        video, start, length, value = zip(*rows, strict=True)
+        return ["q"] * len(rows), video, start, np.add(start, length).tolist(), value
+
+    return build_qrels(*columns(judged)), build_run(*columns(results))
+
+
+def test_every_convention_has_a_case():
+    assert set(CASES) == set(CONVENTIONS)
+
+
+@pytest.mark.parametrize(("convention", "measure"), ALL)
+@settings(max_examples=30, deadline=None)
+@given(collections())
+def test_the_value_is_what_is_scored_and_rises_where_a_result_is_relevant(
+    convention, measure, collection
+):
+    qrels, run = collection
+    found = explained(measure=measure, convention=convention, qrels=qrels, run=run)
+    scored = {m.query_id: m.value for m in evaluator([measure], qrels, convention).iter_calc(run)}
+    assert found.value == scored.get("q")
+    if found.value is None:
+        return
+    shorter = [0.0, *(row.value for row in found.ranking)]
+    assert shorter[-1] == found.value
+    if measure.NAME in {"P", "nDCG"} and "judged_only" not in measure.params:
+        for row, before in zip(found.ranking, shorter, strict=False):
+            assert (row.value > before) == (row.relevant and row.rank <= measure.params["cutoff"])
+    if measure.NAME in {"R", "VR"} and convention != "paper":
+        hits = [row.relevant for row in found.ranking if row.rank <= measure.params["cutoff"]]
+        assert found.value == float(any(hits))
+    for row in found.ranking:
+        if row.met is not None:
+            assert row.level == found.truth[row.met].level
+            assert row.rank in found.truth[row.met].ranks
+
+
+def test_a_query_that_does_not_count_is_told():
+    found = explained("p", run=build_run(["q"], ["v"], [0], [9]), convention="tvr-ranking")
+    assert found.value is None
+    assert "does not count" in found.summary
 
 
 def test_a_query_without_results_shows_its_truth():
-    found = explain(QRELS, build_run(["p"], ["v"], [0], [1]), "q", 0.5, 10)
+    found = explained(run=build_run(["p"], ["v"], [0], [1]))
     assert found.ranking == []
-    assert [known.rank for known in found.truth] == [None] * 3
+    assert [known.ranks for known in found.truth] == [()] * 3
 
 
-def test_an_unknown_query_is_a_clear_error():
+def test_without_a_name_each_convention_has_a_measure():
+    for convention in CONVENTIONS:
+        explained(measure=default_measure(convention), convention=convention)
+
+
+def test_what_cannot_be_explained_is_a_clear_error():
     with pytest.raises(UsageError, match="the qrels have no query 'x'"):
-        explain(QRELS, RUN, "x", 0.5, 10)
+        explained("x")
+    with pytest.raises(UsageError, match="several thresholds; name one"):
+        explained(measure=AP(iou=".5:.95"))
 
 
 @given(st.text(min_size=1))
 def test_a_page_shows_names_as_text(name):
     bad = f"<script>{name}"
     qrels, run = build_qrels([bad], [bad], [0], [0], [4]), build_run([bad], [bad], [0], [0])
-    made = page(explain(qrels, run, bad, 0.5, 10), {"qrels": bad})
+    made = page(explained(bad, qrels=qrels, run=run), {"qrels": bad})
     assert "<script>" not in made
     assert "http" not in made.replace(bad, "")

@@ -163,3 +163,30 @@ def test_every_character_that_latex_or_markdown_would_read_is_escaped():
         "\n"
     )
     assert list(write([["a|b"], ["<i>*"]], "markdown"))[::2] == ["| a\\|b |\n", "| \\<i>\\* |\n"]
+
+
+QV = [{"qid": n, "query": "?", "duration": 150, "vid": "v", "relevant_windows": windows}
+      for n, windows in enumerate([[[0, 10], [20, 50]], [[30, 90]]])]  # fmt: skip
+QV_RUN = [{"qid": n, "query": "?", "vid": "v", "pred_relevant_windows": windows}
+          for n, windows in enumerate([[[0, 9, 0.9], [90, 99, 0.1]], [[0, 29, 0.9]]])]  # fmt: skip
+
+
+def test_a_benchmarks_own_table_is_brief_as_text_and_whole_as_json(files, capsys):
+    for name, rows in (("qv.jsonl", QV), ("qv_run.jsonl", QV_RUN)):
+        (files / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    names = ["evaluate", "qv.jsonl", "qv_run.jsonl", "--convention", "qvhighlights"]
+    assert main(names) == 0
+    lines = [line.split("\tall\t") for line in capsys.readouterr().out.splitlines()[5:]]
+    assert lines[:2] == [["MR-full-R1@0.5", "50.00"], ["MR-full-R1@0.7", "50.00"]]
+    assert [name for name, _ in lines[2:]] == [
+        "MR-full-mAP", "MR-full-mAP@0.5", "MR-full-mAP@0.75", "MR-long-mAP", "MR-middle-mAP",
+        "MR-short-mAP"
+    ]  # fmt: skip
+    assert main([*names, "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["qv_run.jsonl"]
+    assert len(cells) == 4 * (10 + 10 + 1)
+    assert cells["MR-short-R1@0.9"] == 100.0
+    assert main([*names, "--digits", "4"]) == 0
+    assert "MR-full-R1@0.5\tall\t50.0000" in capsys.readouterr().out
+    assert main([*names, "-q"]) == 2
+    assert "name a measure" in capsys.readouterr().err
