@@ -4,6 +4,7 @@ pandera checks; the messages are ours, one line a cell, with file, row (or line)
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +42,10 @@ class Table:
 
     def empty(self) -> pd.DataFrame:
         """Return the table without rows, with the right dtypes."""
+        return self._empty.copy()
+
+    @cached_property
+    def _empty(self) -> pd.DataFrame:
         return self.check(pd.DataFrame({name: [] for name in self.columns}))
 
     def check(self, frame: pd.DataFrame, where: str = "row") -> pd.DataFrame:
