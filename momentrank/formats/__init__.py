@@ -7,14 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from momentrank.formats.read import load_qrels, load_run, read_qrels, read_run
-    from momentrank.formats.registry import QRELS_FORMATS, RUN_FORMATS
+    from momentrank.formats.read import load_qrels, load_run, load_truth, read_qrels, read_run
+    from momentrank.formats.registry import CONVENTIONS, QRELS_FORMATS, RUN_FORMATS
     from momentrank.formats.source import FormatError
     from momentrank.formats.text import TIMES
+    from momentrank.formats.truth import Truth
     from momentrank.formats.validate import Description, describe
     from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, write_qrels, write_run
 
 __all__ = [
+    "CONVENTIONS",
     "QRELS_FORMATS",
     "QRELS_WRITTEN",
     "RUNS_WRITTEN",
@@ -22,19 +24,22 @@ __all__ = [
     "TIMES",
     "Description",
     "FormatError",
+    "Truth",
     "describe",
     "load_qrels",
     "load_run",
+    "load_truth",
     "read_qrels",
     "read_run",
     "write_qrels",
     "write_run",
 ]
 _MODULES = {
-    **dict.fromkeys(("load_qrels", "load_run", "read_qrels", "read_run"), "read"),
-    **dict.fromkeys(("QRELS_FORMATS", "RUN_FORMATS"), "registry"),
+    **dict.fromkeys(("load_qrels", "load_run", "load_truth", "read_qrels", "read_run"), "read"),
+    **dict.fromkeys(("CONVENTIONS", "QRELS_FORMATS", "RUN_FORMATS"), "registry"),
     "FormatError": "source",
     "TIMES": "text",
+    "Truth": "truth",
     **dict.fromkeys(("Description", "describe"), "validate"),
 }
 

@@ -3,7 +3,7 @@
 Only a failed check looks for the wrong value: reading needs no Python call per value.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -65,14 +65,18 @@ class Column(NamedTuple):
     def _part(self, values: list[Any], index: int) -> "Column":
         return Column(values, lambda row: self.place(row).item(index))
 
-    def flat(self) -> "Column":
-        """Return the items of all lists as one column."""
+    def select(self, rows: Sequence[int]) -> "Column":
+        """Return the values of some rows."""
+        return Column([self.values[row] for row in rows], lambda row: self.place(rows[row]))
+
+    def flat(self, first: int = 0) -> "Column":
+        """Return the items of all lists as one column; the lists begin with item `first`."""
         lists = self.require(list).values
 
         def place(row: int) -> Place:
             before = np.cumsum([0, *map(len, lists)])
             record = int(np.searchsorted(before, row, side="right")) - 1
-            return self.place(record).item(row - int(before[record]))
+            return self.place(record).item(first + row - int(before[record]))
 
         return Column(list(chain.from_iterable(lists)), place)
 

@@ -6,6 +6,7 @@ from momentrank.formats.column import Column
 from momentrank.formats.source import FormatError, Place, Source
 from momentrank.ids import without_repeats
 
+_IDS = ("query_id", "qid", "desc_id")
 _EXTRA = "Extra data"  # Python's message for a second value
 
 
@@ -50,7 +51,7 @@ def _is_whole(text: str) -> bool:
 
 def _is_line(text: str, value: object) -> bool:
     """Tell a file of one JSON line from a document."""
-    is_record = isinstance(value, dict) and ("query_id" in value or "qid" in value)
+    is_record = isinstance(value, dict) and any(name in value for name in _IDS)
     return is_record and "\n" not in text.rstrip()
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
+from momentrank.formats.benchmarks import charades_sta
+from momentrank.formats.benchmarks.base import JsonFormat, Reading
 from momentrank.formats.column import Column
 from momentrank.formats.json_text import read_records
 from momentrank.formats.registry import (
@@ -14,9 +16,10 @@ from momentrank.formats.registry import (
     QRELS_FORMATS,
     RUN_FORMATS,
     RUNS,
-    JsonFormat,
+    SEGMENTS,
     check_format,
     choose_format,
+    is_charades,
     is_json,
     is_text,
     unknown,
@@ -24,6 +27,7 @@ from momentrank.formats.registry import (
 from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import TIMES, Time
+from momentrank.formats.truth import Truth
 from momentrank.formats.videos import read_corpus
 from momentrank.segments import Segments, qrels_frame, run_frame
 
@@ -41,6 +45,8 @@ class ReadOptions(NamedTuple):
     columns: str | None = None
     corpus: Path | str | None = None
     depth: int | None = None
+    truth: Truth | None = None
+    lenient: bool = False
 
 
 def _warn(message: str) -> None:
@@ -55,7 +61,19 @@ def load_qrels(
     columns: str | None = None,
     warn: Warn = _warn,
 ) -> Segments:
-    """Read judged segments.
+    """Read judged segments; see `load_truth`."""
+    return load_truth(path, fmt=fmt, time=time, columns=columns, warn=warn).segments
+
+
+def load_truth(
+    path: Path | str,
+    *,
+    fmt: str | None = None,
+    time: Time = "seconds",
+    columns: str | None = None,
+    warn: Warn = _warn,
+) -> Truth:
+    """Read judged segments, with the videos' durations and the queries' texts if the file has them.
 
     Args:
         path: the file, compressed by gzip or not.
@@ -69,22 +87,23 @@ def load_qrels(
         UsageError: the format does not exist, or `time` or `columns` does not apply to it.
     """
     check_format(fmt, QRELS_FORMATS)
-    options = ReadOptions(fmt, time, columns)
     with pause_collector():
-        table = qrels_table(read_source(Path(path)), options)
+        table, name = qrels_table(read_source(Path(path)), ReadOptions(fmt, time, columns))
         segments = table.qrels()
         if message := table.contradiction():
             warn(message)
-        return segments
+        return Truth(segments, name, table.durations, table.texts)
 
 
-def qrels_table(source: Source, options: ReadOptions) -> Table:
-    """Return the table of a qrels file; for errors, see `load_qrels`."""
+def qrels_table(source: Source, options: ReadOptions) -> tuple[Table, str]:
+    """Return the table of a qrels file, and its format; for errors, see `load_qrels`."""
     if _read_as_text(source, options):
-        return text.read_qrels(source, options.time, options.columns)
+        if is_charades(source, options.fmt):
+            return _with_queries(source, charades_sta.read_annotations(source)), charades_sta.NAME
+        return text.read_qrels(source, options.time, options.columns), SEGMENTS
     records = _read_records(source, options, "qrels")
     one = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
-    return _with_queries(source, one.read(records, None, None))
+    return _with_queries(source, one.read(records, Reading())), one.name
 
 
 def load_run(  # noqa: PLR0913  (the options of a command)
@@ -95,6 +114,8 @@ def load_run(  # noqa: PLR0913  (the options of a command)
     columns: str | None = None,
     corpus: Path | str | None = None,
     depth: int | None = None,
+    truth: Truth | None = None,
+    lenient: bool = False,
     warn: Warn = _warn,
 ) -> Segments:
     """Read a run: by rank if the file has ranks, else in the order of its lists.
@@ -106,6 +127,9 @@ def load_run(  # noqa: PLR0913  (the options of a command)
         columns: the names of a text file's columns (`momentrank.formats.layouts.NAMES`).
         corpus: the `video_corpus.json` that a run's video indices refer to.
         depth: how many results of each query to read.
+        truth: the qrels, for formats that do not name queries or videos; see `load_truth`.
+        lenient: whether malformed results count as not relevant, which is told, instead of being
+            errors.
         warn: called with each warning, a line of text.
 
     Raises:
@@ -113,39 +137,44 @@ def load_run(  # noqa: PLR0913  (the options of a command)
         UsageError: the format does not exist, or `time` or `columns` does not apply to it.
     """
     check_format(fmt, RUN_FORMATS)
-    options = ReadOptions(fmt, time, columns, corpus, depth)
+    options = ReadOptions(fmt, time, columns, corpus, depth, truth, lenient)
     with pause_collector():
         table = run_table(read_source(Path(path)), options)
         run = table.run()
-    for note in table.notes:
-        warn(note)
+        for remark in table.remarks(run):
+            warn(remark)
     return run
 
 
 def run_table(source: Source, options: ReadOptions) -> Table:
     """Return the table of a run file; for errors, see `load_run`."""
+    if options.fmt is None and is_charades(source, None):
+        raise Place(source.path).error(f"qrels ({charades_sta.NAME}), not a run")
     if _read_as_text(source, options):
-        return text.read_run(source, options.time, options.depth, options.columns)
+        return text.read_run(
+            source, options.time, options.depth, options.columns, lenient=options.lenient
+        )
     records = _read_records(source, options, "run")
     one = _by_name(RUNS, options.fmt) or choose_format(source, records, "run")
-    videos = None if options.corpus is None else read_corpus(Path(options.corpus)).names
-    return _with_queries(source, one.read(records, options.depth, videos))
+    names = None if options.corpus is None else read_corpus(Path(options.corpus)).names
+    reading = Reading(options.depth, names, options.truth, options.lenient)
+    return _with_queries(source, one.read(records, reading))
 
 
 def _read_as_text(source: Source, options: ReadOptions) -> bool:
     """Tell whether a file is read as lines of fields, after a check of the options."""
-    as_text = is_text(source, options.fmt) or (
+    as_text = any(test(source, options.fmt) for test in (is_text, is_charades)) or (
         options.columns is not None and options.fmt is None and not is_json(source)
     )
     if options.time not in TIMES:
         known = ", ".join(TIMES)
         raise UsageError(f"{options.time!r} is not a valid time, must be one of {known}")
-    if not as_text and is_json(source):
+    if is_charades(source, options.fmt) or (not as_text and is_json(source)):
         if options.time != "seconds":
-            reason = "is only for text files; for JSON use --time seconds"
+            reason = "is only for lines of fields; for other formats use --time seconds"
             raise UsageError(f"{source.path}: --time {options.time} {reason}")
         if options.columns is not None:
-            raise UsageError(f"{source.path}: --columns is only for text files")
+            raise UsageError(f"{source.path}: --columns is only for lines of fields")
     return as_text
 
 
@@ -186,8 +215,20 @@ def read_run(  # noqa: PLR0913  (as `load_run`)
     columns: str | None = None,
     corpus: Path | str | None = None,
     depth: int | None = None,
+    truth: Truth | None = None,
+    lenient: bool = False,
     warn: Warn = _warn,
 ) -> "pd.DataFrame":
     """Read a run as a frame `query_id, video_id, start, end, rank, score`; see `load_run`."""
-    run = load_run(path, fmt=fmt, time=time, columns=columns, corpus=corpus, depth=depth, warn=warn)
+    run = load_run(
+        path,
+        fmt=fmt,
+        time=time,
+        columns=columns,
+        corpus=corpus,
+        depth=depth,
+        truth=truth,
+        lenient=lenient,
+        warn=warn,
+    )
     return run_frame(run)

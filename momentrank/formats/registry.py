@@ -1,100 +1,50 @@
 """The formats by name, and their detection from a file's content."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from momentrank.errors import UsageError
 from momentrank.formats import text, videos
-from momentrank.formats.benchmarks import json_qrels, json_runs
-from momentrank.formats.benchmarks.json_runs import Corpus
+from momentrank.formats.benchmarks import (
+    activitynet_captions,
+    charades_sta,
+    didemo,
+    ego4d_nlq,
+    qvhighlights,
+    tvr,
+    tvr_ranking,
+)
+from momentrank.formats.benchmarks.base import JsonFormat
 from momentrank.formats.column import Column
 from momentrank.formats.documents import DocumentKind
 from momentrank.formats.source import FormatError, Place, Source
-from momentrank.formats.table import Table
 
 SEGMENTS = "segments"
 
 
-class JsonFormat(NamedTuple):
-    """A JSON format: its name, a test of the first record, and its reader."""
-
-    name: str
-    shape: str
-    knows: Callable[[dict[str, Any]], bool]
-    read: Callable[[Column, int | None, Corpus], Table]
-
-
-def _with_key(name: str) -> Callable[[dict[str, Any]], bool]:
-    return lambda record: name in record
-
-
-def _is_scores(record: dict[str, Any]) -> bool:
-    """Tell whether a record is `{query_id: [{"video_name", ...}, ...]}`; lists may be empty."""
-    values = list(record.values())
-    are_lists = bool(values) and set(map(type, values)) == {list}
-    first = [value[0] for value in values if value] if are_lists else []
-    return are_lists and all(isinstance(one, dict) and "desc_id" not in one for one in first)
-
-
-def _is_tasks(record: dict[str, Any]) -> bool:
-    """Tell `{video2idx, VCMR}` from scores of a query named `VCMR`."""
-    return "video2idx" in record or ("VCMR" in record and not _is_scores(record))
-
-
-def _without_options(read: Callable[[Column], Table]) -> Callable[[Column, Any, Any], Table]:
-    return lambda records, _depth, _corpus: read(records)
-
-
 QRELS = (
-    JsonFormat(
-        "tvr-ranking",
-        "{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}",
-        _with_key("relevant_moment"),
-        _without_options(json_qrels.read_tvr_ranking),
-    ),
-    JsonFormat(
-        "qvhighlights",
-        "{qid, vid, relevant_windows: [[start, end], ...]}",
-        _with_key("relevant_windows"),
-        _without_options(json_qrels.read_qvhighlights),
-    ),
-    JsonFormat(
-        "flat",
-        "{query_id, video_name, timestamp, relevance}",
-        _with_key("video_name"),
-        _without_options(json_qrels.read_flat),
-    ),
+    tvr_ranking.RELEASE,
+    qvhighlights.ANNOTATIONS,
+    tvr.ANNOTATIONS,
+    activitynet_captions.ANNOTATIONS,
+    didemo.ANNOTATIONS,
+    ego4d_nlq.ANNOTATIONS,
+    tvr_ranking.FLAT,
 )
 RUNS = (
-    JsonFormat(
-        "tvr-ranking",
-        "{query_id, predictions: [[video, start, end, score], ...]}",
-        _with_key("predictions"),
-        json_runs.read_tvr_ranking,
-    ),
-    JsonFormat(
-        "vcmr",
-        "{video2idx, VCMR: [{desc_id, predictions}]}",
-        _is_tasks,
-        json_runs.read_vcmr,
-    ),
-    JsonFormat(
-        "qvhighlights",
-        "{qid, vid, pred_relevant_windows: [[start, end, score], ...]}",
-        _with_key("pred_relevant_windows"),
-        json_runs.read_qvhighlights,
-    ),
-    JsonFormat(
-        "scores",
-        "{query_id: [{video_name, timestamp, model_scores}]}",
-        _is_scores,
-        json_runs.read_scores,
-    ),
+    tvr_ranking.PREDICTIONS,
+    *tvr.SUBMISSIONS,
+    qvhighlights.SUBMISSION,
+    ego4d_nlq.SUBMISSION,
+    activitynet_captions.SUBMISSION,
+    tvr_ranking.SCORES,
+    didemo.LISTS,
 )
 FORMATS = {"qrels": QRELS, "run": RUNS}
 SHAPES = {
     "qrels": [
         f"{SEGMENTS} query_id Q0 video_id start end level",
+        f"{charades_sta.NAME} {charades_sta.SHAPE}",
         *(f"{one.name} {one.shape}" for one in QRELS),
     ],
     "run": [
@@ -102,8 +52,13 @@ SHAPES = {
         *(f"{one.name} {one.shape}" for one in RUNS),
     ],
 }
-QRELS_FORMATS = (SEGMENTS, *(one.name for one in QRELS))
+QRELS_FORMATS = (SEGMENTS, charades_sta.NAME, *(one.name for one in QRELS))
 RUN_FORMATS = (SEGMENTS, *(one.name for one in RUNS))
+CONVENTIONS = {
+    charades_sta.NAME: charades_sta.CONVENTION,
+    **{one.name: one.convention for one in QRELS if one.convention},
+}
+"""The convention of the benchmark that a format of qrels belongs to."""
 
 
 def check_format(fmt: str | None, names: Sequence[str]) -> None:
@@ -120,9 +75,17 @@ Kind = Literal["qrels", "run", "training set", "video corpus", DocumentKind, "em
 _NAMED = {"qrels": "qrels", "run": "a run"}
 
 
+def is_charades(source: Source, fmt: str | None) -> bool:
+    """Tell whether to read a file as Charades-STA's annotations."""
+    if fmt is None:
+        return charades_sta.is_annotations(source.text)
+    return fmt == charades_sta.NAME
+
+
 def is_text(source: Source, fmt: str | None) -> bool:
     """Tell whether to read a file as lines of fields."""
-    return fmt == SEGMENTS or (fmt is None and text.is_segments(source.text))
+    is_unknown = fmt is None and not is_charades(source, None)
+    return fmt == SEGMENTS or (is_unknown and text.is_segments(source.text))
 
 
 def is_json(source: Source) -> bool:
@@ -139,9 +102,8 @@ def detect_kind(records: Column) -> tuple[Kind, JsonFormat] | None:
     return None
 
 
-def _first(records: Column) -> dict[str, Any]:
-    first = records.values[0] if records.values else None
-    return first if isinstance(first, dict) else {}
+def _first(records: Column) -> Any:  # noqa: ANN401  (a value of JSON)
+    return records.values[0] if records.values else None
 
 
 def is_training(records: Column) -> bool:
@@ -155,7 +117,8 @@ def is_training(records: Column) -> bool:
 
 def is_corpus(records: Column) -> bool:
     """Tell a video corpus, `{name: [duration, index]}`, by its first value."""
-    return videos.is_corpus(_first(records))
+    first = _first(records)
+    return isinstance(first, dict) and videos.is_corpus(first)
 
 
 def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]) -> JsonFormat:

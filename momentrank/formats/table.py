@@ -1,12 +1,21 @@
 """A file's columns, converted to `Segments` with the place of each error."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import Place
-from momentrank.segments import Floats, Numbers, SegmentError, Segments, build_qrels, build_run
+from momentrank.formats.source import FormatError, Place
+from momentrank.formats.truth import Durations, Texts
+from momentrank.segments import (
+    Bools,
+    Floats,
+    Numbers,
+    SegmentError,
+    Segments,
+    build_qrels,
+    build_run,
+)
 
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """Factors that spread the bits of a hash."""
@@ -28,6 +37,8 @@ class Table(NamedTuple):
     queries: list[str] | None = None
     ranks: Floats | None = None
     notes: Sequence[str] = ()
+    durations: Durations = dict
+    texts: Texts = dict
 
     def qrels(self) -> Segments:
         """Return the table as judged segments.
@@ -60,6 +71,26 @@ class Table(NamedTuple):
         new = np.array([index[name] for name in segments.queries], dtype=np.int64)
         return segments._replace(queries=self.queries, query=new[segments.query])
 
+    def remarks(self, run: Segments) -> Iterator[str]:
+        """Yield what the user should be told of the results, a line each."""
+        yield from self.notes
+        if message := self._misordered(run):
+            yield message
+
+    def _misordered(self, run: Segments) -> str | None:
+        """Describe the first result with a higher score than the one before it, if any."""
+        higher = (run.value[1:] > run.value[:-1]) & (run.query[1:] == run.query[:-1])
+        if not higher.any():
+            return None
+        # Results are in the order of ranks: find the row of the first in the file.
+        index = {name: number for number, name in enumerate(run.queries)}
+        query = np.array([index[name] for name in self.query])
+        keys = np.zeros(len(query)) if self.ranks is None else self.ranks
+        row = int(np.lexsort((keys, query))[1 + int(np.argmax(higher))])
+        what = "rank" if self.ranks is not None else "order of the list"
+        reason = f"the score is higher than that of the result before it: the {what} counts"
+        return str(self.place(row).error(f"{reason} ({int(higher.sum())} such results)"))
+
     def contradiction(self) -> str | None:
         """Describe the first segment with two levels, if any; both count, so it is a warning."""
         seen: dict[Any, int] = {}
@@ -87,3 +118,95 @@ class Table(NamedTuple):
         where = ", ".join(filter(None, [inside, place.trail]))
         differ = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
         return str(self.place(row).error(f"the same segment appears twice: {differ}; both count"))
+
+
+class Windows(NamedTuple):
+    """Results without their queries: columns of shape (n,).
+
+    `unscored` are those without a score, `malformed` those that can't be read: they have no video.
+    """
+
+    video: list[str]
+    start: Floats
+    end: Floats
+    score: Floats
+    unscored: Bools
+    malformed: Bools
+
+    def check(self, place: Callable[[int], Place]) -> "Windows":
+        """Return the windows.
+
+        Raises:
+            FormatError: a time or a score is malformed.
+        """
+        Table([""] * len(self.video), *self[:4], place).run()
+        return self
+
+    def remarks(self, error: FormatError | None) -> list[str]:
+        """Return what the user should be told of them; `error` is the first that is malformed."""
+        remarks = []
+        if error is not None:
+            number = int(self.malformed.sum())
+            remarks.append(f"{error} (malformed results, counted as not relevant: {number})")
+        if unscored := int((self.unscored & ~self.malformed).sum()):
+            remarks.append(f"results without a score, ranked by their order: {unscored}")
+        return remarks
+
+
+_NONE, _YES = np.zeros(1), np.ones(1, dtype=bool)
+MALFORMED = Windows([""], _NONE, _NONE, _NONE, _YES, _YES)
+"""A result that can't be read: it keeps its place and is not relevant."""
+
+
+def read_windows(
+    count: int, parse: Callable[[Sequence[int]], Windows], *, lenient: bool
+) -> tuple[Windows, FormatError | None]:
+    """Return the windows of rows 0 to `count` - 1, and the first error if `lenient`.
+
+    Args:
+        count: how many rows there are.
+        parse: reads some rows, or raises for the first that is malformed.
+        lenient: whether rows that are malformed become windows that meet nothing.
+
+    Raises:
+        FormatError: a row is malformed.
+    """
+    if not lenient:
+        return parse(range(count)), None
+    errors: list[FormatError] = []
+    parts = list(_halve(range(count), parse, errors))
+    columns = list(zip(*parts, strict=True))
+    video = [name for part in columns[0] for name in part]
+    return Windows(video, *map(np.concatenate, columns[1:])), next(iter(errors), None)
+
+
+def _halve(
+    rows: Sequence[int], parse: Callable[[Sequence[int]], Windows], errors: list[FormatError]
+) -> Iterator[Windows]:
+    """Yield the windows of the rows; only halves with malformed ones are looked at closer."""
+    try:
+        yield parse(rows)
+    except FormatError as exc:
+        if len(rows) == 1:
+            errors.append(exc)
+            yield MALFORMED
+            return
+        middle = len(rows) // 2
+        yield from _halve(rows[:middle], parse, errors)
+        yield from _halve(rows[middle:], parse, errors)
+
+
+def fill_scores(query: Sequence[str], windows: Windows) -> Floats:
+    """Return the scores; one that is missing is that of the result before it.
+
+    So the order of the list stays that of the scores.
+    """
+    if not windows.unscored.any():
+        return windows.score
+    rows = list(zip(query, windows.score.tolist(), windows.unscored.tolist(), strict=True))
+    last = {name: score for name, score, missing in reversed(rows) if not missing}  # the first
+    scores = []
+    for name, score, missing in rows:
+        last[name] = last.get(name, 0.0) if missing else score
+        scores.append(last[name])
+    return np.array(scores)

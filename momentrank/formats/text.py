@@ -21,7 +21,7 @@ from momentrank.formats.layouts import (
     parse_columns,
 )
 from momentrank.formats.source import FormatError, Place, Source
-from momentrank.formats.table import Table
+from momentrank.formats.table import Table, Windows, read_windows
 from momentrank.ids import encode_id
 from momentrank.segments import Floats, Ints, Segments
 
@@ -112,10 +112,12 @@ def read_run(
     time: Time = "seconds",
     depth: int | None = None,
     columns: str | None = None,
+    *,
+    lenient: bool = False,
 ) -> Table:
     """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
 
-    Of lines beyond the first `depth` of their query, only the rank is read.
+    Lines beyond the first `depth` of their query are read, but not returned.
 
     Raises:
         FormatError: a line is malformed.
@@ -130,13 +132,39 @@ def read_run(
     )
     ranks = floats(lines, layout, "rank")
     rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
-    table = _table(lines if depth is None else _some(lines, rows), layout, "score", time)
+    kept = lines if depth is None else _some(lines, rows)
+
+    def parse(numbers: Sequence[int]) -> Windows:
+        some = kept if len(numbers) == len(kept.rows) else _some(kept, np.array(numbers))
+        windows = _windows(some, layout, time)
+        return windows.check(some.place) if lenient else windows
+
+    windows, error = read_windows(len(kept.rows), parse, lenient=lenient)
+    table = Table(ids(kept, layout, "query_id"), *windows[:4], kept.place)
     notes = [f"{source.path}: read as `{layout}`"] if columns is None and layout == JUMP_IN else []
     if twice:
         ties = f"{len(twice)} such lines; ties keep the file's order"
         reason = f"the rank appears twice in its query ({ties})"
         notes.append(str(lines.place(twice[0]).error(reason)))
+    notes += windows.remarks(error)
+    if depth is not None and len(rows) < len(lines.rows) and not lenient:
+        notes += _below(_some(lines, np.setdiff1d(np.arange(len(lines.rows)), rows)), layout, time)
     return table._replace(ranks=ranks[rows], notes=notes)
+
+
+def _windows(lines: Lines, layout: str, time: Time) -> Windows:
+    table = _table(lines, layout, "score", time)
+    none = np.zeros(len(table.query), dtype=bool)
+    return Windows(list(table.video), table.start, table.end, table.value, none, none)
+
+
+def _below(lines: Lines, layout: str, time: Time) -> list[str]:
+    """Return a note of the first malformed line that is not scored, if any."""
+    try:
+        _windows(lines, layout, time).check(lines.place)
+    except FormatError as exc:
+        return [f"{exc} (not among the first results of its query, so not scored)"]
+    return []
 
 
 def _given(lines: Lines, columns: str, *needed: str) -> str:

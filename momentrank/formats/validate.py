@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from momentrank.formats import layouts, text, trec
+from momentrank.formats.benchmarks import charades_sta
 from momentrank.formats.column import Column
 from momentrank.formats.documents import detect_document
 from momentrank.formats.json_text import read_records
@@ -16,6 +17,7 @@ from momentrank.formats.registry import (
     SEGMENTS,
     Kind,
     detect_kind,
+    is_charades,
     is_corpus,
     is_json,
     is_text,
@@ -78,6 +80,8 @@ def describe(
         if is_text(source, None) or (columns is not None and not is_json(source)):
             kind = _text_kind(source, columns)
             return _describe_segments(kind, SEGMENTS, source, options)
+        if is_charades(source, None):
+            return _describe_segments("qrels", charades_sta.NAME, source, options)
         if trec.is_trec(source):
             return _describe_moments(trec.read_qrels(source))
         if not is_json(source):
@@ -122,15 +126,15 @@ def _describe_segments(kind: Kind, fmt: str, source: Source, options: ReadOption
     options = options._replace(fmt=fmt)
     remarks: list[str] = []
     if kind == "qrels":
-        table = qrels_table(source, options)
+        table, _ = qrels_table(source, options)
         segments = table.qrels()
         remarks += filter(None, [table.contradiction()])
         levels, counts = np.unique(segments.value, return_counts=True)
         by_level = dict(zip(map(int, levels.tolist()), counts.tolist(), strict=True))
     else:
         table = run_table(source, options)
-        segments, by_level = table.run(), {}
-        remarks += table.notes
+        segments, by_level = table.run(), dict[int, int]()
+        remarks += table.remarks(segments)
     remarks += _oddities(table, segments)
     return Description(kind, fmt, len(segments.queries), len(segments.query), by_level, remarks)
 

@@ -1,7 +1,8 @@
 """One small module per corpus format, each `read(source) -> rows`.
 
-A reader knows where a format keeps its fields and nothing else: it passes on what is
-there, right or wrong, with its place. `pipeline.ingest` decides what can be used.
+A reader knows where a format keeps its fields (`momentrank.formats.benchmarks`) and nothing else:
+it passes on what is there, right or wrong, with its place. `pipeline.ingest` decides what can be
+used.
 """
 
 from collections.abc import Iterator

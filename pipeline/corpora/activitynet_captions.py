@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
+from momentrank.formats.benchmarks.activitynet_captions import DURATION, SENTENCES, TIMES
 from pipeline.core.files import FileError
 from pipeline.corpora.rows import Row, interval, stable_id
 from pipeline.corpora.sources import documents
@@ -30,7 +31,7 @@ def read(source: Path) -> Iterator[Row]:
 
 def _rows(path: Path, video: str, entry: object) -> Iterator[Row]:
     fields = entry if isinstance(entry, dict) else {}
-    times, sentences = fields.get("timestamps"), fields.get("sentences")
+    times, sentences = fields.get(TIMES), fields.get(SENTENCES)
     if not isinstance(times, list) or not isinstance(sentences, list):
         yield Row(file=path.name, item=video, problem="no-timestamps-or-sentences")
         return
@@ -43,6 +44,6 @@ def _rows(path: Path, video: str, entry: object) -> Iterator[Row]:
             video_id=video,
             start=start,
             end=end,
-            duration=fields.get("duration"),
+            duration=fields.get(DURATION),
             description=sentence,
         )

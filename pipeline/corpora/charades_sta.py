@@ -7,6 +7,7 @@ source is a folder with both: `charades_sta_*.txt` and `Charades_*.csv`.
 from collections.abc import Iterator
 from pathlib import Path
 
+from momentrank.formats.benchmarks.charades_sta import DURATIONS, split_line
 from pipeline.core import csv_files, files
 from pipeline.corpora.rows import Row, stable_id, unreadable
 from pipeline.corpora.sources import source_files
@@ -34,16 +35,15 @@ def read(source: Path) -> Iterator[Row]:
 
 
 def _lengths(path: Path) -> Iterator[tuple[str, str]]:
-    table = csv_files.read_csv(path, ["id", "length"])
-    return zip(table["id"], table["length"], strict=True)
+    table = csv_files.read_csv(path, list(DURATIONS))
+    return zip(*(table[name] for name in DURATIONS), strict=True)
 
 
 def _row(path: Path, line: files.Line, durations: dict[str, str]) -> Row:
-    head, mark, sentence = line.text.partition("##")
-    fields = head.split()
-    if not mark or len(fields) != 3:  # noqa: PLR2004  (video, start, end)
+    parts = split_line(line.text)
+    if parts is None:
         return unreadable(path, line.number, "not-a-charades-line")
-    video, start, end = fields
+    video, start, end, sentence = parts
     return Row(
         file=path.name,
         line=line.number,

@@ -10,11 +10,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeGuard
 
+from momentrank.formats.benchmarks.didemo import (
+    FIELDS,
+    SEGMENT_SECONDS,
+    SEGMENTS,
+    segment_seconds,
+)
 from pipeline.core.files import FileError
 from pipeline.corpora.rows import Row, interval
 from pipeline.corpora.sources import documents
-
-SEGMENT_SECONDS = 5
 
 
 def read(source: Path) -> Iterator[Row]:
@@ -34,17 +38,17 @@ def _row(path: Path, number: int, entry: object) -> Row:
     item = f"[{number}]"
     if not isinstance(entry, dict):
         return Row(file=path.name, item=item, problem="not-an-object")
-    start, end = _seconds(entry.get("times"))
-    segments = entry.get("num_segments")
+    start, end = _seconds(entry.get(FIELDS.times))
+    segments = entry.get(SEGMENTS)
     return Row(
         file=path.name,
         item=item,
-        moment_id=entry.get("annotation_id"),
-        video_id=entry.get("video"),
+        moment_id=entry.get(FIELDS.query),
+        video_id=entry.get(FIELDS.video),
         start=start,
         end=end,
         duration=segments * SEGMENT_SECONDS if _is_index(segments) else None,
-        description=entry.get("description"),
+        description=entry.get(FIELDS.text),
     )
 
 
@@ -54,7 +58,7 @@ def _seconds(times: object) -> tuple[int | None, int | None]:
     if not marked:
         return None, None
     [((first, last), _)] = marked.most_common(1)
-    return first * SEGMENT_SECONDS, (last + 1) * SEGMENT_SECONDS
+    return segment_seconds(first, last)
 
 
 def _is_index(value: object) -> TypeGuard[int]:

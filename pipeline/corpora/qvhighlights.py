@@ -6,6 +6,7 @@ One moment per window, `qid_0`, `qid_1`, ...: a query of theirs may have several
 from collections.abc import Iterator
 from pathlib import Path
 
+from momentrank.formats.benchmarks.qvhighlights import FIELDS
 from pipeline.core import files
 from pipeline.corpora.rows import Row, interval, unreadable
 from pipeline.corpora.sources import source_files
@@ -25,7 +26,7 @@ def _rows(path: Path, record: files.Record) -> Iterator[Row]:
     if record.problem:
         yield unreadable(path, record.line, record.problem)
         return
-    windows = record.fields.get("relevant_windows")
+    windows = record.fields.get(FIELDS.times)
     if not isinstance(windows, list) or not windows:
         yield unreadable(path, record.line, "no-windows")
         return
@@ -34,15 +35,15 @@ def _rows(path: Path, record: files.Record) -> Iterator[Row]:
 
 
 def _row(path: Path, record: files.Record, number: int, window: object) -> Row:
-    qid, (start, end) = record.fields.get("qid"), interval(window)
+    qid, (start, end) = record.fields.get(FIELDS.query), interval(window)
     return Row(
         file=path.name,
         line=record.line,
-        item=f"relevant_windows[{number}]",
+        item=f"{FIELDS.times}[{number}]",
         moment_id=f"{qid}_{number}" if isinstance(qid, int | str) else None,
-        video_id=record.fields.get("vid"),
+        video_id=record.fields.get(FIELDS.video),
         start=start,
         end=end,
-        duration=record.fields.get("duration"),
-        description=record.fields.get("query"),
+        duration=record.fields.get(FIELDS.duration),
+        description=record.fields.get(FIELDS.text),
     )

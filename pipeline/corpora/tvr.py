@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from momentrank.formats.benchmarks.tvr import FIELDS, MODALITY
 from pipeline.core import files
 from pipeline.corpora.rows import Row, interval, unreadable
 from pipeline.corpora.sources import source_files
@@ -18,15 +19,15 @@ def read(source: Path) -> Iterator[Row]:
 def _row(path: Path, record: files.Record) -> Row:
     if record.problem:
         return unreadable(path, record.line, record.problem)
-    start, end = interval(record.fields.get("ts"))
+    start, end = interval(record.fields.get(FIELDS.times))
     return Row(
         file=path.name,
         line=record.line,
-        moment_id=record.fields.get("desc_id"),
-        video_id=record.fields.get("vid_name"),
+        moment_id=record.fields.get(FIELDS.query),
+        video_id=record.fields.get(FIELDS.video),
         start=start,
         end=end,
-        duration=record.fields.get("duration"),
-        description=record.fields.get("desc"),
-        modality=record.fields.get("type"),
+        duration=record.fields.get(FIELDS.duration),
+        description=record.fields.get(FIELDS.text),
+        modality=record.fields.get(MODALITY),
     )

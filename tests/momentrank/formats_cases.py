@@ -27,10 +27,11 @@ def qrels(draw, highest=4, one_video=False):
 
 @st.composite
 def runs(draw, one_video=False):
-    """Draw results."""
+    """Draw results, the best score first."""
     query, video, span, score = map(list, zip(*draw(rows), strict=True))
     video = [f"of {name}" for name in query] if one_video else video
-    return build_run(query, video, [s for s, _ in span], [e for _, e in span], score)
+    starts, ends = zip(*span, strict=True)
+    return build_run(query, video, starts, ends, score, by_score=True)
 
 
 def same(one, two):

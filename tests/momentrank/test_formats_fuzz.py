@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from momentrank.errors import MomentRankError
 from momentrank.formats import QRELS_FORMATS, RUN_FORMATS, describe, load_qrels, load_run
 
+pytestmark = pytest.mark.filterwarnings("ignore")  # what is told is not looked at here
+
 PAIR = {"video_name": "v", "timestamp": [0, 1], "relevance": 1, "model_scores": [1, 2]}
 SHAPES = [
     [{"query_id": 1, "query": "x", "relevant_moment": [PAIR, {**PAIR, "pair_id": 3}]}],
@@ -80,7 +82,6 @@ lines = st.lists(fields, max_size=10).map(" ".join)
 
 @given(st.lists(lines, max_size=4).map("\n".join), formats)
 @example("[", None)
-@pytest.mark.filterwarnings("ignore:.*the rank appears twice")
 def test_any_text(tmp_path, text, fmt):
     try_all(file_of(tmp_path, text), None, fmt)
 

@@ -19,7 +19,7 @@ q2 0 v1 1e1 20 1
 """
 RUN = """\
 q1 Q0 v1 0 5 1 0.9 tag
-q1 Q0 v2 3 9 2 0.95 tag
+q1 Q0 v2 3 9 2 0.85 tag
 q2 Q0 v1 10 20 1 -7 tag
 """
 
@@ -53,14 +53,14 @@ def test_qrels(tmp_path):
 def test_a_run_of_7_8_or_9_columns(tmp_path, run, name):
     assert rows_of(load_run(file_of(tmp_path, run, name))) == [
         ("q1", "v1", 0, 5, 0.9),
-        ("q1", "v2", 3, 9, 0.95),
+        ("q1", "v2", 3, 9, 0.85),
         ("q2", "v1", 10, 20, -7),
     ]
 
 
 JUMPS = [
     "q Q0 v 10 20 10 1 0.5\nq Q0 v 30.5 40 30.5 2 0.4\n",
-    "q Q0 v 10 20 12.5 2 0.5\nq Q0 v 30 40 33 1 0.4\n",
+    "q Q0 v 10 20 12.5 2 0.4\nq Q0 v 30 40 33 1 0.5\n",
     "q Q0 v 10 20 10.0 1 5\n",
     "q Q0 v 10 20 12 1 0.5\nq Q0 v 30 40 33 2 0.4\np Q0 v 30 40 33 1 1e-3\n",
     "q Q0 v 10 20 12 0 3\nq Q0 v 30 40 33 1 2\n",
@@ -146,7 +146,7 @@ def test_columns_in_any_order_and_for_qrels(tmp_path):
     with pytest.raises(FormatError, match="line 1: 5 columns, where --columns names 6"):
         load_qrels(path, columns=f"{columns} -")
     path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2]]}')
-    with pytest.raises(UsageError, match="--columns is only for text files"):
+    with pytest.raises(UsageError, match="--columns is only for lines of fields"):
         load_qrels(path, columns=columns)
 
 
@@ -157,12 +157,12 @@ def test_gzip_is_known_by_its_content(tmp_path):
 
 def test_the_rank_is_the_order_and_equal_ranks_keep_the_files(tmp_path):
     run = """\
-q2 Q0 b 0 1 10 1
-q1 Q0 c 0 1 2 9
-q2 Q0 a 0 1 9 0
-q1 Q0 a 0 1 1 0
+q2 Q0 b 0 1 10 0
+q1 Q0 c 0 1 2 1
+q2 Q0 a 0 1 9 1
+q1 Q0 a 0 1 1 5
 q1 Q0 b 0 1 1 5
-q1 Q0 d 0 1 2 9
+q1 Q0 d 0 1 2 1
 """
     told = []
     found = load_run(file_of(tmp_path, run), warn=told.append)
@@ -171,6 +171,19 @@ q1 Q0 d 0 1 2 9
     [message] = told
     assert f"{tmp_path}/file, line 5: the rank appears twice" in message
     assert "2 such lines" in message
+
+
+def test_scores_that_contradict_ranks_are_told_once(tmp_path):
+    run = "q Q0 a 0 1 3 0.1\nq Q0 b 0 1 1 0.1\nq Q0 c 0 1 2 0.3\np Q0 a 0 1 1 5\np Q0 b 0 1 2 6\n"
+    told = []
+    found = load_run(file_of(tmp_path, run), warn=told.append)
+    assert found.video == ["b", "c", "a", "a", "b"]
+    assert told == [
+        (
+            f"{tmp_path}/file, line 3: the score is higher than that of the result before it:"
+            " the rank counts (2 such results)"
+        )
+    ]
 
 
 def test_no_remark_where_ranks_differ(tmp_path):
@@ -241,7 +254,7 @@ def test_what_is_no_minutes_and_seconds(tmp_path, field):
 
 def test_json_has_no_minutes(tmp_path):
     path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2]]}')
-    with pytest.raises(UsageError, match="only for text files"):
+    with pytest.raises(UsageError, match="only for lines of fields"):
         load_qrels(path, time="mm.ss")
 
 

@@ -1,0 +1,126 @@
+"""ActivityNet Captions (Krishna et al., ICCV 2017): one object of videos.
+
+The k-th sentence of a video is the query `VIDEO#k`, from 0. A submission names the sentence.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from momentrank.formats.benchmarks.base import (
+    JsonFormat,
+    Reading,
+    longest,
+    moment_id,
+    parse_list,
+    read_results,
+    require_truth,
+    spread,
+)
+from momentrank.formats.column import Column
+from momentrank.formats.source import Place
+from momentrank.formats.table import Table, Windows
+
+TIMES, SENTENCES, DURATION = "timestamps", "sentences", "duration"
+RESULTS = "results"
+
+
+def read_annotations(records: Column, _: Reading) -> Table:
+    """Read `{video: {duration, timestamps: [[start, end], ...], sentences: [...]}}`.
+
+    Raises:
+        FormatError: an entry is malformed; as in every reader here.
+    """
+    names, videos = _split(records)
+    lists, sentences = videos.key(TIMES, list), videos.key(SENTENCES, list)
+    pairs = zip(sentences.values, lists.values, strict=True)
+    uneven = (len(texts) != len(times) for texts, times in pairs)
+    sentences.refuse(uneven, f"must have as many items as {TIMES}")
+    rows, video = lists.flat(), spread(names, lists)
+    start, end = rows.parts("start end")
+    seen: Counter[str] = Counter()
+    queries = [moment_id(name, seen) for name in video]
+
+    def texts() -> dict[str, str]:
+        found = zip(queries, sentences.flat().values, strict=True)
+        return {query: text for query, text in found if isinstance(text, str)}
+
+    def durations() -> dict[str, float]:
+        return longest(zip(names, (one.get(DURATION) for one in videos.values), strict=True))
+
+    columns = (start.numbers(), end.numbers(), np.ones(len(queries)))
+    return Table(queries, video, *columns, rows.place, queries, durations=durations, texts=texts)
+
+
+def read_submission(records: Column, reading: Reading) -> Table:
+    """Read `{results: {video: [{sentence, timestamp: [start, end], score}, ...]}}`.
+
+    A query is a sentence of that video in the qrels. Its results are in the order of the list.
+    """
+    truth = require_truth(records, reading, "its queries are named by their sentences")
+    names, lists = _split(records.key(RESULTS, dict))
+    rows, video = lists.flat(), spread(names, lists)
+    sentences = rows.key("sentence", str).values
+    keys = [(name, plain(text)) for name, text in zip(video, sentences, strict=True)]
+    known = {
+        (truth.videos[query], plain(text)): query
+        for query, text in truth.texts.items()
+        if query in truth.videos
+    }
+    query = [known.get(key, " ".join(key)) for key in keys]
+    if reading.depth is not None:
+        seen: Counter[str] = Counter()
+        kept = [row for row, name in enumerate(query) if _count(seen, name) <= reading.depth]
+        rows, query, video = rows.select(kept), *([c[row] for row in kept] for c in (query, video))
+    return read_results(query, rows, reading, _parse, video)
+
+
+def _count(seen: Counter[str], name: str) -> int:
+    seen[name] += 1
+    return seen[name]
+
+
+def _parse(rows: Column) -> Windows:
+    times = rows.key("timestamp", list)
+    times.parts("start end")
+    pairs = zip(times.values, rows.values, strict=True)
+    listed = [[*pair, one["score"]] if "score" in one else pair for pair, one in pairs]
+    return parse_list(times._replace(values=listed), "start end score")
+
+
+def plain(sentence: str) -> str:
+    """Return a sentence without what annotations and submissions write differently."""
+    return " ".join(sentence.split()).rstrip(" .").casefold()
+
+
+def _split(records: Column) -> tuple[list[str], Column]:
+    """Return the names of the videos of all records, and a column of their values."""
+    owner = [row for row, record in enumerate(records.require(dict).values) for _ in record]
+    names = [name for record in records.values for name in record]
+
+    def place(row: int) -> Place:
+        return records.place(owner[row]).key(names[row])
+
+    values = [value for record in records.values for value in record.values()]
+    return Column(names, place).distinct_ids(), Column(values, place)
+
+
+def _is_annotations(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
+    first = next(iter(record.values()), None) if isinstance(record, dict) else None
+    return isinstance(first, Mapping) and TIMES in first
+
+
+ANNOTATIONS = JsonFormat(
+    "activitynet-captions",
+    "{video: {duration, timestamps: [[start, end], ...], sentences: [...]}}",
+    _is_annotations,
+    read_annotations,
+)
+SUBMISSION = JsonFormat(
+    "activitynet-captions",
+    "{results: {video: [{sentence, timestamp: [start, end], score}, ...]}}",
+    lambda record: isinstance(record, dict) and isinstance(record.get(RESULTS), dict),
+    read_submission,
+)

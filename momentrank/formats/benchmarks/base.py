@@ -1,0 +1,207 @@
+"""What the readers of benchmarks' formats share."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from momentrank.formats.column import Column
+from momentrank.formats.source import FormatError
+from momentrank.formats.table import Table, Windows, fill_scores, read_windows
+from momentrank.formats.truth import Truth
+from momentrank.segments import Bools
+
+
+class Fields(NamedTuple):
+    """The keys of a record: its id, video, times in seconds, text, and the video's duration."""
+
+    query: str
+    video: str
+    times: str
+    text: str
+    duration: str = ""
+
+
+class Reading(NamedTuple):
+    """What a reader is told: see `momentrank.formats.read.load_run`.
+
+    `names` are the names of videos by index. `truth` is what a run without ids or videos refers to.
+    """
+
+    depth: int | None = None
+    names: Mapping[int, str] | None = None
+    truth: Truth | None = None
+    lenient: bool = False
+
+
+class JsonFormat(NamedTuple):
+    """A JSON format: its name, a test of the first record, and its reader.
+
+    `convention` is the benchmark's own, if the format says which benchmark it is.
+    """
+
+    name: str
+    shape: str
+    knows: Callable[[Any], bool]
+    read: Callable[[Column, Reading], Table]
+    convention: str = ""
+
+
+def has_key(name: str) -> Callable[[Any], bool]:
+    """Return a test for objects with a key."""
+    return lambda record: isinstance(record, dict) and name in record
+
+
+def spread(queries: list[str], lists: Column) -> list[str]:
+    """Repeat each query for every item of its list."""
+    return list(chain.from_iterable(map(repeat, queries, map(len, lists.values))))
+
+
+def cut(lists: Column, depth: int | None) -> Column:
+    """Return the first `depth` values of each list."""
+    lists.require(list)
+    return lists if depth is None else lists._replace(values=[v[:depth] for v in lists.values])
+
+
+def read_qrels(queries: list[str], videos: list[str], lists: Column) -> Table:
+    """Read a list `[[start, end], ...]` for each query, each of level 1.
+
+    Raises:
+        FormatError: a list is malformed.
+    """
+    windows = lists.flat()
+    start, end = windows.parts("start end")
+    query, video = spread(queries, lists), spread(videos, lists)
+    levels = np.ones(len(video))
+    return Table(query, video, start.numbers(), end.numbers(), levels, windows.place, queries)
+
+
+def with_details(table: Table, records: Column, fields: Fields, queries: list[str]) -> Table:
+    """Return a table with the durations and texts of its records, where all of these are right."""
+
+    def durations() -> dict[str, float]:
+        pairs = ((record.get(fields.video), record.get(fields.duration)) for record in rows)
+        return longest(pairs)
+
+    def texts() -> dict[str, str]:
+        pairs = zip(queries, rows, strict=True)
+        found = ((query, record.get(fields.text)) for query, record in pairs)
+        return {query: text for query, text in found if isinstance(text, str)}
+
+    rows: list[dict[str, Any]] = records.values
+    return table._replace(durations=durations, texts=texts)
+
+
+def longest(pairs: Any) -> dict[str, float]:  # noqa: ANN401  (unchecked values of JSON)
+    """Return the longest duration of each video that has one."""
+    durations: dict[str, float] = {}
+    for video, duration in pairs:
+        if isinstance(video, str) and type(duration) in {int, float}:
+            durations[video] = max(float(duration), durations.get(video, 0.0))
+    return durations
+
+
+Parse = Callable[[Column], Windows]
+
+
+def read_run(
+    queries: list[str],
+    lists: Column,
+    reading: Reading,
+    parse: Parse,
+    videos: list[str] | None = None,
+) -> Table:
+    """Read the list of results of each query, in its order.
+
+    `videos` are the queries' own, where the results do not name theirs.
+
+    Raises:
+        FormatError: a result is malformed.
+    """
+    first = cut(lists, reading.depth)
+    own = None if videos is None else spread(videos, first)
+    table = read_results(spread(queries, first), first.flat(), reading, parse, own)
+    notes = [*table.notes, *_below(lists, reading, parse)]
+    return table._replace(queries=queries, notes=notes)
+
+
+def read_results(
+    query: list[str],
+    rows: Column,
+    reading: Reading,
+    parse: Parse,
+    videos: list[str] | None = None,
+) -> Table:
+    """Read results, each with its query and, where it does not name one, its video.
+
+    Raises:
+        FormatError: a result is malformed.
+    """
+
+    def read_some(numbers: Sequence[int]) -> Windows:
+        some = rows if len(numbers) == len(rows.values) else rows.select(numbers)
+        windows = parse(some)
+        return windows.check(some.place) if reading.lenient else windows
+
+    windows, error = read_windows(len(rows.values), read_some, lenient=reading.lenient)
+    video = windows.video if videos is None else _own(videos, windows)
+    columns = (video, windows.start, windows.end, fill_scores(query, windows))
+    return Table(query, *columns, rows.place, notes=windows.remarks(error))
+
+
+def _own(videos: list[str], windows: Windows) -> list[str]:
+    pairs = zip(videos, windows.malformed.tolist(), strict=True)
+    return ["" if malformed else video for video, malformed in pairs]
+
+
+def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
+    """Return a note of the first malformed result that is not scored, if any."""
+    if reading.depth is None or reading.lenient:
+        return []
+    depth = reading.depth
+    rest = lists._replace(values=[v[depth:] for v in lists.values]).flat(depth)
+    try:
+        parse(rest).check(rest.place)
+    except FormatError as exc:
+        return [f"{exc} (not among the first {depth} results, so not scored)"]
+    return []
+
+
+def parse_list(
+    results: Column, names: str, name_videos: Callable[[Column], list[str]] = Column.ids
+) -> Windows:
+    """Read results that are lists of `names`, the last of which, the score, may be missing.
+
+    Raises:
+        FormatError: a result is malformed.
+    """
+    width = len(names.split())
+    unscored: Bools = np.zeros(len(results.values), dtype=bool)
+    if width - 1 in set(map(len, results.require(list).values)):
+        unscored = np.array([len(v) == width - 1 for v in results.values], dtype=bool)
+        padded = [[*v, 0.0] if len(v) == width - 1 else v for v in results.values]
+        results = results._replace(values=padded)
+    *first, start, end, score = results.parts(names)
+    video = name_videos(first[0]) if first else [""] * len(results.values)
+    columns = (start.numbers(), end.numbers(), score.numbers())
+    return Windows(video, *columns, unscored, np.zeros(len(unscored), dtype=bool))
+
+
+def moment_id(video: str, seen: Counter[str]) -> str:
+    """Return the id of the next moment of a video, for formats without ids: `VIDEO#k`, from 0."""
+    seen[video] += 1
+    return f"{video}#{seen[video] - 1}"
+
+
+def require_truth(records: Column, reading: Reading, reason: str) -> Truth:
+    """Return the ground truth that a run without ids refers to.
+
+    Raises:
+        FormatError: there is none.
+    """
+    if reading.truth is None:
+        path = records.place(0).path
+        raise FormatError(f"{path}: {reason}: this run can only be read with its qrels")
+    return reading.truth
