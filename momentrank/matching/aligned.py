@@ -1,5 +1,6 @@
 """A run aligned with qrels: the input of every relevance model."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -9,7 +10,11 @@ import numpy as np
 
 from momentrank.ids import IdError, own_ids
 from momentrank.matching.relevance import Relevance
+from momentrank.matching.timeline import Timeline, build_timeline
 from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
+
+BLOCK = 2**21
+"""Pairs of a result and a judged segment that are held at a time."""
 
 
 class Truth(NamedTuple):
@@ -53,6 +58,14 @@ class Pairs(NamedTuple):
     truth: Ints
 
 
+class Ranges(NamedTuple):
+    """Ranges of some order of the judged segments: `length` (n,) of them for a row `result`."""
+
+    result: Ints
+    first: Ints
+    length: Ints
+
+
 @dataclass(frozen=True)
 class AlignedRun:
     """The judged segments of `count` queries and a run's results for them.
@@ -87,21 +100,56 @@ class AlignedRun:
     @cached_property
     def pairs(self) -> Pairs:
         """The pairs, by result and then by judged segment."""
+        order, ranges = self._same_place
+        return _expand(order, ranges)
+
+    def blocks(self, *, apart: bool = False) -> Iterator[tuple[Pairs, Floats]]:
+        """Yield the pairs that share time and their IoUs, by result, at most `BLOCK` at a time.
+
+        Some that do not share time are among them; with `apart`, all.
+        """
+        order, ranges = self._same_place
+        if ranges.length.sum() <= BLOCK:
+            yield self.pairs, self.iou
+            return
+        if not apart:
+            order, ranges = self._sharing
+        number = np.cumsum(ranges.length) // BLOCK
+        for rows in np.split(np.arange(len(number)), np.flatnonzero(np.diff(number)) + 1):
+            pairs = _expand(order, Ranges(*(column[rows] for column in ranges)))
+            yield pairs, self._iou_of(pairs)
+
+    @cached_property
+    def _same_place(self) -> tuple[Ints, Ranges]:
+        """An order of the judged segments, and each result's range of those in its place."""
         judged, retrieved = self.places
         order = np.argsort(judged, kind="stable")
         keys, first, counts = np.unique(judged[order], return_index=True, return_counts=True)
         at = np.searchsorted(keys, retrieved)
         at[at == len(keys)] = 0
         hits = np.flatnonzero(keys[at] == retrieved) if len(keys) else np.empty(0, np.int64)
-        at, times = at[hits], counts[at[hits]]
-        inside = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
-        return Pairs(np.repeat(hits, times), order[np.repeat(first[at], times) + inside])
+        return order, Ranges(hits, first[at[hits]], counts[at[hits]])
+
+    @cached_property
+    def _sharing(self) -> tuple[Ints, Ranges]:
+        """The same for those that share time with the result, and few others."""
+        line = self.timeline(self.relevant(0))
+        first, last = line.find(self.places[1], self.results.start, self.results.end)
+        hits = np.flatnonzero(first < last)
+        return line.rows, Ranges(hits, first[hits], (last - first)[hits])
+
+    def timeline(self, rows: Bools) -> Timeline:
+        """Return some of the judged segments by place and time."""
+        return build_timeline(self.places[0], self.truth.start, self.truth.end, rows)
 
     @cached_property
     def iou(self) -> Floats:
         """The IoU of each pair; 0 where both segments are empty."""
+        return self._iou_of(self.pairs)
+
+    def _iou_of(self, pairs: Pairs) -> Floats:
         results, truth = self.results, self.truth
-        result, judged = self.pairs
+        result, judged = pairs
         return iou(
             results.start[result], results.end[result], truth.start[judged], truth.end[judged]
         )
@@ -131,6 +179,13 @@ class AlignedRun:
     def totals(self, rel: int) -> Ints:
         """Return the number of relevant segments of each query."""
         return np.bincount(self.truth.query[self.relevant(rel)], minlength=self.count)
+
+
+def _expand(order: Ints, ranges: Ranges) -> Pairs:
+    """Return each result with each judged segment of its range."""
+    result, first, length = ranges
+    inside = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
+    return Pairs(np.repeat(result, length), order[np.repeat(first, length) + inside])
 
 
 def ranks(query: Ints) -> Ints:

@@ -32,14 +32,16 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
 
 def match_greedily(aligned: AlignedRun, threshold: float, *, strict: bool) -> Ints:
     """Return the row of the judged segment that each result takes, or FREE; shape (n,)."""
-    reaches = aligned.iou > threshold if strict else aligned.iou >= threshold
-    result, truth = (rows[reaches] for rows in aligned.pairs)
-    iou = aligned.iou[reaches]
-    order = np.lexsort((truth, -aligned.truth.level[truth], -iou, result))
     match = np.full(len(aligned.results.query), FREE)
     free = bytearray(b"\1") * len(aligned.truth.query)
+    still_free = np.frombuffer(free, dtype=np.bool_)
     last = FREE
-    for row, segment in zip(result[order].tolist(), truth[order].tolist(), strict=True):
-        if row != last and free[segment]:
-            match[row], free[segment], last = segment, 0, row
+    for pairs, values in aligned.blocks(apart=threshold == 0 and not strict):
+        reaches = values > threshold if strict else values >= threshold
+        rows = np.flatnonzero(reaches & still_free[pairs.truth])
+        result, truth = pairs.result[rows], pairs.truth[rows]
+        order = np.lexsort((truth, -aligned.truth.level[truth], -values[rows], result))
+        for row, segment in zip(result[order].tolist(), truth[order].tolist(), strict=True):
+            if row != last and free[segment]:
+                match[row], free[segment], last = segment, 0, row
     return match

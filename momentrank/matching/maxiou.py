@@ -25,6 +25,7 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
 
 def _best(aligned: AlignedRun, truth: Bools) -> Floats:
     best = np.zeros(len(aligned.results.query))
-    rows = truth[aligned.pairs.truth]
-    np.maximum.at(best, aligned.pairs.result[rows], aligned.iou[rows])
+    for pairs, values in aligned.blocks():
+        rows = truth[pairs.truth]
+        np.maximum.at(best, pairs.result[rows], values[rows])
     return best

@@ -7,7 +7,7 @@ overlaps it.
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, Pairs
+from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
 from momentrank.segments import Bools, Floats
 
@@ -20,33 +20,26 @@ def mask_judged(aligned: AlignedRun, params: Params) -> Bools:  # noqa: ARG001  
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results; relevant ones have gain 1."""
     relevant = aligned.relevant(params["rel"])
-    hit = meets(aligned, aligned.results.end, relevant)
-    if params.get("once"):
-        hit = _first(aligned, meeting(aligned, aligned.results.end, relevant))
+    once = params.get("once")
+    hit = _first(aligned, relevant) if once else meets(aligned, aligned.results.end, relevant)
     judged = mask_judged(aligned, params)
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 
 
-def meeting(aligned: AlignedRun, end: Floats, truth: Bools) -> Pairs:
-    """Return the pairs of results [start, `end`) and segments of `truth` that overlap."""
-    result, segment = aligned.pairs
-    first = np.maximum(aligned.results.start[result], aligned.truth.start[segment])
-    last = np.minimum(end[result], aligned.truth.end[segment])
-    rows = (first < last) & truth[segment]
-    return Pairs(result[rows], segment[rows])
-
-
 def meets(aligned: AlignedRun, end: Floats, truth: Bools) -> Bools:
     """Return which results [start, `end`) overlap a segment of `truth`."""
-    hit = np.zeros(len(aligned.results.query), dtype=bool)
-    hit[meeting(aligned, end, truth).result] = True
+    first, last = aligned.timeline(truth).find(aligned.places[1], aligned.results.start, end)
+    hit: Bools = first < last
     return hit
 
 
-def _first(aligned: AlignedRun, met: Pairs) -> Bools:
-    """Return which results meet a segment that no earlier result meets."""
-    earliest = np.full(len(aligned.truth.query), len(aligned.results.query))
-    np.minimum.at(earliest, met.truth, met.result)
-    hit = np.zeros(len(aligned.results.query), dtype=bool)
-    hit[met.result[earliest[met.truth] == met.result]] = True
+def _first(aligned: AlignedRun, relevant: Bools) -> Bools:
+    """Return which results overlap a relevant segment that no earlier result overlaps."""
+    count = len(aligned.results.query)
+    earliest = np.full(len(aligned.truth.query), count)
+    for pairs, iou in aligned.blocks():
+        rows = (iou > 0) & relevant[pairs.truth]
+        np.minimum.at(earliest, pairs.truth[rows], pairs.result[rows])
+    hit = np.zeros(count, dtype=bool)
+    hit[earliest[earliest < count]] = True
     return hit

@@ -6,18 +6,16 @@ was seen before: the windows of all earlier results in the video or, with `seen=
 Figure 3), only the relevant content that they met, to its end.
 """
 
-from bisect import bisect_left, insort
-from collections import defaultdict
-from collections.abc import Iterator
-
 import numpy as np
 
 from momentrank.matching import overlap
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
-from momentrank.segments import Bools
+from momentrank.matching.spans import Spans
+from momentrank.matching.timeline import Timeline, moments
+from momentrank.segments import Bools, Floats, Ints
 
-Place = tuple[int, int]  # a query's number, a video's number
+NONE = -1
 
 
 def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
@@ -28,42 +26,72 @@ def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results; relevant ones have gain 1."""
-    ends = aligned.results.start + params["tol"]
-    met = overlap.meets(aligned, ends, aligned.relevant(params["rel"]))
+    start, tol = aligned.results.start, params["tol"]
+    line, place = aligned.timeline(aligned.relevant(params["rel"])), aligned.places[1]
+    first, last = line.find(place, start, start + tol)
+    hit = first < last
+    rows = np.flatnonzero(np.isin(place, place[hit]))  # where nothing is met, nothing counts
     fresh = _fresh_of_relevant if params["seen"] == "relevant" else _fresh_of_all
-    hit = met & np.fromiter(fresh(aligned, params), bool, len(met))
+    hit[rows] &= fresh(line, place[rows], start[rows], tol)
     judged = mask_judged(aligned, params)
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 
 
-def _places(aligned: AlignedRun) -> Iterator[tuple[Place, float]]:
-    results = aligned.results
-    columns = (results.query.tolist(), results.video.tolist(), results.start.tolist())
-    return (((query, video), start) for query, video, start in zip(*columns, strict=True))
+def _fresh_of_all(_: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
+    """Return whether each result's window meets no earlier window in the same place.
+
+    All windows are equally long: only the nearest earlier ones on both sides can be met. They are
+    neighbours in the order of time once all later results are taken out of it, from the last one.
+    """
+    order = np.lexsort((start, place))
+    near = np.diff(place[order]) == 0
+    before, after = np.full(len(order) + 1, NONE), np.full(len(order) + 1, NONE)
+    before[order[1:][near]], after[order[:-1][near]] = order[:-1][near], order[1:][near]
+    begins, left, right = start.tolist(), before.tolist(), after.tolist()
+    fresh = np.ones(len(order), dtype=bool)
+    for row in range(len(order) - 1, -1, -1):
+        one, other = left[row], right[row]
+        if (one != NONE and begins[row] < begins[one] + tol) or (
+            other != NONE and begins[other] < begins[row] + tol
+        ):
+            fresh[row] = False
+        right[one], left[other] = other, one  # at NONE, the last place: read by nobody
+    return fresh
 
 
-def _fresh_of_all(aligned: AlignedRun, params: Params) -> Iterator[bool]:
-    """Yield whether each result's window meets no earlier window in the same video."""
-    tol = params["tol"]
-    seen: dict[Place, list[float]] = defaultdict(list)
-    for place, start in _places(aligned):
-        starts = seen[place]
-        at = bisect_left(starts, start)
-        before = at > 0 and start < starts[at - 1] + tol
-        after = at < len(starts) and starts[at] < start + tol
-        yield not (before or after)
-        insort(starts, start)
+def _fresh_of_relevant(line: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
+    """Return whether each result's window meets no relevant content seen before.
+
+    What a window has met is seen: of segments that run at its start, from there to the latest
+    end; of those that begin later in it, all. The latter are seen once and for all.
+    """
+    running = np.searchsorted(line.start, moments(place, start), side="right")
+    ended = np.searchsorted(line.start, moments(place, start + tol), side="left")
+    latest = np.append(line.latest, complex(NONE, 0))[running - 1]  # -1 is the one appended
+    until = np.where(latest.real == place, latest.imag, -np.inf)
+    begins, ends = line.start.imag.tolist(), line.latest.imag.tolist()
+    following = list(range(len(begins) + 1))  # the next segment that is not yet seen as a whole
+    seen: dict[int, Spans] = {}
+    fresh = np.empty(len(place), dtype=bool)
+    columns = (column.tolist() for column in (place, start, until, running, ended))
+    for row, (where, begin, end, first, last) in enumerate(zip(*columns, strict=True)):
+        spans = seen.setdefault(where, Spans())
+        fresh[row] = not spans.share_time(begin, begin + tol)
+        if begin < end:
+            spans.add(begin, end)
+        at = _follow(following, first)
+        while at < last:
+            spans.add(begins[at], ends[at])
+            following[at] = at + 1
+            at = _follow(following, at)
+    return fresh
 
 
-def _fresh_of_relevant(aligned: AlignedRun, params: Params) -> Iterator[bool]:
-    """Yield whether each result's window meets no relevant content seen before."""
-    tol = params["tol"]
-    pairs = overlap.meeting(aligned, aligned.results.start + tol, aligned.relevant(params["rel"]))
-    met: dict[int, list[int]] = defaultdict(list)
-    for result, segment in zip(pairs.result.tolist(), pairs.truth.tolist(), strict=True):
-        met[result].append(segment)
-    begins, ends = aligned.truth.start.tolist(), aligned.truth.end.tolist()
-    seen: dict[Place, list[tuple[float, float]]] = defaultdict(list)
-    for row, (place, start) in enumerate(_places(aligned)):
-        yield not any(max(start, a) < min(start + tol, b) for a, b in seen[place])
-        seen[place] += [(max(start, begins[g]), ends[g]) for g in met[row]]
+def _follow(following: list[int], at: int) -> int:
+    """Return where the chain that begins at `at` ends; shorten the chain."""
+    end = at
+    while following[end] != end:
+        end = following[end]
+    while following[at] != end:
+        following[at], at = end, following[at]
+    return end

@@ -4,13 +4,13 @@ It is INEX's MAiP (Kamps et al., 2007) with seconds in place of characters: what
 of the time that the results take is relevant, and how much of the relevant time they show.
 """
 
-from bisect import bisect_right
 from typing import ClassVar
 
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.spans import Spans
 from momentrank.measures.base import Measure
 from momentrank.measures.params import REL
 from momentrank.segments import Floats
@@ -60,40 +60,16 @@ def _interpolated(shown: Floats, taken: Floats, wanted: float) -> float:
 def _relevant_seconds(aligned: AlignedRun, rel: int) -> tuple[Floats, Floats]:
     """Return the relevant seconds that each result is the first to show, and each query's sum."""
     judged, retrieved = aligned.places
-    unseen: dict[int, tuple[list[float], list[float]]] = {}
+    truth, results = aligned.truth, aligned.results
+    unseen: dict[int, Spans] = {}
     wanted = np.zeros(aligned.count)
-    truth = aligned.truth
     rows = np.flatnonzero(aligned.relevant(rel) & (truth.start < truth.end))
-    rows = rows[np.lexsort((truth.start[rows], judged[rows]))]
-    columns = (judged, truth.query, truth.start, truth.end)
-    for place, query, start, end in zip(*(c[rows].tolist() for c in columns), strict=True):
-        starts, ends = unseen.setdefault(place, ([], []))
-        if ends and start <= ends[-1]:
-            wanted[query] += max(end - ends[-1], 0.0)
-            ends[-1] = max(ends[-1], end)
-        else:
-            wanted[query] += end - start
-            starts.append(start)
-            ends.append(end)
+    columns = (column[rows].tolist() for column in (judged, truth.query, truth.start, truth.end))
+    for place, query, start, end in zip(*columns, strict=True):
+        wanted[query] += unseen.setdefault(place, Spans()).add(start, end)
     fresh = np.zeros(len(retrieved))
-    starts_of, ends_of = aligned.results.start.tolist(), aligned.results.end.tolist()
-    for row, place in enumerate(retrieved.tolist()):
-        if place in unseen and starts_of[row] < ends_of[row]:
-            fresh[row] = _show(*unseen[place], starts_of[row], ends_of[row])
+    hits = np.flatnonzero(np.isin(retrieved, judged[rows]))
+    columns = (column[hits].tolist() for column in (retrieved, results.start, results.end))
+    for row, place, start, end in zip(hits.tolist(), *columns, strict=True):
+        fresh[row] = unseen[place].take(start, end)
     return fresh, wanted
-
-
-def _show(starts: list[float], ends: list[float], start: float, end: float) -> float:
-    """Take [start, end) out of disjoint intervals in order; return the seconds taken."""
-    first, last = bisect_right(ends, start), bisect_right(starts, end)
-    if first >= last:
-        return 0.0
-    seconds = sum(
-        min(end, b) - max(start, a)
-        for a, b in zip(starts[first:last], ends[first:last], strict=True)
-    )
-    before = [(starts[first], start)] if starts[first] < start else []
-    after = [(end, ends[last - 1])] if ends[last - 1] > end else []
-    starts[first:last] = [a for a, _ in before + after]
-    ends[first:last] = [b for _, b in before + after]
-    return max(seconds, 0.0)
