@@ -15,6 +15,12 @@ PACKAGES = ("momentrank", "pipeline", "annotation")
 REPOSITORY = Path(__file__).parent.parent
 DAG = files.read_yaml(REPOSITORY / "dvc.yaml")
 STAGES = DAG["stages"]
+OUTS = [
+    path
+    for entry in STAGES.values()
+    for out in entry["outs"]
+    for path in (out if isinstance(out, dict) else [out])
+]
 COMMANDS = {
     "pipeline": {"check", "show", "recover"},
     "annotation": {
@@ -165,21 +171,13 @@ def test_a_stage_is_a_module_and_a_section_of_its_name(name):
 
 
 def test_metrics_stand_at_the_top_level_and_are_written_by_a_stage():
-    outs = [out for entry in STAGES.values() for out in entry["outs"] if isinstance(out, dict)]
-    written = {path for out in outs for path in out if path.startswith(str(cli.METRICS))}
-    assert set(DAG["metrics"]) == written
+    assert set(DAG["metrics"]) == {path for path in OUTS if path.startswith(str(cli.METRICS))}
     # A plot inside another out would be looked up in the cache, which a fresh clone lacks.
-    assert {path for plot in DAG["plots"] for path in plot} <= {
-        path for out in outs for path in out
-    }
+    assert {path for plot in DAG["plots"] for path in plot} <= set(OUTS)
 
 
 def test_no_stage_owns_a_folder_that_another_writes_into():
-    owned = [
-        Path(next(iter(out)) if isinstance(out, dict) else out)
-        for entry in STAGES.values()
-        for out in entry["outs"]
-    ]
+    owned = [Path(out) for out in OUTS]
     assert not [(a, b) for a in owned for b in owned if a in b.parents]
 
 
@@ -190,12 +188,9 @@ def test_the_folder_datasets_is_no_package():
 
 def test_progress_is_shown_in_one_way():
     # A bare tqdm that is silent without a terminal leaves no line in a log of long work.
-    paths = [
-        path for name in ("pipeline", "annotation") for path in (REPOSITORY / name).rglob("*.py")
-    ]
     own = REPOSITORY / "pipeline/core/progress.py"
-    bare = [path for path in paths if path != own and re.search(r"\btqdm\(", path.read_text())]
-    assert bare == []
+    texts = {path: path.read_text() for path in sources("pipeline", "annotation") if path != own}
+    assert [path for path, text in texts.items() if re.search(r"\btqdm\(", text)] == []
 
 
 def test_no_two_test_modules_have_one_name():
@@ -205,14 +200,14 @@ def test_no_two_test_modules_have_one_name():
     assert [name for name, number in names.items() if number > 1] == []
 
 
-PAGES = sorted(path for path in [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")])
+PAGES = sorted([*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")])
 TEXTS = [
     *PAGES,
     *(REPOSITORY / name for name in ("Makefile", "dvc.yaml", "params.yaml", "params.paper.yaml")),
     *sources(*PACKAGES, "tools", "benchmarks"),
 ]
 CITED = re.compile(r"paper|TVR-Ranking|et al\.|Higham", re.IGNORECASE)
-FOLDERS = (
+FOLDERS = [
     "annotation",
     "benchmarks",
     "docs",
@@ -221,7 +216,7 @@ FOLDERS = (
     "prompts",
     "tests",
     "tools",
-)
+]
 
 
 def docstrings(path: Path) -> str:
