@@ -207,16 +207,7 @@ TEXTS = [
     *sources(*PACKAGES, "tools", "benchmarks"),
 ]
 CITED = re.compile(r"paper|TVR-Ranking|et al\.|Higham", re.IGNORECASE)
-FOLDERS = [
-    "annotation",
-    "benchmarks",
-    "docs",
-    "momentrank",
-    "pipeline",
-    "prompts",
-    "tests",
-    "tools",
-]
+FOLDERS = ("benchmarks", "docs", "prompts", "tests", "tools", *PACKAGES)
 
 
 def docstrings(path: Path) -> str:
