@@ -28,7 +28,9 @@ OUTCOMES = {
     "two": "level {level}, by two",
 }
 ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
-COUNTS, SHARES = ("number", "couples", "in_bursts"), ("most_frequent", "escalated", "exact")
+FORMS = dict.fromkeys(("number", "couples", "in_bursts"), count)
+FORMS |= dict.fromkeys(("most_frequent", "escalated", "exact"), percent)
+"""How figures are written that are not decimal numbers."""
 PERSON = {
     "number": "Judgments",
     "mean": "Mean",
@@ -98,13 +100,7 @@ def couples(pairs: pd.DataFrame) -> Grid:
 
 
 def _cells(row: Mapping[Any, Any], names: dict[str, str]) -> list[Cell]:
-    return [_cell(name, row.get(name)) for name in names]
-
-
-def _cell(name: str, value: object) -> Cell:
-    if name in COUNTS:
-        return count(value)
-    return percent(value) if name in SHARES else decimal(value)
+    return [FORMS.get(name, decimal)(row.get(name)) for name in names]
 
 
 def list_disputed(sources: Sources) -> list[Disputed]:

@@ -91,28 +91,21 @@ def _window(brush: Brush, x: float, share: float) -> None:
 
 def _fridge(brush: Brush, x: float, share: float) -> None:
     paint(brush.moved(x), FURNITURE["fridge"])
-    _leaf(brush, _Leaf(x - 16.0, x + 16.0, 58.0, 142.0, (226, 236, 238)), share)
+    _leaf(brush, (x - 16.0, 58.0, x + 16.0, 142.0), (226, 236, 238), share)
 
 
 def _cupboard(brush: Brush, x: float, share: float) -> None:
     paint(brush.moved(x), FURNITURE["cupboard"])
     for hinge in (x - 19.0, x + 19.0):
-        _leaf(brush, _Leaf(hinge, x, 50.0, 142.0, (196, 158, 118)), share)
+        _leaf(brush, (hinge, 50.0, x, 142.0), (196, 158, 118), share)
 
 
-class _Leaf(NamedTuple):
-    """A door leaf between `hinge` and `free`, which stands there when it is shut."""
+def _leaf(brush: Brush, shut: tuple[float, float, float, float], colour: Rgb, share: float) -> None:
+    """Paint a leaf that opens towards the room: it turns on its hinge, beyond a right angle.
 
-    hinge: float
-    free: float
-    top: float
-    foot: float
-    colour: Rgb
-
-
-def _leaf(brush: Brush, leaf: _Leaf, share: float) -> None:
-    """Paint a leaf that opens towards the room: it turns on its hinge, beyond a right angle."""
-    hinge, free, top, foot, colour = leaf
+    `shut` is where it is when shut: hinge, top, free edge and foot.
+    """
+    hinge, top, free, foot = shut
     edge = hinge + (free - hinge) * (1 - 1.45 * share)
     skew = 7 * share
     corners = [(hinge, top), (edge, top - skew), (edge, foot + skew), (hinge, foot)]

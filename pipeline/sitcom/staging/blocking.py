@@ -6,7 +6,7 @@ Positions are stage units from left to right. Nobody ends up in front of another
 from collections.abc import Iterable, Mapping
 from statistics import fmean
 
-from pipeline.sitcom.staging.world import WIDTH, Cue, World, select_seated
+from pipeline.sitcom.staging.world import WIDTH, Cue, World
 
 MARKS = tuple(range(22, WIDTH - 21, 4))
 """Where people may stand when nothing calls them elsewhere."""
@@ -71,12 +71,11 @@ def _actors(cue: Cue, at: str, world: World, table: float) -> tuple[Marks, Marks
 
 def _arrivals(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
     """Place those who come in near the door, the first of them farther in."""
-    sitting = [person.x for person in select_seated(world.people.values())]
     ends: list[int] = []
     for x in _nearest(MARKS, cue.target, table):
         if (x - cue.target) * cue.side < CLEAR:
             continue
-        if _is_clear(x, sitting, SEAT_CLEAR) and _is_clear(x, ends, CLEAR):
+        if _is_clear(x, world.seated_at, SEAT_CLEAR) and _is_clear(x, ends, CLEAR):
             ends.append(x)
         if len(ends) == len(cue.who):
             return {}, {
@@ -89,24 +88,22 @@ def _pair(cue: Cue, world: World, table: float) -> tuple[Marks, Marks] | None:
     """Place two people face to face, near where they are; left stays left."""
     left, right = sorted(cue.who, key=lambda name: (world.people[name].x, name))
     half = APART[cue.action] / 2
-    sitting = [person.x for person in select_seated(world.people.values())]
     middle = fmean(world.people[name].x for name in cue.who)
     inside = [x for x in MARKS if MARKS[0] + half <= x <= MARKS[-1] - half]
     for x in _nearest(inside, middle, table):
-        if _is_clear(x, sitting, half + SEAT_CLEAR):
+        if _is_clear(x, world.seated_at, half + SEAT_CLEAR):
             return {left: (x - half, 1), right: (x + half, -1)}, {}
     return None
 
 
 def _step_aside(cue: Cue, busy: list[float], world: World, table: float) -> Marks | None:
     """Send those who stand in the way to the nearest free mark; all look at what happens."""
-    sitting = [p.x for p in select_seated(world.people.values())]
     taken, marks = [*busy], Marks()
     for name, person in world.people.items():
         if person.posture != "standing" or name in cue.who:
             continue
         open_marks = [x for x in MARKS if not min(busy) < x < max(busy)]
-        open_marks = [x for x in open_marks if _is_clear(x, sitting, SEAT_CLEAR)]
+        open_marks = [x for x in open_marks if _is_clear(x, world.seated_at, SEAT_CLEAR)]
         free = next(
             (
                 x

@@ -4,7 +4,7 @@ Everything is a value: a step holds the world before and after it, so that any f
 be drawn from its step alone.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from pipeline.sitcom.screenplay import Posture
@@ -56,6 +56,11 @@ class World:
     pot: str | None
     ajar: frozenset[str]
     poured: bool = False
+
+    @property
+    def seated_at(self) -> list[float]:
+        """Where people are seated, in stage units."""
+        return [person.x for person in self.people.values() if person.posture == "seated"]
 
     def change(self, people: Mapping[str, Person]) -> "World":
         """Return the world with some of its people changed."""
@@ -125,8 +130,3 @@ class Take:
     def seconds(self) -> float:
         """How long the video lasts."""
         return self.frames / self.fps
-
-
-def select_seated(people: Iterable[Person]) -> list[Person]:
-    """Return the people who are seated."""
-    return [person for person in people if person.posture == "seated"]
