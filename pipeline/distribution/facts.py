@@ -20,8 +20,6 @@ MOST = 0.5
 GUIDELINE = Path("annotation") / guideline.NAME
 UNNAMED = "Unnamed collection"
 ASKED_FOR = ("name", "license", "citation", "url", "corpus")
-SAMPLE = f"{tables.WORK}/sample/"
-DRAWN = "the sample corpus of MomentRank, a sitcom that the stage `sample` draws"
 CORPORA = {
     "tvr": "TVR (Lei et al., 2020); its videos: https://tvr.cs.unc.edu",
     "charades-sta": "Charades-STA (Gao et al., 2017); the videos are those of Charades:"
@@ -128,8 +126,8 @@ def meanings(campaign: Campaign | None, path: Path = GUIDELINE) -> dict[str, Any
 
 def name_corpus(params: Params) -> str | None:
     """Return which corpus it is, if the format of its file says so."""
-    if params.ingest.source.startswith(SAMPLE):
-        return DRAWN
+    if params.ingest.source.startswith(f"{tables.WORK}/sample/"):
+        return "the sample corpus of MomentRank, a sitcom that the stage `sample` draws"
     return CORPORA.get(params.ingest.corpus)
 
 

@@ -62,7 +62,7 @@ class Training:
     def from_frames(
         cls, queries: pd.DataFrame, moments: pd.DataFrame, durations: pd.Series
     ) -> "Training":
-        """Take queries (`query_id, query`) and moments (`pool.described`); seconds by video.
+        """Take queries (`query_id, query`) and moments (as of `join_captions`); seconds by video.
 
         Raises:
             IdError: two query ids have the same number.
@@ -70,13 +70,8 @@ class Training:
         keys, texts = queries["query_id"].tolist(), queries["query"].tolist()
         numbers = query_numbers(keys)
         times = moments[["start", "end"]].to_numpy("float64").tolist()
-        lengths = moments["video_id"].map(durations)
-        columns = [
-            moments["video_id"].tolist(),
-            times,
-            lengths.tolist(),
-            moments["caption"].tolist(),
-        ]
+        lengths = moments["video_id"].map(durations).tolist()
+        columns = [moments["video_id"].tolist(), times, lengths, moments["caption"].tolist()]
         names = [field.name for field in MOMENT][:-1]
         return cls(
             [numbers[key] for key in keys],

@@ -21,11 +21,13 @@ from pipeline.retrieval.ranking import Neighbours
 LOAD = """
 import json, sys
 from datasets import get_dataset_config_names, load_dataset
-folder = sys.argv[1]
-found = {name: load_dataset(folder, name) for name in get_dataset_config_names(folder)}
-if "qrels" in found:
-    found[""] = load_dataset(folder)
-told = {name: {split: rows.to_list() for split, rows in one.items()} for name, one in found.items()}
+told = []
+for folder in sys.argv[1:]:
+    found = {name: load_dataset(folder, name) for name in get_dataset_config_names(folder)}
+    if "qrels" in found:
+        found[""] = load_dataset(folder)
+    told.append({name: {split: rows.to_list() for split, rows in one.items()}
+                 for name, one in found.items()})
 json.dump(told, sys.stdout)
 """
 SIZES = (1, 20, 40)
@@ -45,29 +47,36 @@ def train(folder):
         write_training_sets(made, [found._replace(similarity=found.similarity.to_numpy())], SIZES)
 
 
-def loaded(folder, tmp_path):
-    """Return the rows of every config by split; of none named as `""`."""
-    env = os.environ | {"HF_HOME": str(tmp_path), "HF_HUB_OFFLINE": "1"}
-    command = [sys.executable, "-c", LOAD, str(folder)]
-    return json.loads(subprocess.check_output(command, cwd=tmp_path, env=env))
-
-
 def configs_of(folder):
     head = folder / "head.yaml"
     head.write_text((folder / "README.md").read_text().split("\n---\n\n")[0].removeprefix("---\n"))
     return {one["config_name"] for one in files.read_yaml(head)["configs"]}
 
 
-@pytest.mark.integration
-def test_every_config_of_a_released_folder_is_loaded(tmp_path, repository):
+@pytest.fixture(scope="module")
+def released(tmp_path_factory, repository):
+    """Return two released folders, one without anything judged, and what is loaded of each.
+
+    That is the rows of every config by split; of none named as `""`.
+    """
     pytest.importorskip("datasets", reason="the test extra is not installed")
-    checkout = Checkout(tmp_path / "c", repository)
-    folder = checkout.release()
-    train(checkout.folder)
-    found = loaded(folder, tmp_path)
-    default = found.pop("")
-    assert default == found["qrels"]
-    assert set(found) == configs_of(folder)
+    folder = tmp_path_factory.mktemp("released")
+    checkouts = [Checkout(folder / name, repository) for name in ("judged", "empty")]
+    checkouts[1].campaign({})
+    checkouts[1].write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
+    folders = [checkout.release() for checkout in checkouts]
+    for checkout in checkouts:
+        train(checkout.folder)
+    env = os.environ | {"HF_HOME": str(folder), "HF_HUB_OFFLINE": "1"}
+    command = [sys.executable, "-c", LOAD, *map(str, folders)]
+    return folders, json.loads(subprocess.check_output(command, cwd=folder, env=env))
+
+
+@pytest.mark.integration
+def test_every_config_of_a_released_folder_is_loaded(released):
+    (folder, _), (found, _) = released
+    assert found[""] == found["qrels"]
+    assert set(found) == configs_of(folder) | {""}
     for size in SIZES:
         rows = found[f"train_top{size:02}"]["train"]
         told = json.loads((folder / f"train_top{size:02}.json").read_text())
@@ -81,11 +90,6 @@ def test_every_config_of_a_released_folder_is_loaded(tmp_path, repository):
 
 
 @pytest.mark.integration
-def test_a_release_without_anything_judged_is_loaded_too(tmp_path, repository):
-    pytest.importorskip("datasets", reason="the test extra is not installed")
-    checkout = Checkout(tmp_path / "c", repository)
-    checkout.campaign({})
-    checkout.write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
-    folder = checkout.release()
-    train(checkout.folder)
-    assert set(loaded(folder, tmp_path)) == {"train_top01", "train_top20", "train_top40"}
+def test_a_release_without_anything_judged_is_loaded_too(released):
+    _, (_, found) = released
+    assert set(found) == {"train_top01", "train_top20", "train_top40"}

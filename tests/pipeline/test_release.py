@@ -143,6 +143,12 @@ def checkout(tmp_path, repository):
     return Checkout(tmp_path, repository)
 
 
+@pytest.fixture(scope="module")
+def released(tmp_path_factory, repository):
+    """Return the folder of a release of the usual tables."""
+    return Checkout(tmp_path_factory.mktemp("released"), repository).release()
+
+
 def csv_of(folder, name) -> list[list[str]]:
     return [line.split(",") for line in (folder / name).read_text().splitlines()]
 
@@ -154,48 +160,44 @@ def json_of(folder, name):
 # What goes where
 
 
-def test_a_pair_that_was_shown_anew_counts_as_it_was_last_shown(checkout):
-    folder = checkout.release()
-    [query] = json_of(folder, "val.json")
+def test_a_pair_that_was_shown_anew_counts_as_it_was_last_shown(released):
+    [query] = json_of(released, "val.json")
     found = [(one["pair_id"], one["relevance"]) for one in query["relevant_moment"]]
     assert found == [(1, 3), (7, 4)]
-    assert [row[0] for row in csv_of(folder, "pairs.csv")[1:]] == ["1", "2", "3", "4", "5", "7"]
+    assert [row[0] for row in csv_of(released, "pairs.csv")[1:]] == ["1", "2", "3", "4", "5", "7"]
 
 
-def test_discarded_pairs_are_among_the_votes_and_nowhere_with_a_level(checkout):
-    folder = checkout.release()
-    assert csv_of(folder, "raw_annotation.csv")[1:] == [
-        [str(cell) for cell in row[:3]] for row in sorted(VOTES) if row[2] is not None
-    ]
-    [query] = json_of(folder, "test.json")
+def test_discarded_pairs_are_among_the_votes_and_nowhere_with_a_level(released):
+    votes = [[str(cell) for cell in row[:3]] for row in sorted(VOTES) if row[2] is not None]
+    assert csv_of(released, "raw_annotation.csv")[1:] == votes
+    [query] = json_of(released, "test.json")
     assert [one["pair_id"] for one in query["relevant_moment"]] == [3]
-    assert (folder / "qrels/test.qrels").read_text() == "q2 Q0 v-m2 1.5 3.0 0\n"
-    assert (folder / "qrels/test.moments.qrels").read_text() == "q2 0 m2 0\n"
+    assert (released / "qrels/test.qrels").read_text() == "q2 Q0 v-m2 1.5 3.0 0\n"
+    assert (released / "qrels/test.moments.qrels").read_text() == "q2 0 m2 0\n"
 
 
-def test_votes_without_a_level_stand_apart_with_their_reason(checkout):
+def test_votes_without_a_level_stand_apart_with_their_reason(released):
     text = "pair_id,worker,reason\n5,1,broken-clip\n5,2,senseless-query\n"
-    assert (checkout.release() / "cant_judge.csv").read_text() == text
+    assert (released / "cant_judge.csv").read_text() == text
 
 
-def test_the_exact_mean_stands_beside_the_level(checkout):
-    rows = csv_of(checkout.release(), "consensus.csv")
+def test_the_exact_mean_stands_beside_the_level(released):
+    rows = csv_of(released, "consensus.csv")
     assert rows[1] == ["1", "3", "2.5", "two", "candidates"]
     assert rows[2] == ["2", "", "", "discarded", "candidates"]
     assert rows[5] == ["5", "", "", "unjudgeable", "candidates"]
 
 
-def test_a_query_without_any_level_is_counted_and_not_released(checkout):
-    folder = checkout.release()
-    assert (folder / "queries.tsv").read_text() == (
+def test_a_query_without_any_level_is_counted_and_not_released(released):
+    assert (released / "queries.tsv").read_text() == (
         "query_id\tquery\tsplit\tnumber\n"
         f"q1\tShe waves.\tval\t{query_number('q1')}\n"
         f"q2\tHe sits.\ttest\t{query_number('q2')}\n"
     )
-    told = json_of(folder, "manifest.json")
+    told = json_of(released, "manifest.json")
     assert told["standing"]["queries_without_level"] == 1
     assert not told["complete"], "a pair waits"
-    assert "Incomplete." in (folder / "README.md").read_text()
+    assert "Incomplete." in (released / "README.md").read_text()
 
 
 @pytest.mark.parametrize(
@@ -254,20 +256,19 @@ def test_ids_are_integers_where_all_of_them_are(checkout):
 
 @pytest.mark.parametrize("qrels", ["val.json", "qrels/val.qrels"])
 def test_what_a_trainer_predicts_by_the_integers_is_scored_against_json_and_qrels(
-    checkout, capsys, qrels
+    released, tmp_path, capsys, qrels
 ):
     """The published code makes a tensor of query_id, and writes its predictions by it."""
-    folder = checkout.release()
-    queries = json_of(folder, "val.json")
+    queries = json_of(released, "val.json")
     ids = torch.tensor([one["query_id"] for one in queries]).tolist()
     predictions = []
     for number, query in zip(ids, queries, strict=True):
         moments = sorted(query["relevant_moment"], key=lambda one: -one["relevance"])
         rows = [[one["video_name"], *one["timestamp"], one["relevance"]] for one in moments]
         predictions.append({"query_id": number, "predictions": rows})
-    path = checkout.folder / "predictions.json"
+    path = tmp_path / "predictions.json"
     path.write_text(json.dumps(predictions))
-    assert momentrank(["evaluate", str(folder / qrels), str(path), "nDCG(iou=0.7)@20"]) == 0
+    assert momentrank(["evaluate", str(released / qrels), str(path), "nDCG(iou=0.7)@20"]) == 0
     told = capsys.readouterr()
     assert "nDCG(iou=0.7)@20\tall\t1.0000" in told.out
     assert "lacks" not in told.err
@@ -364,15 +365,14 @@ FACTS = {
 }
 
 
-def test_card_manifest_and_croissant_say_how_it_was_made(checkout):
-    folder = checkout.release()
+def test_card_manifest_and_croissant_say_how_it_was_made(released):
     for name in ("README.md", "croissant.json", "manifest.json"):
-        text = " ".join((folder / name).read_text().split())
+        text = " ".join((released / name).read_text().split())
         for what, words in FACTS.items():
             assert words in text, (name, what)
         for value in NAMED.values():
             assert value in text
-    metadata = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
+    metadata = mlcroissant.Dataset(jsonld=released / "croissant.json").metadata
     assert not metadata.ctx.issues.errors
     assert not metadata.ctx.issues.warnings
     assert "favoured" in str(metadata.data_biases)
