@@ -18,7 +18,7 @@ from pipeline.retrieval import embeddings
 from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store
 from pipeline.retrieval.similarity import unit_on_grid
 
-TEXTS = 320
+TEXTS = 192
 
 
 class CountingEncoder:
