@@ -4,6 +4,7 @@ The lines have no ids: the k-th one of a video is the query `VIDEO#k`, from 0. D
 Charades' own CSV file.
 """
 
+import re
 from collections import Counter
 from typing import NamedTuple
 
@@ -21,6 +22,10 @@ MARK = "##"
 LAYOUT = "video_id start end"
 DURATIONS = ("id", "length")
 """The columns of Charades' CSV file: a video, and its duration in seconds."""
+_FIRST = re.compile(
+    rf"\s*[^\s{{\[]\S{{0,200}}[ \t]+(?:{NUMBER.pattern})[ \t]+(?:{NUMBER.pattern})[ \t]*{MARK}",
+    re.ASCII,
+)
 
 
 class Line(NamedTuple):
@@ -44,9 +49,7 @@ def split_line(text: str) -> Line | None:
 
 def is_annotations(text: str) -> bool:
     """Tell whether the first line with content is one of Charades-STA."""
-    first = text.lstrip().partition("\n")[0]
-    line = split_line(first)
-    return line is not None and bool(NUMBER.fullmatch(line.start) and NUMBER.fullmatch(line.end))
+    return _FIRST.match(text) is not None
 
 
 def read_annotations(source: Source) -> Table:
