@@ -48,7 +48,7 @@ class Key(NamedTuple):
 
     @property
     def pair(self) -> Pair:
-        """What an answer to the task is an answer to."""
+        """The query and moment that the task asks about, as its annotator sees them."""
         return (*self[:3], self.query_sha, self.clip_sha)
 
     @property

@@ -123,5 +123,5 @@ def text(figures: dict[str, Any]) -> str:
         "unjudgeable": figures["unjudgeable"],
         **{f"level {level}": count for level, count in figures["levels"].items()},
     }
-    text = "".join(f"{name:20} {count:>10,}\n" for name, count in rows.items())
-    return text.replace("\nunjudgeable", f"  (votes: {why})\nunjudgeable") if why else text
+    notes = {"  for want of votes": f"  (votes: {why})"} if why else {}
+    return "".join(f"{name:20} {n:>10,}{notes.get(name, '')}\n" for name, n in rows.items())
