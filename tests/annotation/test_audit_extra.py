@@ -70,12 +70,8 @@ def test_others_form_batches_of_at_most_the_size_audit_and_runs_apart():
     topup = pd.concat([found_by("b", "y1", "x00"), found_by("a", "z1", "z2")])
     extra = extra_pairs(TWO_BATCHES, audit, topup, BATCH)
     own = extra[extra["query_id"] == "q0"]
-    assert batches(own) == {
-        3: {f"x0{number}" for number in range(6)},
-        4: {"x06", "x07"},
-        5: {"z1", "z2"},
-        6: {"y1"},
-    }
+    first = {f"x0{number}" for number in range(6)}
+    assert batches(own) == {3: first, 4: {"x06", "x07"}, 5: {"z1", "z2"}, 6: {"y1"}}
     assert batches(extra[extra["query_id"] == "q1"]) == {3: {"x00"}}
 
 
@@ -164,9 +160,7 @@ def test_all_that_is_asked_is_judged_once_whatever_the_order(random, ranks, othe
     )
     made = plan(now)
     pd.testing.assert_frame_equal(plan(mixed).assignments, made.assignments)
-    wanted = (
-        set(TWO_BATCHES["moment_id"][:BATCH]) | set(audit["moment_id"]) | set(topup["moment_id"])
-    )
-    assert set(made.assignments["moment_id"]) == wanted
+    wanted = pd.concat([TWO_BATCHES[:BATCH], audit, topup])["moment_id"]
+    assert set(made.assignments["moment_id"]) == set(wanted)
     assert (made.assignments.groupby(PAIR).size() == 2).all()
     assert (now.extra.groupby("batch").size() <= BATCH).all()

@@ -151,11 +151,8 @@ def test_alpha_of_nothing_comparable_or_of_one_level_is_null(rows):
 
 @given(rows_of_scores)
 def test_couples_are_all_of_two_scores_on_a_pair(rows):
-    expected = sorted(
-        (*sorted(couple, key=lambda score: score[0]),) if couple[0][0] != couple[1][0] else couple
-        for unit in by_pair(rows).values()
-        for couple in combinations(sorted(unit), 2)
-    )
+    units = by_pair(rows).values()
+    expected = sorted(couple for unit in units for couple in combinations(sorted(unit), 2))
     found = couples(scores_of(rows))
     columns = zip(*(column.tolist() for column in found), strict=True)
     assert sorted(((a, x), (b, y)) for a, b, x, y in columns) == expected

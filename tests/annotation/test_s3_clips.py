@@ -59,9 +59,7 @@ def test_an_annotator_gets_a_signed_address_of_each_clip(lead, client):
     [task] = client.add(project, [shown])
 
     [pushed] = client.tasks(project)
-    assert (pushed.query, pushed.clip) == (shown["query"], shown["clip_html"]), (
-        "not as it is signed"
-    )
+    assert (pushed.query, pushed.clip) == (shown["query"], shown["clip_html"]), "not as signed"
     [pulled] = client.answers(project, None)
     assert (pulled.query, pulled.clip) == (pushed.query, pushed.clip)
 

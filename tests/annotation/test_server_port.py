@@ -77,11 +77,8 @@ def starts():
 
 def is_ours(found):
     """Tell whether the address in `.env` is that of the process, and knows our token."""
-    known = settings.read()
-    return (
-        known[settings.URL] == found.url
-        and whoami_status(found.url, known[settings.TOKEN]) == HTTPStatus.OK
-    )
+    url, token = settings.endpoint()
+    return url == found.url and whoami_status(url, token) == HTTPStatus.OK
 
 
 @pytest.mark.parametrize(("when", "launched"), [("look", 1), ("listen", 2)])
@@ -140,12 +137,17 @@ def test_where_it_can_not_keep_its_port_both_addresses_are_said(folder, usual, c
     assert capsys.readouterr().err == ""
 
 
+def starting(seconds, **how):
+    """Start a server that takes some time, in a process of its own."""
+    repository = str(Path(server.__file__).parent.parent)
+    environment = {**os.environ, "PYTHONPATH": repository, "FAKE_SECONDS": str(seconds)}
+    command = [sys.executable, "-m", "annotation.server", "start"]
+    return subprocess.Popen(command, env=environment, **how)
+
+
 def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder, usual):
     settings.write({settings.URL: f"http://127.0.0.1:{usual}"})
-    repository = Path(server.__file__).parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(repository), "FAKE_SECONDS": "2"}
-    command = [sys.executable, "-m", "annotation.server", "start"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as starter:
+    with starting(2, stderr=subprocess.DEVNULL) as starter:
         while (process := find()) is None:
             time.sleep(0.01)
         starter.send_signal(signal.SIGKILL)
@@ -158,10 +160,7 @@ def test_a_starter_that_is_killed_leaves_a_server_that_the_next_one_finds(folder
 
 def test_two_starts_at_once_are_one(folder, usual):
     settings.write({settings.URL: f"http://127.0.0.1:{usual}"})
-    repository = Path(server.__file__).parent.parent
-    environment = {**os.environ, "PYTHONPATH": str(repository), "FAKE_SECONDS": "1"}
-    command = [sys.executable, "-m", "annotation.server", "start"]
-    both = [subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) for _ in range(2)]
+    both = [starting(1, stderr=subprocess.PIPE) for _ in range(2)]
     said = [one.communicate(timeout=60)[1].decode() for one in both]
     assert [one.returncode for one in both] == [0, 0], said
     assert len(starts()) == 1
