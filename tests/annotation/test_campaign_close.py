@@ -37,8 +37,7 @@ def test_without_a_server_nothing_is_closed_unless_that_is_said(folder):
 
 def test_a_campaign_file_of_before_gave_nothing_up_and_tells_what_one_did(folder):
     write_campaign(OPEN)
-    text = FILE.read_text().replace("given_up: 0\n", "")
-    FILE.write_text(text)
+    FILE.write_text(FILE.read_text().replace("given_up: 0\n", ""))
     assert load_campaign() == OPEN
     write_campaign(OPEN.model_copy(update={"given_up": 7}))
     assert load_campaign().given_up == 7
@@ -117,13 +116,10 @@ def closing(folder, repository, monkeypatch):
         made.put(tables.OPEN_TASKS, tables.OPEN_TASKS.empty())
         made.put(tables.REJECTED_JUDGMENTS, tables.REJECTED_JUDGMENTS.empty())
         found = Server(judged)
-        for name, value in (
-            ("connect", lambda _: found),
-            ("hold_lock", lambda _: contextlib.nullcontext()),
-            ("pull", found.pull),
-            ("push", found.push),
-        ):
-            monkeypatch.setattr(campaign, name, value)
+        monkeypatch.setattr(campaign, "connect", lambda _: found)
+        monkeypatch.setattr(campaign, "hold_lock", lambda _: contextlib.nullcontext())
+        monkeypatch.setattr(campaign, "pull", found.pull)
+        monkeypatch.setattr(campaign, "push", found.push)
         return found
 
     return closing
@@ -157,11 +153,9 @@ def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
 
 def leave(left):
     """Let all but the first `left` people leave."""
-    people = {
-        who.number: roster.Person(role=who.role, active=who.number <= left)
-        for who in roster.read_people()
-    }
-    roster.write(people, {})
+    people = roster.read_people()
+    active = {who.number: who.number <= left for who in people}
+    roster.write({n: roster.Person(role=role, active=active[n]) for n, role, _ in people}, {})
 
 
 @pytest.mark.parametrize("left", [0, 1, 3])

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import suppress
 
 import pytest
 
@@ -74,17 +75,12 @@ def clock(monkeypatch):
     return Clock(monkeypatch)
 
 
-def test_alone_nobody_waits_and_nothing_stays(studio, clock):
-    with lock.hold(studio, CAMPAIGN):
+def test_alone_nobody_waits_and_nothing_stays_though_the_push_fails(studio, clock):
+    with suppress(ZeroDivisionError), lock.hold(studio, CAMPAIGN):
         assert len(studio.found) == 1
-    assert studio.found == {}
-    assert clock.now - 1000 == lock.SETTLE_SECONDS
-
-
-def test_the_ticket_goes_away_though_the_push_fails(studio, clock):
-    with pytest.raises(ZeroDivisionError), lock.hold(studio, CAMPAIGN):
         raise ZeroDivisionError
     assert studio.found == {}
+    assert clock.now - 1000 == lock.SETTLE_SECONDS
 
 
 def test_who_was_first_is_waited_for_and_named(studio, clock, capsys):
@@ -134,9 +130,8 @@ def test_a_ticket_that_comes_to_light_late_is_heeded(studio, clock):
 
 def test_other_campaigns_and_other_projects_are_none_of_ours(studio, clock):
     studio.ticket("ann@desk 1234", campaign=CAMPAIGN.replace("6", "7"))
-    studio.create(
-        {"title": "Kitchen", "description": f"MomentRank campaign {CAMPAIGN}, annotator 1."}
-    )
+    mark = f"MomentRank campaign {CAMPAIGN}, annotator 1."
+    studio.create({"title": "Kitchen", "description": mark})
     with lock.hold(studio, CAMPAIGN):
         assert clock.now - 1000 == lock.SETTLE_SECONDS
     assert len(studio.found) == 2

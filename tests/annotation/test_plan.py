@@ -105,10 +105,9 @@ def test_fewer_than_four_people_are_refused():
 @pytest.mark.parametrize("number", [0, 1, 3])
 def test_where_people_are_too_few_seats_stay_empty(number):
     made = plan(campaign_of(ONE_QUERY, people(number)))
-    seats = min(number, 2)
+    seats, pairs = min(number, 2), made.state["pairs"]
     assert [len(couple) for couple in who_has(made)] == [seats] * (BATCH if seats else 0)
-    assert made.state["pairs"]["waiting"] == BATCH
-    assert made.state["pairs"]["nobody_left"] == (0 if seats == 2 else BATCH)
+    assert (pairs["waiting"], pairs["nobody_left"]) == (BATCH, 0 if seats == 2 else BATCH)
 
 
 @settings(max_examples=6)

@@ -50,17 +50,9 @@ THREE = (level(3),)
 
 
 def answer(number=1, made=0, changed=None, said=THREE, **other):
-    usual = {
-        "id": number,
-        "completed_by": OURS,
-        "updated_by": OURS,
-        "was_cancelled": False,
-        "created_at": at(made),
-        "updated_at": at(made if changed is None else changed),
-        "lead_time": 4.5,
-        "result": list(said),
-    }
-    return usual | other
+    usual = {"completed_by": OURS, "updated_by": OURS, "was_cancelled": False, "lead_time": 4.5}
+    times = {"created_at": at(made), "updated_at": at(made if changed is None else changed)}
+    return {"id": number, **usual, **times, "result": list(said), **other}
 
 
 def task(*answers, key=KEY, number=1, closed=False, drafts=(), pair=None, query=QUERY, clip=CLIP):
@@ -149,12 +141,11 @@ def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
     pull.other_tables(found)
 
 
-@pytest.mark.parametrize(
-    "key", [KEY._replace(annotator=4), None], ids=["of another annotator", "of another campaign"]
-)
-def test_a_task_that_was_copied_here_is_nobodys(key):
-    other = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-two bytes, or so")
-    pair = SIGNER.sign(key) if key else other.sign(KEY)
+STRANGER = Signer("6f1c2a34-0000-0000-0000-000000000002", "a secret of thirty-two bytes, or so")
+
+
+@pytest.mark.parametrize("pair", [SIGNER.sign(KEY._replace(annotator=4)), STRANGER.sign(KEY)])
+def test_a_task_that_was_copied_here_is_nobodys(pair):
     found = sorted_out(task(answer(), pair=pair), task(pair=pair))
     assert [row["reason"] for row in found.rejected] == ["bad-key"]
     assert (found.judgments, found.open_tasks) == ([], [])
@@ -336,15 +327,9 @@ def test_of_several_versions_the_annotators_last_counts():
     assert versions(known) == [(3, "replaced"), (1, "tampered")]
 
 
-TAKEN_BACK = {
-    "a skip": task(LATER | {"was_cancelled": True}),
-    "nothing": task(LATER | {"result": []}),
-}
-
-
-@pytest.mark.parametrize("name", TAKEN_BACK)
-def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(name):
-    known = then(then(NOTHING, task(answer(1, 0))), TAKEN_BACK[name])
+@pytest.mark.parametrize("taken_back", [{"was_cancelled": True}, {"result": []}])
+def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(taken_back):
+    known = then(then(NOTHING, task(answer(1, 0))), task(LATER | taken_back))
     assert (levels(known), versions(known)) == ([], [(3, "rejected")])
     assert not len(known.vanished)
     known = then(known, task(answer(1, 0, 9, updated_by=OTHER)))
@@ -353,13 +338,11 @@ def test_what_its_annotator_took_back_counts_no_more_whoever_changes_it_then(nam
 
 def test_an_account_that_was_put_right_takes_the_wrong_ones_answers_along():
     wrong = then(NOTHING, task(answer(1, 0)))
-    right = pull.merge_history(
-        wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, OTHER))
+    right, absent = (
+        pull.merge_history(wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, account)))
+        for account in (OTHER, None)
     )
     assert (levels(right), versions(right)) == ([], [(3, "rejected")])
-    absent = pull.merge_history(
-        wrong.versions, sorted_out(task(answer(1, 0)), owner=Owner(3, None))
-    )
     assert levels(absent) == [3], "who is not on the server any more has judged all the same"
 
 
@@ -455,13 +438,12 @@ def test_gold_and_a_vote_on_one_pair_are_two_judgments():
 
 def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
     known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD))
-    shown = SHOWN
     assert levels(known) == [3]
-    assert not len(drop_stale(known.judgments, last_shown(shown)))
+    assert not len(drop_stale(known.judgments, last_shown(SHOWN)))
     newly = task(answer(2, 5, said=[level(1)]), number=2)
     both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD), newly)
     assert levels(both) == [1, 3]
-    assert drop_stale(both.judgments, last_shown(shown))["level"].tolist() == [1]
+    assert drop_stale(both.judgments, last_shown(SHOWN))["level"].tolist() == [1]
 
 
 def test_a_late_answer_about_another_clip_takes_nothing_from_that_about_this_one():
