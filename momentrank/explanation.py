@@ -118,7 +118,8 @@ def explain(  # noqa: PLR0913, PLR0917
     if len(prepared[0].query) < len(qrels.query):  # it keeps what is relevant
         qrels = qrels.select(qrels.value >= 1)
     resolved = evaluator.measures[0]
-    traced = evaluator.convention.trace(resolved, align(*prepared, evaluator.depth))
+    aligned = align(*prepared, evaluator.depth or shown)
+    traced = evaluator.convention.trace(resolved, aligned)
     values = [
         _value(evaluator, run.select(run.rank <= rank))
         for rank in range(1, min(shown, len(traced.truth)) + 1)

@@ -53,14 +53,17 @@ def run(options: argparse.Namespace) -> int:
     paths = list(dict.fromkeys([*([options.baseline] if options.baseline else []), *named.runs]))
     measures = parse_measures(named.measures)
     _check(options, paths, measures)
-    source = inputs.provenance(options.qrels, options.convention)
+    convention = inputs.convention_of(options)
+    source = inputs.provenance(options.qrels, convention)
+    truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(
         measures if options.no_judged else inputs.add_judged(measures),
-        inputs.load_qrels(options, options.qrels),
-        options.convention,
+        truth.segments,
+        convention,
     )
     scored = {
-        str(path): evaluator.per_query(inputs.load_for(options, path, evaluator)) for path in paths
+        str(path): evaluator.per_query(inputs.load_for(options, path, evaluator, truth))
+        for path in paths
     }
     # Judged that was not asked for is there to be seen, not to be tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]

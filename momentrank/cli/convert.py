@@ -37,7 +37,9 @@ def run(options: argparse.Namespace) -> int:
         corpus=options.corpus,
     ).kind
     if kind == "qrels":
-        formats.write_qrels(options.out, inputs.load_qrels(options, options.file), options.to)
+        formats.write_qrels(
+            options.out, inputs.load_truth(options, options.file).segments, options.to
+        )
     elif kind == "run":
         segments = inputs.load_run(options, options.file)
         formats.write_run(options.out, segments, options.to, tag=options.tag)

@@ -49,18 +49,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Score, and print."""
     named = inputs.split_names(options.names)
-    convention = conventions.get(options.convention)
+    convention = conventions.get(inputs.convention_of(options))
     measures = _measures(options, named.measures, convention)
     seeds = _seeds(options.group, named.runs)
     if not named.runs and not seeds:
         raise UsageError("no run given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
-    _check_queries_shown(options, measures)
-    source = inputs.provenance(options.qrels, options.convention)
-    evaluator = Evaluator(measures, inputs.load_qrels(options, options.qrels), convention)
+    _check_queries_shown(options, measures, convention.name)
+    source = inputs.provenance(options.qrels, convention.name)
+    truth = inputs.load_truth(options, options.qrels)
+    evaluator = Evaluator(measures, truth.segments, convention)
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}
 
     def score_file(path: Path) -> Scored:
-        run = inputs.load_for(options, path, evaluator)
+        run = inputs.load_for(options, path, evaluator, truth)
         if not measures:
             return score_table(convention, evaluator.qrels, run, groups)
         return score(evaluator, run, groups, per_query=options.per_query)
@@ -93,10 +94,12 @@ def _shown(scored: Scored, brief: Sequence[str]) -> list[Quantity]:
     return [cells[name] for name in brief if name in cells] or list(scored.total)
 
 
-def _check_queries_shown(options: argparse.Namespace, measures: Sequence[Measure]) -> None:
+def _check_queries_shown(
+    options: argparse.Namespace, measures: Sequence[Measure], convention: str
+) -> None:
     if options.per_query and not measures:
         raise UsageError(
-            f"--per-query: {options.convention}'s own table has no values of single queries;"
+            f"--per-query: {convention}'s own table has no values of single queries;"
             " name a measure, such as 'R@1,0.5'"
         )
     if options.per_query and options.format in FOR_PAPERS:

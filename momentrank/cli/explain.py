@@ -46,11 +46,12 @@ def run(options: argparse.Namespace) -> int:
     """Explain, and print."""
     if options.results is not None and options.results < 1:
         raise UsageError("--results must be at least 1")
-    convention = options.convention
+    convention = inputs.convention_of(options)
     measure = parse_measure(options.measure) if options.measure else default_measure(convention)
     source = inputs.provenance(options.qrels, convention)
-    qrels = inputs.load_qrels(options, options.qrels)
-    listed = restore_own_ids(inputs.load_run(options, options.run_file), qrels)
+    truth = inputs.load_truth(options, options.qrels)
+    qrels = truth.segments
+    listed = restore_own_ids(inputs.load_run(options, options.run_file, truth=truth), qrels)
     query = options.query if options.query in qrels.queries else decode_id(options.query)
     query = own_ids([query], qrels.queries).get(query, query)
     if query not in listed.queries:

@@ -59,9 +59,14 @@ def add_times(parser: argparse.ArgumentParser) -> None:
 
 def add_convention(parser: argparse.ArgumentParser) -> None:
     """Add the option for computing measures."""
-    parser.add_argument("--convention", choices=CONVENTIONS, default=PAPER,
-                        help="compute as in the papers (default), as in the scorer released with"
-                             " TVR-Ranking, or as in MediaEval's script")  # fmt: skip
+    parser.add_argument("--convention", choices=CONVENTIONS,
+                        help="compute as each measure's paper does (default), or as a benchmark's"
+                             " or a paper's own script")  # fmt: skip
+
+
+def convention_of(options: argparse.Namespace) -> str:
+    """Return the convention that was asked for, or the default."""
+    return getattr(options, "convention", None) or PAPER
 
 
 def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
@@ -113,18 +118,27 @@ def add_judged(measures: Sequence[Measure]) -> list[Measure]:
 def read_time_option(options: argparse.Namespace) -> Time:
     """Return the unit of times in text files."""
     chosen: Time | None = options.time
-    return chosen or conventions.get(getattr(options, "convention", PAPER)).time
+    return chosen or conventions.get(convention_of(options)).time
 
 
-def load_qrels(options: argparse.Namespace, path: Path) -> Segments:
-    """Read qrels as the options say."""
-    return formats.load_qrels(
+def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
+    """Read qrels as the options say; if it is a benchmark's, say which convention is its own."""
+    truth = formats.load_truth(
         path, fmt=options.qrels_format, time=read_time_option(options), warn=warn
     )
+    own = formats.CONVENTIONS.get(truth.format)
+    if own and getattr(options, "convention", own) is None:
+        warn(f"{path}: {truth.format}: the benchmark's own numbers are those of --convention {own}")
+    return truth
 
 
-def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) -> Segments:
-    """Read a run as the options say."""
+def load_run(
+    options: argparse.Namespace,
+    path: Path,
+    depth: int | None = None,
+    truth: formats.Truth | None = None,
+) -> Segments:
+    """Read a run as the options say; `truth` is what it refers to."""
     return formats.load_run(
         path,
         fmt=options.run_format,
@@ -132,17 +146,20 @@ def load_run(options: argparse.Namespace, path: Path, depth: int | None = None) 
         columns=options.columns,
         corpus=options.corpus,
         depth=depth,
+        truth=truth,
         warn=warn,
     )
 
 
-def load_for(options: argparse.Namespace, path: Path, evaluator: Evaluator) -> Segments:
+def load_for(
+    options: argparse.Namespace, path: Path, evaluator: Evaluator, truth: formats.Truth
+) -> Segments:
     """Read the part of a run that is scored; warn of what it and the qrels don't share.
 
     Raises:
         NothingMeetsError: they share nothing.
     """
-    run = load_run(options, path, evaluator.depth)
+    run = load_run(options, path, evaluator.depth, truth)
     try:
         run = restore_own_ids(run, evaluator.qrels)
     except IdError as exc:

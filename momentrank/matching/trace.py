@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.matching import MODELS, bins, iou, overlap, relevance
+from momentrank.matching import MODELS, bins, iou, relevance
 from momentrank.matching.aligned import AlignedRun, Pairs
 from momentrank.matching.relevance import Params
 from momentrank.segments import Bools, Floats, Ints
@@ -31,11 +31,18 @@ def _any(aligned: AlignedRun, params: Params) -> Pairs:  # noqa: ARG001  (one si
 
 
 def _shared_time(aligned: AlignedRun, params: Params) -> Pairs:  # noqa: ARG001
-    return overlap.meeting(aligned, aligned.results.end, aligned.relevant(0))
+    return _meeting(aligned, aligned.results.end)
 
 
 def _within_tolerance(aligned: AlignedRun, params: Params) -> Pairs:
-    return overlap.meeting(aligned, aligned.results.start + params["tol"], aligned.relevant(0))
+    return _meeting(aligned, aligned.results.start + params["tol"])
+
+
+def _meeting(aligned: AlignedRun, end: Floats) -> Pairs:
+    result, truth = aligned.pairs
+    first = np.maximum(aligned.results.start[result], aligned.truth.start[truth])
+    rows = first < np.minimum(end[result], aligned.truth.end[truth])
+    return Pairs(result[rows], truth[rows])
 
 
 def _same_bin(aligned: AlignedRun, params: Params) -> Pairs:

@@ -174,6 +174,9 @@ QV_RUN = [{"qid": n, "query": "?", "vid": "v", "pred_relevant_windows": windows}
 def test_a_benchmarks_own_table_is_brief_as_text_and_whole_as_json(files, capsys):
     for name, rows in (("qv.jsonl", QV), ("qv_run.jsonl", QV_RUN)):
         (files / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert main(["evaluate", "qv.jsonl", "qv_run.jsonl", "mIoU"]) == 0
+    told = capsys.readouterr().err
+    assert told.endswith("own numbers are those of --convention qvhighlights\n")
     names = ["evaluate", "qv.jsonl", "qv_run.jsonl", "--convention", "qvhighlights"]
     assert main(names) == 0
     lines = [line.split("\tall\t") for line in capsys.readouterr().out.splitlines()[5:]]
