@@ -1,5 +1,6 @@
 """The audit's estimate: against its definition, its bounds, and how often they cover the truth."""
 
+from functools import cache
 from itertools import product
 from math import comb
 
@@ -19,17 +20,19 @@ def counts_of(size, judged, relevant):
     return Counts(*np.broadcast_arrays(np.array(size), np.array(judged), np.array(relevant)))
 
 
+@cache
+def pools_of(name):
+    return simulate(SETTINGS[name], POOLS, SEED)
+
+
 @pytest.mark.parametrize("name", PROMISED)
 def test_the_interval_covers_the_truth_as_often_as_it_says(name):
-    setting = SETTINGS[name]
-    pools = simulate(setting, POOLS, SEED)
+    pools = pools_of(name)
     for strata in (1, 2):
-        found = beyond(pools.audit, strata, setting.queries)
+        found = beyond(pools.audit, strata, SETTINGS[name].queries)
         per_query = pools.truth[..., strata:].sum(-1).mean(-1)
-        for interval, truth in (
-            (found.per_query, per_query),
-            (found.share, true_share(pools.truth, strata)),
-        ):
+        share = true_share(pools.truth, strata)
+        for interval, truth in ((found.per_query, per_query), (found.share, share)):
             above, below = misses(interval, truth)
             assert 0.93 <= 1 - above - below <= 0.97
             assert max(above, below) <= 0.05
@@ -37,7 +40,7 @@ def test_the_interval_covers_the_truth_as_often_as_it_says(name):
 
 @pytest.mark.parametrize("name", ["narrow queries", "the paper's pool"])
 def test_mean_and_t_would_not(name):
-    pools = simulate(SETTINGS[name], POOLS, SEED)
+    pools = pools_of(name)
     truth = pools.truth[..., 2:].sum(-1).mean(-1)
     assert sum(misses(plain(pools.audit, 2, SETTINGS[name].queries), truth)) > 0.07
 
