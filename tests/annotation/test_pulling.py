@@ -505,7 +505,7 @@ steps = st.lists(
 )
 
 
-@settings(max_examples=20)
+@settings(max_examples=12)
 @given(st.lists(steps, max_size=4))
 def test_whatever_happens_what_was_seen_is_kept_and_each_persons_last_word_counts(pulls):
     server, known, seen, ever = Server(), NOTHING, {}, set()
