@@ -100,21 +100,19 @@ class Kill(BaseException):
 def kill_at_each_step(monkeypatch, work):
     """Do work, killed before its first step, its second, ...; yield after each kill."""
 
-    def counted(function):
-        def step(*arguments, **options):
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise Kill
-            return function(*arguments, **options)
+    left, run = 0, clone.run
 
-        return step
+    def step(*arguments, **options):
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise Kill
+        return run(*arguments, **options)
 
     for most in range(30):
         left = most
         with monkeypatch.context() as patch:
-            run = counted(clone.run)
-            patch.setattr(clone, "run", run)
+            patch.setattr(clone, "run", step)
             patch.setattr(clone.shutil, "rmtree", lambda *_, **__: None)  # a kill leaves all as is
             try:
                 work()
@@ -126,8 +124,18 @@ def kill_at_each_step(monkeypatch, work):
         yield
 
 
-def test_a_killed_demo_clone_leaves_nothing_half_made(checkout, monkeypatch):
-    monkeypatch.chdir(checkout)
+@pytest.fixture
+def settings_alone(repository, tmp_path, monkeypatch):
+    """Be in a checkout of what the demo reads and keeps, which git clones at once."""
+    kept = ["params.yaml", ".dvc/.gitignore", ".dvc/config", *demo.KEPT]
+    subprocess.run(["cp", "-r", "--parents", *kept, tmp_path], cwd=repository, check=True)
+    git(tmp_path, "init", "--quiet")
+    commit(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_killed_demo_clone_leaves_nothing_half_made(settings_alone, monkeypatch):
     for _ in kill_at_each_step(monkeypatch, lambda: demo.create(demo.SMALLER)):
         assert not demo.DEMO.exists()
         subprocess.run(["rm", "-rf", demo.WORKPLACE], check=True)
@@ -135,13 +143,12 @@ def test_a_killed_demo_clone_leaves_nothing_half_made(checkout, monkeypatch):
     assert git(demo.DEMO, "status", "--porcelain") == ""
 
 
-def test_a_killed_update_is_done_again(checkout, monkeypatch):
-    monkeypatch.chdir(checkout)
+def test_a_killed_update_is_done_again(settings_alone, monkeypatch):
     demo.create(demo.SMALLER)
     campaign = demo.DEMO / "datasets/campaign/campaign.yaml"
     campaign.write_text("made: by the demo\n")
-    (checkout / "new.py").write_text("")
-    commit(checkout)
+    (settings_alone / "new.py").write_text("")
+    commit(settings_alone)
     for _ in kill_at_each_step(monkeypatch, lambda: demo.update(demo.SMALLER)):
         pass
     assert campaign.read_text() == "made: by the demo\n"
