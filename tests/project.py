@@ -103,9 +103,18 @@ def copy_of(repository: Path, folder: Path, small: dict[str, str] = SMALL) -> Pr
     project = Project(folder)
     for pattern, text in small.items():
         project.change("params.yaml", pattern, text)
-    project.run("git", "init", "-q")
-    project.run("git", "add", "-A")
-    project.run("git", "commit", "-qm", "a clone")
+    return _commit(project)
+
+
+def copy_few(repository: Path, folder: Path, *names: str) -> Project:
+    """Copy a few files and folders, and commit them: git clones them at once."""
+    subprocess.run(["cp", "-r", "--parents", *names, folder], cwd=repository, check=True)
+    return _commit(Project(folder))
+
+
+def _commit(project: Project) -> Project:
+    for words in ("init -q", "add -A", "commit -qm copy"):
+        project.run("git", *words.split())
     return project
 
 

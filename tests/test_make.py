@@ -3,7 +3,7 @@
 import subprocess
 
 import pytest
-from project import make_checkout
+from project import copy_few, make_checkout
 
 from pipeline.core import files
 from tools import clone, demo
@@ -127,10 +127,7 @@ def kill_at_each_step(monkeypatch, work):
 @pytest.fixture
 def settings_alone(repository, tmp_path, monkeypatch):
     """Be in a checkout of what the demo reads and keeps, which git clones at once."""
-    kept = ["params.yaml", ".dvc/.gitignore", ".dvc/config", *demo.KEPT]
-    subprocess.run(["cp", "-r", "--parents", *kept, tmp_path], cwd=repository, check=True)
-    git(tmp_path, "init", "--quiet")
-    commit(tmp_path)
+    copy_few(repository, tmp_path, "params.yaml", ".dvc/.gitignore", ".dvc/config", *demo.KEPT)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -4,7 +4,7 @@ import argparse
 import subprocess
 
 import pytest
-from project import make_checkout
+from project import copy_few, make_checkout
 
 from pipeline.core import params
 from pipeline.core.params import ParamsError
@@ -15,8 +15,15 @@ from tools.settings import SettingsError
 
 @pytest.fixture(scope="module")
 def checkout(repository, tmp_path_factory):
-    """Return a checkout, and beside it a corpus in a folder whose name has a space."""
-    folder = make_checkout(repository, tmp_path_factory.mktemp("house"), {}).folder
+    """Return a checkout of settings, and beside it a corpus whose folder's name has a space."""
+    folder = tmp_path_factory.mktemp("house") / "checkout"
+    folder.mkdir()
+    copy_few(repository, folder, "params.yaml", "params.paper.yaml", "prompts", ".gitignore")
+    (folder / ".venv").symlink_to(repository / ".venv")
+    return add_corpus(folder)
+
+
+def add_corpus(folder):
     corpus = folder.parent / "my corpora" / "tvr val.jsonl"
     corpus.parent.mkdir()
     corpus.write_text("")
@@ -100,7 +107,9 @@ def test_what_is_there_is_never_overwritten(here):
 
 
 @pytest.mark.integration
-def test_make_passes_every_character_on(here):
+def test_make_passes_every_character_on(repository, tmp_path, monkeypatch):
+    here = add_corpus(make_checkout(repository, tmp_path, {}).folder)
+    monkeypatch.chdir(here)
     words = [
         "DIR=../copy",
         "SET='ingest.source=../my corpora/tvr val.jsonl' release.name=\"A & b's $HOME $(x)\"",
