@@ -6,6 +6,7 @@ import sys
 import textwrap
 from pathlib import Path
 
+import benchmark_files
 import pytest
 
 from annotation.assignment.inputs import judges
@@ -15,6 +16,7 @@ from pipeline.core import files
 
 pytestmark = pytest.mark.integration
 
+ROOT = Path(__file__).parents[1]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
@@ -27,7 +29,7 @@ def shell(script, folder):
     done = subprocess.run(
         ["bash", "-euo", "pipefail", "-c", script],
         cwd=folder,
-        env={"PATH": f"{scripts}:/usr/bin:/bin"},
+        env={"PATH": f"{scripts}:/usr/bin:/bin", "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
         check=False,
@@ -56,10 +58,10 @@ def example(repository, tmp_path):
 
 def test_the_table_of_conventions_is_what_the_command_prints(example):
     page, folder = example
-    table = page.split("| `paper` | `tvr-ranking` | `sh-eval` |")[1].split("\n\n")[0]
+    table = page.split("| `paper` | `tvr-ranking` | `spr` | `sh-eval` |")[1].split("\n\n")[0]
     rows = [[cell.strip(" `") for cell in row.split("|")[1:-1]] for row in table.splitlines()[2:]]
     assert len(rows) == 7
-    for at, convention in enumerate(("paper", "tvr-ranking", "sh-eval"), start=1):
+    for at, convention in enumerate(("paper", "tvr-ranking", "spr", "sh-eval"), start=1):
         expected = {row[0]: row[at] for row in rows if row[at]}
         names = " ".join(f'"{name}"' for name in expected)
         out = shell(
@@ -69,6 +71,21 @@ def test_the_table_of_conventions_is_what_the_command_prints(example):
         )
         printed = dict(line.split("\tall\t") for line in out.splitlines())
         assert {name: printed[name] for name in expected} == expected
+
+
+def test_each_benchmarks_command_prints_what_the_table_says(repository, tmp_path):
+    benchmark_files.write(tmp_path)
+    page = (repository / "docs/scoring.md").read_text()
+    rows = [line.split("|")[2:4] for line in page.split("\n\n")[1].splitlines()[2:]]
+    assert len(rows) == 8
+    for command, said in rows:
+        [script] = re.findall("`(momentrank .*)`", command)
+        printed = dict(line.split("\tall\t") for line in shell(script, tmp_path).splitlines())
+        cells = re.findall(r"`([^`-][^`]*)`", said)
+        cells = [cell for cell in cells if not cell.startswith("spr")]
+        assert set(cells) <= printed.keys(), script
+        first = float(list(printed.values())[5])
+        assert first in {1.0, 100.0}, "the only result has an IoU of 0.9"
 
 
 def test_the_python_example_runs(example):
