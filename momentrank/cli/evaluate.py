@@ -63,7 +63,8 @@ def run(options: argparse.Namespace) -> int:
     def score_file(path: Path) -> Scored:
         run = inputs.load_for(options, path, evaluator, truth)
         if not measures:
-            return score_table(convention, evaluator.qrels, run, groups)
+            lists = inputs.load_tasks(options, path, convention)
+            return score_table(convention, evaluator.qrels, run, lists, groups)
         return score(evaluator, run, groups, per_query=options.per_query)
 
     paths = dict.fromkeys([*named.runs, *(path for paths in seeds.values() for path in paths)])

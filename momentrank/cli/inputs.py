@@ -13,6 +13,7 @@ from momentrank import __version__, conventions, formats, meeting
 from momentrank.cli import tables
 from momentrank.cli.quantities import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
+from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
@@ -166,6 +167,17 @@ def load_for(
         raise formats.FormatError(f"{path}: {exc}") from exc
     meeting.check(evaluator.qrels, run, str(path), warn)
     return run
+
+
+def load_tasks(
+    options: argparse.Namespace, path: Path, convention: Convention
+) -> dict[str, Segments]:
+    """Read the lists of the convention's tasks that a submission has, by task."""
+    if not convention.tasks or options.run_format:
+        return {}
+    return formats.load_tasks(
+        path, depth=convention.depth([]), lenient=getattr(options, "lenient", False)
+    )
 
 
 def warn(text: str) -> None:

@@ -42,19 +42,25 @@ def score(evaluator: Evaluator, run: Segments, groups: Groups, *, per_query: boo
     return scored
 
 
-def score_table(convention: Convention, qrels: Segments, run: Segments, groups: Groups) -> Scored:
-    """Score a run by the cells of the convention's own table."""
+def score_table(
+    convention: Convention,
+    qrels: Segments,
+    run: Segments,
+    lists: Mapping[str, Segments],
+    groups: Groups,
+) -> Scored:
+    """Score a run by the cells of the convention's own table; `lists` are those of its tasks."""
     run = restore_own_ids(run, qrels)
 
-    def table(qrels: Segments, run: Segments) -> Values:
-        cells = convention.table(qrels, run)
+    def table(queries: Sequence[str] | None) -> Values:
+        sides = [qrels, run, *lists.values()]
+        if queries is not None:
+            sides = [select_queries(side, queries) for side in sides]
+        own = dict(zip(lists, sides[2:], strict=True))
+        cells = convention.table_of(sides[0], sides[1], own)
         return {_describe(convention, name): value for name, value in cells.items()}
 
-    by_group = {
-        name: table(select_queries(qrels, queries), select_queries(run, queries))
-        for name, queries in groups.items()
-    }
-    return Scored(table(qrels, run), by_group, {})
+    return Scored(table(None), {name: table(queries) for name, queries in groups.items()}, {})
 
 
 def _describe(convention: Convention, cell: str) -> Quantity:

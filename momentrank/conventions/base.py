@@ -39,6 +39,9 @@ class Convention:
     digits: ClassVar[int] = 4
     """The decimals that its source prints."""
 
+    tasks: ClassVar[tuple[str, ...]] = ()
+    """Tasks of which a submission may have a list each; their cells begin with their names."""
+
     def check(self, measure: Measure) -> None:
         """Check that the convention defines a measure.
 
@@ -105,6 +108,22 @@ class Convention:
         A cell over no query at all is not a number.
         """
         return {}
+
+    def table_of(
+        self, qrels: Segments, run: Segments, lists: Mapping[str, Segments]
+    ) -> dict[str, float]:
+        """Return `table`, with a task's cells from its own list, if `lists` has one.
+
+        A task without a list is scored by that of the first of `tasks`, if there is one, else its
+        cells are not numbers.
+        """
+        cells = self.table(qrels, run)
+        if lists and self.tasks[0] not in lists:
+            cells = dict.fromkeys(cells, float("nan"))
+        for task, own in lists.items():
+            table = self.table(qrels, own).items()
+            cells |= {name: value for name, value in table if name.startswith(f"{task}-")}
+        return cells
 
     def is_count(self, cell: str) -> bool:  # noqa: ARG002
         """Tell whether a cell of `table` is a whole number, not a share."""

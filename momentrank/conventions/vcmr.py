@@ -4,6 +4,7 @@ As its evaluation script computes them: R@1, 5, 10 and 100 of the first 100 resu
 and 0.7. Times are 32-bit floats, so a result whose IoU is a threshold on paper may miss it. SVMR
 drops the results in other videos first; VR asks for the video alone. A query with four or more
 judged moments, as in DiDeMo, needs a result that reaches two. A query that the run lacks counts 0.
+Each task has a list of its own in a submission; where there is one list, it is that of all tasks.
 """
 
 import numpy as np
@@ -31,6 +32,7 @@ class Vcmr(Benchmark):
     changes = {"strict": False}  # noqa: RUF012  (a ClassVar of the base)
     measures = ("R", "VR")
     read = CUTOFFS[-1]
+    tasks = ("VCMR", "SVMR", "VR")
     brief = (
         *(f"{task}-{iou}-r{k}" for task in ("VCMR", "SVMR") for iou in THRESHOLDS for k in CUTOFFS),
         *(f"VR-r{k}" for k in CUTOFFS),

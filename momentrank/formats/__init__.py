@@ -7,7 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from momentrank.formats.read import load_qrels, load_run, load_truth, read_qrels, read_run
+    from momentrank.formats.read import (
+        load_qrels,
+        load_run,
+        load_tasks,
+        load_truth,
+        read_qrels,
+        read_run,
+    )
     from momentrank.formats.registry import CONVENTIONS, QRELS_FORMATS, RUN_FORMATS
     from momentrank.formats.source import FormatError
     from momentrank.formats.text import TIMES
@@ -28,6 +35,7 @@ __all__ = [
     "describe",
     "load_qrels",
     "load_run",
+    "load_tasks",
     "load_truth",
     "read_qrels",
     "read_run",
@@ -35,7 +43,8 @@ __all__ = [
     "write_run",
 ]
 _MODULES = {
-    **dict.fromkeys(("load_qrels", "load_run", "load_truth", "read_qrels", "read_run"), "read"),
+    **dict.fromkeys(("load_qrels", "load_run", "load_tasks", "load_truth"), "read"),
+    **dict.fromkeys(("read_qrels", "read_run"), "read"),
     **dict.fromkeys(("CONVENTIONS", "QRELS_FORMATS", "RUN_FORMATS"), "registry"),
     "FormatError": "source",
     "TIMES": "text",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
-from momentrank.formats.benchmarks import charades_sta
+from momentrank.formats.benchmarks import charades_sta, tvr
 from momentrank.formats.benchmarks.base import JsonFormat, Reading
 from momentrank.formats.column import Column
 from momentrank.formats.json_text import read_records
@@ -144,6 +144,27 @@ def load_run(  # noqa: PLR0913  (the options of a command)
         for remark in table.remarks(run):
             warn(remark)
     return run
+
+
+def load_tasks(
+    path: Path | str, *, depth: int | None = None, lenient: bool = False
+) -> dict[str, Segments]:
+    """Read the run of each task of a submission to TVR, by task; none from other files.
+
+    For arguments and errors, see `load_run`.
+    """
+    source = read_source(Path(path))
+    if is_text(source, None) or not is_json(source):
+        return {}
+    reading = Reading(depth, lenient=lenient)
+    with pause_collector():
+        records = read_records(source)
+        first = next(iter(records.values), None)
+        return {
+            task: one.read(records, reading).run()
+            for task, one in zip(tvr.TASKS, tvr.SUBMISSIONS, strict=True)
+            if one.knows(first)
+        }
 
 
 def run_table(source: Source, options: ReadOptions) -> Table:

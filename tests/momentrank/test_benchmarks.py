@@ -1,5 +1,6 @@
 """Conventions with a table of their own: hand-worked cells, and random cases against the oracle."""
 
+import json
 import math
 
 import benchmark_oracle as oracle
@@ -7,6 +8,7 @@ import pytest
 
 import momentrank as mr
 from momentrank import conventions
+from momentrank.cli.main import main
 from momentrank.segments import build_qrels, build_run
 
 NAMES = ("qvhighlights", "vcmr", "charades", "nlq")
@@ -255,3 +257,80 @@ def test_spr_on_random_cases():
                 assert value == pytest.approx(expected, abs=1e-12), seed
                 compared += 1
     assert compared > CASES
+
+
+# ----------------------------------------------------------------------------------- the command
+
+
+def evaluate(capsys, *arguments):
+    """Return what the command prints for one run as JSON, and what it says."""
+    assert main(["evaluate", *map(str, arguments), "--json"]) == 0
+    said = capsys.readouterr()
+    printed = json.loads(said.out)
+    return printed[str(arguments[1])], said.err
+
+
+@pytest.fixture
+def tvr(tmp_path):
+    """Write TVR's annotations of one moment, and return its file and one that submits lists."""
+    truth = {
+        "desc_id": 90,
+        "desc": "?",
+        "vid_name": "v",
+        "ts": [0, 10],
+        "duration": 60,
+        "type": "v",
+    }
+    annotations = tmp_path / "tvr.jsonl"
+    annotations.write_text(json.dumps(truth))
+
+    def submit(**lists):
+        content = {
+            task: [{"desc_id": 90, "desc": "?", "predictions": predictions}]
+            for task, predictions in lists.items()
+        }
+        path = tmp_path / "submission.json"
+        path.write_text(json.dumps({"video2idx": {"w": 3, "v": 7}, **content}))
+        return path
+
+    return annotations, submit
+
+
+def test_each_task_of_a_submission_to_tvr_is_scored_by_its_own_list(tvr, capsys):
+    annotations, submit = tvr
+    wrong, right = [3, 0, 10, 0.9], [7, 0, 10, 0.8]
+    asked = ("--convention", "vcmr")
+    path = submit(VCMR=[wrong, right], SVMR=[[7, 40, 50, 0.9], right], VR=[right])
+    found, _ = evaluate(capsys, annotations, path, *asked)
+    names = ("VCMR-0.5-r1", "VCMR-0.5-r5", "SVMR-0.5-r1", "SVMR-0.5-r5", "VR-r1")
+    assert [found[name] for name in names] == [0, 100, 0, 100, 100]
+    found, _ = evaluate(capsys, annotations, submit(VCMR=[wrong, right]), *asked)
+    assert [found[name] for name in names] == [0, 100, 100, 100, 0]
+    found, _ = evaluate(capsys, annotations, submit(SVMR=[right]), *asked)
+    assert [found[name] for name in names] == [None, None, 100, 100, None]
+
+
+def test_a_benchmarks_file_names_its_convention_where_none_is_asked_for(tvr, capsys):
+    annotations, submit = tvr
+    path = submit(VCMR=[[7, 0, 10, 0.8]])
+    hint = "--convention vcmr"
+    assert hint in evaluate(capsys, annotations, path, "R@1,0.5")[1]
+    assert hint not in evaluate(capsys, annotations, path, "R@1,0.5", "--convention", "paper")[1]
+
+
+def test_the_command_prints_the_brief_and_as_json_every_cell(tmp_path, capsys):
+    truth, run = tmp_path / "val.jsonl", tmp_path / "run.jsonl"
+    query = {"qid": 1, "query": "?", "vid": "v"}
+    windows, found = [[0, 30], [50, 60]], [[0, 20, 0.9], [50, 60, 0.8]]
+    truth.write_text(json.dumps({**query, "duration": 150, "relevant_windows": windows}))
+    run.write_text(json.dumps({**query, "pred_relevant_windows": found}))
+    asked = ("--convention", "qvhighlights")
+    cells, _ = evaluate(capsys, truth, run, *asked)
+    assert len(cells) == 84
+    # (0, 20) reaches 4 of 10 thresholds; at the others precision is 1/2 at half of the recall
+    assert cells["MR-full-mAP"] == 55.0
+    assert main(["evaluate", str(truth), str(run), *asked]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    assert [row[0] for row in rows[5:]] == list(conventions.get("qvhighlights").brief)
+    assert ["MR-full-R1@0.5", "all", "100.00"] in rows
+    assert ["MR-long-mAP", "all", "\u2013"] in rows
