@@ -13,28 +13,9 @@ def script(repository):
     return load_screenplay(repository / SCREENPLAY)
 
 
-@pytest.fixture
-def wrong(repository, tmp_path):
-    """Return a function that plants one mistake in the screenplay and gives its error."""
-    text = (repository / SCREENPLAY).read_text(encoding="utf-8")
-
-    def error(old, new):
-        assert old in text
-        path = tmp_path / "screenplay.yaml"
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
-        with pytest.raises((ScreenplayError, files.FileError)) as caught:
-            load_screenplay(path)
-        return str(caught.value).replace(str(tmp_path), "DIR")
-
-    return error
-
-
 def test_the_cast_is_five_women_five_men_and_two_whose_name_tells_nothing(script):
-    assert Counter(character.gender for character in script.cast.values()) == {
-        "woman": 5,
-        "man": 5,
-        "unknown": 2,
-    }
+    genders = Counter(character.gender for character in script.cast.values())
+    assert genders == {"woman": 5, "man": 5, "unknown": 2}
 
 
 def test_no_action_has_a_phrasing_twice(script):
@@ -85,8 +66,14 @@ def test_phrasings_vary_in_naming_object_and_place(script):
         ),
     ],
 )
-def test_a_mistake_is_one_line_with_its_field(wrong, old, new, message):
-    said = wrong(old, new)
+def test_a_mistake_is_one_line_with_its_field(repository, tmp_path, old, new, message):
+    text = (repository / SCREENPLAY).read_text(encoding="utf-8")
+    assert old in text
+    path = tmp_path / "screenplay.yaml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    with pytest.raises((ScreenplayError, files.FileError)) as caught:
+        load_screenplay(path)
+    said = str(caught.value).replace(str(tmp_path), "DIR")
     assert said.startswith("DIR/screenplay.yaml")
     assert message in said
     assert "\n" not in said
