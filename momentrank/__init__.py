@@ -1,10 +1,9 @@
 """MomentRank: formats and scoring for ranked video moment retrieval.
 
     import momentrank as mr
-    from momentrank import AxIoU, nDCG
 
-    qrels, run = mr.read_qrels("test.qrels"), mr.read_run("my.run")
-    mr.calc_aggregate([nDCG(iou=0.5) @ 10, AxIoU @ 10], qrels, run)
+    mr.evaluate("test.qrels", "my.run", ["nDCG(iou=0.5)@10", mr.AxIoU @ 10]).to_frame()
+    mr.compare("test.qrels", {"ours": "a.run", "theirs": "b.run"}, ["R@1,IoU>=0.5"]).to_frame()
 
 This package is the scorer, and all that the wheel contains: it imports neither `pipeline` nor
 `annotation`. Names are imported on first use.
@@ -22,17 +21,31 @@ if TYPE_CHECKING:  # under their own names, as type checkers ask of what is publ
     from momentrank.formats import read_run as read_run
     from momentrank.functions import calc as calc
     from momentrank.functions import calc_aggregate as calc_aggregate
+    from momentrank.functions import compare as compare
+    from momentrank.functions import convert as convert
+    from momentrank.functions import evaluate as evaluate
     from momentrank.functions import evaluator as evaluator
+    from momentrank.functions import explain as explain
     from momentrank.functions import iter_calc as iter_calc
+    from momentrank.functions import write_qrels as write_qrels
+    from momentrank.functions import write_run as write_run
     from momentrank.measures import *  # noqa: F403
     from momentrank.measures.parse import parse_measure as parse_measure
     from momentrank.scoring import Evaluator as Evaluator
+    from momentrank.segments import SegmentError as SegmentError
 
 __version__ = "0.1.0"
 _MODULES = {
     **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
-    **dict.fromkeys(("calc", "calc_aggregate", "evaluator", "iter_calc"), "functions"),
+    **dict.fromkeys(
+        (
+            *("evaluate", "compare", "explain", "convert", "write_qrels", "write_run"),
+            *("evaluator", "iter_calc", "calc_aggregate", "calc"),
+        ),
+        "functions",
+    ),
     "Evaluator": "scoring",
+    "SegmentError": "segments",
     "parse_measure": "measures.parse",
 }
 """Where public names are, but for the measures."""

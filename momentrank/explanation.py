@@ -5,7 +5,7 @@ evaluator's.
 """
 
 from contextlib import suppress
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from momentrank.measures.base import Measure
 from momentrank.query_groups import select_queries
 from momentrank.scoring import Evaluator
 from momentrank.segments import Segments
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 DASH = "\u2013"
 """Shown in place of a missing value."""
@@ -77,6 +80,12 @@ class Explanation(NamedTuple):
     def judged(self) -> int:
         """The number of results that meet a judged segment."""
         return sum(row.met is not None for row in self.ranking)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return the results as a frame, a row per rank."""
+        import pandas as pd  # noqa: PLC0415  (slow to import)
+
+        return pd.DataFrame(self.ranking)
 
     @property
     def summary(self) -> str:

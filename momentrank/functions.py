@@ -1,50 +1,218 @@
-"""The functions of ir_measures, over segments: measures of runs against qrels, by a convention.
+"""The library's functions: score, compare and explain runs, convert and write files.
 
-Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`; they are never changed.
-Measures are given as values or by name.
+`evaluator`, `iter_calc`, `calc_aggregate` and `calc` are those of ir_measures, over segments. Qrels
+and runs may be paths, frames, dicts or lists (see `momentrank.data`), and are never changed;
+measures are values or names. What looks wrong, such as ids that don't meet, is a warning.
 """
 
-from collections.abc import Iterable, Iterator
+import sys
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from momentrank import conventions, conversion, data, formats, meeting
+from momentrank.data import Data
+from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
+from momentrank.pairs import CONFIDENCE, ROUNDS, SEED, compare_runs
+from momentrank.results import Comparisons, Evaluation
 from momentrank.scoring import CalcResults, Evaluator, Metric, Scores
+from momentrank.segments import Segments
 
 if TYPE_CHECKING:
-    from momentrank.scoring import Qrels, Run
+    from momentrank.conventions.base import Convention
+    from momentrank.explanation import Explanation
+
+Measures = Iterable[Measure | str]
+PACKAGE = str(Path(__file__).parent)
 
 
-def evaluator(
-    measures: Iterable[Measure | str], qrels: "Qrels", convention: str = "paper"
-) -> Evaluator:
-    """Return an evaluator that scores runs against the same qrels.
+def evaluate(
+    qrels: Data, run: Data, measures: Measures = (), convention: "str | Convention" = "paper"
+) -> Evaluation:
+    """Score a run.
+
+    Args:
+        qrels: the judged segments.
+        run: the ranked results.
+        measures: `[nDCG(iou=0.5) @ 10, "R@1,0.5"]`; without any, the convention's own table, or
+            its usual measures.
+        convention: one of `momentrank.conventions.CONVENTIONS`.
 
     Raises:
         MeasureError: a measure is unknown or lacks a parameter.
         UsageError: the convention does not exist or does not define a measure.
-        SegmentError: the qrels are malformed.
+        FormatError: a file is malformed.
+        SegmentError: a row is malformed.
+        NothingMeetsError: the qrels and the run have no query or no video in common.
     """
-    parsed = (parse_measure(one) if isinstance(one, str) else one for one in measures)
-    return Evaluator(parsed, qrels, convention)
+    chosen = conventions.get(convention)
+    truth = data.as_truth(qrels, chosen)
+    asked = _parse(measures) or chosen.defaults()
+    scorer = Evaluator(asked, truth.segments, chosen)
+    results = _load(run, scorer, truth, "the run")
+    if not asked:
+        return Evaluation(chosen, chosen.table(truth.segments, results), {})
+    per_query = scorer.per_query(results)
+    totals = {repr(one): scorer.aggregate(one, values) for one, (_, values) in per_query.items()}
+    return Evaluation(chosen, totals, per_query)
+
+
+def compare(  # noqa: PLR0913
+    qrels: Data,
+    runs: Mapping[str, Data],
+    measures: Measures,
+    convention: "str | Convention" = "paper",
+    *,
+    baseline: str | None = None,
+    rounds: int = ROUNDS,
+    confidence: float = CONFIDENCE,
+    seed: int = SEED,
+) -> Comparisons:
+    """Compare all pairs of runs, or all with a baseline, by paired tests over queries.
+
+    Holm's correction is over all pairs and measures. For the other arguments see `evaluate` and
+    `momentrank.pairs.compare_runs`, and so for the errors.
+    """
+    chosen = conventions.get(convention)
+    truth = data.as_truth(qrels, chosen)
+    scorer = Evaluator(_parse(measures), truth.segments, chosen)
+    values = {name: scorer.per_query(_load(run, scorer, truth, name)) for name, run in runs.items()}
+    pairs = compare_runs(
+        values,
+        scorer.measures,
+        baseline=baseline,
+        rounds=rounds,
+        confidence=confidence,
+        seed=seed,
+    )
+    return Comparisons(pairs)
+
+
+def explain(  # noqa: PLR0913, PLR0917
+    qrels: Data,
+    run: Data,
+    query: str,
+    measure: Measure | str | None = None,
+    convention: str = "paper",
+    shown: int = 10,
+) -> "Explanation":
+    """Explain a measure's value for one query by its first results.
+
+    Raises:
+        UsageError: the qrels do not have the query, or the measure can't be explained.
+    """
+    from momentrank import explanation  # noqa: PLC0415  (few need it)
+
+    chosen = conventions.get(convention)
+    truth = data.as_truth(qrels, chosen)
+    results = restore_own_ids(data.as_run(run, chosen, truth), truth.segments)
+    asked = _parse([measure])[0] if measure else explanation.default_measure(convention)
+    return explanation.explain(truth.segments, results, query, asked, convention, shown)
+
+
+def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentrank") -> None:
+    """Convert a file of qrels or a run to another format.
+
+    Raises:
+        FormatError: the file is malformed, or the format can't express it.
+        UsageError: the file is neither, or there is no such format to write.
+    """
+    conversion.convert(
+        formats.describe(source).kind,
+        Path(source),
+        Path(out),
+        to,
+        read_qrels=lambda path: formats.load_qrels(path, warn=_warn),
+        read_run=lambda path: formats.load_run(path, warn=_warn),
+        tag=tag,
+    )
+
+
+def write_qrels(path: Path | str, qrels: Data, fmt: str = "segments") -> None:
+    """Write judged segments, compressed if the name ends in .gz.
+
+    Raises:
+        FormatError: the format can't express them.
+        SegmentError: a row is malformed.
+        UsageError: qrels can't be written in that format.
+    """
+    formats.write_qrels(path, data.as_truth(qrels, conventions.get("paper")).segments, fmt)
+
+
+def write_run(path: Path | str, run: Data, fmt: str = "segments", tag: str = "momentrank") -> None:
+    """Write ranked results, with `tag` if the format has one; see `write_qrels`."""
+    formats.write_run(path, data.as_run(run, conventions.get("paper")), fmt, tag)
+
+
+def evaluator(
+    measures: Measures, qrels: Data, convention: "str | Convention" = "paper"
+) -> Evaluator:
+    """Return an evaluator that scores runs, frames or `Segments`, against the same qrels.
+
+    For errors, see `evaluate`.
+    """
+    chosen = conventions.get(convention)
+    return Evaluator(_parse(measures), data.as_truth(qrels, chosen).segments, chosen)
 
 
 def iter_calc(
-    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
+    measures: Measures, qrels: Data, run: Data, convention: "str | Convention" = "paper"
 ) -> Iterator[Metric]:
-    """Yield the value of each measure for each scored query; see `evaluator`."""
-    return evaluator(measures, qrels, convention).iter_calc(run)
+    """Yield the value of each measure for each scored query; see `evaluate`."""
+    scorer, results = _ready(measures, qrels, run, convention)
+    return scorer.iter_calc(results)
 
 
 def calc_aggregate(
-    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
+    measures: Measures, qrels: Data, run: Data, convention: "str | Convention" = "paper"
 ) -> Scores:
-    """Return each measure over all scored queries; see `evaluator`."""
-    return evaluator(measures, qrels, convention).calc_aggregate(run)
+    """Return each measure over all scored queries; see `evaluate`."""
+    scorer, results = _ready(measures, qrels, run, convention)
+    return scorer.calc_aggregate(results)
 
 
 def calc(
-    measures: Iterable[Measure | str], qrels: "Qrels", run: "Run", convention: str = "paper"
+    measures: Measures, qrels: Data, run: Data, convention: "str | Convention" = "paper"
 ) -> CalcResults:
-    """Return each measure over all queries, and for each query; see `evaluator`."""
-    return evaluator(measures, qrels, convention).calc(run)
+    """Return each measure over all queries, and for each query; see `evaluate`."""
+    scorer, results = _ready(measures, qrels, run, convention)
+    return scorer.calc(results)
+
+
+def _ready(
+    measures: Measures, qrels: Data, run: Data, convention: "str | Convention"
+) -> tuple[Evaluator, Segments]:
+    """Return an evaluator and a run; if they do not meet, a warning says so and all is 0."""
+    chosen = conventions.get(convention)
+    truth = data.as_truth(qrels, chosen)
+    scorer = Evaluator(_parse(measures), truth.segments, chosen)
+    return scorer, _load(run, scorer, truth, "the run", must_meet=False)
+
+
+def _parse(measures: Measures) -> list[Measure]:
+    return [parse_measure(one) if isinstance(one, str) else one for one in measures]
+
+
+def _load(
+    run: Data, scorer: Evaluator, truth: "formats.Truth", name: str, *, must_meet: bool = True
+) -> Segments:
+    """Return a run with the ids of the qrels; warn of what the two don't share."""
+    results = restore_own_ids(data.as_run(run, scorer.convention, truth), truth.segments)
+    try:
+        meeting.check(truth.segments, results, name, _warn)
+    except meeting.NothingMeetsError as exc:
+        if must_meet:
+            raise
+        _warn(str(exc))
+    return results
+
+
+def _warn(message: str) -> None:
+    """Warn whoever called the library."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_code.co_filename.startswith(PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)

@@ -46,7 +46,8 @@ def find_differences(qrels: Segments, run: Segments) -> Iterator[str]:
     Raises:
         NothingMeetsError: nothing of the run can be scored.
     """
-    yield from _of_queries(qrels, run)
+    if qrels.queries and run.queries:
+        yield from _of_queries(qrels, run)
     if len(run.query) and len(qrels.query):
         yield from _of_videos(qrels, run)
         yield from _of_times(qrels, run)

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     Run = Segments | pd.DataFrame
 
 
+PerQuery = dict[Measure, tuple[list[str], Floats]]
+"""By measure: the scored queries, and their values, shape (queries,)."""
+
+
 class Metric(NamedTuple):
     """The value of a measure for a query."""
 
@@ -95,9 +99,7 @@ class Evaluator:
         Raises:
             SegmentError: the run is malformed.
         """
-        for measure, (names, values) in self.per_query(run).items():
-            for name, value in zip(names, values.tolist(), strict=True):
-                yield Metric(name, measure, value)
+        yield from _metrics(self.per_query(run))
 
     def calc_aggregate(self, run: "Run") -> Scores:
         """Return each measure over all scored queries: the mean or, for counts, the sum.
@@ -105,9 +107,7 @@ class Evaluator:
         Raises:
             SegmentError: the run is malformed.
         """
-        scored = self.per_query(run).items()
-        totals = {measure: self.aggregate(measure, values) for measure, (_, values) in scored}
-        return Scores(self.convention, totals)
+        return self._totals(self.per_query(run))
 
     def calc(self, run: "Run") -> CalcResults:
         """Return both: `aggregated`, by measure, and `per_query`, a list of metrics.
@@ -115,10 +115,14 @@ class Evaluator:
         Raises:
             SegmentError: the run is malformed.
         """
-        run = run if isinstance(run, Segments) else segments.run_from_frame(run)
-        return CalcResults(self.calc_aggregate(run), list(self.iter_calc(run)))
+        scored = self.per_query(run)
+        return CalcResults(self._totals(scored), list(_metrics(scored)))
 
-    def per_query(self, run: "Run") -> dict[Measure, tuple[list[str], Floats]]:
+    def _totals(self, scored: PerQuery) -> Scores:
+        totals = {one: self.aggregate(one, values) for one, (_, values) in scored.items()}
+        return Scores(self.convention, totals)
+
+    def per_query(self, run: "Run") -> PerQuery:
         """Return the scored queries and their values for each measure.
 
         Raises:
@@ -150,3 +154,9 @@ class Evaluator:
             [name for name in self.qrels.queries if name not in theirs],
             [name for name in run.queries if name not in ours],
         )
+
+
+def _metrics(scored: PerQuery) -> Iterator[Metric]:
+    for measure, (names, values) in scored.items():
+        for name, value in zip(names, values.tolist(), strict=True):
+            yield Metric(name, measure, value)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from momentrank import formats
 from momentrank.cli import inputs
-from momentrank.errors import UsageError
+from momentrank.conversion import convert
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,22 +28,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Read one file and write the other."""
-    if options.out.exists() and options.out.samefile(options.file):
-        raise UsageError(f"{options.out}: input and output must be different files")
     kind = formats.describe(
         options.file,
         time=inputs.read_time_option(options),
         columns=options.columns,
         corpus=options.corpus,
     ).kind
-    if kind == "qrels":
-        formats.write_qrels(
-            options.out, inputs.load_truth(options, options.file).segments, options.to
-        )
-    elif kind == "run":
-        segments = inputs.load_run(options, options.file)
-        formats.write_run(options.out, segments, options.to, tag=options.tag)
-    else:
-        raise UsageError(f"{options.file}: {kind}; only qrels and runs can be converted")
+    convert(
+        kind,
+        options.file,
+        options.out,
+        options.to,
+        read_qrels=lambda path: inputs.load_truth(options, path).segments,
+        read_run=lambda path: inputs.load_run(options, path),
+        tag=options.tag,
+    )
     sys.stderr.write(f"momentrank: {options.out}: {kind}, {options.to}\n")
     return 0

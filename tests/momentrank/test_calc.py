@@ -16,6 +16,8 @@ from momentrank import AP, AxIoU, Judged, NumQ, NumRel, P, UsageError, calc_aggr
 from momentrank.matching.aligned import align
 from momentrank.segments import build_qrels, build_run, qrels_frame, run_frame
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # random ids need not meet
+
 FIGURE_2 = (
     build_qrels(["q"] * 4, list("abcd"), [0] * 4, [10] * 4, [2, 4, 2, 0]),
     build_run(["q"] * 3, list("abc"), [0] * 3, [10] * 3),

@@ -1,0 +1,124 @@
+"""Qrels and runs as a program holds them: paths, frames, dicts, lists of tuples or of records.
+
+    [("q1", "v1", 0.0, 20.0, 4), ...]                   qrels: query, video, start, end, level
+    [("q1", "v1", 0.0, 19.5, 0.9), ...]                 runs: ... score; or without, in order
+    {"q1": [("v1", 0.0, 20.0, 4), ...]}                 the same by query
+    {"q1": {("v1", 0.0, 20.0): 4}}                      as ranx and ir_measures have documents
+
+Records are dicts or frames with the columns `query_id, video_id, start, end` and `level`, or `rank`
+or `score`. A run is sorted by rank, else by descending score.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Union
+
+from momentrank import formats
+from momentrank.conventions.base import Convention
+from momentrank.segments import (
+    SegmentError,
+    Segments,
+    build_qrels,
+    build_run,
+    qrels_from_frame,
+    read_ids,
+    run_from_frame,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from momentrank.formats import Truth
+
+Data = Union[Segments, "pd.DataFrame", str, Path, Mapping[Any, Any], Iterable[Any]]
+"""What qrels and runs are read from."""
+SEGMENT = ("query_id", "video_id", "start", "end")
+WITHOUT_SCORE, WITH_SCORE = len(SEGMENT), len(SEGMENT) + 1
+
+
+def as_truth(qrels: Data, convention: Convention) -> "Truth":
+    """Return judged segments, with what else their file tells.
+
+    Raises:
+        FormatError: the file is malformed.
+        SegmentError: a row is malformed.
+    """
+    if isinstance(qrels, str | Path):
+        return formats.load_truth(qrels, time=convention.time)
+    return formats.Truth(as_qrels(qrels))
+
+
+def as_qrels(qrels: Data) -> Segments:
+    """Return judged segments that are not in a file; see `as_truth`."""
+    if isinstance(qrels, Segments):
+        return qrels
+    if is_frame(qrels):
+        return qrels_from_frame(_pandas(qrels))
+    rows = list(_rows(qrels, "level"))
+    if any(len(row) != WITH_SCORE for row in rows):
+        wrong = next(number for number, row in enumerate(rows) if len(row) != WITH_SCORE)
+        raise SegmentError(wrong, f"must be {', '.join(SEGMENT)}, level; not {rows[wrong]!r}")
+    query, video, *numbers = _transpose(rows, WITH_SCORE)
+    return build_qrels(read_ids(query, "query_id"), read_ids(video, "video_id"), *numbers)
+
+
+def as_run(run: Data, convention: Convention, truth: "Truth | None" = None) -> Segments:
+    """Return ranked results; `truth` is for formats that do not name queries or videos.
+
+    Raises:
+        FormatError: the file is malformed.
+        SegmentError: a row is malformed.
+    """
+    if isinstance(run, Segments):
+        return run
+    if isinstance(run, str | Path):
+        return formats.load_run(run, time=convention.time, truth=truth)
+    if is_frame(run):
+        return run_from_frame(_pandas(run))
+    rows = list(_rows(run, "score"))
+    width = len(rows[0]) if rows else WITHOUT_SCORE
+    for number, row in enumerate(rows):
+        if len(row) != width or width not in {WITHOUT_SCORE, WITH_SCORE}:
+            form = f"{', '.join(SEGMENT)} and, in all or in none, a score"
+            raise SegmentError(number, f"must be {form}; not {row!r}")
+    query, video, *numbers = _transpose(rows, width)
+    ids = read_ids(query, "query_id"), read_ids(video, "video_id")
+    return build_run(*ids, *numbers, by_score=width == WITH_SCORE)
+
+
+def is_frame(data: object) -> bool:
+    """Tell whether data is a frame, of pandas or with a way to it, as polars' are."""
+    return hasattr(data, "iloc") or hasattr(data, "to_pandas")
+
+
+def _pandas(frame: Any) -> "pd.DataFrame":  # noqa: ANN401  (another library's)
+    whole: pd.DataFrame = frame if hasattr(frame, "iloc") else frame.to_pandas()
+    return whole
+
+
+def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
+    """Yield rows of query, video, start, end and, where there is one, a value."""
+    if isinstance(data, Mapping):
+        for query, listed in data.items():
+            pairs = listed.items() if isinstance(listed, Mapping) else ((row, ()) for row in listed)
+            for row, more in pairs:
+                yield query, *row, *(() if more == () else (more,))
+        return
+    for number, row in enumerate(data):
+        if isinstance(row, Mapping):
+            yield _record(number, row, value)
+        elif isinstance(row, str) or not hasattr(row, "__iter__"):
+            raise SegmentError(number, f"must be {', '.join(SEGMENT)}, {value}; not {row!r}")
+        else:
+            yield tuple(row)
+
+
+def _record(number: int, row: Mapping[Any, Any], value: str) -> tuple[Any, ...]:
+    missing = [name for name in SEGMENT if name not in row]
+    if missing:
+        raise SegmentError(number, f"the record has no {missing[0]!r}")
+    return (*(row[name] for name in SEGMENT), *([row[value]] if value in row else []))
+
+
+def _transpose(rows: list[tuple[Any, ...]], width: int) -> list[list[Any]]:
+    return [[row[column] for row in rows] for column in range(width)]

@@ -1,0 +1,148 @@
+"""The library as a notebook uses it: what it takes, what it returns, what it warns of."""
+
+import warnings
+
+import pandas as pd
+import pytest
+
+import momentrank as mr
+from momentrank import R, SegmentError, nDCG
+
+ROWS = [("q1", "v1", 0, 20, 4), ("q1", "v1", 20, 40, 1), ("q2", "v3", 0, 10, 2)]
+RESULTS = [("q1", "v1", 0, 10, 0.7), ("q1", "v1", 18, 40, 0.9), ("q2", "v3", 0, 10, 0.5)]
+LINES = "".join(f"{q} Q0 {v} {s} {e} {level}\n" for q, v, s, e, level in ROWS)
+RUN_LINES = "q1 Q0 v1 18 40 1 0.9 x\nq1 Q0 v1 0 10 2 0.7 x\nq2 Q0 v3 0 10 1 0.5 x\n"
+MEASURES = [nDCG(iou=0.5) @ 10, "R@1,0.5", "AxIoU@2"]
+NAMES = ["query_id", "video_id", "start", "end"]
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "my.qrels").write_text(LINES)
+    (tmp_path / "my.run").write_text(RUN_LINES)
+    return tmp_path
+
+
+def by_query(rows, make):
+    listed = {}
+    for query, *row in rows:
+        listed.setdefault(query, []).append(tuple(row))
+    return {query: make(own) for query, own in listed.items()}
+
+
+def as_dict(rows):
+    return {row[:3]: row[3] for row in rows}
+
+
+class Polars:
+    """A frame of another library."""
+
+    def __init__(self, frame):
+        self.to_pandas = lambda: frame
+
+
+QRELS_FRAME = pd.DataFrame(ROWS, columns=[*NAMES, "level"])
+RUN_FRAME = pd.DataFrame(RESULTS, columns=[*NAMES, "score"])
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        (QRELS_FRAME, RUN_FRAME),
+        (Polars(QRELS_FRAME), Polars(RUN_FRAME)),
+        (ROWS, RESULTS),
+        (iter(ROWS), iter(RESULTS)),
+        (ROWS, [RESULTS[at][:4] for at in (1, 0, 2)]),  # without scores, in order
+        (by_query(ROWS, list), by_query(RESULTS, list)),
+        (by_query(ROWS, as_dict), by_query(RESULTS, as_dict)),
+        (QRELS_FRAME.to_dict("records"), RUN_FRAME.to_dict("records")),
+    ],
+)
+def test_qrels_and_runs_may_be_anything_that_has_their_rows(files, qrels, run):
+    expected = mr.evaluate(files / "my.qrels", str(files / "my.run"), MEASURES)
+    assert expected["nDCG(iou=0.5)@10"] == pytest.approx((3.5237 / 4.6309 + 1) / 2, abs=1e-4)
+    assert mr.evaluate(qrels, run, MEASURES) == expected
+
+
+def test_a_result_is_looked_up_and_taken_on_as_a_frame():
+    found = mr.evaluate(ROWS, RESULTS[:2], MEASURES)
+    assert found["R@1,0.5"] == found[R(iou=0.5) @ 1] == found["R(iou=0.5,strict=True)@1"] == 0.5
+    assert list(found) == ["nDCG(iou=0.5)@10", "R(iou=0.5,strict=True)@1", "AxIoU@2"]
+    frame = found.to_frame()
+    assert frame["value"].tolist() == list(found.values())
+    per_query = found.to_frame(per_query=True)
+    assert per_query.columns.tolist() == ["query_id", *found]
+    assert per_query["query_id"].tolist() == ["q1", "q2"]
+    assert per_query.drop(columns="query_id").mean().tolist() == pytest.approx([*found.values()])
+    assert "R(iou=0.5,strict=True)@1" in str(found)
+    assert "<table" in found._repr_html_()
+
+
+def test_without_measures_a_benchmark_has_its_own_table_and_others_their_usual_measures():
+    ours = mr.evaluate(ROWS, RESULTS)
+    assert "nDCG(iou=0.5)@10" in ours
+    table = mr.evaluate(ROWS, RESULTS, convention="qvhighlights")
+    assert table["MR-full-R1@0.5"] == 1
+    assert len(table.to_frame()) == len(table) == 84
+    with pytest.raises(mr.MeasureError):
+        table["R@1,zero"]
+
+
+def test_runs_are_compared_over_queries():
+    pairs = mr.compare(
+        ROWS, {"a": RESULTS, "b": RESULTS[:1]}, ["AxIoU@2", "nDCG(iou=0.5)@3"], rounds=99
+    )
+    frame = pairs.to_frame()
+    assert frame[["first", "second"]].drop_duplicates().to_numpy().tolist() == [["a", "b"]]
+    assert frame["measure"].tolist() == ["AxIoU@2", "nDCG(iou=0.5)@3"]
+    assert (frame["difference"] < 0).all()
+
+
+def test_a_query_is_explained():
+    explained = mr.explain(ROWS, RESULTS, "q1", "nDCG(iou=0.5)@10")
+    assert explained.value == pytest.approx(3.5237 / 4.6309, abs=1e-4)
+    assert explained.to_frame()["relevant"].tolist() == [True, True]
+
+
+def test_files_are_written_and_converted(tmp_path):
+    mr.write_qrels(tmp_path / "a.qrels", QRELS_FRAME)
+    mr.write_run(tmp_path / "a.run", RUN_FRAME, tag="mine")
+    mr.convert(tmp_path / "a.run", tmp_path / "a.json", "tvr-ranking")
+    whole = mr.evaluate(ROWS, RESULTS, MEASURES)
+    assert mr.evaluate(tmp_path / "a.qrels", tmp_path / "a.json", MEASURES) == whole
+    assert "mine" in (tmp_path / "a.run").read_text()
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([("q", "v", 0, 1)], r"row 0: must be query_id, video_id, start, end, level; not \('q'"),
+        (["q v 0 1 1"], "row 0: must be query_id, video_id, start, end, level; not 'q v"),
+        ([7], "not 7"),
+        ([("q", "v", 0, 1, 2), ("q", None, 0, 1, 2)], "row 1: the video_id must be a text"),
+        ([("q", "v", 0, "x", 2)], "row 0: the end must be a number, not 'x'"),
+        ([{"query_id": "q", "start": 0, "end": 1}], "row 0: the record has no 'video_id'"),
+    ],
+)
+def test_a_malformed_row_is_told(rows, said):
+    with pytest.raises(SegmentError, match=said):
+        mr.evaluate(rows, RESULTS, MEASURES)
+
+
+def test_scores_are_in_all_rows_or_in_none():
+    with pytest.raises(SegmentError, match=r"row 1: must be .* and, in all or in none, a score"):
+        mr.evaluate(ROWS, [RESULTS[0], RESULTS[1][:4]], MEASURES)
+
+
+def test_what_does_not_meet_is_a_warning_or_if_nothing_does_an_error():
+    with pytest.warns(UserWarning, match=r"queries in the qrels but not in the run: 1 \(q2\)"):
+        mr.calc_aggregate(MEASURES, ROWS, RESULTS[:2])
+    elsewhere = [(query, f"{video}.mp4", *more) for query, video, *more in RESULTS]
+    with pytest.raises(mr.MomentRankError, match=r"common: 'v1' in .*, 'v1.mp4' in"):
+        mr.evaluate(ROWS, elsewhere, MEASURES)
+    with pytest.warns(UserWarning, match="no video in common") as caught:
+        assert set(mr.calc_aggregate(MEASURES, ROWS, elsewhere).values()) == {0.0}
+    assert caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mr.evaluate(ROWS, RESULTS, MEASURES)
