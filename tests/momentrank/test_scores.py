@@ -10,6 +10,8 @@ from scorer import measure_of, scores, segments
 from momentrank import calc_aggregate, conventions
 from momentrank.segments import build_qrels, build_run
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # random ids need not meet
+
 NOT_CONDENSED = {"Judged", "NumRelRet"}
 SETTINGS = [
     (name, params, convention)
