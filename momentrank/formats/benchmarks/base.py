@@ -11,7 +11,7 @@ from momentrank.formats.column import Column
 from momentrank.formats.source import FormatError
 from momentrank.formats.table import Table, Windows, fill_scores, read_windows
 from momentrank.formats.truth import Truth
-from momentrank.segments import Bools
+from momentrank.segments import LATEST, Bools
 
 
 class Fields(NamedTuple):
@@ -162,11 +162,26 @@ def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
         return []
     depth = reading.depth
     rest = lists._replace(values=[v[depth:] for v in lists.values]).flat(depth)
+    if _is_sound(rest.values):
+        return []
     try:
         parse(rest).check(rest.place)
     except FormatError as exc:
         return [f"{exc} (not among the first {depth} results, so not scored)"]
     return []
+
+
+def _is_sound(rows: list[Any]) -> bool:
+    """Tell quickly that rows are lists `[video, start, end, score]` without an error in them."""
+    if not rows or set(map(type, rows)) != {list} or set(map(len, rows)) != {4}:
+        return not rows
+    values = list(chain.from_iterable(rows))
+    video, starts, ends, score = (values[first::4] for first in range(4))
+    if set(map(type, video)) != {str} or not set(map(type, score)) <= {int, float}:
+        return False
+    start, end = np.array(starts), np.array(ends)
+    are_numbers = start.dtype.kind in "fi" and end.dtype.kind in "fi"
+    return are_numbers and bool(((start >= 0) & (start <= end) & (end < LATEST)).all())
 
 
 def parse_list(
