@@ -45,6 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help=f"random seed (default: {SEED})")  # fmt: skip
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")
     inputs.add_files(parser)
+    inputs.add_check(parser)
 
 
 def run(options: argparse.Namespace) -> int:

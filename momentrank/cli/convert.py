@@ -9,6 +9,7 @@ from pathlib import Path
 
 from momentrank import formats
 from momentrank.cli import inputs
+from momentrank.cli.validate import describe
 from momentrank.conversion import convert
 
 
@@ -23,24 +24,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--tag", default="momentrank", help="the run's name, in formats that have one"
     )
+    parser.add_argument("--qrels", type=Path, metavar="FILE",
+                        help="the qrels of a run that names no queries or no videos")  # fmt: skip
     inputs.add_files(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Read one file and write the other."""
-    kind = formats.describe(
-        options.file,
-        time=inputs.read_time_option(options),
-        columns=options.columns,
-        corpus=options.corpus,
-    ).kind
+    truth = inputs.load_truth(options, options.qrels) if options.qrels else None
     convert(
-        kind,
+        kind := describe(options, options.file, truth).kind,
         options.file,
         options.out,
         options.to,
         read_qrels=lambda path: inputs.load_truth(options, path).segments,
-        read_run=lambda path: inputs.load_run(options, path),
+        read_run=lambda path: inputs.load_run(options, path, truth=truth),
         tag=options.tag,
     )
     sys.stderr.write(f"momentrank: {options.out}: {kind}, {options.to}\n")

@@ -44,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="also print values by group: a file of lines 'query_id group', or"
                              " length:10,30 (of relevant moments, in seconds)")  # fmt: skip
     inputs.add_files(parser)
+    inputs.add_check(parser)
 
 
 def run(options: argparse.Namespace) -> int:

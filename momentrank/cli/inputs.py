@@ -43,6 +43,16 @@ def add_files(parser: argparse.ArgumentParser) -> None:
         choices = f"one of {', '.join(names)} (default: detected)"
         parser.add_argument(f"--{kind}-format", choices=names, metavar="FORMAT", help=choices)
     add_times(parser)
+    parser.add_argument("--lenient", action="store_true",
+                        help="count malformed results of a run as not relevant, as benchmarks'"
+                             " scripts do, and tell how many (default: an error)")  # fmt: skip
+
+
+def add_check(parser: argparse.ArgumentParser) -> None:
+    """Add the option for validating what is scored."""
+    parser.add_argument("--check", action="store_true",
+                        help="validate the whole of each run first, as `momentrank validate"
+                             " --like CONVENTION` does; no scores if it is wrong")  # fmt: skip
 
 
 def add_times(parser: argparse.ArgumentParser) -> None:
@@ -148,6 +158,7 @@ def load_run(
         corpus=options.corpus,
         depth=depth,
         truth=truth,
+        lenient=options.lenient,
         warn=warn,
     )
 
@@ -160,12 +171,14 @@ def load_for(
     Raises:
         NothingMeetsError: they share nothing.
     """
+    if getattr(options, "check", False):
+        _validate(options, path, truth)
     run = load_run(options, path, evaluator.depth, truth)
     try:
         run = restore_own_ids(run, evaluator.qrels)
     except IdError as exc:
         raise formats.FormatError(f"{path}: {exc}") from exc
-    meeting.check(evaluator.qrels, run, str(path), warn)
+    meeting.check(*evaluator.convention.prepare(evaluator.qrels, run), str(path), warn)
     return run
 
 
@@ -178,6 +191,23 @@ def load_tasks(
     return formats.load_tasks(
         path, depth=convention.depth([]), lenient=getattr(options, "lenient", False)
     )
+
+
+def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> None:
+    """Tell what is odd in a run.
+
+    Raises:
+        FormatError: the run is malformed, or the benchmark of the convention would not take it.
+    """
+    from momentrank.cli import validate  # noqa: PLC0415  (who does not ask for it does not load it)
+
+    checked = validate.check_run(options, path, convention_of(options), truth)
+    for remark in checked.remarks:
+        warn(f"{path}: {remark}")
+    for problem in checked.problems:
+        warn(f"{path}: {problem}")
+    if checked.problems:
+        raise formats.FormatError(f"{path}: problems: {len(checked.problems)}, told above")
 
 
 def warn(text: str) -> None:

@@ -1,7 +1,8 @@
 """Check qrels, runs, training sets and video corpora in any known format.
 
 A release's manifest.json, train_manifest.json and croissant.json are checked against the files
-beside them, by SHA-256.
+beside them, by SHA-256. With --like, runs are also checked as the benchmark of a convention would
+take them: format, ids, number of results, times, direction of scores, videos.
 
 The first error in each file is reported with its place; the exit code is then 1.
 """
@@ -10,38 +11,103 @@ import argparse
 import sys
 from pathlib import Path
 
-from momentrank import formats
+from momentrank import formats, submission
 from momentrank.cli import inputs
-from momentrank.errors import MomentRankError
+from momentrank.conventions import CONVENTIONS
+from momentrank.errors import MomentRankError, UsageError
+from momentrank.formats.validate import Description
+from momentrank.submission import Findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
-    inputs.add_times(parser)
+    parser.add_argument("--like", dest="convention", choices=CONVENTIONS, metavar="CONVENTION",
+                        help="check runs as the benchmark of a convention would take them:"
+                             f" {', '.join(CONVENTIONS)}")  # fmt: skip
+    parser.add_argument("--qrels", type=Path, metavar="FILE",
+                        help="the qrels of these runs: ids and videos are compared")  # fmt: skip
+    inputs.add_files(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Check every file; return 1 if any is wrong."""
+    truth = None
+    if options.qrels is not None:
+        truth = inputs.load_truth(options, options.qrels)
     wrong = 0
     for path in options.files:
         try:
-            content = formats.describe(
-                path,
-                time=inputs.read_time_option(options),
-                columns=options.columns,
-                corpus=options.corpus,
-            )
+            problems = _report(options, path, truth)
         except MomentRankError as exc:
-            sys.stderr.write(f"momentrank: {exc}\n")
-            wrong += 1
-            continue
-        levels = ", ".join(f"{n} of level {level}" for level, n in sorted(content.levels.items()))
-        sys.stdout.write(f"{path}: {content.kind} ({content.format}): {content.counted}")
-        sys.stdout.write(f": {levels}\n" if levels else "\n")
-        sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
-        source = inputs.provenance(path, "")
-        names = ("momentrank", "qrels_sha256", "release")
-        parts = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
-        sys.stdout.write(f"  {', '.join(parts)}\n")
+            problems = [str(exc)]
+        sys.stderr.writelines(f"momentrank: {problem}\n" for problem in problems)
+        wrong += bool(problems)
     return 1 if wrong else 0
+
+
+def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None) -> list[str]:
+    """Print what a file is; return what is wrong with it."""
+    content = describe(options, path, truth)
+    levels = ", ".join(f"{n} of level {level}" for level, n in sorted(content.levels.items()))
+    sys.stdout.write(f"{path}: {content.kind} ({content.format}): {content.counted}")
+    sys.stdout.write(f": {levels}\n" if levels else "\n")
+    sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
+    found = Findings([], [])
+    if content.kind == "run" and (options.convention or truth):
+        found = _find(options, path, content, options.convention, truth)
+        sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
+    source = inputs.provenance(path, "")
+    names = ("momentrank", "qrels_sha256", "release")
+    parts = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
+    sys.stdout.write(f"  {', '.join(parts)}\n")
+    return [f"{path}: {problem}" for problem in found.problems]
+
+
+def describe(options: argparse.Namespace, path: Path, truth: formats.Truth | None) -> Description:
+    """Describe a file as the options say it is to be read."""
+    return formats.describe(
+        path,
+        time=inputs.read_time_option(options),
+        columns=options.columns,
+        corpus=options.corpus,
+        truth=truth,
+        lenient=getattr(options, "lenient", False),
+    )
+
+
+def check_run(
+    options: argparse.Namespace, path: Path, convention: str, truth: formats.Truth
+) -> Findings:
+    """Return what is wrong with a run, and what is odd in it.
+
+    Raises:
+        FormatError: it is malformed.
+        UsageError: the file is no run.
+    """
+    content = describe(options, path, truth)
+    if content.kind != "run":
+        raise UsageError(f"{path}: {content.kind}, not a run")
+    found = _find(options, path, content, convention, truth)
+    return Findings(found.problems, [*content.remarks, *found.remarks])
+
+
+def _find(
+    options: argparse.Namespace,
+    path: Path,
+    content: Description,
+    convention: str | None,
+    truth: formats.Truth | None,
+) -> Findings:
+    run = formats.load_run(
+        path,
+        time=inputs.read_time_option(options),
+        columns=options.columns,
+        corpus=options.corpus,
+        truth=truth,
+        lenient=options.lenient,
+        warn=lambda _: None,  # `describe` tells it
+    )
+    durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
+    name = convention or inputs.convention_of(options)
+    return submission.check(name, run, content.format, truth, durations)

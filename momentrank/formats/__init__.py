@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from momentrank.formats.text import TIMES
     from momentrank.formats.truth import Truth
     from momentrank.formats.validate import Description, describe
+    from momentrank.formats.videos import read_corpus
     from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, write_qrels, write_run
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "load_run",
     "load_tasks",
     "load_truth",
+    "read_corpus",
     "read_qrels",
     "read_run",
     "write_qrels",
@@ -49,6 +51,7 @@ _MODULES = {
     "FormatError": "source",
     "TIMES": "text",
     "Truth": "truth",
+    "read_corpus": "videos",
     **dict.fromkeys(("Description", "describe"), "validate"),
 }
 

@@ -27,6 +27,7 @@ from momentrank.formats.registry import (
 from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.text import Time
+from momentrank.formats.truth import Truth
 from momentrank.formats.videos import parse_corpus
 from momentrank.segments import Segments
 
@@ -58,12 +59,14 @@ class Description(NamedTuple):
         return f"{self.queries} queries, {self.segments} segments"
 
 
-def describe(
+def describe(  # noqa: PLR0913  (the options of a command)
     path: Path | str,
     *,
     time: Time = "seconds",
     columns: str | None = None,
     corpus: Path | str | None = None,
+    truth: Truth | None = None,
+    lenient: bool = False,
 ) -> Description:
     """Check a file of any kind and format, and describe it.
 
@@ -72,7 +75,7 @@ def describe(
     Raises:
         FormatError: the file is malformed, or of no known format.
     """
-    options = ReadOptions(time=time, columns=columns, corpus=corpus)
+    options = ReadOptions(time=time, columns=columns, corpus=corpus, truth=truth, lenient=lenient)
     with pause_collector():
         source = read_source(Path(path), empty=EMPTY)
         if not source.text.strip():

@@ -1,0 +1,116 @@
+"""What is told of a run before it is sent to a benchmark."""
+
+import json
+
+import pytest
+
+from momentrank.cli.main import main
+
+TRUTH = [
+    {"qid": 1, "query": "x", "vid": "v", "duration": 150, "relevant_windows": [[0, 10]]},
+    {"qid": 2, "query": "y", "vid": "w", "duration": 120, "relevant_windows": [[5, 60], [70, 80]]},
+]
+RUN = [
+    {"qid": 1, "query": "x", "vid": "v", "pred_relevant_windows": [[0, 10, 0.9], [20, 30, 0.1]]},
+    {"qid": 2, "query": "y", "vid": "w", "pred_relevant_windows": [[0, 60, 0.8]]},
+]
+
+
+def changed(row, **changes):
+    return [{**one, **changes} if at == row else one for at, one in enumerate(RUN)]
+
+
+@pytest.fixture
+def told(tmp_path, monkeypatch, capsys):
+    """Return what `validate --like` prints of a run: exit code, output, errors."""
+    monkeypatch.chdir(tmp_path)
+
+    def validate(run, *options, convention="qvhighlights", qrels=True):
+        for name, records in (("val.jsonl", TRUTH), ("a.jsonl", run)):
+            (tmp_path / name).write_text("".join(f"{json.dumps(one)}\n" for one in records))
+        given = ["--qrels", "val.jsonl"] if qrels else []
+        code = main(["validate", "--like", convention, "a.jsonl", *given, *options])
+        return code, *capsys.readouterr()
+
+    return validate
+
+
+def test_a_run_that_is_right(told):
+    code, out, err = told(RUN)
+    assert (code, err) == (0, "")
+    assert out.startswith("a.jsonl: run (qvhighlights): 2 queries, 3 segments\n  momentrank")
+
+
+def test_without_qrels_what_is_not_compared_is_said(told):
+    code, out, err = told(RUN, qrels=False)
+    assert (code, err) == (0, "")
+    assert "no qrels given" in out
+    assert "no durations are known" in out
+
+
+WRONG = [
+    (changed(0, qid=3), "queries of the qrels that the run lacks: 1 (1)"),
+    (changed(0, qid=3), "queries that are not in the qrels: 1 (3)"),
+    (changed(0, qid="x1"), "queries that are not in the qrels: 1 (x1)"),
+    (RUN[:1], "queries of the qrels that the run lacks: 1 (2)"),
+    ([{**one, "qid": one["qid"] + 7} for one in RUN], "have no query in common: '1' in the qrels"),
+    (changed(1, pred_relevant_windows=[]), "queries without results: 1 (2)"),
+    (changed(1, vid="w.mp4"), "in another video than that of their query: 1 (query '2': 'w.mp4'"),
+    (changed(1, vid="v"), "in another video than that of their query: 1 (query '2': 'v', not 'w')"),
+    (changed(1, pred_relevant_windows=[[0, 125, 1]]),
+     "results that end after their video: 1 (query '2': 0 to 125 s of 'w')"),
+    (changed(1, pred_relevant_windows=[[-1, 12, 1]]), "results that start before 0: 1"),
+    (changed(0, pred_relevant_windows=[[0, 9, 0.1], [0, 8, 0.9]]),
+     "results with a higher score than the one before them: 1 of 1; higher scores must be better"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("run", "message"), WRONG)
+def test_what_would_be_misread_is_told(told, run, message):
+    code, _, err = told(run)
+    assert code == 1
+    assert message in err
+    assert all(line.startswith("momentrank: a.jsonl: ") for line in err.splitlines())
+
+
+def test_results_that_are_not_read_are_no_problem(told):
+    windows = [[0, 1 + k, 1 - k / 20] for k in range(12)]
+    code, out, err = told(changed(0, pred_relevant_windows=windows))
+    assert (code, err) == (0, "")
+    assert "queries with more than the 10 results that are read: 1" in out
+
+
+def test_another_format_than_the_benchmarks(told):
+    code, _, err = told(RUN, convention="nlq")
+    assert code == 1
+    assert "the format is qvhighlights, but nlq reads ego4d-nlq" in err
+
+
+def test_a_malformed_run_is_one_line_with_its_place(told):
+    code, out, err = told(changed(1, pred_relevant_windows=[[5, 2, 1]]))
+    assert (code, out) == (1, "")
+    assert (
+        err
+        == "momentrank: a.jsonl, line 2: pred_relevant_windows[0]: the end is before the start\n"
+    )
+    code, out, err = told(changed(1, pred_relevant_windows=[[5, 2, 1]]), "--lenient")
+    assert code == 0
+    assert "(malformed results, counted as not relevant: 1)" in out
+
+
+@pytest.mark.parametrize("verb", ["evaluate", "compare"])
+def test_check_validates_and_scores_in_one(told, tmp_path, capsys, verb):
+    told(RUN)
+    (tmp_path / "b.jsonl").write_text((tmp_path / "a.jsonl").read_text())
+    arguments = ["val.jsonl", "a.jsonl", "b.jsonl", "--convention", "qvhighlights", "R(iou=0.5)@1"]
+    assert main([verb, *arguments, "--check"]) == 0
+    assert "R(" in capsys.readouterr().out
+    (tmp_path / "b.jsonl").write_text(
+        (tmp_path / "a.jsonl").read_text().replace("60, 0.8", "600, 0.8")
+    )
+    assert main([verb, *arguments]) == 0
+    capsys.readouterr()
+    assert main([verb, *arguments, "--check"]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "b.jsonl: results that end after their video: 1" in err
