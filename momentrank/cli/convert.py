@@ -9,7 +9,6 @@ from pathlib import Path
 
 from momentrank import formats
 from momentrank.cli import inputs
-from momentrank.cli.validate import describe
 from momentrank.conversion import convert
 
 
@@ -33,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     """Read one file and write the other."""
     truth = inputs.load_truth(options, options.qrels) if options.qrels else None
     convert(
-        kind := describe(options, options.file, truth).kind,
+        kind := inputs.describe(options, options.file, truth).kind,
         options.file,
         options.out,
         options.to,

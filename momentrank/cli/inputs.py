@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from momentrank import __version__, conventions, formats, meeting
 from momentrank.cli import tables
@@ -21,6 +21,9 @@ from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG
 from momentrank.scoring import Evaluator
 from momentrank.segments import Floats, Segments
+
+if TYPE_CHECKING:
+    from momentrank.submission import Findings
 
 MANIFEST = "manifest.json"
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
@@ -193,21 +196,51 @@ def load_tasks(
     )
 
 
+def describe(
+    options: argparse.Namespace, path: Path, truth: formats.Truth | None
+) -> formats.Description:
+    """Describe a file, read as the options say."""
+    return formats.describe(
+        path,
+        time=read_time_option(options),
+        columns=options.columns,
+        corpus=options.corpus,
+        truth=truth,
+        lenient=options.lenient,
+    )
+
+
+def find_problems(
+    options: argparse.Namespace, path: Path, fmt: str, truth: formats.Truth | None
+) -> "Findings":
+    """Return what the benchmark of the convention would make of a run."""
+    from momentrank import submission  # noqa: PLC0415  (who does not ask for it does not load it)
+
+    run = formats.load_run(
+        path,
+        time=read_time_option(options),
+        columns=options.columns,
+        corpus=options.corpus,
+        truth=truth,
+        lenient=options.lenient,
+        warn=lambda _: None,  # `describe` tells it
+    )
+    durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
+    return submission.check(convention_of(options), run, fmt, truth, durations)
+
+
 def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> None:
     """Tell what is odd in a run.
 
     Raises:
-        FormatError: the run is malformed, or the benchmark of the convention would not take it.
+        FormatError: the run is malformed, or the benchmark of the convention would misread it.
     """
-    from momentrank.cli import validate  # noqa: PLC0415  (who does not ask for it does not load it)
-
-    checked = validate.check_run(options, path, convention_of(options), truth)
-    for remark in checked.remarks:
-        warn(f"{path}: {remark}")
-    for problem in checked.problems:
-        warn(f"{path}: {problem}")
-    if checked.problems:
-        raise formats.FormatError(f"{path}: problems: {len(checked.problems)}, told above")
+    content = describe(options, path, truth)
+    found = find_problems(options, path, content.format, truth)
+    for message in (*content.remarks, *found.remarks, *found.problems):
+        warn(f"{path}: {message}")
+    if found.problems:
+        raise formats.FormatError(f"{path}: problems: {len(found.problems)}, told above")
 
 
 def warn(text: str) -> None:

@@ -11,11 +11,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from momentrank import formats, submission
+from momentrank import formats
 from momentrank.cli import inputs
 from momentrank.conventions import CONVENTIONS
-from momentrank.errors import MomentRankError, UsageError
-from momentrank.formats.validate import Description
+from momentrank.errors import MomentRankError
 from momentrank.submission import Findings
 
 
@@ -48,66 +47,17 @@ def run(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None) -> list[str]:
     """Print what a file is; return what is wrong with it."""
-    content = describe(options, path, truth)
+    content = inputs.describe(options, path, truth)
     levels = ", ".join(f"{n} of level {level}" for level, n in sorted(content.levels.items()))
     sys.stdout.write(f"{path}: {content.kind} ({content.format}): {content.counted}")
     sys.stdout.write(f": {levels}\n" if levels else "\n")
     sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
     found = Findings([], [])
     if content.kind == "run" and (options.convention or truth):
-        found = _find(options, path, content, options.convention, truth)
+        found = inputs.find_problems(options, path, content.format, truth)
         sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
     source = inputs.provenance(path, "")
     names = ("momentrank", "qrels_sha256", "release")
     parts = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
     sys.stdout.write(f"  {', '.join(parts)}\n")
     return [f"{path}: {problem}" for problem in found.problems]
-
-
-def describe(options: argparse.Namespace, path: Path, truth: formats.Truth | None) -> Description:
-    """Describe a file as the options say it is to be read."""
-    return formats.describe(
-        path,
-        time=inputs.read_time_option(options),
-        columns=options.columns,
-        corpus=options.corpus,
-        truth=truth,
-        lenient=getattr(options, "lenient", False),
-    )
-
-
-def check_run(
-    options: argparse.Namespace, path: Path, convention: str, truth: formats.Truth
-) -> Findings:
-    """Return what is wrong with a run, and what is odd in it.
-
-    Raises:
-        FormatError: it is malformed.
-        UsageError: the file is no run.
-    """
-    content = describe(options, path, truth)
-    if content.kind != "run":
-        raise UsageError(f"{path}: {content.kind}, not a run")
-    found = _find(options, path, content, convention, truth)
-    return Findings(found.problems, [*content.remarks, *found.remarks])
-
-
-def _find(
-    options: argparse.Namespace,
-    path: Path,
-    content: Description,
-    convention: str | None,
-    truth: formats.Truth | None,
-) -> Findings:
-    run = formats.load_run(
-        path,
-        time=inputs.read_time_option(options),
-        columns=options.columns,
-        corpus=options.corpus,
-        truth=truth,
-        lenient=options.lenient,
-        warn=lambda _: None,  # `describe` tells it
-    )
-    durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
-    name = convention or inputs.convention_of(options)
-    return submission.check(name, run, content.format, truth, durations)
