@@ -15,7 +15,7 @@ from momentrank.conventions.base import Convention, memoize
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
 from momentrank.matching.relevance import Params
-from momentrank.matching.trace import Trace, nearest
+from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -98,7 +98,7 @@ class RecallTable(Benchmark):
         if measure.NAME != "mIoU":
             threshold = measure.params["iou"]
             hits = ious > threshold if self.changes["strict"] else ious >= threshold
-        return Trace(nearest(aligned, aligned.pairs), ious, ious, hits)
+        return Trace(nearest(aligned, overlapping(aligned)), ious, ious, hits)
 
     def recall(self, aligned: AlignedRun, iou: float, cutoff: int) -> Floats:
         """Return whether one of the first results reaches the threshold, shape (queries,)."""

@@ -18,7 +18,7 @@ from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
 from momentrank.matching.relevance import Params
-from momentrank.matching.trace import FREE, Trace, nearest, share_time
+from momentrank.matching.trace import FREE, Trace, nearest, overlapping, share_time
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -75,7 +75,10 @@ class QvHighlights(Benchmark):
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
         """Return the window that each result takes, or that the first one is nearest to."""
         if measure.NAME == "R":
-            truth, hit = nearest(aligned, aligned.pairs), recall(aligned, (measure.params["iou"],))
+            truth, hit = (
+                nearest(aligned, overlapping(aligned)),
+                recall(aligned, (measure.params["iou"],)),
+            )
             hits = (aligned.results.rank == 1) & (hit[aligned.results.query, 0] > 0)
         else:
             _, place = by_score(aligned)

@@ -14,7 +14,7 @@ from momentrank.conventions.base import memoize
 from momentrank.conventions.benchmark import Benchmark, any_of_first, hull_iou, pair_times
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params
-from momentrank.matching.trace import Trace, nearest
+from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints
 
@@ -70,7 +70,8 @@ class Vcmr(Benchmark):
         hits = in_right_video(aligned) if of_videos else reach(aligned, measure.params["iou"])
         ious = np.zeros(len(hits))
         np.maximum.at(ious, aligned.pairs.result, _iou32(aligned).astype(np.float64))
-        return Trace(nearest(aligned, aligned.pairs), ious, hits.astype(np.float64), hits)
+        met = aligned.pairs if of_videos else overlapping(aligned)
+        return Trace(nearest(aligned, met), ious, hits.astype(np.float64), hits)
 
 
 def in_right_video(aligned: AlignedRun) -> Bools:

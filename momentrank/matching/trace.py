@@ -30,7 +30,8 @@ def _any(aligned: AlignedRun, params: Params) -> Pairs:  # noqa: ARG001  (one si
     return aligned.pairs
 
 
-def _shared_time(aligned: AlignedRun, params: Params) -> Pairs:  # noqa: ARG001
+def overlapping(aligned: AlignedRun, params: Params | None = None) -> Pairs:  # noqa: ARG001
+    """Return the pairs that share some time."""
     return _meeting(aligned, aligned.results.end)
 
 
@@ -54,8 +55,8 @@ def _same_bin(aligned: AlignedRun, params: Params) -> Pairs:
 
 MET: dict[str, Callable[[AlignedRun, Params], Pairs]] = {
     "": _any,
-    "maxiou": _shared_time,
-    "overlap": _shared_time,
+    "maxiou": overlapping,
+    "overlap": overlapping,
     "bin": _same_bin,
     "tol": _within_tolerance,
 }

@@ -11,6 +11,8 @@ from momentrank import conventions
 from momentrank.cli.main import main
 from momentrank.segments import build_qrels, build_run
 
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # random ids need not meet
+
 NAMES = ("qvhighlights", "vcmr", "charades", "nlq")
 CASES = 100
 
