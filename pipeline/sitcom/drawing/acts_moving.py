@@ -15,8 +15,6 @@ DEEP = 21.0
 """How much higher in the picture the doorway's floor is than the stage's."""
 OPENS, SHUTS = 0.45, 0.5
 """How many seconds the door takes to open, and to shut."""
-BEAT = 2 * math.pi * 0.9
-"""Radians of the music's beat in a second."""
 
 
 def enter(now: Now, tableau: Tableau) -> Tableau:
@@ -127,6 +125,10 @@ def dance(now: Now, tableau: Tableau) -> Tableau:
     return replace(tableau.pose(poses), effects=notes if now.within(0.08, 0.95) else ())
 
 
+def _beat(now: Now) -> float:
+    return now.seconds * 2 * math.pi * 0.9
+
+
 def _hop(pose: Pose, now: Now, beat: float) -> Pose:
     """Bounce and lift the feet in turn."""
     much = swell(now.share, 0.12, 0.9)
@@ -141,7 +143,7 @@ def _hop(pose: Pose, now: Now, beat: float) -> Pose:
 
 
 def _alone(now: Now, tableau: Tableau, name: str) -> dict[str, Pose]:
-    beat, much = now.seconds * BEAT, swell(now.share, 0.12, 0.9)
+    beat, much = _beat(now), swell(now.share, 0.12, 0.9)
     pose = tableau.poses[name]
     turned = pose.facing * (1 if math.sin(beat / 4) >= 0 else -1)
     pose = replace(pose, x=pose.x + 5 * math.sin(beat / 2) * much, facing=turned)
@@ -153,7 +155,7 @@ def _alone(now: Now, tableau: Tableau, name: str) -> dict[str, Pose]:
 
 def _hand_in_hand(now: Now, tableau: Tableau) -> dict[str, Pose]:
     first, second = now.cue.who
-    much, beat = swell(now.share, 0.15, 0.85), now.seconds * BEAT
+    much, beat = swell(now.share, 0.15, 0.85), _beat(now)
     sway = 7 * math.sin(beat / 2) * much
     middle = (tableau.poses[first].x + tableau.poses[second].x) / 2 + sway
     poses = {}

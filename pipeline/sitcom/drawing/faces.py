@@ -36,7 +36,7 @@ def paint_face(brush: Brush, pose: Pose, look: Character) -> None:
 
     def wear(thing: str, around: Turned = head) -> None:
         if thing in look.wears:
-            paint(around, FACES[thing], hair=hair, ink=INK)
+            paint(around, FACES[thing], hair=hair)
 
     head.disc((0, 0), HEAD, skin)
     head.disc((10, -1.5), 1.9, skin)
@@ -44,13 +44,22 @@ def paint_face(brush: Brush, pose: Pose, look: Character) -> None:
     paint(head, SHAPES["hair"][look.hair], hair=hair)
     if look.hair in {"short", "quiff", "flat", "bald"}:
         head.disc((-2.2, -1.8), 2.4, shade(skin, 0.9))
-    paint(head, FACES["shut eyes" if pose.blink else "eyes"], ink=INK)
-    if pose.mood == "shout":
-        paint(head, FACES["brows"], ink=INK)
-    wear("glasses")
+    _paint_eyes(brush, pose, head, glasses="glasses" in look.wears)
     _paint_mouth(mouth, pose, look)
     wear("moustache", mouth)
     wear("cap")
+
+
+def _paint_eyes(brush: Brush, pose: Pose, head: Turned, *, glasses: bool) -> None:
+    eyes = [_turned(brush, pose, head.place(ahead, 0.6)) for ahead in (3.0, 7.4)]
+    for eye, brow in zip(eyes, ("far brow", "near brow"), strict=True):
+        shown = ["shut eye" if pose.blink else "eye"]
+        shown += [brow] if pose.mood == "shout" else []
+        shown += ["lens"] if glasses else []
+        for name in shown:
+            paint(eye, FACES[name], ink=INK)
+    if glasses:
+        brush.line([eyes[0].place(-3, 0), head.place(-5, 1.5)], 0.8, INK)
 
 
 def _paint_mouth(mouth: Turned, pose: Pose, look: Character) -> None:
