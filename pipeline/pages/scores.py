@@ -29,7 +29,7 @@ MEANING = {
     "AxIoU": "The best overlap (IoU) with a relevant moment so far, averaged over the first"
     " results.",
 }
-SHORT = re.compile(r"\w+(?:\(iou=(?P<iou>.*)\))?@(?P<cutoff>\d+)")
+SHORT = re.compile(r"\w+(?:\(iou=(?P<iou>[\d.]+)[^)]*\))?@(?P<cutoff>\d+)")
 SELECTION = (
     "Pairs got four votes because their first two lay apart, and two because they did not:"
     " agreement is high in the one and low in the other by that selection. The first two votes"
