@@ -73,11 +73,11 @@ def _of_queries(qrels: Segments, run: Segments) -> Iterator[str]:
 
 
 def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
-    ours, theirs = set(qrels.video), set(run.video)
-    missing = [video for video in dict.fromkeys(qrels.video) if video not in theirs]
+    ours, theirs = dict.fromkeys(qrels.video), dict.fromkeys(run.video)
+    missing = [video for video in ours if video not in theirs]
     if not missing:
         return
-    others = [video for video in dict.fromkeys(run.video) if video not in ours]
+    others = [video for video in theirs if video not in ours]
     alike = find_alike(missing, others)
     if len(missing) == len(ours):
         examples = f"{missing[0]!r} in the qrels, {others[0]!r} in the run"

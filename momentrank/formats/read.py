@@ -90,7 +90,7 @@ def load_truth(
     with pause_collector():
         table, name = qrels_table(read_source(Path(path)), ReadOptions(fmt, time, columns))
         segments = table.qrels()
-        if message := table.contradiction():
+        if message := table.contradiction(segments):
             warn(message)
         return Truth(segments, name, table.durations, table.texts)
 

@@ -10,7 +10,6 @@ from momentrank.formats.truth import Durations, Texts
 from momentrank.segments import (
     Bools,
     Floats,
-    Numbers,
     SegmentError,
     Segments,
     build_qrels,
@@ -91,26 +90,20 @@ class Table(NamedTuple):
         reason = f"the score is higher than that of the result before it: the {what} counts"
         return str(self.place(row).error(f"{reason} ({int(higher.sum())} such results)"))
 
-    def contradiction(self) -> str | None:
-        """Describe the first segment with two levels, if any; both count, so it is a warning."""
+    def contradiction(self, segments: Segments) -> str | None:
+        """Describe the first segment with two levels, if any; both count, so it is a warning.
+
+        `segments` are those of this table.
+        """
+        if not _may_repeat(segments):
+            return None
         seen: dict[Any, int] = {}
-        for row in self._repeats():
-            key = self.query[row], self.video[row], self.start[row], self.end[row]
+        columns = (self.query, self.video, self.start.tolist(), self.end.tolist())
+        for row, key in enumerate(zip(*columns, strict=True)):
             first = seen.setdefault(key, row)
             if self.value[first] != self.value[row]:
                 return self._contradicts(first, row)
         return None
-
-    def _repeats(self) -> list[int]:
-        """Return the rows that share query, start and end with another; perhaps a few more."""
-        query = Numbers().encode(self.query).astype(np.uint64)
-        keys = query * _ODD[0]
-        for odd, times in zip(_ODD[1:], (self.start, self.end), strict=True):
-            keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
-        in_order = np.sort(keys)
-        repeated = in_order[1:][in_order[1:] == in_order[:-1]]
-        rows: list[int] = np.flatnonzero(np.isin(keys, repeated)).tolist() if len(repeated) else []
-        return rows
 
     def _contradicts(self, first: int, row: int) -> str:
         place, levels = self.place(first), self.value[[first, row]]
@@ -118,6 +111,15 @@ class Table(NamedTuple):
         where = ", ".join(filter(None, [inside, place.trail]))
         differ = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
         return str(self.place(row).error(f"the same segment appears twice: {differ}; both count"))
+
+
+def _may_repeat(segments: Segments) -> bool:
+    """Tell whether two segments may share their query, start and end: where not, they do not."""
+    keys = segments.query.astype(np.uint64) * _ODD[0]
+    for odd, times in zip(_ODD[1:], (segments.start, segments.end), strict=True):
+        keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
+    keys.sort()
+    return bool((keys[1:] == keys[:-1]).any())
 
 
 class Windows(NamedTuple):

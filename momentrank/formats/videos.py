@@ -92,7 +92,7 @@ def name_videos(videos: Column, names: Mapping[int, str] | None) -> list[str]:
         FormatError: there is an index but no corpus, or the corpus lacks it.
     """
     if set(map(type, videos.values)) <= {str}:
-        return videos.ids()
+        return videos.names()
     is_index = [type(video) is not str for video in videos.require(str, int, float).values]
     if names is None:
         reason = "the video is an index: pass --corpus video_corpus.json"

@@ -194,11 +194,12 @@ def parse_list(
     """
     width = len(names.split())
     unscored: Bools = np.zeros(len(results.values), dtype=bool)
-    if width - 1 in set(map(len, results.require(list).values)):
+    lengths = set(map(len, results.require(list).values))
+    if width - 1 in lengths:
         unscored = np.array([len(v) == width - 1 for v in results.values], dtype=bool)
         padded = [[*v, 0.0] if len(v) == width - 1 else v for v in results.values]
         results = results._replace(values=padded)
-    *first, start, end, score = results.parts(names)
+    *first, start, end, score = results.split(width) if lengths == {width} else results.parts(names)
     video = name_videos(first[0]) if first else [""] * len(results.values)
     columns = (start.numbers(), end.numbers(), score.numbers())
     return Windows(video, *columns, unscored, np.zeros(len(unscored), dtype=bool))
