@@ -13,6 +13,11 @@ from pipeline.llm import prompt as prompts
 from pipeline.llm.prompt import PromptError
 
 EXAMPLE = {"description": "Omar sits.", "caption": "A man sits."}
+ALL, KNOWN = "{{descriptions}}", "known: descriptions, language"
+
+
+def example_with(**change):
+    return {"examples": [EXAMPLE | change]}
 
 
 @pytest.fixture
@@ -86,12 +91,8 @@ def test_the_conversation_holds_rules_examples_and_descriptions(loaded):
     prompt = loaded()
     asked = {"ab": 'He says "{{descriptions}}" \\1\nand\u2028goes.', "cd": "Omar sits."}
     system, question, answer, last = prompt.messages(asked)
-    assert [message["role"] for message in (system, question, answer, last)] == [
-        "system",
-        "user",
-        "assistant",
-        "user",
-    ]
+    roles = [message["role"] for message in (system, question, answer, last)]
+    assert roles == ["system", "user", "assistant", "user"]
     lines = [json.loads(line) for line in last["content"].split("\n") if line.startswith("{")]
     assert lines == [{"id": id_, "description": text} for id_, text in asked.items()]
     shown = [json.loads(line) for line in question["content"].split("\n") if line.startswith("{")]
@@ -147,43 +148,22 @@ def test_any_change_is_another_hash_and_no_change_the_same(loaded, content):
     ("changes", "complaint"),
     [
         ({"user": "Rewrite."}, "user: must contain {{descriptions}} once, not 0 times"),
-        (
-            {"user": "{{descriptions}} {{ descriptions }}"},
-            "user: must contain {{descriptions}} once, not 2 times",
-        ),
-        (
-            {"user": "{{descriptions}} {{tongue}}"},
-            "user: unknown placeholder {{tongue}}; known: descriptions, language",
-        ),
-        (
-            {"user": "{{description}}"},
-            "user: unknown placeholder {{description}}; known: descriptions, language",
-        ),
+        ({"user": f"{ALL} {ALL}"}, "user: must contain {{descriptions}} once, not 2 times"),
+        ({"user": f"{ALL} {{{{tongue}}}}"}, f"user: unknown placeholder {{{{tongue}}}}; {KNOWN}"),
         ({"system": "You {{descriptions}}"}, "system: unknown placeholder {{descriptions}}"),
         ({"system": ""}, "system: string should have at least 1 character (it is '')"),
         ({"system": " \n "}, "system: must not be blank"),
         ({"system": "You {{x"}, "system: a {{ without a }} on the same line"),
-        ({"user": "{{descriptions}} {{x"}, "user: a {{ without a }} on the same line"),
-        ({"user": "{{descriptions}} {{x\ny}}"}, "user: a {{ without a }} on the same line"),
+        ({"user": f"{ALL} {{{{x\ny}}}}"}, "user: a {{ without a }} on the same line"),
         ({"examples": [EXAMPLE, EXAMPLE]}, "examples: 'Omar sits.' appears twice"),
-        (
-            {"examples": [EXAMPLE | {"description": "{{descriptions}}"}]},
-            "examples.0.description: unknown placeholder {{descriptions}}",
-        ),
-        (
-            {"examples": [EXAMPLE | {"caption": "{{x"}]},
-            "examples.0.caption: a {{ without a }} on the same line",
-        ),
-        ({"examples": [EXAMPLE | {"caption": " "}]}, "examples.0.caption: must not be blank"),
+        (example_with(description=ALL), f"examples.0.description: unknown placeholder {ALL}"),
+        (example_with(caption="{{x"), "examples.0.caption: a {{ without a }} on the same line"),
+        (example_with(caption=" "), "examples.0.caption: must not be blank"),
         ({"user": None}, "user: this key is missing"),
         ({"sistem": "You"}, "sistem: unknown key; did you mean 'system'?"),
         ({"schemas": {}}, "schemas: unknown key; did you mean 'schema'?"),
         ({"version": 0}, "version: input should be greater than or equal to 1 (it is 0)"),
-        ({"version": "1"}, "version: input should be a valid integer (it is '1')"),
-        (
-            {"name": "Re write"},
-            "name: string should match pattern '^[a-z][a-z0-9-]*$' (it is 'Re write')",
-        ),
+        ({"name": "R e"}, "name: string should match pattern '^[a-z][a-z0-9-]*$' (it is 'R e')"),
         ({"examples": [{"description": "a"}]}, "examples.0.caption: this key is missing"),
         ({"schema": {}}, "schema: must ask for captions[].id, a string"),
         ({"schema": []}, "schema: must hold keys with values (it is [])"),
@@ -193,36 +173,23 @@ def test_a_mistake_is_one_line(loaded, changes, complaint):
     assert complaints(loaded, **changes) == [complaint]
 
 
-@pytest.mark.parametrize("part", ["all", "items"])
-@pytest.mark.parametrize("change", [{"required": None}, {"properties": []}, {"properties": None}])
-def test_a_schema_of_odd_parts_is_one_line(loaded, content, part, change):
+ODD = ({"required": None}, {"properties": []}, {"properties": None})
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "asked"),
+    [
+        *((part, change, "[].id, a string") for part in ("all", "items") for change in ODD),
+        *(("captions", {"type": kind}, ", an array") for kind in ("object", None, ["array"])),
+        ("items", {"required": ["caption"]}, "[].id, a string"),
+        ("items", {"required": ["id"]}, "[].caption, a string"),
+    ],
+)
+def test_the_schema_must_ask_for_what_is_read(loaded, content, part, change, asked):
     schema = json.loads(json.dumps(content["schema"]))
-    (schema if part == "all" else schema["properties"]["captions"]["items"]).update(change)
-    assert complaints(loaded, schema=schema) == ["schema: must ask for captions[].id, a string"]
-
-
-@pytest.mark.parametrize("kind", ["object", None, ["array"]])
-def test_captions_are_asked_for_as_an_array(loaded, content, kind):
-    schema = json.loads(json.dumps(content["schema"]))
-    schema["properties"]["captions"]["type"] = kind
-    assert complaints(loaded, schema=schema) == ["schema: must ask for captions, an array"]
-
-
-@pytest.mark.parametrize("name", ["id", "caption"])
-def test_the_schema_must_ask_for_what_is_read(loaded, content, name):
-    schema = json.loads(json.dumps(content["schema"]))
-    items = schema["properties"]["captions"]["items"]
-    items["required"].remove(name)
-    assert complaints(loaded, schema=schema) == [
-        f"schema: must ask for captions[].{name}, a string"
-    ]
-
-
-def test_a_file_that_is_no_mapping_says_so(tmp_path):
-    path = tmp_path / "prompt.yaml"
-    path.write_text("- a\n")
-    with pytest.raises(PromptError, match=r"prompt\.yaml: the file: must hold keys with values"):
-        prompts.load(path)
+    captions = schema["properties"]["captions"]
+    {"all": schema, "captions": captions, "items": captions["items"]}[part].update(change)
+    assert complaints(loaded, schema=schema) == [f"schema: must ask for captions{asked}"]
 
 
 @given(st.lists(st.text(), unique=True, max_size=60))

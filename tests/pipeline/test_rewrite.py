@@ -1,5 +1,7 @@
 """The stage `rewrite` from the outside: what it wants before it begins, and whose cast it reads."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,16 +19,16 @@ from pipeline.names.base import Span
 from pipeline.names.finder import Doubt
 from pipeline.retrieval.similarity import unit_on_grid
 
-MOMENTS = pd.DataFrame(
-    {
-        "moment_id": ["a", "b"],
-        "video_id": "v",
-        "start": 0.0,
-        "end": 1.0,
-        "description": ["Okonkwo waves.", "Mary waves to Quill."],
-        "modality": "v",
-    }
-)
+
+def moments(descriptions):
+    rows = [
+        (chr(ord("a") + number), "v", 0.0, 1.0, text, "v")
+        for number, text in enumerate(descriptions)
+    ]
+    return pd.DataFrame(rows, columns=tables.MOMENTS.columns)
+
+
+MOMENTS = moments(["Okonkwo waves.", "Mary waves to Quill."])
 
 
 @pytest.fixture
@@ -72,18 +74,18 @@ def test_a_bad_cast_is_told_before_anything_is_loaded(project, gender):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "url", "error", "said"),
+    ("prompt", "url", "error", "said"),
     [
-        ("rounds: 2", "rounds: 2", "", UsageError, "OPENAI_API_KEY is not set"),
-        ("rounds: 2", "rounds: 2", "here", UsageError, "OPENAI_BASE_URL must start with"),
-        ("rewrite-v2.yaml", "none.yaml", "", FileError, "prompts/none.yaml: no such file"),
+        ("rewrite-v2.yaml", "", UsageError, "OPENAI_API_KEY is not set"),
+        ("rewrite-v2.yaml", "here", UsageError, "OPENAI_BASE_URL must start with"),
+        ("none.yaml", "", FileError, "prompts/none.yaml: no such file"),
     ],
 )
 def test_what_the_llm_wants_is_told_before_anything_is_loaded(
-    project, monkeypatch, old, new, url, error, said
+    project, monkeypatch, prompt, url, error, said
 ):
     change(project, "backend: rules", "backend: openai")
-    change(project, old, new)
+    change(project, "rewrite-v2.yaml", prompt)
     monkeypatch.setenv("OPENAI_BASE_URL", url)
     with pytest.raises(error, match=said):
         rewrite.main()
@@ -93,12 +95,7 @@ def test_a_corpus_that_is_not_english_is_refused_before_anything_is_loaded(proje
     places = ("Küche", "Schule", "Garage", "Kirche", "Wohnung", "Halle")
     doings = ("trinken Kaffee", "warten auf den Bus", "singen zusammen ein Lied")
     german = [f"Zwei Frauen {doing} in der {place}." for place in places for doing in doings]
-    ids = [str(number) for number in range(len(german))]
-    tables.MOMENTS.write(
-        pd.DataFrame({"moment_id": ids, "description": german}).assign(
-            video_id="v", start=0.0, end=1.0, modality="v"
-        )[tables.MOMENTS.columns]
-    )
+    tables.MOMENTS.write(moments(german))
     with pytest.raises(LanguageError, match="German") as refused:
         rewrite.main()
     assert "rewrite.backend: rules" in str(refused.value)
@@ -133,12 +130,8 @@ class Nobody:
         return [self.cast.spans(text) for text in texts]
 
     def doubts(self, texts):
-        return [
-            [Doubt(Span(text.index("Quill"), text.index("Quill") + 5, "Quill", 0.75), "unknown")]
-            if "Quill" in text
-            else []
-            for text in texts
-        ]
+        quills = (re.finditer("Quill", text) for text in texts)
+        return [[Doubt(Span(*m.span(), m[0], 0.75), "unknown") for m in found] for found in quills]
 
     def encode(self, texts):
         return unit_on_grid(np.ones((len(texts), 4), dtype=np.float32))
@@ -169,11 +162,7 @@ def test_what_may_be_a_name_stays_and_is_listed_and_names_are_counted(project, m
 
 
 def test_two_of_one_name_and_of_two_genders_are_of_none():
-    table = pd.DataFrame(
-        {
-            "name": ["Mr. Lee", "Mrs. Lee", "Dr.", "Ann", "Quill"],
-            "gender": ["male", "female", None, "female", None],
-        }
-    )
+    names = {"Mr. Lee": "male", "Mrs. Lee": "female", "Dr.": None, "Ann": "female", "Quill": None}
+    table = pd.DataFrame(names.items(), columns=["name", "gender"])
     genders = normalize_cast(read_cast(table))
     assert genders == {"lee": "unknown", "ann": "woman", "quill": "unknown"}

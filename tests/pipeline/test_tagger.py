@@ -33,32 +33,34 @@ def test_names_are_labelled_where_they_stand():
     rules = {"sentence": ["{who} meets {first} {last}'s {w}."], "who": ["{full}"]}
     example = grammar.draw(rules, WORDS, random.Random(0))
     assert example.text == "Nora Reed meets Nora Reed's lamp."
-    assert [example.text[start:end] for start, end in example.names] == [
-        "Nora Reed",
-        "Nora",
-        "Reed",
-    ]
+    names = [example.text[start:end] for start, end in example.names]
+    assert names == ["Nora Reed", "Nora", "Reed"]
+
+
+@pytest.fixture(scope="module")
+def train():
+    """Return the words of training."""
+    return wordlists.word_lists(random.Random(1), held_out=False)
+
+
+@pytest.fixture(scope="module")
+def names(rules, train):
+    """Return all that may be labelled."""
+    lists = [*train.items(), *rules.items()]
+    return {word for symbol, words in lists if symbol in grammar.NAMES for word in words}
 
 
 @given(st.randoms(use_true_random=False))
-def test_every_label_of_the_real_grammar_is_a_name_and_nothing_is_left_open(rules, rng):
-    words = wordlists.word_lists(random.Random(1), held_out=False) if not CACHE else CACHE[0]
-    CACHE[:] = [words]
-    example = grammar.draw(rules, words, rng)
+def test_every_label_of_the_real_grammar_is_a_name_and_nothing_is_left_open(
+    rules, train, names, rng
+):
+    example = grammar.draw(rules, train, rng)
     assert not re.search("[{}]", example.text)
-    names = {
-        name
-        for symbol in grammar.NAMES
-        for name in [*words.get(symbol, ()), *rules.get(symbol, ())]
-    }
     ends = 0
     for start, end in example.names:
         assert ends <= start < end
         assert example.text[start:end] in names
         ends = end
-
-
-CACHE: list[dict[str, list[str]]] = []
 
 
 @pytest.mark.parametrize(
@@ -78,8 +80,7 @@ def test_a_broken_grammar_is_a_clear_error(tmp_path, text, said):
         grammar.read(path)
 
 
-def test_no_name_of_the_test_is_one_of_training():
-    train = wordlists.word_lists(random.Random(1), held_out=False)
+def test_no_name_of_the_test_is_one_of_training(train):
     test = wordlists.word_lists(random.Random(1), held_out=True)
     for symbol in ("first", "last"):
         assert len(test[symbol]) > 100

@@ -48,19 +48,13 @@ def break_off(path, mode, error):
         raise error
 
 
-def test_a_file_is_written_with_its_folders(tmp_path):
-    with files.unfinished(tmp_path / "a" / "b.txt") as stream:
-        stream.write("é\n")
-    assert (tmp_path / "a" / "b.txt").read_bytes() == "é\n".encode()
-
-
-def test_a_file_is_there_only_when_it_is_whole(tmp_path):
-    path = tmp_path / "table.csv"
+def test_a_file_is_written_with_its_folders_and_is_there_only_when_it_is_whole(tmp_path):
+    path = tmp_path / "a" / "b.txt"
     with files.unfinished(path) as stream:
-        stream.write("half")
+        stream.write("é\n")
         stream.flush()
         assert not path.exists()
-    assert path.read_text() == "half"
+    assert path.read_bytes() == "é\n".encode()
 
 
 @pytest.mark.parametrize("mode", ["w", "wb"])
@@ -299,26 +293,18 @@ def test_csv_takes_a_cell_longer_than_pythons_own_limit(tmp_path):
     assert read(tmp_path / "f.csv") == [(2, "x" * 200_000)]
 
 
-@given(st.lists(st.tuples(cells | st.none(), cells | st.none())))
-def test_what_is_written_as_csv_is_read_again(tmp_path, rows):
-    frame = pd.DataFrame(rows, columns=["a", "b"], dtype=object)
+@example(["\ufeffa"], [])
+@example(["a\rb"], [])
+@given(
+    st.lists(cells | st.just(""), min_size=1, max_size=3, unique=True),
+    st.lists(st.lists(cells | st.none(), min_size=3, max_size=3), max_size=6),
+)
+def test_what_is_written_as_csv_is_read_again(tmp_path, names, rows):
+    frame = pd.DataFrame([row[: len(names)] for row in rows], columns=names, dtype=object)
     csv_files.write_csv(tmp_path / "f.csv", frame)
-    assert [tuple(row[1:]) for row in read(tmp_path / "f.csv")] == rows
-
-
-@given(st.lists(cells | st.none(), min_size=1))
-def test_one_column_alone_is_read_again(tmp_path, rows):
-    csv_files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": rows}, dtype=object))
-    assert [cell for _, cell in read(tmp_path / "f.csv")] == rows
-
-
-@example(["\ufeffa"])
-@example(["a\rb"])
-@given(st.lists(cells | st.just(""), min_size=1, unique=True))
-def test_names_of_columns_are_read_again(tmp_path, names):
-    frame = pd.DataFrame([["x"] * len(names)], columns=names, dtype=object)
-    csv_files.write_csv(tmp_path / "f.csv", frame)
-    assert list(csv_files.read_csv(tmp_path / "f.csv").columns) == names
+    again = csv_files.read_csv(tmp_path / "f.csv")
+    assert list(again.columns) == names
+    assert again.to_numpy().tolist() == frame.to_numpy().tolist()
 
 
 def test_names_that_become_equal_are_refused(write):
@@ -351,21 +337,12 @@ def test_numbers_are_no_formulas(value):
     assert csv_files.defuse(value) is value
 
 
-def test_numbers_and_nulls_are_written_as_they_are(tmp_path):
-    frame = pd.DataFrame({"a": [-1.5, 0.1 + 0.2], "b": pd.array([None, -3], dtype="Int64")})
-    csv_files.write_csv(tmp_path / "f.csv", frame)
-    assert (tmp_path / "f.csv").read_text() == "a,b\n-1.5,\n0.30000000000000004,-3\n"
-
-
-def test_integers_beside_a_null_stay_integers(tmp_path):
-    frame = pd.DataFrame({"a": [7, None, "x"], "b": [None, 2**60, None]}, dtype=object)
-    csv_files.write_csv(tmp_path / "f.csv", frame)
-    assert (tmp_path / "f.csv").read_text() == "a,b\n7,\n,1152921504606846976\nx,\n"
-
-
-def test_a_hostile_cell_alone_makes_the_file_quoted(tmp_path):
-    csv_files.write_csv(tmp_path / "f.csv", pd.DataFrame({"a": ["x"], "b": ["y"]}))
-    assert (tmp_path / "f.csv").read_text() == "a,b\nx,y\n"
+def test_what_is_not_hostile_is_written_as_it_is():
+    numbers = pd.DataFrame({"a": [-1.5, 0.1 + 0.2], "b": pd.array([None, -3], dtype="Int64")})
+    assert csv_files.csv_text(numbers) == "a,b\n-1.5,\n0.30000000000000004,-3\n"
+    mixed = pd.DataFrame({"a": [7, None, "x"], "b": [None, 2**60, None]}, dtype=object)
+    assert csv_files.csv_text(mixed) == "a,b\n7,\n,1152921504606846976\nx,\n"
+    assert csv_files.csv_text(pd.DataFrame({"a": ["x"], "b": ["y"]})) == "a,b\nx,y\n"
 
 
 # Broken files
@@ -384,7 +361,7 @@ BROKEN = {
     "yaml": (
         files.read_yaml,
         [
-            ("[" * 100_000, r": nested too deep"),
+            ("[" * 5000, r": nested too deep"),
             ("{a: " * 5000, r": nested too deep"),
             ("a: 1\nb:\n  c: 2\n  c: 3\n", r', line 4, column 3: found duplicate key "c" .*'),
             ("a: [1\n", r", line 2, column 1: expected .*"),

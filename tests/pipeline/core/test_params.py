@@ -6,7 +6,6 @@ import pytest
 
 from momentrank.errors import UsageError
 from pipeline.core import files, params
-from pipeline.core.files import FileError
 from pipeline.core.params import ParamsError
 
 ABSENT = object()
@@ -38,16 +37,6 @@ def mistaken(repository, tmp_path):
     return _mistaken
 
 
-def test_the_defaults_load(repository):
-    loaded = params.load(repository / "params.yaml")
-    assert loaded.ingest.corpus == "tvr"
-    assert loaded.ingest.query_modalities == loaded.ingest.pool_modalities == ["v"]
-    assert loaded.ingest.max_rejected == 0.01
-    assert loaded.embed.model == loaded.names.model == "builtin"
-    assert loaded.rewrite.backend == "rules"
-    assert loaded.rewrite.openai.per_request == 20
-
-
 def test_the_papers_settings_load(repository):
     paper = params.load(repository / "params.paper.yaml")
     assert (paper.split.val, paper.split.test) == (500, 2781)
@@ -56,8 +45,7 @@ def test_the_papers_settings_load(repository):
     assert (paper.clips.format, paper.clips.padding) == ("gif", 0)
     assert paper.embed.model == "princeton-nlp/sup-simcse-roberta-large"
     assert paper.embed.pooling == "pooler"
-    assert paper.ingest.corpus == "tvr"
-    assert paper.ingest.query_modalities == ["v"]
+    assert (paper.ingest.corpus, paper.ingest.query_modalities) == ("tvr", ["v"])
     assert paper.names.model == "flair/ner-english-large"
     assert (paper.rewrite.backend, paper.rewrite.rounds) == ("openai", 2)
     assert (paper.rewrite.min_similarity, paper.rewrite.max_name_score) == (0.4, 0.8)
@@ -179,41 +167,31 @@ def test_a_mistake_is_one_line_with_the_keys_path(mistaken, key, value, complain
     assert mistaken(key, value) == [f"params.yaml: {key}: {complaint}"]
 
 
+COLUMNS = "'moment_id', 'video_id', 'start', 'end', 'duration', 'description' or 'modality'"
+
+
 @pytest.mark.parametrize(
     ("key", "value", "line"),
     [
-        (
-            "ingest.pool_modalities",
-            ["v", "x"],
-            "ingest.pool_modalities.1: input should be 'v', 't' or 'vt' (it is 'x')",
-        ),
-        ("pseudo.top", [1, 0], f"pseudo.top.1: {LOW} 1 (it is 0)"),
-        ("ingest.columns", {"video_id": ""}, f"ingest.columns.video_id: {NO_TEXT}"),
-        ("candidates.batch", 19, "candidates.top: must be at most two batches of 19 (it is 40)"),
-        (
-            "ingest.columns",
-            {"video": "v"},
-            (
-                "ingest.columns.video: unknown key; must be 'moment_id', 'video_id', 'start',"
-                " 'end', 'duration', 'description' or 'modality'"
-            ),
-        ),
+        ("ingest.pool_modalities", ["v", "x"], ".1: input should be 'v', 't' or 'vt' (it is 'x')"),
+        ("pseudo.top", [1, 0], f".1: {LOW} 1 (it is 0)"),
+        ("ingest.columns", {"video_id": ""}, f".video_id: {NO_TEXT}"),
+        ("ingest.columns", {"video": "v"}, f".video: unknown key; must be {COLUMNS}"),
     ],
 )
 def test_a_mistake_inside_a_value_is_told_by_its_own_path(mistaken, key, value, line):
-    assert mistaken(key, value) == [f"params.yaml: {line}"]
+    assert mistaken(key, value) == [f"params.yaml: {key}{line}"]
 
 
-@pytest.mark.parametrize(
-    ("key", "value", "choices"),
-    [
-        ("ingest.corpus", "msrvtt", "input should be 'tvr', 'charades-sta', "),
-        ("embed.device", "gpu", ""),
-    ],
-)
-def test_an_unknown_choice_is_refused(mistaken, key, value, choices):
+def test_a_limit_that_another_key_sets_is_told_by_the_key_that_passes_it(mistaken):
+    line = "candidates.top: must be at most two batches of 19 (it is 40)"
+    assert mistaken("candidates.batch", 19) == [f"params.yaml: {line}"]
+
+
+@pytest.mark.parametrize(("key", "value"), [("ingest.corpus", "msrvtt"), ("embed.device", "gpu")])
+def test_an_unknown_choice_is_refused(mistaken, key, value):
     [line] = mistaken(key, value)
-    assert line.startswith(f"params.yaml: {key}: {choices}")
+    assert line.startswith(f"params.yaml: {key}: ")
     assert line.endswith(f"(it is {value!r})")
 
 
@@ -241,20 +219,5 @@ def test_a_file_without_sections_says_so(tmp_path, content, value):
     assert str(caught.value) == f"{path}: the file: must hold keys with values (it is {value})"
 
 
-def test_a_key_twice_is_an_error_with_its_line(tmp_path):
-    path = tmp_path / "params.yaml"
-    path.write_text("split:\n  val: 1\n  val: 2\n")
-    with pytest.raises(
-        FileError, match=r'params\.yaml, line 3, column 3: found duplicate key "val"'
-    ):
-        params.load(path)
-
-
-def test_a_missing_file_is_an_error(tmp_path):
-    with pytest.raises(FileError, match=r"params\.yaml: no such file or directory$"):
-        params.load(tmp_path / "params.yaml")
-
-
 def test_mistakes_in_params_are_errors_of_usage():
-    assert issubclass(ParamsError, UsageError)
-    assert ParamsError.exit_code == 2
+    assert ParamsError.exit_code == UsageError.exit_code == 2

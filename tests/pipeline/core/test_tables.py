@@ -141,7 +141,7 @@ def test_an_empty_table_has_its_dtypes_and_round_trips(name, tmp_path):
     empty = table.empty()
     assert len(empty) == 0
     assert list(empty.columns) == table.columns
-    assert dtypes_of(empty) == SCHEMAS[name][2]
+    assert (str(table.path), dtypes_of(empty)) == (f"datasets/{SCHEMAS[name][0]}", SCHEMAS[name][2])
     for path in [tmp_path / "t.parquet", tmp_path / "t.csv"]:
         table.write(empty, path)
         pd.testing.assert_frame_equal(table.read(path), empty)
@@ -202,7 +202,6 @@ def test_columns_in_another_order_are_put_in_theirs(tmp_path):
 MISTAKES = [
     ("MOMENTS", "moment_id", None, "empty"),
     ("MOMENTS", "moment_id", "", "empty"),
-    ("MOMENTS", "start", None, "empty"),
     ("MOMENTS", "start", "soon", "'soon' is not a number"),
     ("MOMENTS", "start", -0.5, "-0.5 is not a time of 0 s or more"),
     ("MOMENTS", "end", np.inf, "inf is not a time of 0 s or more"),
@@ -210,20 +209,17 @@ MISTAKES = [
     ("MOMENTS", "description", " \n", r"' \n' is not text"),
     ("MOMENTS", "modality", "x", "'x' is not one of v, t, vt"),
     ("MOMENTS", "modality", None, "empty"),
-    ("VIDEOS", "duration", -1.0, "-1.0 is not a time of 0 s or more"),
-    ("CAPTIONS", "caption", None, "empty"),
     ("CAPTIONS", "source", "human", "'human' is not one of llm, rules, none, review"),
     ("CAPTIONS", "rounds", -1, "-1 is not 0 or more"),
     ("CAPTIONS", "similarity", 1.5, "1.5 is not between -1 and 1"),
     ("CAPTIONS", "name_score", -0.5, "-0.5 is not between 0 and 1"),
     ("CAPTIONS", "status", "ok", "'ok' is not one of passed, repaired, reviewed, failed, dropped"),
     ("QUERIES", "split", "dev", "'dev' is not one of val, test, train"),
-    ("QUERIES", "query", None, "empty"),
+    ("FROZEN_QUERIES", "split", "train", "'train' is not one of val, test"),
     ("CANDIDATES", "rank", 0, "0 is not 1 or more"),
     ("CANDIDATES", "batch", 3, "3 is not between 1 and 2"),
-    ("CANDIDATES", "similarity", -1.5, "-1.5 is not between -1 and 1"),
-    ("CLIPS", "clip_sha", None, "empty"),
-    ("CLIPS", "seconds", -1.0, "-1.0 is not a time of 0 s or more"),
+    ("WANTED", "batch", 1, "1 is not 2 or more"),
+    ("CLIPS", "seconds", None, "empty"),
     (
         "FAILED_CLIPS",
         "reason",
@@ -232,7 +228,6 @@ MISTAKES = [
     ),
     ("PAIRS", "pair_id", "x", "'x' is not a whole number"),
     ("PAIRS", "pair_id", None, "empty"),
-    ("PAIRS", "clip_sha", None, "empty"),
     ("JUDGMENTS", "annotator", "bob@example.org", "'bob@example.org' is not a whole number"),
     ("JUDGMENTS", "level", 5, "5 is not between 0 and 4"),
     ("JUDGMENTS", "level", -1, "-1 is not between 0 and 4"),
@@ -252,23 +247,18 @@ MISTAKES = [
 
 
 @pytest.mark.parametrize(("name", "column", "value", "complaint"), MISTAKES)
-def test_a_broken_cell_is_one_line_with_row_and_column(name, column, value, complaint, tmp_path):
-    table, frame = table_of(name), frame_of(name).astype(object)
-    frame.loc[1, column] = value
-    path = tmp_path / "t.parquet"
-    assert problems(lambda: table.write(frame, path)) == [f"{path}: row 1, {column}: {complaint}"]
-    assert not path.exists()
-
-
-@pytest.mark.parametrize(
-    ("name", "column", "value", "complaint"), [row for row in MISTAKES if row[0] != "CONSENSUS"]
-)
-def test_a_broken_cell_of_a_csv_file_is_told_by_its_line(name, column, value, complaint, tmp_path):
-    table, path = table_of(name), tmp_path / "t.csv"
+def test_a_broken_cell_is_one_line_with_row_or_line_and_column(
+    name, column, value, complaint, tmp_path
+):
+    table, path = table_of(name), tmp_path / "t.parquet"
     frame = table.check(frame_of(name)).astype(object)
     frame.loc[1, column] = value
-    csv_files.write_csv(path, frame)
-    assert problems(lambda: table.read(path)) == [f"{path}: line 3, {column}: {complaint}"]
+    assert problems(lambda: table.write(frame, path)) == [f"{path}: row 1, {column}: {complaint}"]
+    assert not path.exists()
+    if name != "CONSENSUS":  # a list is no cell of a CSV file
+        path = tmp_path / "t.csv"
+        csv_files.write_csv(path, frame)
+        assert problems(lambda: table.read(path)) == [f"{path}: line 3, {column}: {complaint}"]
 
 
 def test_a_broken_cell_in_a_parquet_file_is_told_by_its_row(tmp_path):
@@ -339,16 +329,11 @@ def test_times_of_a_column_may_differ_in_form(tmp_path):
 
 
 def test_a_missing_and_an_unknown_column_are_told(tmp_path):
-    frame = frame_of("QUERIES").drop(columns="split").assign(spilt="val")
-    assert problems(lambda: tables.QUERIES.write(frame, tmp_path / "q.csv")) == [
-        f"{tmp_path}/q.csv: column 'split' is missing",
-        f"{tmp_path}/q.csv: unknown column 'spilt'",
-    ]
-    csv_files.write_csv(tmp_path / "q.csv", frame)
-    assert problems(lambda: tables.QUERIES.read(tmp_path / "q.csv")) == [
-        f"{tmp_path}/q.csv: column 'split' is missing",
-        f"{tmp_path}/q.csv: unknown column 'spilt'",
-    ]
+    path, frame = tmp_path / "q.csv", frame_of("QUERIES").rename(columns={"split": "spilt"})
+    said = [f"{path}: column 'split' is missing", f"{path}: unknown column 'spilt'"]
+    assert problems(lambda: tables.QUERIES.write(frame, path)) == said
+    csv_files.write_csv(path, frame)
+    assert problems(lambda: tables.QUERIES.read(path)) == said
 
 
 @pytest.mark.parametrize("name", [name for name, (_, key, _) in SCHEMAS.items() if key])
@@ -370,13 +355,11 @@ def test_a_key_differs_where_one_part_does():
 
 
 def test_a_missing_table_says_what_to_do(tmp_path):
-    with pytest.raises(FileError) as caught:
+    with pytest.raises(FileError, match=r"moments\.parquet: no such file; `dvc repro` makes it$"):
         tables.MOMENTS.read(tmp_path / "moments.parquet")
-    assert str(caught.value) == f"{tmp_path}/moments.parquet: no such file; `dvc repro` makes it"
     path = tmp_path / "queries.csv"
-    with pytest.raises(FileError) as caught:
+    with pytest.raises(FileError, match=f"{path}: no such file; `git restore {path}` brings"):
         tables.FROZEN_QUERIES.read(path)
-    assert str(caught.value) == f"{path}: no such file; `git restore {path}` brings it back"
 
 
 @pytest.mark.parametrize("folder", ["work", "work/datasets", "datasets/work/x/datasets/campaign"])
@@ -407,12 +390,6 @@ def test_a_refused_table_leaves_the_old_one(tmp_path):
     with pytest.raises(TableError):
         tables.QUERIES.write(frame_of("QUERIES").assign(split="dev"), path)
     assert path.read_bytes() == before
-
-
-def test_every_table_lies_where_the_design_says():
-    assert {name: str(table_of(name).path) for name in ROWS} == {
-        name: f"datasets/{path}" for name, (path, _, _) in SCHEMAS.items()
-    }
 
 
 @pytest.mark.parametrize("table", [tables.FROZEN_QUERIES, tables.REVIEW, tables.CAST])

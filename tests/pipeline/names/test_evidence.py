@@ -39,6 +39,10 @@ class Blind:
         return [[] for _ in texts]
 
 
+def found(finder, texts):
+    return [[span.text for span in spans] for spans in finder.find(texts)]
+
+
 def rewritten(texts, cast=None):
     finder = NameFinder(Eager(), texts, cast)
     return RulesRewriter.for_corpus(texts, finder.find, {}, cast).rewrite_texts(texts)
@@ -126,15 +130,10 @@ def test_a_corpus_knows_who_acts_in_it_and_recurs():
 
 
 def test_where_a_corpus_names_people_the_tagger_is_believed_but_not_of_places():
-    corpus = [
-        "Jennifer waves.",
-        "Ethan sits.",
-        "Jennifer sits.",
-        "They see Quux.",
-        "He is in Fiji.",
-    ]
-    assert rewritten(corpus)[3:] != corpus[3:]
-    assert rewritten(corpus)[4] == corpus[4]
+    named = ["Jennifer waves.", "Ethan sits.", "Jennifer sits."]
+    captions = rewritten([*named, "They see Quux.", "He is in Fiji."])
+    assert captions[3] != "They see Quux."
+    assert captions[4] == "He is in Fiji."
 
 
 MIXED = [
@@ -186,12 +185,7 @@ def test_a_corpus_that_names_few_still_knows_those_who_recur():
 
 def test_a_full_name_of_the_lists_is_found_where_the_tagger_misses_it():
     texts = ["Tom Hanks waves to the crowd.", "Sydney Harbour is seen.", "Rose Garden is shown."]
-    finder = NameFinder(Blind(), texts)
-    assert [[span.text for span in found] for found in finder.find(texts)] == [
-        ["Tom Hanks"],
-        [],
-        [],
-    ]
+    assert found(NameFinder(Blind(), texts), texts) == [["Tom Hanks"], [], []]
 
 
 @pytest.mark.parametrize(
@@ -213,24 +207,21 @@ def test_the_cast_overrules_all_evidence():
     texts = ["Jennifer laughs.", "She sees Jennifer's hand.", "Ramen is in a bowl."]
     captions = rewritten(texts, cast)
     assert captions[:2] == texts[:2]
-    finder = NameFinder(Eager(), texts, cast)
-    assert [[span.text for span in found] for found in finder.find(texts)] == [[], [], ["Ramen"]]
+    assert found(NameFinder(Eager(), texts, cast), texts) == [[], [], ["Ramen"]]
     assert "Ramen" not in captions[2]
 
 
 def test_a_name_of_the_cast_is_found_where_the_tagger_misses_it():
     cast = Cast.from_table(pd.DataFrame({"name": ["Nora Quux"], "gender": ["female"]}))
     texts = ["They look at Nora Quux's hat.", "They look at nora quux."]
-    finder = NameFinder(Blind(), texts, cast)
-    assert [[span.text for span in found] for found in finder.find(texts)] == [["Nora Quux"], []]
+    assert found(NameFinder(Blind(), texts, cast), texts) == [["Nora Quux"], []]
 
 
 def test_a_doubt_has_a_reason_and_what_is_surely_none_is_not_listed():
     texts = ["A camper opens a can of Quux.", "Sisters fly to Fiji.", "Monks pray in Quux."]
     doubts = NameFinder(Eager(), texts).doubts(texts)
-    assert [[(one.span.text, one.reason) for one in found] for found in doubts] == [
-        [("Quux", "unknown")], [], [("Quux", "place")],
-    ]  # fmt: skip
+    listed = [[(one.span.text, one.reason) for one in of_text] for of_text in doubts]
+    assert listed == [[("Quux", "unknown")], [], [("Quux", "place")]]
 
 
 words = st.sampled_from(
@@ -263,10 +254,10 @@ def test_ingest_says_which_backend_fits_the_texts(names, backend, expected):
 
 def test_names_found_tells_what_stands_for_a_name_the_most_frequent_first():
     def moment(description, caption, *names):
-        found = [re.search(name, description) for name in names]
-        return description, caption, [Span(*m.span(), m[0], 1.0) for m in found]
+        places = [re.search(name, description) for name in names]
+        return description, caption, [Span(*m.span(), m[0], 1.0) for m in places]
 
-    found = table(
+    counted = table(
         [
             moment("Ramen is in a bowl.", "A person is in a bowl.", "Ramen"),
             moment("Nora waves.", "A woman waves.", "Nora"),
@@ -276,9 +267,9 @@ def test_names_found_tells_what_stands_for_a_name_the_most_frequent_first():
             moment("A dog barks.", "A dog barks."),
         ]
     )
-    rows = {row.word: (row.count, row.replaced_by) for row in found.itertuples(index=False)}
-    assert list(rows) == ["Nora", "Omar", "Quux", "Ramen"]
-    assert [row[2] for row in found.to_numpy()][3] == "person"
-    assert (found["replaced_by"][0], found["count"][0]) == ("she; woman", 2)
-    assert (found["replaced_by"][1], found["replaced_by"][2]) == (GONE, LEFT)
-    assert found["example"][3] == "Ramen is in a bowl."
+    assert counted.to_numpy().tolist() == [
+        ["Nora", 2, "she; woman", "Nora waves."],
+        ["Omar", 1, GONE, "His friend Omar sings."],
+        ["Quux", 1, LEFT, "They see Quux."],
+        ["Ramen", 1, "person", "Ramen is in a bowl."],
+    ]
