@@ -144,14 +144,16 @@ class Windows(NamedTuple):
         Table([""] * len(self.video), *self[:4], place).run()
         return self
 
-    def remarks(self, error: FormatError | None) -> list[str]:
+    def remarks(self, error: FormatError | None, place: Callable[[int], Place]) -> list[str]:
         """Return what the user should be told of them; `error` is the first that is malformed."""
         remarks = []
         if error is not None:
             number = int(self.malformed.sum())
             remarks.append(f"{error} (malformed results, counted as not relevant: {number})")
-        if unscored := int((self.unscored & ~self.malformed).sum()):
-            remarks.append(f"results without a score, ranked by their order: {unscored}")
+        unscored = self.unscored & ~self.malformed
+        if number := int(unscored.sum()):
+            reason = f"no score: the order of the list counts ({number} such results)"
+            remarks.append(str(place(int(np.argmax(unscored))).error(reason)))
         return remarks
 
 

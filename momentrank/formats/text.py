@@ -21,7 +21,7 @@ from momentrank.formats.layouts import (
     parse_columns,
 )
 from momentrank.formats.source import FormatError, Place, Source
-from momentrank.formats.table import Table, Windows, read_windows
+from momentrank.formats.table import Table, Windows, fill_scores, read_windows
 from momentrank.ids import encode_id
 from momentrank.segments import Floats, Ints, Segments
 
@@ -140,13 +140,16 @@ def read_run(
         return windows.check(some.place) if lenient else windows
 
     windows, error = read_windows(len(kept.rows), parse, lenient=lenient)
-    table = Table(ids(kept, layout, "query_id"), *windows[:4], kept.place)
+    query = ids(kept, layout, "query_id")
+    if windows.malformed.any():
+        windows = windows._replace(score=_fill_scores(query, ranks[rows], windows))
+    table = Table(query, *windows[:4], kept.place)
     notes = [f"{source.path}: read as `{layout}`"] if columns is None and layout == JUMP_IN else []
     if twice:
         ties = f"{len(twice)} such lines; ties keep the file's order"
         reason = f"the rank appears twice in its query ({ties})"
         notes.append(str(lines.place(twice[0]).error(reason)))
-    notes += windows.remarks(error)
+    notes += windows.remarks(error, kept.place)
     if depth is not None and len(rows) < len(lines.rows) and not lenient:
         notes += _below(_some(lines, np.setdiff1d(np.arange(len(lines.rows)), rows)), layout, time)
     return table._replace(ranks=ranks[rows], notes=notes)
@@ -156,6 +159,15 @@ def _windows(lines: Lines, layout: str, time: Time) -> Windows:
     table = _table(lines, layout, "score", time)
     none = np.zeros(len(table.query), dtype=bool)
     return Windows(list(table.video), table.start, table.end, table.value, none, none)
+
+
+def _fill_scores(query: Sequence[str], ranks: Floats, windows: Windows) -> Floats:
+    """Return the scores; a malformed line has that of the rank before it."""
+    order = np.argsort(ranks, kind="stable")
+    scores = windows.score.copy()
+    ranked = windows._replace(score=scores[order], unscored=windows.unscored[order])
+    scores[order] = fill_scores([query[row] for row in order.tolist()], ranked)
+    return scores
 
 
 def _below(lines: Lines, layout: str, time: Time) -> list[str]:

@@ -74,7 +74,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
         seen: Counter[str] = Counter()
         kept = [row for row, name in enumerate(query) if _count(seen, name) <= reading.depth]
         rows, query, video = rows.select(kept), *([c[row] for row in kept] for c in (query, video))
-    return read_results(query, rows, reading, _parse, video)
+    return read_results(query, rows, reading._replace(scored=False), _parse, video)
 
 
 def _count(seen: Counter[str], name: str) -> int:

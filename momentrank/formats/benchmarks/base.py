@@ -34,6 +34,8 @@ class Reading(NamedTuple):
     names: Mapping[int, str] | None = None
     truth: Truth | None = None
     lenient: bool = False
+    scored: bool = True
+    """Whether results usually have scores: only then it is told if they have none."""
 
 
 class JsonFormat(NamedTuple):
@@ -148,7 +150,8 @@ def read_results(
     windows, error = read_windows(len(rows.values), read_some, lenient=reading.lenient)
     video = windows.video if videos is None else _own(videos, windows)
     columns = (video, windows.start, windows.end, fill_scores(query, windows))
-    return Table(query, *columns, rows.place, notes=windows.remarks(error))
+    told = windows if reading.scored else windows._replace(unscored=windows.malformed)
+    return Table(query, *columns, rows.place, notes=told.remarks(error, rows.place))
 
 
 def _own(videos: list[str], windows: Windows) -> list[str]:

@@ -93,7 +93,7 @@ def read_lists(records: Column, reading: Reading) -> Table:
         start, end = _seconds(*pairs.parts("first last"))
         return windows._replace(start=start, end=end)
 
-    return read_run(queries, records.require(list), reading, parse, videos)
+    return read_run(queries, records.require(list), reading._replace(scored=False), parse, videos)
 
 
 def _is_lists(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)

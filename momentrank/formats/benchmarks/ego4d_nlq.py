@@ -80,7 +80,9 @@ def read_submission(records: Column, reading: Reading) -> Table:
     def parse(windows: Column) -> Windows:
         return parse_list(windows, "start end score")
 
-    return read_run(queries, results.key(PREDICTED, list), reading, parse, clips)
+    return read_run(
+        queries, results.key(PREDICTED, list), reading._replace(scored=False), parse, clips
+    )
 
 
 def _is_submission(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
