@@ -191,9 +191,7 @@ def load_tasks(
     """Read the lists of the convention's tasks that a submission has, by task."""
     if not convention.tasks or options.run_format:
         return {}
-    return formats.load_tasks(
-        path, depth=convention.depth([]), lenient=getattr(options, "lenient", False)
-    )
+    return formats.load_tasks(path, depth=convention.depth([]), lenient=options.lenient)
 
 
 def describe(

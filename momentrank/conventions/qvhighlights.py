@@ -75,10 +75,8 @@ class QvHighlights(Benchmark):
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
         """Return the window that each result takes, or that the first one is nearest to."""
         if measure.NAME == "R":
-            truth, hit = (
-                nearest(aligned, overlapping(aligned)),
-                recall(aligned, (measure.params["iou"],)),
-            )
+            truth = nearest(aligned, overlapping(aligned))
+            hit = recall(aligned, (measure.params["iou"],))
             hits = (aligned.results.rank == 1) & (hit[aligned.results.query, 0] > 0)
         else:
             _, place = by_score(aligned)
