@@ -17,7 +17,7 @@ from momentrank.measures import AP, R, nDCG
 from momentrank.measures.base import Measure
 from momentrank.query_groups import select_queries
 from momentrank.scoring import Evaluator
-from momentrank.segments import Segments
+from momentrank.segments import Segments, make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,9 +83,7 @@ class Explanation(NamedTuple):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the results as a frame, a row per rank."""
-        import pandas as pd  # noqa: PLC0415  (slow to import)
-
-        return pd.DataFrame(self.ranking)
+        return make_frame(self.ranking)
 
     @property
     def summary(self) -> str:

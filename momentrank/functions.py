@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from momentrank import conventions, conversion, data, formats, meeting
+from momentrank import conventions, data, formats, meeting
 from momentrank.data import Data
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures.base import Measure
@@ -120,7 +120,7 @@ def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentr
         FormatError: the file is malformed, or the format can't express it.
         UsageError: the file is neither, or there is no such format to write.
     """
-    conversion.convert(
+    formats.convert(
         formats.describe(source).kind,
         Path(source),
         Path(out),

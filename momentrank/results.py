@@ -9,6 +9,7 @@ from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.pairs import Pair
 from momentrank.scoring import PerQuery
+from momentrank.segments import make_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,18 +43,14 @@ class Evaluation(Mapping[str, float]):
     def to_frame(self, *, per_query: bool = False) -> "pd.DataFrame":
         """Return the values as a frame `measure, value`; per query, `query_id` and a column each.
 
-        A query that a measure does not count has no value there.
+        Raises:
+            UsageError: pandas is not installed.
         """
-        import pandas as pd  # noqa: PLC0415  (slow to import)
-
         if not per_query:
-            columns = {"measure": list(self), "value": list(self.values())}
-            return pd.DataFrame(columns)
-        series = {
-            repr(measure): pd.Series(values, index=queries)
-            for measure, (queries, values) in self.per_query.items()
-        }
-        return pd.DataFrame(series).rename_axis("query_id").reset_index()
+            return make_frame({"measure": list(self), "value": list(self.values())})
+        columns = {repr(measure): values for measure, (_, values) in self.per_query.items()}
+        queries = next((names for names, _ in self.per_query.values()), [])
+        return make_frame({"query_id": queries, **columns})
 
     def __str__(self) -> str:
         width = max(map(len, self), default=0)
@@ -71,9 +68,7 @@ class Comparisons(list[Pair]):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per pair and measure."""
-        import pandas as pd  # noqa: PLC0415  (slow to import)
-
-        return pd.DataFrame([pair.as_json() for pair in self])
+        return make_frame([pair.as_json() for pair in self])
 
     def _repr_html_(self) -> str:
         """Return what a notebook shows."""

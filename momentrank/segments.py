@@ -6,14 +6,14 @@ rank. As frames they have the columns `query_id, video_id, start, end`, and `lev
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from momentrank.errors import MomentRankError
+from momentrank.errors import MomentRankError, UsageError
 from momentrank.ids import id_text
 
 if TYPE_CHECKING:
@@ -256,8 +256,19 @@ def run_frame(run: Segments) -> "pd.DataFrame":
 
 
 def _frame(segments: Segments, more: dict[str, npt.NDArray[Any]]) -> "pd.DataFrame":
-    import pandas as pd  # noqa: PLC0415  (slow to import)
-
     names = np.array(segments.queries, dtype=object)[segments.query]
     columns = {"query_id": names, "video_id": segments.video}
-    return pd.DataFrame({**columns, "start": segments.start, "end": segments.end, **more})
+    return make_frame({**columns, "start": segments.start, "end": segments.end, **more})
+
+
+def make_frame(columns: Mapping[str, Any] | Sequence[Any]) -> "pd.DataFrame":
+    """Return a frame of columns by name, or of rows; nothing else here needs pandas.
+
+    Raises:
+        UsageError: pandas is not installed.
+    """
+    try:
+        import pandas as pd  # noqa: PLC0415  (slow to import, and an extra)
+    except ImportError as exc:
+        raise UsageError("frames need pandas: pip install 'momentrank[frames]'") from exc
+    return pd.DataFrame(columns)

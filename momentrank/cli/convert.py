@@ -9,7 +9,7 @@ from pathlib import Path
 
 from momentrank import formats
 from momentrank.cli import inputs
-from momentrank.conversion import convert
+from momentrank.formats.write import convert
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

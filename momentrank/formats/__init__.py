@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from momentrank.formats.truth import Truth
     from momentrank.formats.validate import Description, describe
     from momentrank.formats.videos import read_corpus
-    from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, write_qrels, write_run
+    from momentrank.formats.write import (
+        QRELS_WRITTEN,
+        RUNS_WRITTEN,
+        convert,
+        write_qrels,
+        write_run,
+    )
 
 __all__ = [
     "CONVENTIONS",
@@ -33,6 +39,7 @@ __all__ = [
     "Description",
     "FormatError",
     "Truth",
+    "convert",
     "describe",
     "load_qrels",
     "load_run",

@@ -19,6 +19,7 @@ from momentrank.ids import as_integers
 from momentrank.segments import Segments
 
 TAG = "momentrank"
+Read = Callable[[Path], Segments]
 
 
 def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> None:
@@ -45,6 +46,25 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
         raise UsageError(f"the tag {tag!r} must be one word")
     text.refuse_empty_ids(segments)
     _write(Path(path), _RUNS[fmt](segments, tag))
+
+
+def convert(  # noqa: PLR0913
+    kind: str, source: Path, out: Path, to: str, *, read_qrels: Read, read_run: Read, tag: str
+) -> None:
+    """Read one file and write the other; `kind` says what the source is, `qrels` or `run`.
+
+    Raises:
+        FormatError: the file is malformed, or the format can't express it.
+        UsageError: the file is neither, there is no such format, or both files are the same.
+    """
+    if out.exists() and out.samefile(source):
+        raise UsageError(f"{out}: input and output must be different files")
+    if kind == "qrels":
+        write_qrels(out, read_qrels(source), to)
+    elif kind == "run":
+        write_run(out, read_run(source), to, tag=tag)
+    else:
+        raise UsageError(f"{source}: {kind}; only qrels and runs can be converted")
 
 
 def _write(path: Path, text: str) -> None:
