@@ -14,6 +14,8 @@ from momentrank.segments import Floats, Segments
 
 SHOWN = 3
 """Ids that a message lists."""
+LOOKED_AT = 2000
+"""Ids of each side that are looked at: what is written otherwise is mostly so throughout."""
 SCALE = 20
 """How much later the results' ends must be than the judged ones to be in another unit."""
 _UNITS = {1000: "milliseconds", 60: "minutes", 25: "frames"}
@@ -125,8 +127,8 @@ def _latest(segments: Segments) -> dict[str, float]:
 
 def find_alike(qrels: Sequence[str], run: Sequence[str]) -> str:
     """Return an example of an id of the qrels and one of the run that may be the same."""
-    forms = {plain(name): name for name in reversed(qrels)}
-    pairs = [(forms[form], name) for name in run if (form := plain(name)) in forms]
+    forms = {plain(name): name for name in reversed(qrels[:LOOKED_AT])}
+    pairs = [(forms[form], name) for name in run[:LOOKED_AT] if (form := plain(name)) in forms]
     if not pairs:
         return ""
     one, other = pairs[0]
