@@ -9,7 +9,7 @@ Records are dicts or frames with the columns `query_id, video_id, start, end` an
 or `score`. A run is sorted by rank, else by descending score.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
@@ -32,19 +32,20 @@ if TYPE_CHECKING:
 
 Data = Union[Segments, "pd.DataFrame", str, Path, Mapping[Any, Any], Iterable[Any]]
 """What qrels and runs are read from."""
+Warn = Callable[[str], None]
 SEGMENT = ("query_id", "video_id", "start", "end")
 WITHOUT_SCORE, WITH_SCORE = len(SEGMENT), len(SEGMENT) + 1
 
 
-def as_truth(qrels: Data, convention: Convention) -> "Truth":
-    """Return judged segments, with what else their file tells.
+def as_truth(qrels: Data, convention: Convention, warn: Warn) -> "Truth":
+    """Return judged segments, with what else their file tells; `warn` is called with warnings.
 
     Raises:
         FormatError: the file is malformed.
         SegmentError: a row is malformed.
     """
     if isinstance(qrels, str | Path):
-        return formats.load_truth(qrels, time=convention.time)
+        return formats.load_truth(qrels, time=convention.time, warn=warn)
     return formats.Truth(as_qrels(qrels))
 
 
@@ -62,7 +63,7 @@ def as_qrels(qrels: Data) -> Segments:
     return build_qrels(read_ids(query, "query_id"), read_ids(video, "video_id"), *numbers)
 
 
-def as_run(run: Data, convention: Convention, truth: "Truth | None" = None) -> Segments:
+def as_run(run: Data, convention: Convention, warn: Warn, truth: "Truth | None" = None) -> Segments:
     """Return ranked results; `truth` is for formats that do not name queries or videos.
 
     Raises:
@@ -72,7 +73,7 @@ def as_run(run: Data, convention: Convention, truth: "Truth | None" = None) -> S
     if isinstance(run, Segments):
         return run
     if isinstance(run, str | Path):
-        return formats.load_run(run, time=convention.time, truth=truth)
+        return formats.load_run(run, time=convention.time, truth=truth, warn=warn)
     if is_frame(run):
         return run_from_frame(_pandas(run))
     rows = list(_rows(run, "score"))

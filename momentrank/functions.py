@@ -49,7 +49,7 @@ def evaluate(
         NothingMeetsError: the qrels and the run have no query or no video in common.
     """
     chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen)
+    truth = data.as_truth(qrels, chosen, _warn)
     asked = _parse(measures) or chosen.defaults()
     scorer = Evaluator(asked, truth.segments, chosen)
     results = _load(run, scorer, truth, "the run")
@@ -77,7 +77,7 @@ def compare(  # noqa: PLR0913
     `momentrank.pairs.compare_runs`, and so for the errors.
     """
     chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen)
+    truth = data.as_truth(qrels, chosen, _warn)
     scorer = Evaluator(_parse(measures), truth.segments, chosen)
     values = {name: scorer.per_query(_load(run, scorer, truth, name)) for name, run in runs.items()}
     pairs = compare_runs(
@@ -107,8 +107,8 @@ def explain(  # noqa: PLR0913, PLR0917
     from momentrank import explanation  # noqa: PLC0415  (few need it)
 
     chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen)
-    results = restore_own_ids(data.as_run(run, chosen, truth), truth.segments)
+    truth = data.as_truth(qrels, chosen, _warn)
+    results = restore_own_ids(data.as_run(run, chosen, _warn, truth), truth.segments)
     asked = _parse([measure])[0] if measure else explanation.default_measure(convention)
     return explanation.explain(truth.segments, results, query, asked, convention, shown)
 
@@ -139,12 +139,12 @@ def write_qrels(path: Path | str, qrels: Data, fmt: str = "segments") -> None:
         SegmentError: a row is malformed.
         UsageError: qrels can't be written in that format.
     """
-    formats.write_qrels(path, data.as_truth(qrels, conventions.get("paper")).segments, fmt)
+    formats.write_qrels(path, data.as_truth(qrels, conventions.get("paper"), _warn).segments, fmt)
 
 
 def write_run(path: Path | str, run: Data, fmt: str = "segments", tag: str = "momentrank") -> None:
     """Write ranked results, with `tag` if the format has one; see `write_qrels`."""
-    formats.write_run(path, data.as_run(run, conventions.get("paper")), fmt, tag)
+    formats.write_run(path, data.as_run(run, conventions.get("paper"), _warn), fmt, tag)
 
 
 def evaluator(
@@ -155,7 +155,7 @@ def evaluator(
     For errors, see `evaluate`.
     """
     chosen = conventions.get(convention)
-    return Evaluator(_parse(measures), data.as_truth(qrels, chosen).segments, chosen)
+    return Evaluator(_parse(measures), data.as_truth(qrels, chosen, _warn).segments, chosen)
 
 
 def iter_calc(
@@ -187,7 +187,7 @@ def _ready(
 ) -> tuple[Evaluator, Segments]:
     """Return an evaluator and a run; if they do not meet, a warning says so and all is 0."""
     chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen)
+    truth = data.as_truth(qrels, chosen, _warn)
     scorer = Evaluator(_parse(measures), truth.segments, chosen)
     return scorer, _load(run, scorer, truth, "the run", must_meet=False)
 
@@ -200,7 +200,7 @@ def _load(
     run: Data, scorer: Evaluator, truth: "formats.Truth", name: str, *, must_meet: bool = True
 ) -> Segments:
     """Return a run with the ids of the qrels; warn of what the two don't share."""
-    results = restore_own_ids(data.as_run(run, scorer.convention, truth), truth.segments)
+    results = restore_own_ids(data.as_run(run, scorer.convention, _warn, truth), truth.segments)
     try:
         meeting.check(truth.segments, results, name, _warn)
     except meeting.NothingMeetsError as exc:

@@ -1,4 +1,4 @@
-"""NCxIoU: equation 4 of the AxIoU paper under other stopping models (its future work)."""
+"""NCxIoU: equation 4 of the AxIoU paper, with any model of where users stop."""
 
 from typing import ClassVar
 

@@ -281,7 +281,7 @@ def mean_precision(params: Params, qrels: list[Judged], results: list[Result]) -
 
 
 def axiou(params: Params, qrels: list[Judged], results: list[Result]) -> float:
-    """AxIoU paper, equation 4: the mean over k = 1 to K of the best IoU within the first k."""
+    """AxIoU paper, equation 5: the mean over k = 1 to K of the best IoU within the first k."""
     values = top_ious(params, qrels, results)
     total = 0.0
     for k in range(1, params["cutoff"] + 1):

@@ -134,6 +134,14 @@ def test_scores_are_in_all_rows_or_in_none():
         mr.evaluate(ROWS, [RESULTS[0], RESULTS[1][:4]], MEASURES)
 
 
+def test_what_reading_a_file_tells_is_a_warning_at_the_call(files):
+    twice = LINES + "q1 Q0 v1 0 20 2\n"
+    (files / "my.qrels").write_text(twice)
+    with pytest.warns(UserWarning, match="the same segment appears twice") as caught:
+        mr.evaluate(files / "my.qrels", files / "my.run", MEASURES)
+    assert caught[0].filename == __file__
+
+
 def test_what_does_not_meet_is_a_warning_or_if_nothing_does_an_error():
     with pytest.warns(UserWarning, match=r"queries in the qrels but not in the run: 1 \(q2\)"):
         mr.calc_aggregate(MEASURES, ROWS, RESULTS[:2])
