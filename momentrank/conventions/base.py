@@ -82,9 +82,8 @@ class Convention:
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         """Return the value of each query with every parameter given, shape (queries,)."""
-        key = tuple(
-            (name, params[name]) for name in sorted(params) if name not in {"cutoff", "dcg"}
-        )
+        read = ("match", "rel", "judged_only", *matching.READ[params["match"]])
+        key = tuple(params.get(name) for name in read)
         relevance = memoize(aligned, key, lambda: matching.relevance(aligned, params))
         return measure.per_query(aligned, relevance, params)
 

@@ -26,6 +26,16 @@ MODELS: dict[str, Model] = {
     "tol": (tolerance.mask_judged, tolerance.relevance),
 }
 
+READ = {
+    "": (),
+    "iou": ("iou", "strict"),
+    "maxiou": ("iou", "strict"),
+    "overlap": ("once",),
+    "bin": ("bin",),
+    "tol": ("tol", "seen"),
+}
+"""The parameters that a model reads, beside `rel` and `judged_only`."""
+
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results by the model `params["match"]` and its parameters.

@@ -1,5 +1,6 @@
 """What the readers of benchmarks' formats share."""
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
@@ -182,9 +183,11 @@ def _is_sound(rows: list[Any]) -> bool:
     video, starts, ends, score = (values[first::4] for first in range(4))
     if set(map(type, video)) != {str} or not set(map(type, score)) <= {int, float}:
         return False
-    start, end = np.array(starts), np.array(ends)
-    are_numbers = start.dtype.kind in "fi" and end.dtype.kind in "fi"
-    return are_numbers and bool(((start >= 0) & (start <= end) & (end < LATEST)).all())
+    try:
+        start, end = (np.array(array("d", times)) for times in (starts, ends))
+    except (TypeError, OverflowError):
+        return False
+    return bool(((start >= 0) & (start <= end) & (end < LATEST)).all())
 
 
 def parse_list(
