@@ -75,11 +75,10 @@ def _of_queries(qrels: Segments, run: Segments) -> Iterator[str]:
 
 
 def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
-    ours, theirs = dict.fromkeys(qrels.video), dict.fromkeys(run.video)
-    missing = [video for video in ours if video not in theirs]
+    ours, theirs = set(qrels.video), set(run.video)
+    missing, others = sorted(ours - theirs), sorted(theirs - ours)
     if not missing:
         return
-    others = [video for video in theirs if video not in ours]
     alike = find_alike(missing, others)
     if len(missing) == len(ours):
         examples = f"{missing[0]!r} in the qrels, {others[0]!r} in the run"

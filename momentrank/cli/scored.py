@@ -31,7 +31,7 @@ def score(evaluator: Evaluator, run: Segments, groups: Groups, *, per_query: boo
     for measure, (names, values) in evaluator.per_query(run).items():
         quantity = describe(measure)
         scored.total[quantity] = evaluator.aggregate(measure, values)
-        place = {name: row for row, name in enumerate(names)}
+        place = {name: row for row, name in enumerate(names)} if groups else {}
         for group, queries in groups.items():
             rows = np.array([place[name] for name in queries if name in place], dtype=np.int64)
             mean = evaluator.aggregate(measure, values[rows]) if len(rows) else float("nan")

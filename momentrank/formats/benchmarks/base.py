@@ -1,6 +1,5 @@
 """What the readers of benchmarks' formats share."""
 
-from array import array
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, repeat
@@ -165,9 +164,10 @@ def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
     if reading.depth is None or reading.lenient:
         return []
     depth = reading.depth
-    rest = lists._replace(values=[v[depth:] for v in lists.values]).flat(depth)
-    if _is_sound(rest.values):
+    lists = lists._replace(values=[values[depth:] for values in lists.values])
+    if _are_sound(lists.values):
         return []
+    rest = lists.flat(depth)
     try:
         parse(rest).check(rest.place)
     except FormatError as exc:
@@ -175,19 +175,19 @@ def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
     return []
 
 
-def _is_sound(rows: list[Any]) -> bool:
-    """Tell quickly that rows are lists `[video, start, end, score]` without an error in them."""
-    if not rows or set(map(type, rows)) != {list} or set(map(len, rows)) != {4}:
-        return not rows
-    values = list(chain.from_iterable(rows))
-    video, starts, ends, score = (values[first::4] for first in range(4))
-    if set(map(type, video)) != {str} or not set(map(type, score)) <= {int, float}:
-        return False
+def _are_sound(lists: list[Any]) -> bool:
+    """Tell quickly that lists of `[video, start, end, score]` have no error in them."""
     try:
-        start, end = (np.array(array("d", times)) for times in (starts, ends))
-    except (TypeError, OverflowError):
+        wrong = [
+            video
+            for results in lists
+            for video, start, end, score in results
+            if not (type(video) is str and video and 0 <= start <= end < LATEST)
+            or score - score != 0  # not finite
+        ]
+    except (TypeError, ValueError):
         return False
-    return bool(((start >= 0) & (start <= end) & (end < LATEST)).all())
+    return not wrong
 
 
 def parse_list(
