@@ -137,8 +137,13 @@ def read_time_option(options: argparse.Namespace) -> Time:
 
 def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
     """Read qrels as the options say; if it is a benchmark's, say which convention is its own."""
+    columns = options.columns
     truth = formats.load_truth(
-        path, fmt=options.qrels_format, time=read_time_option(options), warn=warn
+        path,
+        fmt=options.qrels_format,
+        time=read_time_option(options),
+        columns=columns if columns and "level" in columns else None,
+        warn=warn,
     )
     own = formats.CONVENTIONS.get(truth.format)
     if own and getattr(options, "convention", own) is None:

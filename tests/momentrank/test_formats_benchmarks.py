@@ -175,7 +175,7 @@ def test_a_submission_of_segments_to_didemo(tmp_path):
         with_truth(tmp_path, DIDEMO, "[[], [[0.5, 2]]]")
     with pytest.raises(FormatError, match="run: 1 lists, where the qrels have 2 queries"):
         with_truth(tmp_path, DIDEMO, "[[]]")
-    with pytest.raises(FormatError, match="this run can only be read with its qrels"):
+    with pytest.raises(FormatError, match="it can only be read with its qrels"):
         load_run(file_of(tmp_path, run))
 
 

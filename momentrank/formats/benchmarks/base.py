@@ -225,5 +225,5 @@ def require_truth(records: Column, reading: Reading, reason: str) -> Truth:
     """
     if reading.truth is None:
         path = records.place(0).path
-        raise FormatError(f"{path}: {reason}: this run can only be read with its qrels")
+        raise FormatError(f"{path}: {reason}: it can only be read with its qrels (--qrels FILE)")
     return reading.truth
