@@ -1,12 +1,21 @@
 """The benchmarks' own files: annotations, and submissions in their formats."""
 
 import json
+import re
 
 import pytest
 from formats_cases import file_of, rows_of
 
 from momentrank.errors import UsageError
-from momentrank.formats import FormatError, describe, load_qrels, load_run, load_truth
+from momentrank.formats import (
+    QRELS_FORMATS,
+    RUN_FORMATS,
+    FormatError,
+    describe,
+    load_qrels,
+    load_run,
+    load_truth,
+)
 
 TVR = """\
 {"vid_name": "s_clip_19", "duration": 61.46, "ts": [16.48, 33.87], "desc": "A", "desc_id": 90200}
@@ -266,3 +275,17 @@ def test_malformed_annotations_are_an_error_with_its_place(tmp_path, text, old, 
 def test_minutes_are_not_for_charades(tmp_path):
     with pytest.raises(UsageError, match="only for lines of fields"):
         load_qrels(file_of(tmp_path, CHARADES), time="mm.ss")
+
+
+def test_every_format_is_in_the_docs(repository):
+    page = (repository / "docs/formats.md").read_text()
+    tables = page.split("| format | run |")
+    named = [
+        [
+            name
+            for row in re.findall(r"^\| (`.*?`) \|", table, re.MULTILINE)
+            for name in row.strip("`").split("`, `")
+        ]
+        for table in tables
+    ]
+    assert [set(names) for names in named] == [set(QRELS_FORMATS), set(RUN_FORMATS)]

@@ -9,7 +9,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from momentrank.errors import MomentRankError
-from momentrank.formats import QRELS_FORMATS, RUN_FORMATS, describe, load_qrels, load_run
+from momentrank.formats import (
+    QRELS_FORMATS,
+    RUN_FORMATS,
+    Truth,
+    describe,
+    load_qrels,
+    load_run,
+    load_truth,
+)
+from momentrank.segments import build_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what is told is not looked at here
 
@@ -22,8 +31,27 @@ SHAPES = [
     {"1": [PAIR, PAIR], "2": []},
     {"video2idx": {"v": 0}, "VCMR": [{"desc_id": 1, "predictions": [[0, 0, 1, 1]]}]},
     [{"qid": 1, "vid": "v", "pred_relevant_windows": [[0, 1, 0.5]]}],
+    [{"desc_id": 1, "vid_name": "v", "ts": [0, 1], "duration": 9, "desc": "x"}],
+    {"v": {"duration": 9, "timestamps": [[0, 1]], "sentences": ["x"]}},
+    [{"annotation_id": 1, "video": "v", "times": [[0, 1]], "num_segments": 6}],
+    {"videos": [{"clips": [{"clip_uid": "c", "video_end_sec": 9, "annotations": [
+        {"annotation_uid": "a", "language_queries": [{"clip_start_sec": 0, "clip_end_sec": 1}]}
+    ]}]}]},
+    {"results": [{"clip_uid": "c", "annotation_uid": "a", "query_idx": 0,
+                  "predicted_times": [[0, 1]]}]},
+    {"results": {"v": [{"sentence": "x", "timestamp": [0, 1], "score": 1}]}},
+    [[[0, 1, 0.5]], [[1, 2]]],
+    {"val": {"v": [1.5, 0]}, "train": {"w": [2, 1]}},
     {"v": [1.5, 0], "w": [2, 1]},
-]
+]  # fmt: skip
+TRUTHS = (
+    None,
+    Truth(build_qrels(["1"], ["v"], [0], [1], [1]), "didemo"),
+    Truth(
+        build_qrels(["v#0", "b"], ["v", "w"], [0, 0], [1, 1], [1, 1]),
+        read_texts=lambda: {"v#0": "x"},
+    ),
+)
 scalars = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=3), st.just(10**400)
 )
@@ -53,8 +81,16 @@ def try_all(path, corpus, fmt):
         with contextlib.suppress(MomentRankError):
             found = load(path, fmt=fmt if fmt in formats else None)
             assert found.queries, "something was read"
+    for truth in TRUTHS:
+        with contextlib.suppress(MomentRankError):
+            load_run(path, corpus=corpus, depth=1, truth=truth)
+        with contextlib.suppress(MomentRankError):
+            load_run(path, corpus=corpus, lenient=True, truth=truth)
     with contextlib.suppress(MomentRankError):
-        load_run(path, corpus=corpus, depth=1)
+        truth = load_truth(path)
+        assert truth.durations is not None
+        assert truth.texts is not None
+        assert truth.videos is not None
     with contextlib.suppress(MomentRankError):
         describe(path, corpus=corpus)
 
