@@ -119,6 +119,11 @@ class AlignedRun:
             pairs = _expand(order, Ranges(*(column[rows] for column in ranges)))
             yield pairs, self._iou_of(pairs)
 
+    @property
+    def near(self) -> Ints:
+        """The rows of the results with a judged segment of the same query and video."""
+        return self._same_place[1].result
+
     @cached_property
     def _same_place(self) -> tuple[Ints, Ranges]:
         """An order of the judged segments, and each result's range of those in its place."""
@@ -133,10 +138,12 @@ class AlignedRun:
     @cached_property
     def _sharing(self) -> tuple[Ints, Ranges]:
         """The same for those that share time with the result, and few others."""
-        line = self.timeline(self.relevant(0))
-        first, last = line.find(self.places[1], self.results.start, self.results.end)
+        line, near = self.timeline(self.relevant(0)), self.near
+        first, last = line.find(
+            self.places[1][near], self.results.start[near], self.results.end[near]
+        )
         hits = np.flatnonzero(first < last)
-        return line.rows, Ranges(hits, first[hits], (last - first)[hits])
+        return line.rows, Ranges(near[hits], first[hits], (last - first)[hits])
 
     def timeline(self, rows: Bools) -> Timeline:
         """Return some of the judged segments by place and time."""

@@ -6,8 +6,9 @@ start. The results of a bin count as one, at the rank of the first.
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, Results, Truth, ranks
+from momentrank.matching.aligned import AlignedRun, ranks
 from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.timeline import moments
 from momentrank.segments import Bools, Ints
 
 
@@ -43,10 +44,11 @@ def first_results(aligned: AlignedRun, length: float) -> Ints:
 
 def number(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
     """Return bin numbers of the judged segments and of the results."""
-    rows = np.concatenate([_bins(aligned.truth, length), _bins(aligned.results, length)])
-    keys = np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
-    return keys[: len(aligned.truth.query)], keys[len(aligned.truth.query) :]
-
-
-def _bins(of: Truth | Results, length: float) -> Ints:
-    return np.stack([of.query, of.video, np.floor(of.start / length).astype(np.int64)], axis=1)
+    key = ("bins", length)
+    if key not in aligned.cache:
+        places, starts = aligned.places, (aligned.truth.start, aligned.results.start)
+        bins = moments(np.concatenate(places), np.floor(np.concatenate(starts) / length))
+        numbers = np.unique(bins, return_inverse=True)[1]
+        aligned.cache[key] = numbers[: len(places[0])], numbers[len(places[0]) :]
+    found: tuple[Ints, Ints] = aligned.cache[key]
+    return found

@@ -28,8 +28,11 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
 
 def meets(aligned: AlignedRun, end: Floats, truth: Bools) -> Bools:
     """Return which results [start, `end`) overlap a segment of `truth`."""
-    first, last = aligned.timeline(truth).find(aligned.places[1], aligned.results.start, end)
-    hit: Bools = first < last
+    rows, results = aligned.near, aligned.results
+    line, place = aligned.timeline(truth), aligned.places[1]
+    first, last = line.find(place[rows], results.start[rows], end[rows])
+    hit = np.zeros(len(place), dtype=bool)
+    hit[rows] = first < last
     return hit
 
 

@@ -27,12 +27,12 @@ def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results; relevant ones have gain 1."""
     start, tol = aligned.results.start, params["tol"]
-    line, place = aligned.timeline(aligned.relevant(params["rel"])), aligned.places[1]
-    first, last = line.find(place, start, start + tol)
-    hit = first < last
-    rows = np.flatnonzero(np.isin(place, place[hit]))  # where nothing is met, nothing counts
+    relevant, place = aligned.relevant(params["rel"]), aligned.places[1]
+    hit = overlap.meets(aligned, start + tol, relevant)
+    near = aligned.near
+    rows = near[np.isin(place[near], place[hit])]  # where nothing is met, nothing counts
     fresh = _fresh_of_relevant if params["seen"] == "relevant" else _fresh_of_all
-    hit[rows] &= fresh(line, place[rows], start[rows], tol)
+    hit[rows] &= fresh(aligned.timeline(relevant), place[rows], start[rows], tol)
     judged = mask_judged(aligned, params)
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 

@@ -85,7 +85,7 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
     relevant, gain = np.zeros(len(truth), dtype=bool), np.zeros(len(truth))
     relevant[rows], gain[rows] = found.relevant, found.gain
     if not params["match"]:
-        relevant = truth != FREE
+        relevant = (truth != FREE) & np.append(aligned.relevant(params["rel"]), False)[truth]
     return Trace(truth, share_time(aligned, truth), gain, relevant)
 
 

@@ -104,6 +104,12 @@ def test_a_query_is_explained():
     assert explained.to_frame()["relevant"].tolist() == [True, True]
 
 
+def test_a_measure_without_a_model_is_explained_by_what_is_relevant():
+    judged = [*ROWS, ("q1", "v2", 0, 9, 0)]
+    explained = mr.explain(judged, [*RESULTS, ("q1", "v2", 0, 9, 0.1)], "q1", "MAiSP")
+    assert explained.to_frame()["relevant"].tolist() == [True, True, False]
+
+
 def test_files_are_written_and_converted(tmp_path):
     mr.write_qrels(tmp_path / "a.qrels", QRELS_FRAME)
     mr.write_run(tmp_path / "a.run", RUN_FRAME, tag="mine")
