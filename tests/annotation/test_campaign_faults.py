@@ -104,6 +104,17 @@ class Camp:
     def start(self, module, *options):
         return self.world.zygote.start(self.folder, module, *options)
 
+    def strike(self, wire, fault, module="push", methods=frozenset({"POST"}), victim=None):
+        """Run a command through a wire that fails once; return how it ended."""
+        self.folder.configure(wire.url, self.lead.token, str(self.lead.media))
+        wire.arm(fault, methods)
+        child = self.start(module)
+        wire.aim(victim or child)
+        done = child.wait()
+        assert wire.struck, (fault, done.said)
+        self.folder.configure(self.lead.url, self.lead.token, str(self.lead.media))
+        return done
+
     def well(self, *modules):
         for module in modules:
             done = self.run(module)
@@ -216,17 +227,8 @@ def assert_as_wanted(camp, wanted, ledger):
     )
 
 
-MOMENTS = [("time", fifth) for fifth in (0, 2, 4)] + [
-    ("write", Fault(*fault))
-    for fault in [
-        (1, "during"),
-        (2, "drop"),
-        (3, "after"),
-        (5, "before"),
-        (8, "after"),
-        (9, "drop"),
-    ]
-]
+WRITES = [(1, "during"), (2, "drop"), (3, "after"), (5, "before"), (8, "after"), (9, "drop")]
+MOMENTS = [("time", 0), ("time", 2), ("time", 4), *(("write", Fault(*one)) for one in WRITES)]
 
 
 def late(kind, moment):
@@ -255,13 +257,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
                 done = child.wait()
                 struck.append(done.code == -signal.SIGKILL)
             else:
-                camp.folder.configure(wire.url, world.lead.token, str(world.lead.media))
-                wire.arm(moment, {"POST", "PATCH"})
-                child = camp.start("push")
-                wire.aim(child)
-                done = child.wait()
-                assert wire.struck, (moment, done.said)
-                camp.folder.configure(world.lead.url, world.lead.token, str(world.lead.media))
+                done = camp.strike(wire, moment, methods={"POST", "PATCH"})
                 if moment.kind == "drop":
                     assert done.code == 1
                     assert "error: " in done.said
@@ -287,12 +283,7 @@ def test_what_a_killed_push_sent_and_the_server_does_later_is_waited_for(camp, w
     wanted = seats(range(2), (1, 2), (1, 2))
     camp.assign(wanted)
     with contextlib.closing(Wire(world.lead.url)) as wire:
-        camp.folder.configure(wire.url, world.lead.token)
-        wire.arm(Fault(write, "late"), {"POST"})
-        child = camp.start("push")
-        wire.aim(child)
-        assert child.wait().code == -signal.SIGKILL
-        camp.folder.configure(world.lead.url, world.lead.token)
+        assert camp.strike(wire, Fault(write, "late")).code == -signal.SIGKILL
         assert "giving the server" in camp.well("push").said
         time.sleep(LATE_SECONDS)
     assert_as_wanted(camp, wanted, "")
@@ -322,17 +313,11 @@ def test_a_server_killed_under_a_command(camp, world, module, fault, methods):
     camp.assign(wanted)
     before, ledger = dict(camp.told), camp.folder.ledger()
     with contextlib.closing(Wire(world.lead.url)) as wire:
-        camp.folder.configure(wire.url, world.lead.token)
-        wire.arm(fault, methods)
-        child = camp.start(module)
-        wire.aim(world)
-        done = child.wait()
-    assert wire.struck
+        done = camp.strike(wire, fault, module, methods, victim=world)
     assert done.code == 1, done.said
     assert done.said.strip().splitlines()[-1].startswith("error: http://")
     assert world.lead.token not in done.said
     world.revive()
-    camp.folder.configure(world.lead.url, world.lead.token)
     camp.well("push")
     assert_as_wanted(camp, wanted, ledger)
     camp.well("pull")
@@ -812,12 +797,7 @@ def test_a_push_killed_in_one_checkout_does_not_block_another_for_ever(camp, wor
         checkout.assign(wanted)
         checkout.folder.lease_seconds = 3.0
     with contextlib.closing(Wire(world.lead.url)) as wire:
-        one.folder.configure(wire.url, world.lead.token)
-        wire.arm(Fault(7, "after"), {"POST"})
-        child = one.start("push")
-        wire.aim(child)
-        assert child.wait().code == -signal.SIGKILL
-        one.folder.configure(world.lead.url, world.lead.token)
+        assert one.strike(wire, Fault(7, "after")).code == -signal.SIGKILL
     [dead] = tickets(one)
     said = two.well("push").said
     assert lock.TICKET.match(dead["description"])[2] in said, "who holds it"
