@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.formats.fields import NUMBER
+from momentrank.formats.lines.fields import NUMBER
+from momentrank.formats.lines.rows import is_comment
 from momentrank.formats.source import Place, read_source
-from momentrank.formats.text import is_comment
 from momentrank.ids import decode_id, own_ids
 from momentrank.segments import Segments
 

@@ -15,7 +15,7 @@ from momentrank.cli.quantities import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
-from momentrank.formats.text import Time
+from momentrank.formats.lines.reader import Time
 from momentrank.ids import IdError
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG

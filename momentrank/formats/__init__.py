@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from momentrank.formats.lines.reader import TIMES
     from momentrank.formats.read import (
         load_qrels,
         load_run,
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     )
     from momentrank.formats.registry import CONVENTIONS, QRELS_FORMATS, RUN_FORMATS
     from momentrank.formats.source import FormatError
-    from momentrank.formats.text import TIMES
     from momentrank.formats.truth import Truth
     from momentrank.formats.validate import Description, describe
     from momentrank.formats.videos import read_corpus
@@ -56,7 +56,7 @@ _MODULES = {
     **dict.fromkeys(("read_qrels", "read_run"), "read"),
     **dict.fromkeys(("CONVENTIONS", "QRELS_FORMATS", "RUN_FORMATS"), "registry"),
     "FormatError": "source",
-    "TIMES": "text",
+    "TIMES": "lines.reader",
     "Truth": "truth",
     "read_corpus": "videos",
     **dict.fromkeys(("Description", "describe"), "validate"),

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from momentrank.errors import UsageError
-from momentrank.formats import text
 from momentrank.formats.benchmarks import charades_sta, tvr
 from momentrank.formats.benchmarks.base import JsonFormat, Reading
 from momentrank.formats.column import Column
 from momentrank.formats.json_text import read_records
+from momentrank.formats.lines import reader
+from momentrank.formats.lines.reader import TIMES, Time
 from momentrank.formats.registry import (
     QRELS,
     QRELS_FORMATS,
@@ -26,7 +27,6 @@ from momentrank.formats.registry import (
 )
 from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
-from momentrank.formats.text import TIMES, Time
 from momentrank.formats.truth import Truth
 from momentrank.formats.videos import read_corpus
 from momentrank.segments import Segments, qrels_frame, run_frame
@@ -79,7 +79,7 @@ def load_truth(
         path: the file, compressed by gzip or not.
         fmt: one of `QRELS_FORMATS`; detected from the content by default.
         time: the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds.
-        columns: the names of a text file's columns (`momentrank.formats.layouts.NAMES`).
+        columns: the names of a text file's columns (`momentrank.formats.lines.layouts.NAMES`).
         warn: called with each warning, a line of text.
 
     Raises:
@@ -100,7 +100,7 @@ def qrels_table(source: Source, options: ReadOptions) -> tuple[Table, str]:
     if _read_as_text(source, options):
         if is_charades(source, options.fmt):
             return _with_queries(source, charades_sta.read_annotations(source)), charades_sta.NAME
-        return text.read_qrels(source, options.time, options.columns), SEGMENTS
+        return reader.read_qrels(source, options.time, options.columns), SEGMENTS
     records = _read_records(source, options, "qrels")
     one = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
     return _with_queries(source, one.read(records, Reading())), one.name
@@ -124,7 +124,7 @@ def load_run(  # noqa: PLR0913  (the options of a command)
         path: the file, compressed by gzip or not.
         fmt: one of `RUN_FORMATS`; detected from the content by default.
         time: the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds.
-        columns: the names of a text file's columns (`momentrank.formats.layouts.NAMES`).
+        columns: the names of a text file's columns (`momentrank.formats.lines.layouts.NAMES`).
         corpus: the `video_corpus.json` that a run's video indices refer to.
         depth: how many results of each query to read.
         truth: the qrels, for formats that do not name queries or videos; see `load_truth`.
@@ -172,7 +172,7 @@ def run_table(source: Source, options: ReadOptions) -> Table:
     if options.fmt is None and is_charades(source, None):
         raise Place(source.path).error(f"qrels ({charades_sta.NAME}), not a run")
     if _read_as_text(source, options):
-        return text.read_run(
+        return reader.read_run(
             source, options.time, options.depth, options.columns, lenient=options.lenient
         )
     records = _read_records(source, options, "run")

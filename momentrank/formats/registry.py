@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from momentrank.errors import UsageError
-from momentrank.formats import text, videos
+from momentrank.formats import videos
 from momentrank.formats.benchmarks import (
     activitynet_captions,
     charades_sta,
@@ -17,6 +17,7 @@ from momentrank.formats.benchmarks import (
 from momentrank.formats.benchmarks.base import JsonFormat
 from momentrank.formats.column import Column
 from momentrank.formats.documents import DocumentKind
+from momentrank.formats.lines.rows import is_segments
 from momentrank.formats.source import FormatError, Place, Source
 
 SEGMENTS = "segments"
@@ -85,7 +86,7 @@ def is_charades(source: Source, fmt: str | None) -> bool:
 def is_text(source: Source, fmt: str | None) -> bool:
     """Tell whether to read a file as lines of fields."""
     is_unknown = fmt is None and not is_charades(source, None)
-    return fmt == SEGMENTS or (is_unknown and text.is_segments(source.text))
+    return fmt == SEGMENTS or (is_unknown and is_segments(source.text))
 
 
 def is_json(source: Source) -> bool:

@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.formats import layouts, text, trec
 from momentrank.formats.benchmarks import charades_sta
 from momentrank.formats.column import Column
 from momentrank.formats.documents import detect_document
 from momentrank.formats.json_text import read_records
+from momentrank.formats.lines import layouts, rows, trec
+from momentrank.formats.lines.reader import Time
 from momentrank.formats.read import ReadOptions, qrels_table, run_table
 from momentrank.formats.registry import (
     SEGMENTS,
@@ -26,7 +27,6 @@ from momentrank.formats.registry import (
 )
 from momentrank.formats.source import Place, Source, pause_collector, read_source
 from momentrank.formats.table import Table
-from momentrank.formats.text import Time
 from momentrank.formats.truth import Truth
 from momentrank.formats.videos import parse_corpus
 from momentrank.segments import Segments
@@ -93,7 +93,7 @@ def describe(  # noqa: PLR0913  (the options of a command)
 
 
 def _text_kind(source: Source, columns: str | None) -> Kind:
-    names = columns or layouts.BY_WIDTH[len(text.first_fields(source.text))]
+    names = columns or layouts.BY_WIDTH[len(rows.first_fields(source.text))]
     return "qrels" if "level" in names else "run"
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.formats import text
+from momentrank.formats.lines import writer
 from momentrank.formats.registry import SEGMENTS, check_format
 from momentrank.formats.source import FormatError
 from momentrank.ids import as_integers
@@ -30,7 +30,7 @@ def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> No
         UsageError: qrels can't be written in that format.
     """
     check_format(fmt, tuple(_QRELS))
-    text.refuse_empty_ids(segments)
+    writer.refuse_empty_ids(segments)
     _write(Path(path), _QRELS[fmt](segments))
 
 
@@ -44,7 +44,7 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
     check_format(fmt, tuple(_RUNS))
     if tag.split() != [tag]:
         raise UsageError(f"the tag {tag!r} must be one word")
-    text.refuse_empty_ids(segments)
+    writer.refuse_empty_ids(segments)
     _write(Path(path), _RUNS[fmt](segments, tag))
 
 
@@ -101,8 +101,8 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _lists(segments: Segments) -> list[list[text.Row]]:
-    rows = text.list_rows(segments)
+def _lists(segments: Segments) -> list[list[writer.Row]]:
+    rows = writer.list_rows(segments)
     ends = np.cumsum(np.bincount(segments.query, minlength=len(segments.queries))).tolist()
     return [rows[first:last] for first, last in zip([0, *ends], ends, strict=False)]
 
@@ -136,13 +136,13 @@ def flat_qrels(segments: Segments) -> str:
     Raises:
         FormatError: a query has no segments.
     """
-    text.refuse_empty_queries(segments)
+    writer.refuse_empty_queries(segments)
     ids = as_integers(segments.queries)
     names = ("query_id", "video_name", "timestamp", "relevance")
     return _lines(
         [
             dict(zip(names, (ids[query], video, [start, end], int(level)), strict=True))
-            for query, video, start, end, level in text.list_rows(segments)
+            for query, video, start, end, level in writer.list_rows(segments)
         ]
     )
 
@@ -153,7 +153,7 @@ def _qvhighlights(segments: Segments, key: str, width: int) -> str:
     Raises:
         FormatError: a query has no segments, or segments of several videos.
     """
-    text.refuse_empty_queries(segments)
+    writer.refuse_empty_queries(segments)
     records = []
     for name, rows in zip(as_integers(segments.queries), _lists(segments), strict=True):
         video = rows[0][1]
@@ -176,12 +176,12 @@ def qvhighlights_run(segments: Segments, _: str) -> str:
 
 
 _QRELS: dict[str, Callable[[Segments], str]] = {
-    SEGMENTS: text.qrels_text,
+    SEGMENTS: writer.qrels_text,
     "flat": flat_qrels,
     "qvhighlights": qvhighlights_qrels,
 }
 _RUNS: dict[str, Callable[[Segments, str], str]] = {
-    SEGMENTS: text.run_text,
+    SEGMENTS: writer.run_text,
     "tvr-ranking": tvr_ranking_run,
     "qvhighlights": qvhighlights_run,
 }

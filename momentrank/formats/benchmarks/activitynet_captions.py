@@ -21,7 +21,8 @@ from momentrank.formats.benchmarks.base import (
 )
 from momentrank.formats.column import Column
 from momentrank.formats.source import Place
-from momentrank.formats.table import Table, Windows
+from momentrank.formats.table import Table
+from momentrank.formats.windows import Windows
 
 TIMES, SENTENCES, DURATION = "timestamps", "sentences", "duration"
 RESULTS = "results"

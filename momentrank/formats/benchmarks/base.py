@@ -9,8 +9,9 @@ import numpy as np
 
 from momentrank.formats.column import Column
 from momentrank.formats.source import FormatError
-from momentrank.formats.table import Table, Windows, fill_scores, read_windows
+from momentrank.formats.table import Table
 from momentrank.formats.truth import Truth
+from momentrank.formats.windows import Windows, fill_scores, read_windows
 from momentrank.segments import LATEST, Bools
 
 

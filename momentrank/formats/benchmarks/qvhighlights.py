@@ -14,7 +14,8 @@ from momentrank.formats.benchmarks.base import (
     with_details,
 )
 from momentrank.formats.column import Column
-from momentrank.formats.table import Table, Windows
+from momentrank.formats.table import Table
+from momentrank.formats.windows import Windows
 
 FIELDS = Fields("qid", "vid", "relevant_windows", "query", "duration")
 PREDICTED = "pred_relevant_windows"

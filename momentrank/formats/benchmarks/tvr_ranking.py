@@ -20,8 +20,9 @@ from momentrank.formats.benchmarks.base import (
 )
 from momentrank.formats.column import Column
 from momentrank.formats.source import Place
-from momentrank.formats.table import Table, Windows
+from momentrank.formats.table import Table
 from momentrank.formats.videos import name_videos
+from momentrank.formats.windows import Windows
 from momentrank.ids import KEY, query_number
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from momentrank.errors import UsageError
-from momentrank.formats.fields import NUMBER, Lines
+from momentrank.formats.lines.fields import NUMBER, Lines
 from momentrank.formats.source import FormatError
 
 QRELS = "query_id Q0 video_id start end level"

@@ -1,93 +1,31 @@
 """Segments as lines of fields separated by spaces: `q Q0 video start end ...`.
 
-Qrels have 6 fields; runs have 7 to 9 (`momentrank.formats.layouts`), the same number in every
-line. Ids are percent-encoded. Blank lines and comments (#) are skipped.
+Qrels have 6 fields; runs have 7 to 9 (`momentrank.formats.lines.layouts`), the same number in every
+line. Ids are percent-encoded.
 """
 
-import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
 
-from momentrank.formats.fields import NUMBER, Lines, column, floats, ids, minutes
-from momentrank.formats.layouts import (
+from momentrank.formats.lines.fields import Lines, column, floats, ids, minutes
+from momentrank.formats.lines.layouts import (
     BY_WIDTH,
     JUMP_IN,
     QRELS,
     RUNS,
-    WIDEST,
     choose_run_layout,
     parse_columns,
 )
-from momentrank.formats.source import FormatError, Place, Source
-from momentrank.formats.table import Table, Windows, fill_scores, read_windows
-from momentrank.ids import encode_id
-from momentrank.segments import Floats, Ints, Segments
+from momentrank.formats.lines.rows import read_lines
+from momentrank.formats.source import FormatError, Source
+from momentrank.formats.table import Table
+from momentrank.formats.windows import Windows, fill_scores, read_windows
+from momentrank.segments import Floats, Ints
 
 Time = Literal["seconds", "mm.ss"]
 TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
-
-
-def is_comment(line: str) -> bool:
-    """Tell a comment, `# ...`, from a line whose query is named `#1`."""
-    return line.startswith("#") and (line == "#" or line[1].isspace())
-
-
-def first_fields(text: str) -> list[str]:
-    """Return the fields of the first line with content, if any.
-
-    At most one more than a line can have: a line of JSON may be the whole file.
-    """
-    lines = (line.split(None, WIDEST) for line in _split_lines(text) if not is_comment(line))
-    return next(filter(None, lines), [])
-
-
-def _split_lines(text: str) -> Iterable[str]:
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield text[start:end]
-        start = end + 1
-
-
-def is_segments(text: str) -> bool:
-    """Tell whether the first line is a segment."""
-    fields = first_fields(text)
-    if len(fields) not in BY_WIDTH:
-        return False
-    # An id may begin like JSON, but in JSON no space separates two numbers.
-    return fields[0][0] not in "[{" or all(map(NUMBER.fullmatch, fields[3:5]))
-
-
-def read_lines(source: Source) -> Lines:
-    """Return the fields of a text file.
-
-    Raises:
-        FormatError: two lines differ in their number of fields.
-    """
-    lines = source.text.split("\n")
-    if "#" in source.text:
-        lines = ["" if is_comment(line) else line for line in lines]
-    fields = [line.split() for line in lines]
-    rows = list(filter(None, fields))
-    place = _places(source, fields)
-    if not rows:
-        raise Place(source.path).error("the file contains only comments")
-    if len(set(map(len, rows))) > 1:
-        row = next(row for row, line in enumerate(rows) if len(line) != len(rows[0]))
-        reason = f"{len(rows[row])} columns, where the first line has {len(rows[0])}"
-        raise place(row).error(reason)
-    return Lines(rows, place)
-
-
-def _places(source: Source, fields: list[list[str]]) -> Callable[[int], Place]:
-    def place(row: int) -> Place:
-        numbers = [number for number, line in enumerate(fields, start=1) if line]
-        return Place(source.path, numbers[row])
-
-    return place
 
 
 def read_qrels(source: Source, time: Time = "seconds", columns: str | None = None) -> Table:
@@ -220,72 +158,4 @@ def _table(lines: Lines, layout: str, value: str, time: Time) -> Table:
         times(lines, layout, "end"),
         floats(lines, layout, value),
         lines.place,
-    )
-
-
-Row = tuple[int, str, float, float, float]
-
-
-def list_rows(segments: Segments) -> list[Row]:
-    """Return each segment as (index of its query, video, start, end, value)."""
-    columns = (segments.start.tolist(), segments.end.tolist(), segments.value.tolist())
-    return list(zip(segments.query.tolist(), segments.video, *columns, strict=True))
-
-
-def refuse_empty_ids(segments: Segments) -> None:
-    """Refuse empty ids and a file without queries, which no reader accepts."""
-    if "" in segments.queries or "" in segments.video:
-        raise FormatError("an id is empty; no format can express that")
-    if not segments.queries:
-        raise FormatError("there are no queries to write")
-
-
-def refuse_empty_queries(segments: Segments) -> None:
-    """Refuse queries without segments, for formats that would lose them."""
-    counts = np.bincount(segments.query, minlength=len(segments.queries))
-    if not counts.all():
-        name = segments.queries[int(np.argmin(counts))]
-        raise FormatError(f"the query {name!r} has no segments; this format can't express that")
-
-
-def fields(ids: Sequence[str]) -> dict[str, str]:
-    """Return the field for each id; a leading # is encoded, as it would start a comment.
-
-    Raises:
-        FormatError: an id can't be written as UTF-8.
-    """
-    try:
-        encoded = {text: encode_id(text) for text in dict.fromkeys(ids)}
-    except UnicodeEncodeError as exc:
-        raise FormatError(f"the id {exc.object!r} can't be written as UTF-8") from exc
-    return {text: re.sub("^#", "%23", field) for text, field in encoded.items()}
-
-
-def _text_parts(segments: Segments) -> tuple[list[str], dict[str, str]]:
-    refuse_empty_queries(segments)
-    queries = fields(segments.queries)
-    return [queries[name] for name in segments.queries], fields(segments.video)
-
-
-def qrels_text(segments: Segments) -> str:
-    """Return judged segments as lines.
-
-    Raises:
-        FormatError: a query has no segments, or an id can't be written.
-    """
-    queries, videos = _text_parts(segments)
-    return "".join(
-        f"{queries[query]} Q0 {videos[video]} {start!r} {end!r} {int(level)}\n"
-        for query, video, start, end, level in list_rows(segments)
-    )
-
-
-def run_text(segments: Segments, tag: str) -> str:
-    """Return results as lines, ranked from 1."""
-    queries, videos = _text_parts(segments)
-    return "".join(
-        f"{queries[query]} Q0 {videos[video]} {start!r} {end!r} {rank} {score!r} {tag}\n"
-        for (query, video, start, end, score), rank in zip(
-            list_rows(segments), segments.rank.tolist(), strict=True
-        )
     )

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.formats import text
-from momentrank.formats.fields import floats, ids
+from momentrank.formats.lines.fields import floats, ids
+from momentrank.formats.lines.rows import first_fields, read_lines
+from momentrank.formats.lines.writer import fields
 from momentrank.formats.source import Source
-from momentrank.formats.text import fields
 from momentrank.segments import MOST_LEVEL
 
 LAYOUT = "query_id 0 moment_id level"
@@ -29,7 +29,7 @@ class Judged(NamedTuple):
 
 def is_trec(source: Source) -> bool:
     """Tell whether the first line is one of TREC qrels."""
-    first = text.first_fields(source.text)
+    first = first_fields(source.text)
     return len(first) == len(LAYOUT.split()) and first[1] in ITERATIONS
 
 
@@ -39,7 +39,7 @@ def read_qrels(source: Source) -> Judged:
     Raises:
         FormatError: a line is malformed, or a moment appears twice in its query.
     """
-    lines = text.read_lines(source)
+    lines = read_lines(source)
     levels = floats(lines, LAYOUT, "level")
     wrong = (levels < 0) | (levels > MOST_LEVEL) | (levels % 1 != 0)
     if wrong.any():

@@ -1,0 +1,1 @@
+"""Text files: segments and TREC qrels as lines of fields."""
