@@ -100,18 +100,32 @@ def _pandas(frame: Any) -> "pd.DataFrame":  # noqa: ANN401  (another library's)
 def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
     """Yield rows of query, video, start, end and, where there is one, a value."""
     if isinstance(data, Mapping):
-        for query, listed in data.items():
-            pairs = listed.items() if isinstance(listed, Mapping) else ((row, ()) for row in listed)
-            for row, more in pairs:
-                yield query, *row, *(() if more == () else (more,))
-        return
+        data = _by_query(data)
+    elif not isinstance(data, Iterable):
+        raise SegmentError(0, f"must be a path, a frame, a dict or a list, not {data!r}")
     for number, row in enumerate(data):
         if isinstance(row, Mapping):
             yield _record(number, row, value)
-        elif isinstance(row, str) or not hasattr(row, "__iter__"):
+        elif isinstance(row, str) or not isinstance(row, Iterable):
             raise SegmentError(number, f"must be {', '.join(SEGMENT)}, {value}; not {row!r}")
         else:
             yield tuple(row)
+
+
+def _by_query(listed: Mapping[Any, Any]) -> Iterator[Any]:
+    """Yield the rows of each query, each with the query; what is no row stays as it is."""
+    for query, rows in listed.items():
+        if not isinstance(rows, Iterable):
+            yield rows
+            continue
+        pairs = rows.items() if isinstance(rows, Mapping) else ((row, None) for row in rows)
+        for row, value in pairs:
+            if isinstance(row, Mapping):
+                yield {"query_id": query, **row}
+            elif isinstance(row, tuple | list):
+                yield (query, *row) if value is None else (query, *row, value)
+            else:
+                yield row
 
 
 def _record(number: int, row: Mapping[Any, Any], value: str) -> tuple[Any, ...]:

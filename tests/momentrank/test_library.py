@@ -10,6 +10,7 @@ from momentrank import R, SegmentError, nDCG
 
 ROWS = [("q1", "v1", 0, 20, 4), ("q1", "v1", 20, 40, 1), ("q2", "v3", 0, 10, 2)]
 RESULTS = [("q1", "v1", 0, 10, 0.7), ("q1", "v1", 18, 40, 0.9), ("q2", "v3", 0, 10, 0.5)]
+RESULTS_OF_Q2 = [["v3", 0, 10, 0.5]]
 LINES = "".join(f"{q} Q0 {v} {s} {e} {level}\n" for q, v, s, e, level in ROWS)
 RUN_LINES = "q1 Q0 v1 18 40 1 0.9 x\nq1 Q0 v1 0 10 2 0.7 x\nq2 Q0 v3 0 10 1 0.5 x\n"
 MEASURES = [nDCG(iou=0.5) @ 10, "R@1,0.5", "AxIoU@2"]
@@ -56,6 +57,7 @@ RUN_FRAME = pd.DataFrame(RESULTS, columns=[*NAMES, "score"])
         (by_query(ROWS, list), by_query(RESULTS, list)),
         (by_query(ROWS, as_dict), by_query(RESULTS, as_dict)),
         (QRELS_FRAME.to_dict("records"), RUN_FRAME.to_dict("records")),
+        (by_query(ROWS, list), {"q1": RUN_FRAME[:2].to_dict("records"), "q2": RESULTS_OF_Q2}),
     ],
 )
 def test_qrels_and_runs_may_be_anything_that_has_their_rows(files, qrels, run):
@@ -125,6 +127,11 @@ def test_files_are_written_and_converted(tmp_path):
         ([("q", "v", 0, 1)], r"row 0: must be query_id, video_id, start, end, level; not \('q'"),
         (["q v 0 1 1"], "row 0: must be query_id, video_id, start, end, level; not 'q v"),
         ([7], "not 7"),
+        (7, "must be a path, a frame, a dict or a list, not 7"),
+        ({"q": {"doc1": 1}}, "row 0: must be query_id, video_id, start, end, level; not 'doc1'"),
+        ({"q": 7}, "row 0: must be query_id, video_id, start, end, level; not 7"),
+        ({"q": [("v", 0, 1)]}, r"row 0: must be .*; not \('q', 'v', 0, 1\)"),
+        ({"q": [{"video_id": "v"}]}, "row 0: the record has no 'start'"),
         ([("q", "v", 0, 1, 2), ("q", None, 0, 1, 2)], "row 1: the video_id must be a text"),
         ([("q", "v", 0, "x", 2)], "row 0: the end must be a number, not 'x'"),
         ([{"query_id": "q", "start": 0, "end": 1}], "row 0: the record has no 'video_id'"),
