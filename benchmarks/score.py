@@ -124,7 +124,7 @@ def time_commands(folders: Sequence[Path], paths: Sequence[Path]) -> list[float]
 
 def main() -> None:
     """Print the ratio in memory, the command's time, and the cost of a larger collection."""
-    options = parse_arguments(__doc__, queries=2781, times=2, against=Path)
+    options = parse_arguments(__doc__, queries=2781, times=100, against=Path)
     qrels, run = collection(options.queries)
     ours = segments.build_qrels(*columns(qrels)), segments.build_run(*columns(run))
     measures = conventions.get(conventions.PAPER).defaults()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from momentrank.cli import inputs, tables
 from momentrank.cli.compared import Compared, as_csv, as_json, show_means, show_pairs
+from momentrank.cli.provenance import provenance
 from momentrank.cli.quantities import Numbers
 from momentrank.errors import UsageError
 from momentrank.measures import Measure
@@ -55,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     measures = parse_measures(named.measures)
     _check(options, paths, measures)
     convention = inputs.convention_of(options)
-    source = inputs.provenance(options.qrels, convention)
+    source = provenance(options.qrels, convention)
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(
         measures if options.no_judged else inputs.add_judged(measures),

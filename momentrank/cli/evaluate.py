@@ -15,6 +15,7 @@ from pathlib import Path
 
 from momentrank import conventions
 from momentrank.cli import inputs, layouts, tables
+from momentrank.cli.provenance import provenance
 from momentrank.cli.quantities import Numbers, Quantity
 from momentrank.cli.scored import Results, Scored, score, score_table
 from momentrank.conventions.base import Convention
@@ -56,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     if not named.runs and not seeds:
         raise UsageError("no run given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
     _check_queries_shown(options, measures, convention.name)
-    source = inputs.provenance(options.qrels, convention.name)
+    source = provenance(options.qrels, convention.name)
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(measures, truth.segments, convention)
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}

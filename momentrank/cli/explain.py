@@ -11,6 +11,7 @@ from pathlib import Path
 
 from momentrank.cli import inputs, tables
 from momentrank.cli.page import page
+from momentrank.cli.provenance import provenance
 from momentrank.errors import UsageError
 from momentrank.explanation import (
     DASH,
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--results must be at least 1")
     convention = inputs.convention_of(options)
     measure = parse_measure(options.measure) if options.measure else default_measure(convention)
-    source = inputs.provenance(options.qrels, convention)
+    source = provenance(options.qrels, convention)
     truth = inputs.load_truth(options, options.qrels)
     qrels = truth.segments
     listed = restore_own_ids(inputs.load_run(options, options.run_file, truth=truth), qrels)

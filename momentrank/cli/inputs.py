@@ -1,15 +1,13 @@
 """Shared by the commands: arguments, reading qrels and runs, provenance."""
 
 import argparse
-import hashlib
-import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from momentrank import __version__, conventions, formats, meeting
+from momentrank import conventions, formats, meeting
 from momentrank.cli import tables
 from momentrank.cli.quantities import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
@@ -25,7 +23,6 @@ from momentrank.segments import Floats, Segments
 if TYPE_CHECKING:
     from momentrank.submission import Findings
 
-MANIFEST = "manifest.json"
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
 MEASURE_LIKE = re.compile(rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?", re.IGNORECASE)
 MOST_DIGITS = 15
@@ -156,6 +153,7 @@ def load_run(
     path: Path,
     depth: int | None = None,
     truth: formats.Truth | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Segments:
     """Read a run as the options say; `truth` is what it refers to."""
     return formats.load_run(
@@ -167,7 +165,7 @@ def load_run(
         depth=depth,
         truth=truth,
         lenient=options.lenient,
-        warn=warn,
+        warn=tell or warn,
     )
 
 
@@ -181,13 +179,30 @@ def load_for(
     """
     if getattr(options, "check", False):
         _validate(options, path, truth)
-    run = load_run(options, path, evaluator.depth, truth)
+    name, qrels, prepare = str(path), evaluator.qrels, evaluator.convention.prepare
+    run = _load_restored(options, path, evaluator.depth, truth)
     try:
-        run = restore_own_ids(run, evaluator.qrels)
+        meeting.check(*prepare(qrels, run), name, warn)
+    except meeting.NothingMeetsError:
+        if evaluator.depth is None:
+            raise
+        whole = _load_restored(options, path, None, truth, lambda _: None)
+        meeting.check(*prepare(qrels, whole), name, warn)  # what meets may be further down
+    return run
+
+
+def _load_restored(
+    options: argparse.Namespace,
+    path: Path,
+    depth: int | None,
+    truth: formats.Truth,
+    tell: Callable[[str], None] | None = None,
+) -> Segments:
+    """Read a run with the queries' own ids."""
+    try:
+        return restore_own_ids(load_run(options, path, depth, truth, tell), truth.segments)
     except IdError as exc:
         raise formats.FormatError(f"{path}: {exc}") from exc
-    meeting.check(*evaluator.convention.prepare(evaluator.qrels, run), str(path), warn)
-    return run
 
 
 def load_tasks(
@@ -249,44 +264,6 @@ def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> 
 def warn(text: str) -> None:
     """Write a warning to standard error."""
     sys.stderr.write(f"momentrank: {text}\n")
-
-
-def provenance(qrels: Path, convention: str) -> dict[str, str]:
-    """Return where numbers come from: version, convention, qrels and release.
-
-    Raises:
-        UsageError: the qrels are not a regular file, and so can't be read twice.
-    """
-    if qrels.exists() and not qrels.is_file():
-        raise UsageError(
-            f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
-        )
-    sha256 = _sha256(qrels) if qrels.exists() else ""
-    return {
-        "momentrank": __version__,
-        "convention": convention,
-        "qrels": str(qrels),
-        "qrels_sha256": sha256,
-        "release": _release(qrels, sha256),
-    }
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _release(qrels: Path, sha256: str) -> str:
-    """Return the version of the release whose manifest lists the qrels, or `unknown`."""
-    for folder in (qrels.resolve().parent, qrels.resolve().parent.parent):
-        try:
-            text = (folder / MANIFEST).read_text(encoding="utf-8")
-            version = json.loads(text)["version"]
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-        if sha256 in text:
-            return str(version)
-    return "unknown"
 
 
 def digits(text: str) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from momentrank import formats
 from momentrank.cli import inputs
+from momentrank.cli.provenance import provenance
 from momentrank.conventions import CONVENTIONS
 from momentrank.errors import MomentRankError
 from momentrank.submission import Findings
@@ -56,7 +57,7 @@ def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None
     if content.kind == "run" and (options.convention or truth):
         found = inputs.find_problems(options, path, content.format, truth)
         sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
-    source = inputs.provenance(path, "")
+    source = provenance(path, "")
     names = ("momentrank", "qrels_sha256", "release")
     parts = (f"{name.removeprefix('qrels_')} {source[name]}" for name in names)
     sys.stdout.write(f"  {', '.join(parts)}\n")

@@ -301,6 +301,16 @@ def test_sh_eval_reads_minutes_and_seconds(files, capsys):
     assert [row[2] for row in rows(out)[-3:]] == ["2", "0.2000", scores["map_maisp"]]
 
 
+def test_videos_that_meet_below_the_cutoff_are_enough_for_a_score(files, capsys):
+    (files / "low.run").write_text("q1 Q0 w 0 4 1 0.9 a\nq1 Q0 v1 0 4 2 0.8 a\n")
+    out = told(capsys, "evaluate", "test.qrels", "low.run", "R@1,0.5", "--no-judged")
+    assert rows(out.out)[-1][-1] == "0.0000"
+    assert out.err.count("queries in the qrels but not in the run: 1 (q2)") == 1
+    (files / "none.run").write_text("q1 Q0 w 0 4 1 0.9 a\nq1 Q0 w2 0 4 2 0.8 a\n")
+    err = told(capsys, "evaluate", "test.qrels", "none.run", "R@1,0.5", code=1).err
+    assert "no video in common" in err
+
+
 @pytest.mark.integration
 def test_the_installed_command_answers_and_ends_quietly_in_a_closed_pipe(files):
     command = [sys.executable, "-m", "momentrank.cli.main"]
