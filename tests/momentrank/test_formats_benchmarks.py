@@ -6,6 +6,8 @@ import re
 import pytest
 from formats_cases import file_of, rows_of
 
+from momentrank import formats
+from momentrank.conventions import CONVENTIONS
 from momentrank.errors import UsageError
 from momentrank.formats import (
     QRELS_FORMATS,
@@ -16,6 +18,7 @@ from momentrank.formats import (
     load_run,
     load_truth,
 )
+from momentrank.submission import RULES
 
 TVR = """\
 {"vid_name": "s_clip_19", "duration": 61.46, "ts": [16.48, 33.87], "desc": "A", "desc_id": 90200}
@@ -289,3 +292,9 @@ def test_every_format_is_in_the_docs(repository):
         for table in tables
     ]
     assert [set(names) for names in named] == [set(QRELS_FORMATS), set(RUN_FORMATS)]
+
+
+def test_a_formats_convention_exists():
+    assert set(formats.CONVENTIONS.values()) <= set(CONVENTIONS)
+    assert set(formats.CONVENTIONS) <= set(QRELS_FORMATS)
+    assert set(RULES) <= set(CONVENTIONS)

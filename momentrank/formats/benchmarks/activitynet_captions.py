@@ -118,6 +118,7 @@ ANNOTATIONS = JsonFormat(
     "{video: {duration, timestamps: [[start, end], ...], sentences: [...]}}",
     _is_annotations,
     read_annotations,
+    convention="charades",  # the same cells are usual
 )
 SUBMISSION = JsonFormat(
     "activitynet-captions",
