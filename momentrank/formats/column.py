@@ -44,9 +44,11 @@ class Column(NamedTuple):
 
     def key(self, name: str, *kinds: type) -> "Column":
         """Return a field of every object."""
-        self.require(dict)
         try:
             values = [record[name] for record in self.values]
+        except TypeError:
+            self.require(dict)
+            raise
         except KeyError as exc:
             row = next(row for row, record in enumerate(self.values) if name not in record)
             keys = abbreviate(list(self.values[row]))
@@ -102,8 +104,11 @@ class Column(NamedTuple):
 
     def ids(self) -> list[str]:
         """Return the values (integers, whole floats or texts) as ids."""
-        if set(map(type, self.values)) == {str}:
+        types = set(map(type, self.values))
+        if types == {str}:
             return self.names()
+        if types == {int}:
+            return list(map(str, self.values))
         read = list(map(id_text, self.values))
         self.refuse((text is None for text in read), "must be an integer or a text")
         return self._replace(values=[text or "" for text in read]).names()
