@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from momentrank.submission import Findings
 
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
-MEASURE_LIKE = re.compile(rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?", re.IGNORECASE)
+MEASURE_LIKE = rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?"
 MOST_DIGITS = 15
 
 PerQuery = dict[Measure, tuple[list[str], Floats]]
@@ -106,7 +106,7 @@ def split_names(arguments: Sequence[str]) -> Named:
     """
     is_run = [
         bool(PATH_LIKE.fullmatch(name))
-        or (Path(name).exists() and not MEASURE_LIKE.fullmatch(name))
+        or (Path(name).exists() and not re.fullmatch(MEASURE_LIKE, name, re.IGNORECASE))
         for name in arguments
     ]
     runs = [Path(name) for name, yes in zip(arguments, is_run, strict=True) if yes]
@@ -142,6 +142,7 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         columns=columns if columns and "level" in columns else None,
         warn=warn,
     )
+    options.truth = truth  # in memory to the end of a command
     own = formats.CONVENTIONS.get(truth.format)
     if own and getattr(options, "convention", own) is None:
         warn(f"{path}: {truth.format}: the benchmark's own numbers are those of --convention {own}")
@@ -216,7 +217,7 @@ def load_tasks(
 
 def describe(
     options: argparse.Namespace, path: Path, truth: formats.Truth | None
-) -> formats.Description:
+) -> "formats.Description":
     """Describe a file, read as the options say."""
     return formats.describe(
         path,

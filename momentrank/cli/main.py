@@ -11,7 +11,7 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
@@ -35,17 +35,24 @@ def command() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
     gc.disable()
     try:
-        code = main()
+        code = main(end=_end_process)
     except SystemExit as exc:  # from argparse, which has said why
         code = exc.code if isinstance(exc.code, int) else 0
+    _end_process(code)
+
+
+def _end_process(code: int) -> NoReturn:
     with suppress(OSError):
         sys.stdout.flush()
         sys.stderr.flush()
     os._exit(code)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command in this process; return its exit code."""
+def main(arguments: Sequence[str] | None = None, *, end: Callable[[int], int] = int) -> int:
+    """Run the command in this process; return its exit code.
+
+    `end` is called with it while `options`, and what they hold, are still in memory.
+    """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # any terminal can show any id
@@ -65,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail("not enough memory for these files", 1)
     except KeyboardInterrupt:
         return _fail("stopped", STOPPED)
-    return code
+    return end(code)
 
 
 def _fail(message: str, code: int) -> int:

@@ -16,17 +16,15 @@ from momentrank.measures.params import RANGE
 NUMBER = r"\d*\.?\d+"
 AT = rf",?\s*iou\s*(?P<sign>=|>=|>|\u2265)?\s*(?P<iou>{NUMBER})"
 """`,IoU>=0.5`: a threshold after a cutoff."""
-PAPERS = [
-    (re.compile(pattern, re.IGNORECASE), measure)
-    for pattern, measure in (
-        (rf"ndcg@(?P<cutoff>\d+){AT}", nDCG),
-        (r"ndcg@(?P<cutoff>\d+)", nDCG),
-        (rf"R@?(?P<cutoff>\d+){AT}", R),
-        (rf"R@?(?P<cutoff>\d+)(?:,\s*|@)(?P<iou>{NUMBER})", R),
-        (rf"m?AP@\[?(?P<iou>{RANGE.pattern}|0?\.\d+)\]?", AP),
-        (r"mAP", AP),
-    )
-]
+PAPERS = (
+    (rf"ndcg@(?P<cutoff>\d+){AT}", nDCG),
+    (r"ndcg@(?P<cutoff>\d+)", nDCG),
+    (rf"R@?(?P<cutoff>\d+){AT}", R),
+    (rf"R@?(?P<cutoff>\d+)(?:,\s*|@)(?P<iou>{NUMBER})", R),
+    (rf"m?AP@\[?(?P<iou>{RANGE.pattern}|0?\.\d+)\]?", AP),
+    (r"mAP", AP),
+)
+"""Patterns in any case, compiled when a name is read."""
 USUAL: dict[Measure, str | float] = {nDCG: 0.5, AP: "0.5:0.95"}
 """The threshold of a paper's name without one."""
 AT_LEAST = (">=", "\u2265")
@@ -69,7 +67,7 @@ def parse_measures(texts: Iterable[str]) -> list[Measure]:
 
 def _as_in_papers(text: str) -> Measure | None:
     for pattern, measure in PAPERS:
-        if match := pattern.fullmatch(text):
+        if match := re.fullmatch(pattern, text, re.IGNORECASE):
             groups = match.groupdict()
             iou = groups.get("iou") or USUAL[measure]
             params: dict[str, Any] = {"iou": iou if ":" in str(iou) else float(iou)}

@@ -15,10 +15,15 @@ def is_comment(line: str) -> bool:
     return line.startswith("#") and (line == "#" or line[1].isspace())
 
 
+LONGEST = 2**20
+"""Characters of a line that are looked at to detect a format."""
+
+
 def first_fields(text: str) -> list[str]:
     """Return the fields of the first line with content, if any.
 
-    At most one more than a line can have: a line of JSON may be the whole file.
+    At most one more than a line can have, from its first `LONGEST` characters: a line of JSON may
+    be the whole file.
     """
     lines = (line.split(None, WIDEST) for line in _split_lines(text) if not is_comment(line))
     return next(filter(None, lines), [])
@@ -29,7 +34,7 @@ def _split_lines(text: str) -> Iterable[str]:
     while start < len(text):
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        yield text[start:end]
+        yield text[start : min(end, start + LONGEST)]
         start = end + 1
 
 
