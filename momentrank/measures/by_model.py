@@ -15,6 +15,8 @@ MODEL_PARAMS: dict[str, Param] = {
     "seen": SEEN,
     **COMMON,
 }
+WITH_UNJUDGED = {name: one for name, one in MODEL_PARAMS.items() if name != "judged_only"}
+"""Without the choice to remove unjudged results."""
 
 
 class ByModel(Measure):
@@ -29,16 +31,10 @@ class ByModel(Measure):
     }
 
     def missing(self) -> list[str]:
-        """Return the required parameters that are not set."""
         needs_iou = self.settings()["match"] == "iou" and "iou" not in self.params
         return super().missing() + ["iou"] * needs_iou
 
     def validate_params(self) -> None:
-        """Check that no parameter is missing or belongs to another model.
-
-        Raises:
-            MeasureError: a parameter is missing, or has no effect.
-        """
         match = self.settings()["match"]
         for model, names in self.OWN.items():
             for name in names:

@@ -7,7 +7,7 @@ import numpy as np
 from momentrank.matching.aligned import AlignedRun, Results, Truth
 from momentrank.matching.relevance import Params, Relevance
 from momentrank.measures.base import Measure, total
-from momentrank.measures.by_model import MODEL_PARAMS, ByModel
+from momentrank.measures.by_model import WITH_UNJUDGED, ByModel
 from momentrank.measures.params import REL, Choice
 from momentrank.segments import Bools, Floats
 
@@ -28,7 +28,6 @@ class Queries(Count):
     NAME = "NumQ"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return np.ones(aligned.count)
 
 
@@ -38,7 +37,6 @@ class RetrievedCount(Count):
     NAME = "NumRet"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return np.bincount(aligned.results.query, minlength=aligned.count).astype(np.float64)
 
 
@@ -48,7 +46,6 @@ class RetrievedVideos(Count):
     NAME = "VideosRet"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return _count_videos(aligned, aligned.results)
 
 
@@ -58,7 +55,6 @@ class RetrievedSeconds(Count):
     NAME = "LengthRet"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return _sum_seconds(aligned, aligned.results)
 
 
@@ -69,7 +65,6 @@ class RelevantVideos(Count):
     PARAMS: ClassVar = {"rel": REL}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return _count_videos(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
@@ -80,7 +75,6 @@ class RelevantSeconds(Count):
     PARAMS: ClassVar = {"rel": REL}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return _sum_seconds(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
@@ -88,7 +82,7 @@ class CountByModel(ByModel, Count):
     """A number that is summed over queries, by a relevance model (default: `overlap`)."""
 
     PARAMS: ClassVar = {
-        **{name: param for name, param in MODEL_PARAMS.items() if name != "judged_only"},
+        **WITH_UNJUDGED,
         "match": Choice("overlap", "iou", "bin", "tol", desc="the relevance model"),
     }
 
@@ -99,7 +93,6 @@ class RelevantCount(CountByModel):
     NAME = "NumRel"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return relevance.total.astype(np.float64)
 
 
@@ -109,7 +102,6 @@ class RelevantRetrieved(CountByModel):
     NAME = "NumRelRet"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         return total(relevance, relevance.relevant)
 
 

@@ -1,4 +1,7 @@
-"""DCG (Järvelin and Kekäläinen, 2002), of levels or, as in the AxIoU paper, of IoUs."""
+"""DCG (Järvelin and Kekäläinen, 2002), of levels or, as in the AxIoU paper, of IoUs; and nDCG.
+
+nDCG at an IoU threshold is that of TVR-Ranking (Liang et al., 2024), section 4.
+"""
 
 from collections.abc import Callable
 from typing import ClassVar
@@ -7,10 +10,10 @@ import numpy as np
 
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
-from momentrank.measures.base import total
+from momentrank.measures.base import COMMON, Measure, share, total
 from momentrank.measures.by_model import MODEL_PARAMS, ByModel
-from momentrank.measures.params import DEPTH, GAIN, Choice
-from momentrank.segments import Floats, Ints
+from momentrank.measures.params import DEPTH, GAIN, IOU, NOT_STRICT, Choice
+from momentrank.segments import Floats
 
 GAINS: dict[str, Callable[[Floats], Floats]] = {
     "log2": lambda level: level,
@@ -31,17 +34,34 @@ class DiscountedGain(ByModel):
     OWN: ClassVar = {**ByModel.OWN, "iou": ("iou", "strict", "dcg")}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
-        gain = (
-            relevance.gain if params["match"] == "maxiou" else GAINS[params["dcg"]](relevance.gain)
+        gain = "log2" if params["match"] == "maxiou" else params["dcg"]
+        return _discounted(relevance, gain, params["cutoff"])
+
+
+class NDCG(Measure):
+    """DCG of the levels taken over DCG of the query's highest levels; 0 without any."""
+
+    NAME = "nDCG"
+    PARAMS: ClassVar = {
+        "cutoff": DEPTH,
+        "iou": IOU,
+        "dcg": GAIN,
+        "strict": NOT_STRICT,
+        **{name: param for name, param in COMMON.items() if name != "rel"},
+    }
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        taken, ideal = (
+            _discounted(ranking, params["dcg"], params["cutoff"])
+            for ranking in (relevance, aligned.ideal)
         )
-        return total(relevance, discount(gain, relevance.rank), params["cutoff"])
+        return share(taken, ideal)
+
+
+def _discounted(relevance: Relevance, gain: str, cutoff: int | None) -> Floats:
+    """Return the sum of the gains up to a cutoff, each divided by log2(rank + 1)."""
+    return total(relevance, GAINS[gain](relevance.gain) / np.log2(relevance.rank + 1), cutoff)
 
 
 DCG = DiscountedGain()
-
-
-def discount(gain: Floats, rank: Ints) -> Floats:
-    """Return each gain divided by log2(rank + 1)."""
-    result: Floats = gain / np.log2(rank + 1)
-    return result
+nDCG = NDCG()  # noqa: N816  (as the field writes it)

@@ -33,7 +33,6 @@ class InterpolatedPrecision(Measure):
     PARAMS: ClassVar = {"rel": REL}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         fresh, wanted = _relevant_seconds(aligned, params["rel"])
         lengths = aligned.results.end - aligned.results.start
         values = np.zeros(aligned.count)

@@ -26,7 +26,6 @@ class VideoHitRate(Measure):
         return
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        """Return the value of each query."""
         judged, retrieved = aligned.places
         first = np.sort(np.unique(retrieved, return_index=True)[1])
         query = aligned.results.query[first]

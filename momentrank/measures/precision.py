@@ -1,0 +1,94 @@
+"""Precision, recall and what is made of them; over segments, Aly et al. (2013), section 2."""
+
+from typing import ClassVar
+
+import numpy as np
+
+from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.relevance import Params, Relevance
+from momentrank.measures.base import share, total
+from momentrank.measures.by_model import MODEL_PARAMS, WITH_UNJUDGED, ByModel
+from momentrank.measures.params import CUTOFF, DEPTH, Choice
+from momentrank.segments import Floats
+
+
+class Precision(ByModel):
+    """The share of relevant results among the first K; missing results count as not relevant."""
+
+    NAME = "P"
+    PARAMS: ClassVar = {"cutoff": CUTOFF, **MODEL_PARAMS}
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        hits: Floats = total(relevance, relevance.relevant, params["cutoff"]) / params["cutoff"]
+        return hits
+
+
+class JudgedShare(ByModel):
+    """The share of the first K results that match a judged segment of any level."""
+
+    NAME = "Judged"
+    PARAMS: ClassVar = {"cutoff": CUTOFF, **WITH_UNJUDGED}
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        judged: Floats = total(relevance, relevance.judged, params["cutoff"]) / params["cutoff"]
+        return judged
+
+
+class RecallOfAll(ByModel):
+    """The relevant results among the first K over the number of relevant segments, or bins.
+
+    Only for the models that match one to one: by the others a segment can be found twice.
+    """
+
+    NAME = "Recall"
+    PARAMS: ClassVar = {
+        "cutoff": CUTOFF,
+        **{name: one for name, one in MODEL_PARAMS.items() if name not in {"once", "tol", "seen"}},
+        "match": Choice("iou", "bin", desc="the relevance model"),
+    }
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        found = total(relevance, relevance.relevant, params["cutoff"])
+        return share(found, relevance.total.astype(np.float64))
+
+
+class AveragePrecision(ByModel):
+    """The sum of the precisions at relevant results over the number of relevant segments."""
+
+    NAME = "AP"
+    ALIASES = ("MAP", "mAP")
+    PARAMS: ClassVar = {"cutoff": DEPTH, **MODEL_PARAMS}
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        hits = relevance.relevant.astype(np.float64)
+        per_query = total(relevance, hits)
+        before = per_query.cumsum() - per_query
+        precision = (np.cumsum(hits) - before[relevance.query]) / relevance.rank
+        summed = total(relevance, precision * hits, params["cutoff"])
+        return share(summed, relevance.total.astype(np.float64))
+
+
+class ReciprocalRank(ByModel):
+    """1 over the rank of the first relevant result; 0 if there is none among the first K.
+
+    Voorhees, TREC-8, 1999; the mean over queries is MRR.
+    """
+
+    NAME = "RR"
+    ALIASES = ("MRR",)
+    PARAMS: ClassVar = AveragePrecision.PARAMS
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        query, rank = relevance.query[relevance.relevant], relevance.rank[relevance.relevant]
+        found, first = np.unique(query, return_index=True)
+        values = np.zeros(len(relevance.total))
+        values[found] = 1.0 / rank[first]
+        depth = params["cutoff"]
+        return values if depth is None else np.where(values >= 1.0 / depth, values, 0.0)
+
+
+P = Precision()
+Judged = JudgedShare()
+Recall = RecallOfAll()
+AP = AveragePrecision()
+RR = ReciprocalRank()
