@@ -114,6 +114,7 @@ def test_windows(tmp_path, text, fmt):
     ("text", "fmt", "rows"),
     [
         (PREDICTIONS, "tvr-ranking", RANKED),
+        (PREDICTIONS.replace("query_id", "desc_id"), "tvr-ranking", RANKED),
         (as_lines(PREDICTIONS), "tvr-ranking", RANKED),
         (SCORES, "scores", RANKED),
         (as_lines(SCORES), "scores", RANKED),

@@ -73,8 +73,12 @@ def _of_pairs(pairs: Column, query: list[str]) -> Table:
 
 
 def read_predictions(records: Column, reading: Reading) -> Table:
-    """Read `{query_id, predictions: [[video, start, end, score], ...]}`."""
-    queries = records.key("query_id").distinct_ids()
+    """Read `{query_id, predictions: [[video, start, end, score], ...]}`.
+
+    The predictions published with TVR-Ranking call the query's id `desc_id`.
+    """
+    is_published = "desc_id" in next(filter(has_key("predictions"), records.values), ())
+    queries = records.key("desc_id" if is_published else "query_id").distinct_ids()
     return read_lists(queries, records.key("predictions", list), reading)
 
 
