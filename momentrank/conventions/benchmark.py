@@ -36,11 +36,6 @@ class Benchmark(Convention):
     """How many results of each list its script reads."""
 
     def check(self, measure: Measure) -> None:
-        """Check that the benchmark defines a measure; only cutoffs and thresholds can be set.
-
-        Raises:
-            UsageError: it does not.
-        """
         usual = type(measure)().settings(self.changes)
         changed = {name for name, value in measure.params.items() if value != usual.get(name)}
         if measure.NAME not in self.measures or not changed <= FREE:
@@ -50,7 +45,6 @@ class Benchmark(Convention):
             )
 
     def depth(self, measures: Iterable[Measure]) -> int:
-        """Return how many results of each list are read."""
         return max([self.read, *(measure.depth() or 0 for measure in measures)])
 
     def prepare(self, qrels: Segments, run: Segments) -> tuple[Segments, Segments]:
@@ -58,7 +52,6 @@ class Benchmark(Convention):
         return qrels.select(qrels.value >= 1), run
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
-        """Return all cells of the benchmark's own table, by its own names, from 0 to 1."""
         aligned = align(*self.prepare(qrels, run), self.depth([]))
         counted = self.select_counted(aligned)
         return {name: mean(values[counted]) for name, values in self.cells(aligned).items()}
@@ -86,7 +79,6 @@ class RecallTable(Benchmark):
         return {**recalls, "mIoU": of_first(aligned)}
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
-        """Return the value of each query with every parameter given, shape (queries,)."""
         if measure.NAME == "mIoU":
             return of_first(aligned)
         return self.recall(aligned, params["iou"], params["cutoff"])

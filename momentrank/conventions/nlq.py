@@ -22,7 +22,6 @@ class Nlq(RecallTable):
     brief = (*(f"Rank@{cutoff} mIoU@{iou}" for cutoff in (1, 5) for iou in (0.3, 0.5)), "mIoU")
 
     def select_counted(self, aligned: AlignedRun) -> Bools:
-        """Return the queries of the run, shape (queries,)."""
         return aligned.in_run
 
 

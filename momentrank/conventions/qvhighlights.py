@@ -18,7 +18,7 @@ from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
 from momentrank.matching.relevance import Params
-from momentrank.matching.trace import FREE, Trace, nearest, overlapping, share_time
+from momentrank.matching.trace import FREE, Trace, iou_with, nearest, overlapping
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -49,11 +49,6 @@ class QvHighlights(Benchmark):
     brief = BRIEF
 
     def check(self, measure: Measure) -> None:
-        """Check that the script defines a measure: `R@1` or `AP`, at a threshold.
-
-        Raises:
-            UsageError: it does not.
-        """
         super().check(measure)
         cutoff = measure.params.get("cutoff")
         if cutoff != (1 if measure.NAME == "R" else None):
@@ -68,7 +63,6 @@ class QvHighlights(Benchmark):
         return _ignore_videos(qrels), _ignore_videos(run)
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
-        """Return the value of each query with every parameter given, shape (queries,)."""
         by_threshold = recall if measure.NAME == "R" else average_precision
         return by_threshold(aligned, (params["iou"],))[:, 0]
 
@@ -82,10 +76,9 @@ class QvHighlights(Benchmark):
             _, place = by_score(aligned)
             truth = match(aligned, place, measure.params["iou"])
             hits = truth != FREE
-        return Trace(truth, share_time(aligned, truth), hits.astype(np.float64), hits)
+        return Trace(truth, iou_with(aligned, truth), hits.astype(np.float64), hits)
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
-        """Return all cells of the benchmark's own table, by its own names, from 0 to 1."""
         aligned = align(*self.prepare(qrels, run), DEPTH)
         order = _in_order(qrels, run, aligned)
         cells: dict[str, float] = {}

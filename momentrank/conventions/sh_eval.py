@@ -11,10 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from momentrank.conventions import sh_eval_trace
 from momentrank.conventions.base import Convention, memoize
 from momentrank.conventions.sh_eval_maisp import Watched, watch
-from momentrank.conventions.sh_eval_models import MODELS, Part, Query, merge
+from momentrank.conventions.sh_eval_models import MODELS, Part, Query, merge, trace
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, Truth, align
 from momentrank.matching.relevance import Params, Relevance
@@ -61,11 +60,6 @@ class ShEval(Convention):
     time = "mm.ss"
 
     def check(self, measure: Measure) -> None:
-        """Check that the script defines a measure; only `match` and the cutoff can be set.
-
-        Raises:
-            UsageError: it does not.
-        """
         params = set(measure.params) - {"cutoff"}
         allowed = {"match"} if measure.NAME in BY_MODEL else set[str]()
         is_known = measure.NAME in BY_MODEL and measure.settings()["match"] in MODELS
@@ -77,15 +71,12 @@ class ShEval(Convention):
         return
 
     def is_summed(self, measure: Measure) -> bool:
-        """Tell whether the value over all queries is the sum, not the mean."""
         return measure.NAME.startswith("Num")
 
     def select_counted(self, aligned: AlignedRun) -> Bools:
-        """Return the queries of both files, shape (queries,)."""
         return aligned.in_run
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
-        """Return the value of each query with every parameter given, shape (queries,)."""
         if measure.NAME == "MAiSP":
             return np.array([one.value for one in _watched(aligned)])
         run, judged = _judged(aligned, params["match"] or "overlap")
@@ -97,18 +88,15 @@ class ShEval(Convention):
         return values
 
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
-        """Return what each result met, as the measure sees it."""
         match = measure.settings(self.changes)["match"] or "overlap"
-        return sh_eval_trace.trace(aligned, _queries(aligned), match)
+        return trace(aligned, _queries(aligned), match)
 
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
-        """Return what the script prints over all queries, by its own names."""
         aligned = align(qrels, run)
         counted = self.select_counted(aligned)
         return {name: _total(name, of[counted]) for name, of in self._cells(aligned).items()}
 
     def is_count(self, cell: str) -> bool:
-        """Tell whether a cell of `table` is a whole number, not a share."""
         return cell.startswith(COUNTS)
 
     def _cells(self, aligned: AlignedRun) -> dict[str, Floats]:
@@ -146,17 +134,11 @@ def _total(cell: str, values: Floats) -> float:
 
 def _watched(aligned: AlignedRun) -> list[Watched]:
     """Return what a user sees of each query's list."""
-
-    def watch_all() -> list[Watched]:
-        watched = []
-        for query in _queries(aligned):
-            windows: dict[int, list[tuple[int, int]]] = {}
-            for video, start, end in merge(query.relevant):
-                windows.setdefault(video, []).append((start, end))
-            watched.append(watch(query.results, windows))
-        return watched
-
-    return memoize(aligned, "watched", watch_all)
+    return memoize(
+        aligned,
+        "watched",
+        lambda: [watch(query.results, merge(query.relevant)) for query in _queries(aligned)],
+    )
 
 
 def _judged(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
@@ -196,7 +178,12 @@ def _queries(aligned: AlignedRun) -> list[Query]:
 
 
 def _truth(queries: Iterable[Query]) -> Truth:
-    rows = [(number, *part) for number, of in enumerate(queries) for part in merge(of.relevant)]
+    rows = [
+        (number, video, *span)
+        for number, query in enumerate(queries)
+        for video, spans in merge(query.relevant).items()
+        for span in spans
+    ]
     query, video, start, end = np.array(rows, dtype=np.int64).reshape(-1, 4).T
     times = start.astype(np.float64), end.astype(np.float64)
     return Truth(query, video, *times, np.ones(len(query)))

@@ -10,7 +10,8 @@ than a hundred.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-Window = tuple[int, int]
+from momentrank.matching.spans import Spans
+
 POINTS = 100
 
 
@@ -18,26 +19,26 @@ class Watched(NamedTuple):
     """What a user saw of a list: the value and its seconds."""
 
     value: float
-    relevant: int
+    relevant: float
     """Relevant seconds that exist."""
-    retrieved: int
+    retrieved: float
     """Seconds played."""
-    found: int
+    found: float
     """Relevant seconds that were watched."""
 
 
-def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, list[Window]]) -> Watched:
+def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]) -> Watched:
     """Return what a user sees of results (video, start, end), in whole seconds.
 
-    `relevant` has each video's relevant windows, sorted, without overlap.
+    `relevant` has what is relevant of each video.
     """
-    left = dict(relevant)
-    total = sum(end - start for windows in relevant.values() for start, end in windows)
-    points = recall_points(total)
+    left = {video: list(spans) for video, spans in relevant.items()}
+    total = sum(end - start for windows in left.values() for start, end in windows)
+    points = recall_points(int(total))
     precisions: list[float] = []
-    retrieved = found = 0
+    retrieved = found = 0.0
     for video, start, end in results:
-        played, at = 0, start
+        played, at = 0.0, float(start)
         rest = []
         for first, last in left.get(video, []):
             if not (first <= at <= last or at <= first <= end):

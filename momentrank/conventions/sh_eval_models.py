@@ -1,4 +1,4 @@
-"""What MediaEval's script for search and hyperlinking calls relevant.
+"""What MediaEval's script for search and hyperlinking calls relevant, and what each result met.
 
 Times are whole seconds. Relevant segments that overlap or touch are merged before they are
 counted, and likewise non-relevant ones. A result is relevant
@@ -9,9 +9,15 @@ counted, and likewise non-relevant ones. A result is relevant
   relevant results are seen, to the end of what they met, and at least for 15 seconds.
 """
 
-from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
+
+import numpy as np
+
+from momentrank.matching.aligned import AlignedRun, Pairs
+from momentrank.matching.spans import Spans
+from momentrank.matching.trace import Trace, iou_with, nearest
 
 BIN, TOL = 300, 15
 
@@ -43,59 +49,28 @@ Judgment = tuple[list[Item], int]
 """The items of one list and the number of relevant segments or bins of its query."""
 
 
-class Spans:
-    """Parts of videos that neither overlap nor touch, in order."""
-
-    def __init__(self, parts: Iterable[Part] = ()) -> None:
-        """Hold parts as `merge` returns them."""
-        self.of: dict[int, tuple[list[int], list[int]]] = {}
-        for part in parts:
-            starts, ends = self.of.setdefault(part.video, ([], []))
-            starts.append(part.start)
-            ends.append(part.end)
-
-    def touch(self, part: Part) -> bool:
-        """Tell whether a part, closed, shares an instant with one of these."""
-        starts, ends = self.of.get(part.video, ([], []))
-        last = bisect_right(starts, part.end) - 1
-        return last >= 0 and ends[last] >= part.start
-
-    def last_met(self, part: Part) -> int | None:
-        """Return the end of the last of these, none of them empty, that shares time with a part."""
-        starts, ends = self.of.get(part.video, ([], []))
-        last = bisect_left(starts, part.end) - 1
-        met = part.start < part.end and last >= 0 and ends[last] > part.start
-        return ends[last] if met else None
-
-    def add(self, part: Part) -> None:
-        """Add a part, merged with those that it overlaps or touches."""
-        starts, ends = self.of.setdefault(part.video, ([], []))
-        first, last = bisect_left(ends, part.start), bisect_right(starts, part.end)
-        start, end = min([part.start, *starts[first:last]]), max([part.end, *ends[first:last]])
-        starts[first:last], ends[first:last] = [start], [end]
+def merge(parts: Iterable[Part], *, empty: bool = True) -> defaultdict[int, Spans]:
+    """Return parts by video, with those that overlap or touch merged, and empty ones if asked."""
+    merged = defaultdict[int, Spans](Spans)
+    for video, start, end in parts:
+        if empty or start < end:
+            merged[video].add(start, end)
+    return merged
 
 
-def merge(parts: Iterable[Part]) -> list[Part]:
-    """Return parts by video and time, with those that overlap or touch merged."""
-    result: list[Part] = []
-    for part in sorted(parts):
-        last = result[-1] if result else None
-        if last and last.video == part.video and part.start <= last.end:
-            result[-1] = last._replace(end=max(last.end, part.end))
-        else:
-            result.append(part)
-    return result
+def count_merged(parts: Iterable[Part]) -> int:
+    """Return the number of parts once those that overlap or touch are merged."""
+    return sum(len(spans.starts) for spans in merge(parts).values())
 
 
 def judge_overlap(query: Query) -> Judgment:
     """Judge by overlap of closed intervals."""
-    merged = merge(query.relevant)
-    relevant, other = Spans(merged), Spans(merge(query.other))
+    relevant, other = merge(query.relevant), merge(query.other)
     items = []
-    for result in query.results:
-        hit = relevant.touch(result)
-        items.append(Item(hit, hit or other.touch(result)))
-    return items, len(merged)
+    for video, *times in query.results:
+        hit = relevant[video].touch(*times)
+        items.append(Item(hit, hit or other[video].touch(*times)))
+    return items, count_merged(query.relevant)
 
 
 def judge_bins(query: Query) -> Judgment:
@@ -114,22 +89,53 @@ def touched_bins(part: Part) -> Iterator[tuple[int, int]]:
 
 def judge_tolerance(query: Query) -> Judgment:
     """Judge by the segments met within the tolerance and not seen before."""
-    merged = merge(query.relevant)
-    relevant, other = Spans(_not_empty(merged)), Spans(_not_empty(merge(query.other)))
-    seen = Spans()
+    relevant, other = merge(query.relevant, empty=False), merge(query.other, empty=False)
+    seen = defaultdict[int, Spans](Spans)
     items = []
-    for result in query.results:
-        window = result._replace(end=result.start + TOL)
-        met = relevant.last_met(window)
-        hit = met is not None and seen.last_met(result) is None
+    for video, start, end in query.results:
+        met = relevant[video].last_met(start, start + TOL)
+        hit = met is not None and seen[video].last_met(start, end) is None
         if met is not None and hit:
-            seen.add(window._replace(end=max(window.end, met)))
-        items.append(Item(hit, met is not None or other.last_met(result) is not None))
-    return items, len(merged)
-
-
-def _not_empty(parts: Iterable[Part]) -> Iterator[Part]:
-    return (part for part in parts if part.start < part.end)
+            seen[video].add(start, max(start + TOL, met))
+        items.append(Item(hit, met is not None or other[video].last_met(start, end) is not None))
+    return items, count_merged(query.relevant)
 
 
 MODELS = {"overlap": judge_overlap, "bin": judge_bins, "tol": judge_tolerance}
+
+
+def trace(aligned: AlignedRun, queries: Iterable[Query], match: str) -> Trace:
+    """Return a judged segment that each result meets, in whole seconds, and what is relevant."""
+    truth = nearest(aligned, _met(aligned, match))
+    relevant = np.array([hit for query in queries for hit in _hits(query, match)], dtype=bool)
+    return Trace(truth, iou_with(aligned, truth), relevant.astype(np.float64), relevant)
+
+
+def _hits(query: Query, match: str) -> list[bool]:
+    """Return which results are relevant; by bins, those that are the first to touch such a one."""
+    items, _ = MODELS[match](query)
+    if match != "bin":
+        return [item.relevant for item in items]
+    fresh = iter(items)
+    seen: set[tuple[int, int]] = set()
+    hits = []
+    for part in query.results:
+        places = [place for place in touched_bins(part) if place not in seen]
+        seen.update(places)
+        touched = [next(fresh).relevant for _ in places]
+        hits.append(any(touched))
+    return hits
+
+
+def _met(aligned: AlignedRun, match: str) -> Pairs:
+    """Return the pairs of results and judged segments that a model looks at."""
+    result, truth = aligned.pairs
+    start, end = (np.trunc(c)[result] for c in (aligned.results.start, aligned.results.end))
+    first, last = (np.trunc(c)[truth] for c in (aligned.truth.start, aligned.truth.end))
+    if match == "overlap":
+        rows = (start <= last) & (first <= end)
+    elif match == "tol":
+        rows = (start < last) & (first < start + TOL)
+    else:
+        rows = (start // BIN <= (last - 1) // BIN) & (first // BIN <= (end - 1) // BIN)
+    return aligned.pairs.select(rows)

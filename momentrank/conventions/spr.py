@@ -26,11 +26,6 @@ class Spr(Paper):
     changes = {"dcg": "exp-log2", "strict": False}  # noqa: RUF012  (a ClassVar of the base)
 
     def check(self, measure: Measure) -> None:
-        """Check that the scorer defines a measure.
-
-        Raises:
-            UsageError: it does not.
-        """
         if measure.NAME not in HAS:
             raise UsageError(f"{measure!r} is not a measure of spr, which has {', '.join(HAS)}")
 
@@ -39,14 +34,12 @@ class Spr(Paper):
         return aligned.in_run & (aligned.totals(1) > 0)
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
-        """Return the value of each query with every parameter given, shape (queries,)."""
         if measure.NAME == "Judged":  # what people judged includes level 0
             return super().compute(measure, aligned, params)
         relevant = memoize(aligned, "relevant", lambda: aligned.select_truth(aligned.relevant(1)))
         return super().compute(measure, relevant, params)
 
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
-        """Return what each result met, as the measure sees it."""
         if measure.NAME == "Judged":
             return super().trace(measure, aligned)
         rows = aligned.relevant(1)

@@ -16,7 +16,6 @@ class TvrRanking(Paper):
     changes = {"dcg": "exp-log2", "strict": True}  # noqa: RUF012  (a ClassVar of the base)
 
     def select_counted(self, aligned: AlignedRun) -> Bools:
-        """Return the queries of the run, shape (queries,)."""
         return aligned.in_run
 
 

@@ -43,7 +43,6 @@ class Vcmr(Benchmark):
         return float(np.round(share * 100, 2))
 
     def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
-        """Return the value of each query for each cell, of shape (queries,)."""
         rank, matched = aligned.results.rank, in_right_video(aligned)
         inside = rank_among(aligned, matched)
         hits = {iou: reach(aligned, iou) for iou in THRESHOLDS}
@@ -59,7 +58,6 @@ class Vcmr(Benchmark):
         }
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
-        """Return the value of each query with every parameter given, shape (queries,)."""
         is_video = measure.NAME == "VR"
         hits = in_right_video(aligned) if is_video else reach(aligned, params["iou"])
         return any_of_first(aligned, hits, aligned.results.rank, params["cutoff"])

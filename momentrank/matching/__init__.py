@@ -11,19 +11,15 @@ run into `Relevance`, and a measure turns that into numbers. One module per mode
 from collections.abc import Callable
 
 from momentrank.matching import bins, iou, maxiou, overlap, tolerance
-from momentrank.matching.aligned import AlignedRun
+from momentrank.matching.aligned import AlignedRun, ranks
 from momentrank.matching.relevance import Params, Relevance
-from momentrank.segments import Bools
 
-Model = tuple[Callable[[AlignedRun, Params], Bools], Callable[[AlignedRun, Params], Relevance]]
-"""Which results are judged, and the relevance of all results."""
-
-MODELS: dict[str, Model] = {
-    "iou": (iou.mask_judged, iou.relevance),
-    "maxiou": (maxiou.mask_judged, maxiou.relevance),
-    "overlap": (overlap.mask_judged, overlap.relevance),
-    "bin": (bins.mask_judged, bins.relevance),
-    "tol": (tolerance.mask_judged, tolerance.relevance),
+MODELS: dict[str, Callable[[AlignedRun, Params], Relevance]] = {
+    "iou": iou.relevance,
+    "maxiou": maxiou.relevance,
+    "overlap": overlap.relevance,
+    "bin": bins.relevance,
+    "tol": tolerance.relevance,
 }
 
 READ = {
@@ -40,12 +36,15 @@ READ = {
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results by the model `params["match"]` and its parameters.
 
-    Without a model nothing is relevant. With `judged_only` unjudged results are removed first
+    Without a model nothing is relevant. With `judged_only` unjudged results are removed
     (condensed lists: Sakai, SIGIR 2007).
     """
     if not params["match"]:
         return aligned.unrated
-    mask_judged, relevance_of = MODELS[params["match"]]
-    if params["judged_only"]:
-        aligned = aligned.select(mask_judged(aligned, params))
-    return relevance_of(aligned, params)
+    found = MODELS[params["match"]](aligned, params)
+    if not params["judged_only"]:
+        return found
+    if params["match"] == "tol":  # only there an unjudged result has an effect on others
+        return tolerance.relevance(aligned.select(found.judged), params)
+    judged = Relevance._make([*(column[found.judged] for column in found[:-1]), found.total])
+    return judged._replace(rank=ranks(judged.query))

@@ -28,9 +28,7 @@ class Truth(NamedTuple):
 
     def select(self, rows: Bools) -> "Truth":
         """Return the judged segments of `rows`."""
-        return Truth(
-            self.query[rows], self.video[rows], self.start[rows], self.end[rows], self.level[rows]
-        )
+        return Truth._make(column[rows] for column in self)
 
 
 class Results(NamedTuple):
@@ -45,10 +43,7 @@ class Results(NamedTuple):
 
     def select(self, rows: Bools | Ints) -> "Results":
         """Return the results of `rows`."""
-        times = self.start[rows], self.end[rows]
-        return Results(
-            self.query[rows], self.rank[rows], self.video[rows], *times, self.score[rows]
-        )
+        return Results._make(column[rows] for column in self)
 
 
 class Pairs(NamedTuple):
@@ -56,6 +51,10 @@ class Pairs(NamedTuple):
 
     result: Ints
     truth: Ints
+
+    def select(self, rows: Bools | Ints) -> "Pairs":
+        """Return the pairs of `rows`."""
+        return Pairs._make(column[rows] for column in self)
 
 
 class Ranges(NamedTuple):
@@ -100,8 +99,7 @@ class AlignedRun:
     @cached_property
     def pairs(self) -> Pairs:
         """The pairs, by result and then by judged segment."""
-        order, ranges = self._same_place
-        return _expand(order, ranges)
+        return _expand(*self._same_place)
 
     def blocks(self, *, apart: bool = False) -> Iterator[tuple[Pairs, Floats]]:
         """Yield the pairs that share time and their IoUs, by result, at most `BLOCK` at a time.
@@ -117,7 +115,7 @@ class AlignedRun:
         number = np.cumsum(ranges.length) // BLOCK
         for rows in np.split(np.arange(len(number)), np.flatnonzero(np.diff(number)) + 1):
             pairs = _expand(order, Ranges(*(column[rows] for column in ranges)))
-            yield pairs, self._iou_of(pairs)
+            yield pairs, self.iou_of(pairs)
 
     @property
     def near(self) -> Ints:
@@ -151,10 +149,11 @@ class AlignedRun:
 
     @cached_property
     def iou(self) -> Floats:
-        """The IoU of each pair; 0 where both segments are empty."""
-        return self._iou_of(self.pairs)
+        """The IoU of each pair."""
+        return self.iou_of(self.pairs)
 
-    def _iou_of(self, pairs: Pairs) -> Floats:
+    def iou_of(self, pairs: Pairs) -> Floats:
+        """Return the IoU of each of some pairs; 0 where both segments are empty."""
         results, truth = self.results, self.truth
         result, judged = pairs
         return iou(

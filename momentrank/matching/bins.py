@@ -9,31 +9,18 @@ import numpy as np
 from momentrank.matching.aligned import AlignedRun, ranks
 from momentrank.matching.relevance import Params, Relevance
 from momentrank.matching.timeline import moments
-from momentrank.segments import Bools, Ints
-
-
-def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
-    """Return which results share a bin with a judged segment."""
-    truth_keys, result_keys = number(aligned, params["bin"])
-    return np.isin(result_keys, truth_keys)
+from momentrank.segments import Ints
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the bins of each list by the rank of their first result; relevant ones have gain 1."""
     truth_keys, result_keys = number(aligned, params["bin"])
-    bins = first_results(aligned, params["bin"])
-    relevant = np.unique(truth_keys[aligned.relevant(params["rel"])], return_index=True)[1]
-    owners = aligned.truth.query[aligned.relevant(params["rel"])][relevant]
-    hit = np.isin(result_keys[bins], truth_keys[aligned.relevant(params["rel"])])
+    bins, rows = first_results(aligned, params["bin"]), aligned.relevant(params["rel"])
+    relevant, first = np.unique(truth_keys[rows], return_index=True)
+    total = np.bincount(aligned.truth.query[rows][first], minlength=aligned.count)
+    hit, judged = (np.isin(result_keys[bins], keys) for keys in (relevant, truth_keys))
     query = aligned.results.query[bins]
-    return Relevance(
-        query,
-        ranks(query),
-        hit.astype(np.float64),
-        hit,
-        np.isin(result_keys[bins], truth_keys),
-        np.bincount(owners, minlength=aligned.count),
-    )
+    return Relevance(query, ranks(query), hit.astype(np.float64), hit, judged, total)
 
 
 def first_results(aligned: AlignedRun, length: float) -> Ints:

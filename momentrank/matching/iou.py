@@ -9,23 +9,15 @@ import numpy as np
 
 from momentrank.matching.aligned import AlignedRun
 from momentrank.matching.relevance import Params, Relevance
-from momentrank.segments import Bools, Ints
+from momentrank.segments import Ints
 
 FREE = -1
-
-
-def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
-    """Return which results take a judged segment."""
-    matched: Bools = match_greedily(aligned, params["iou"], strict=params["strict"]) != FREE
-    return matched
 
 
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the level that each result takes; it is relevant from level `rel` on."""
     truth = match_greedily(aligned, params["iou"], strict=params["strict"])
-    gain = np.where(
-        truth == FREE, 0.0, aligned.truth.level[truth] if len(aligned.truth.level) else 0.0
-    )
+    gain = np.append(aligned.truth.level, 0.0)[truth]  # at FREE, the last place
     relevant = (truth != FREE) & (gain >= params["rel"])
     return aligned.rate(gain, relevant, truth != FREE, params["rel"])
 

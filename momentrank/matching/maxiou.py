@@ -10,17 +10,13 @@ from momentrank.matching.relevance import Params, Relevance
 from momentrank.segments import Bools, Floats
 
 
-def mask_judged(aligned: AlignedRun, params: Params) -> Bools:  # noqa: ARG001  (one signature)
-    """Return which results overlap a judged segment."""
-    return _best(aligned, aligned.relevant(0)) > 0
-
-
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the IoU of each result as its gain; it is relevant if that exceeds the threshold."""
     gain = _best(aligned, aligned.relevant(params["rel"]))
     threshold = params.get("iou") or 0.0
     relevant = gain > threshold if params.get("strict", True) else gain >= threshold
-    return aligned.rate(gain, relevant, mask_judged(aligned, params), params["rel"])
+    judged = _best(aligned, aligned.relevant(0)) > 0
+    return aligned.rate(gain, relevant, judged, params["rel"])
 
 
 def _best(aligned: AlignedRun, truth: Bools) -> Floats:

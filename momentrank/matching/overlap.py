@@ -12,17 +12,11 @@ from momentrank.matching.relevance import Params, Relevance
 from momentrank.segments import Bools, Floats
 
 
-def mask_judged(aligned: AlignedRun, params: Params) -> Bools:  # noqa: ARG001  (one signature)
-    """Return which results overlap a judged segment."""
-    return meets(aligned, aligned.results.end, aligned.relevant(0))
-
-
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results; relevant ones have gain 1."""
-    relevant = aligned.relevant(params["rel"])
-    once = params.get("once")
-    hit = _first(aligned, relevant) if once else meets(aligned, aligned.results.end, relevant)
-    judged = mask_judged(aligned, params)
+    relevant, end = aligned.relevant(params["rel"]), aligned.results.end
+    hit = _first(aligned, relevant) if params.get("once") else meets(aligned, end, relevant)
+    judged = meets(aligned, end, aligned.relevant(0))
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 
 

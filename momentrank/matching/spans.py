@@ -1,25 +1,35 @@
 """A growing or shrinking part of a video, as disjoint spans in order of time."""
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 
 
 class Spans:
-    """Disjoint half-open spans of time; each operation is a search among them."""
+    """Half-open spans of time that neither overlap nor touch; each operation is a search."""
 
     def __init__(self) -> None:
         """Start with nothing."""
         self.starts: list[float] = []
         self.ends: list[float] = []
 
-    def share_time(self, start: float, end: float) -> bool:
-        """Tell whether any of the spans shares time with [start, end)."""
-        at = bisect_right(self.ends, start)
-        return start < end and at < len(self.ends) and self.starts[at] < end
+    def __iter__(self) -> Iterator[tuple[float, float]]:
+        return zip(self.starts, self.ends, strict=True)
+
+    def touch(self, start: float, end: float) -> bool:
+        """Tell whether any of the spans, closed, shares an instant with [start, end]."""
+        at = bisect_left(self.ends, start)
+        return at < len(self.ends) and self.starts[at] <= end
+
+    def last_met(self, start: float, end: float) -> float | None:
+        """Return the end of the last span that shares time with [start, end), if there is one.
+
+        None of the spans may be empty.
+        """
+        at = bisect_left(self.starts, end) - 1
+        return self.ends[at] if start < end and at >= 0 and self.ends[at] > start else None
 
     def add(self, start: float, end: float) -> float:
-        """Add [start, end); return how many seconds are new."""
-        if start >= end:
-            return 0.0
+        """Add [start, end), an instant if empty; return how many seconds are new."""
         first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
         old = 0.0
         if first < last:

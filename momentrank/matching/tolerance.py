@@ -18,12 +18,6 @@ from momentrank.segments import Bools, Floats, Ints
 NONE = -1
 
 
-def mask_judged(aligned: AlignedRun, params: Params) -> Bools:
-    """Return which results meet a judged segment within the tolerance."""
-    ends = aligned.results.start + params["tol"]
-    return overlap.meets(aligned, ends, aligned.relevant(0))
-
-
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results; relevant ones have gain 1."""
     start, tol = aligned.results.start, params["tol"]
@@ -33,7 +27,7 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     rows = near[np.isin(place[near], place[hit])]  # where nothing is met, nothing counts
     fresh = _fresh_of_relevant if params["seen"] == "relevant" else _fresh_of_all
     hit[rows] &= fresh(aligned.timeline(relevant), place[rows], start[rows], tol)
-    judged = mask_judged(aligned, params)
+    judged = overlap.meets(aligned, start + tol, aligned.relevant(0))
     return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
 
 
@@ -76,7 +70,7 @@ def _fresh_of_relevant(line: Timeline, place: Ints, start: Floats, tol: float) -
     columns = (column.tolist() for column in (place, start, until, running, ended))
     for row, (where, begin, end, first, last) in enumerate(zip(*columns, strict=True)):
         spans = seen.setdefault(where, Spans())
-        fresh[row] = not spans.share_time(begin, begin + tol)
+        fresh[row] = spans.last_met(begin, begin + tol) is None
         if begin < end:
             spans.add(begin, end)
         at = _follow(following, first)

@@ -1,15 +1,13 @@
 """What each result met: the judged segment, and whether that makes the result relevant."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.matching import MODELS, bins, iou, relevance
+from momentrank.matching import bins, iou, relevance
 from momentrank.matching.aligned import AlignedRun, Pairs
 from momentrank.matching.relevance import Params
 from momentrank.segments import Bools, Floats, Ints
-from momentrank.segments import iou as iou_of
 
 FREE = iou.FREE
 
@@ -26,67 +24,43 @@ class Trace(NamedTuple):
     relevant: Bools
 
 
-def _any(aligned: AlignedRun, params: Params) -> Pairs:  # noqa: ARG001  (one signature)
-    return aligned.pairs
-
-
-def overlapping(aligned: AlignedRun, params: Params | None = None) -> Pairs:  # noqa: ARG001
-    """Return the pairs that share some time."""
-    return _meeting(aligned, aligned.results.end)
-
-
-def _within_tolerance(aligned: AlignedRun, params: Params) -> Pairs:
-    return _meeting(aligned, aligned.results.start + params["tol"])
-
-
-def _meeting(aligned: AlignedRun, end: Floats) -> Pairs:
-    result, truth = aligned.pairs
-    first = np.maximum(aligned.results.start[result], aligned.truth.start[truth])
-    rows = first < np.minimum(end[result], aligned.truth.end[truth])
-    return Pairs(result[rows], truth[rows])
-
-
-def _same_bin(aligned: AlignedRun, params: Params) -> Pairs:
-    result, truth = aligned.pairs
-    of_truth, of_results = bins.number(aligned, params["bin"])
-    rows = of_results[result] == of_truth[truth]
-    return Pairs(result[rows], truth[rows])
-
-
-MET: dict[str, Callable[[AlignedRun, Params], Pairs]] = {
-    "": _any,
-    "maxiou": overlapping,
-    "overlap": overlapping,
-    "bin": _same_bin,
-    "tol": _within_tolerance,
-}
-"""The pairs of results and judged segments that a model looks at."""
-
-
 def trace(aligned: AlignedRun, params: Params) -> Trace:
     """Return what each result met by the model of `params`; unjudged ones may be removed."""
-    if params["judged_only"]:
-        kept = MODELS[params["match"]][0](aligned, params)
-        part = trace(aligned.select(kept), {**params, "judged_only": False})
-        size = len(kept)
-        free: Ints = np.full(size, FREE)
-        whole = Trace(free, np.zeros(size), np.zeros(size), np.zeros(size, dtype=bool))
-        for column, kept_part in zip(whole, part, strict=True):
-            column[kept] = kept_part
-        return whole
     if params["match"] == "iou":
         truth = iou.match_greedily(aligned, params["iou"], strict=params["strict"])
     else:
-        truth = nearest(aligned, MET[params["match"]](aligned, params), params["rel"])
+        truth = nearest(aligned, _met(aligned, params), params["rel"])
     found = relevance(aligned, params)
     rows: Ints = np.arange(len(truth))
     if params["match"] == "bin":  # the results of one bin are one item, at the first one's place
         rows = bins.first_results(aligned, params["bin"])
-    relevant, gain = np.zeros(len(truth), dtype=bool), np.zeros(len(truth))
+    if params["judged_only"]:
+        rows = rows[truth[rows] != FREE]
+    gain: Floats = np.zeros(len(truth))
+    relevant: Bools = np.zeros(len(truth), dtype=bool)
     relevant[rows], gain[rows] = found.relevant, found.gain
     if not params["match"]:
-        relevant = (truth != FREE) & np.append(aligned.relevant(params["rel"]), False)[truth]
-    return Trace(truth, share_time(aligned, truth), gain, relevant)
+        relevant = np.append(aligned.relevant(params["rel"]), False)[truth]
+    return Trace(truth, iou_with(aligned, truth), gain, relevant)
+
+
+def _met(aligned: AlignedRun, params: Params) -> Pairs:
+    """Return the pairs of results and judged segments that a model looks at."""
+    if params["match"] == "bin":
+        of_truth, of_results = bins.number(aligned, params["bin"])
+        result, truth = aligned.pairs
+        return aligned.pairs.select(of_results[result] == of_truth[truth])
+    if params["match"] == "tol":
+        return overlapping(aligned, aligned.results.start + params["tol"])
+    return overlapping(aligned) if params["match"] else aligned.pairs
+
+
+def overlapping(aligned: AlignedRun, end: Floats | None = None) -> Pairs:
+    """Return the pairs that share some time; `end` is where results end, if not at their end."""
+    result, truth = aligned.pairs
+    ends = aligned.results.end if end is None else end
+    first = np.maximum(aligned.results.start[result], aligned.truth.start[truth])
+    return aligned.pairs.select(first < np.minimum(ends[result], aligned.truth.end[truth]))
 
 
 def nearest(aligned: AlignedRun, met: Pairs, rel: int = 1) -> Ints:
@@ -95,27 +69,16 @@ def nearest(aligned: AlignedRun, met: Pairs, rel: int = 1) -> Ints:
     Relevant ones come first, then the highest IoU, then the highest level.
     """
     level = aligned.truth.level[met.truth]
-    shared = _iou(aligned, met)
-    order = np.lexsort((met.truth, -level, -shared, level < rel, met.result))
+    order = np.lexsort((met.truth, -level, -aligned.iou_of(met), level < rel, met.result))
     truth = np.full(len(aligned.results.query), FREE)
     rows, first = np.unique(met.result[order], return_index=True)
     truth[rows] = met.truth[order][first]
     return truth
 
 
-def share_time(aligned: AlignedRun, truth: Ints) -> Floats:
+def iou_with(aligned: AlignedRun, truth: Ints) -> Floats:
     """Return the IoU of each result with its judged segment, 0 where it has none."""
     rows = np.flatnonzero(truth != FREE)
     values = np.zeros(len(truth))
-    values[rows] = _iou(aligned, Pairs(rows, truth[rows]))
+    values[rows] = aligned.iou_of(Pairs(rows, truth[rows]))
     return values
-
-
-def _iou(aligned: AlignedRun, pairs: Pairs) -> Floats:
-    results, truth = aligned.results, aligned.truth
-    return iou_of(
-        results.start[pairs.result],
-        results.end[pairs.result],
-        truth.start[pairs.truth],
-        truth.end[pairs.truth],
-    )
