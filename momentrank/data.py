@@ -34,7 +34,6 @@ Data = Union[Segments, "pd.DataFrame", str, Path, Mapping[Any, Any], Iterable[An
 """What qrels and runs are read from."""
 Warn = Callable[[str], None]
 SEGMENT = ("query_id", "video_id", "start", "end")
-WITHOUT_SCORE, WITH_SCORE = len(SEGMENT), len(SEGMENT) + 1
 
 
 def as_truth(qrels: Data, convention: Convention, warn: Warn) -> "Truth":
@@ -56,11 +55,7 @@ def as_qrels(qrels: Data) -> Segments:
     if is_frame(qrels):
         return qrels_from_frame(_pandas(qrels))
     rows = list(_rows(qrels, "level"))
-    if any(len(row) != WITH_SCORE for row in rows):
-        wrong = next(number for number, row in enumerate(rows) if len(row) != WITH_SCORE)
-        raise SegmentError(wrong, f"must be {', '.join(SEGMENT)}, level; not {rows[wrong]!r}")
-    query, video, *numbers = _transpose(rows, WITH_SCORE)
-    return build_qrels(read_ids(query, "query_id"), read_ids(video, "video_id"), *numbers)
+    return build_qrels(*_columns(rows, len(SEGMENT) + 1, ", level"))
 
 
 def as_run(run: Data, convention: Convention, warn: Warn, truth: "Truth | None" = None) -> Segments:
@@ -77,14 +72,9 @@ def as_run(run: Data, convention: Convention, warn: Warn, truth: "Truth | None" 
     if is_frame(run):
         return run_from_frame(_pandas(run))
     rows = list(_rows(run, "score"))
-    width = len(rows[0]) if rows else WITHOUT_SCORE
-    for number, row in enumerate(rows):
-        if len(row) != width or width not in {WITHOUT_SCORE, WITH_SCORE}:
-            form = f"{', '.join(SEGMENT)} and, in all or in none, a score"
-            raise SegmentError(number, f"must be {form}; not {row!r}")
-    query, video, *numbers = _transpose(rows, width)
-    ids = read_ids(query, "query_id"), read_ids(video, "video_id")
-    return build_run(*ids, *numbers, by_score=width == WITH_SCORE)
+    scored = bool(rows) and len(rows[0]) != len(SEGMENT)
+    columns = _columns(rows, len(SEGMENT) + scored, " and, in all or in none, a score")
+    return build_run(*columns, by_score=scored)
 
 
 def is_frame(data: object) -> bool:
@@ -135,5 +125,10 @@ def _record(number: int, row: Mapping[Any, Any], value: str) -> tuple[Any, ...]:
     return (*(row[name] for name in SEGMENT), *([row[value]] if value in row else []))
 
 
-def _transpose(rows: list[tuple[Any, ...]], width: int) -> list[list[Any]]:
-    return [[row[column] for row in rows] for column in range(width)]
+def _columns(rows: list[tuple[Any, ...]], width: int, last: str) -> list[list[Any]]:
+    """Return the columns of rows; `last` names the one after the times in messages."""
+    for number, row in enumerate(rows):
+        if len(row) != width:
+            raise SegmentError(number, f"must be {', '.join(SEGMENT)}{last}; not {row!r}")
+    query, video, *numbers = ([row[column] for row in rows] for column in range(width))
+    return [read_ids(query, "query_id"), read_ids(video, "video_id"), *numbers]

@@ -11,15 +11,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from momentrank import conventions, data, formats, meeting
+from momentrank import conventions, data, formats, mismatches
 from momentrank.data import Data
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.pairs import CONFIDENCE, ROUNDS, SEED, compare_runs
 from momentrank.results import Comparisons, Evaluation
 from momentrank.scoring import CalcResults, Evaluator, Metric, Scores
 from momentrank.segments import Segments
+from momentrank.significance import CONFIDENCE, ROUNDS, SEED, compare_runs
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
@@ -49,11 +49,9 @@ def evaluate(
         NothingMeetsError: the qrels and the run have no query or no video in common.
     """
     chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen, _warn)
-    asked = _parse(measures) or chosen.defaults()
-    scorer = Evaluator(asked, truth.segments, chosen)
+    scorer, truth = _read(list(measures) or chosen.defaults(), qrels, chosen)
     results = _load(run, scorer, truth, "the run")
-    if not asked:
+    if not scorer.measures:
         return Evaluation(chosen, chosen.table(truth.segments, results), {})
     per_query = scorer.per_query(results)
     totals = {repr(one): scorer.aggregate(one, values) for one, (_, values) in per_query.items()}
@@ -74,11 +72,9 @@ def compare(  # noqa: PLR0913
     """Compare all pairs of runs, or all with a baseline, by paired tests over queries.
 
     Holm's correction is over all pairs and measures. For the other arguments see `evaluate` and
-    `momentrank.pairs.compare_runs`, and so for the errors.
+    `momentrank.significance.compare_runs`, and so for the errors.
     """
-    chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen, _warn)
-    scorer = Evaluator(_parse(measures), truth.segments, chosen)
+    scorer, truth = _read(measures, qrels, convention)
     values = {name: scorer.per_query(_load(run, scorer, truth, name)) for name, run in runs.items()}
     pairs = compare_runs(
         values,
@@ -154,8 +150,7 @@ def evaluator(
 
     For errors, see `evaluate`.
     """
-    chosen = conventions.get(convention)
-    return Evaluator(_parse(measures), data.as_truth(qrels, chosen, _warn).segments, chosen)
+    return _read(measures, qrels, convention)[0]
 
 
 def iter_calc(
@@ -186,10 +181,17 @@ def _ready(
     measures: Measures, qrels: Data, run: Data, convention: "str | Convention"
 ) -> tuple[Evaluator, Segments]:
     """Return an evaluator and a run; if they do not meet, a warning says so and all is 0."""
+    scorer, truth = _read(measures, qrels, convention)
+    return scorer, _load(run, scorer, truth, "the run", must_meet=False)
+
+
+def _read(
+    measures: Measures, qrels: Data, convention: "str | Convention"
+) -> tuple[Evaluator, "formats.Truth"]:
+    """Return an evaluator, and what the file of the qrels tells."""
     chosen = conventions.get(convention)
     truth = data.as_truth(qrels, chosen, _warn)
-    scorer = Evaluator(_parse(measures), truth.segments, chosen)
-    return scorer, _load(run, scorer, truth, "the run", must_meet=False)
+    return Evaluator(_parse(measures), truth.segments, chosen), truth
 
 
 def _parse(measures: Measures) -> list[Measure]:
@@ -202,8 +204,8 @@ def _load(
     """Return a run with the ids of the qrels; warn of what the two don't share."""
     results = restore_own_ids(data.as_run(run, scorer.convention, _warn, truth), truth.segments)
     try:
-        meeting.check(truth.segments, results, name, _warn)
-    except meeting.NothingMeetsError as exc:
+        mismatches.check(truth.segments, results, name, _warn)
+    except mismatches.NothingMeetsError as exc:
         if must_meet:
             raise
         _warn(str(exc))

@@ -11,13 +11,13 @@ from momentrank.formats.lines.fields import NUMBER
 from momentrank.formats.lines.rows import is_comment
 from momentrank.formats.source import Place, read_source
 from momentrank.ids import decode_id, own_ids
+from momentrank.mismatches import shorten
 from momentrank.segments import Segments
 
 LENGTH = "length"
 BOUNDS = (10.0, 30.0)
 """Seconds: the bounds of QVHighlights' short, middle and long moments."""
 NONE_RELEVANT = "no relevant moment"
-SHOWN = 3
 _FIELDS = 2
 
 Groups = dict[str, list[str]]
@@ -114,8 +114,7 @@ def _decode(place: Place, field: str) -> str:
 
 def _report(path: Path, queries: Sequence[str], what: str, warn: Callable[[str], None]) -> None:
     if queries:
-        shown = ", ".join(queries[:SHOWN]) + (", ..." if len(queries) > SHOWN else "")
-        warn(f"{path}: queries {what}: {len(queries)} ({shown})")
+        warn(f"{path}: queries {what}: {len(queries)} ({shorten(queries)})")
 
 
 def select_queries(segments: Segments, names: Sequence[str]) -> Segments:

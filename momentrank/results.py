@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from momentrank.conventions.base import Convention
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.pairs import Pair
 from momentrank.scoring import PerQuery
 from momentrank.segments import make_frame
+from momentrank.significance import Pair
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -12,6 +12,7 @@ from momentrank import conventions, segments
 from momentrank.matching.aligned import align, restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
+from momentrank.mismatches import Unmatched, find_unmatched
 from momentrank.segments import Floats, Segments
 
 if TYPE_CHECKING:
@@ -58,13 +59,6 @@ class CalcResults(NamedTuple):
 
     aggregated: Scores
     per_query: list[Metric]
-
-
-class Unmatched(NamedTuple):
-    """Queries that only the qrels have, and queries that only the run has."""
-
-    not_in_run: list[str]
-    not_in_qrels: list[str]
 
 
 class Evaluator:
@@ -149,11 +143,7 @@ class Evaluator:
     def find_unmatched(self, run: Segments) -> Unmatched:
         """Return the queries that only the qrels or only the run has."""
         run = restore_own_ids(run, self.qrels)
-        ours, theirs = set(self.qrels.queries), set(run.queries)
-        return Unmatched(
-            [name for name in self.qrels.queries if name not in theirs],
-            [name for name in run.queries if name not in ours],
-        )
+        return find_unmatched(self.qrels.queries, run.queries)
 
 
 def _metrics(scored: PerQuery) -> Iterator[Metric]:

@@ -1,18 +1,26 @@
-"""Comparing two runs query by query: tests, interval and size of the difference.
+"""Comparing runs query by query: tests, interval and size of the difference.
 
-* a randomisation test, Student's t-test and Wilcoxon's signed-rank test (`momentrank.paired`)
+* a randomisation test, Student's t-test and Wilcoxon's signed-rank test (`paired_tests`)
 * Holm's correction (1979) of each test over the whole family that is compared at once
 * percentile bootstrap intervals of the mean difference, over queries
 * the standardised mean of the differences as effect size, and wins, ties, losses
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from momentrank.paired import CLOSE, blocks, randomisation, t_test, wilcoxon
+from momentrank.errors import UsageError
+from momentrank.paired_tests import CLOSE, blocks, randomisation, t_test, wilcoxon
 from momentrank.segments import Floats
+
+if TYPE_CHECKING:
+    from momentrank.measures.base import Measure
+
+ROUNDS, CONFIDENCE, SEED = 10_000, 0.95, 2024
+"""The defaults: permutations and bootstrap samples, level of the intervals, random seed."""
 
 DECIMALS = 12
 """Differences are rounded to so many decimals: what rounding alone tells apart is a tie."""
@@ -29,12 +37,12 @@ class Comparison(NamedTuple):
     difference: float
     low: float
     high: float
-    p_randomisation: float
-    p_randomisation_holm: float
+    p_randomisation: float | None
+    p_randomisation_holm: float | None
     p_t: float | None
     p_t_holm: float | None
-    p_wilcoxon: float
-    p_wilcoxon_holm: float
+    p_wilcoxon: float | None
+    p_wilcoxon_holm: float | None
     effect: float | None
     wins: int
     ties: int
@@ -51,6 +59,66 @@ class Comparison(NamedTuple):
         return value
 
 
+class Pair(NamedTuple):
+    """Two runs by one measure; positive differences favour the second."""
+
+    measure: "Measure"
+    first: str
+    second: str
+    queries: int
+    comparison: Comparison
+
+    def as_json(self) -> dict[str, Any]:
+        """Return one flat object."""
+        names = {"measure": repr(self.measure), "first": self.first, "second": self.second}
+        return {**names, "queries": self.queries, **self.comparison._asdict()}
+
+
+def compare_runs(  # noqa: PLR0913
+    runs: Mapping[str, Mapping["Measure", tuple[list[str], Floats]]],
+    measures: Iterable["Measure"],
+    *,
+    baseline: str | None = None,
+    rounds: int = ROUNDS,
+    confidence: float = CONFIDENCE,
+    seed: int = SEED,
+) -> list[Pair]:
+    """Compare runs' values per query, by measure: one family for Holm's correction.
+
+    Args:
+        runs: by the run's name, and for each measure: the queries and their values.
+        measures: the measures to compare by.
+        baseline: the run that all others are compared with; by default, all pairs.
+        rounds: permutations and bootstrap samples.
+        confidence: the level of the intervals.
+        seed: of the permutations and samples.
+
+    Raises:
+        UsageError: the runs have values for different queries, or for none.
+    """
+    names = [(a, b) for a, b in combinations(runs, 2) if baseline in {None, a, b}]
+    names = [(b, a) if b == baseline else (a, b) for a, b in names]
+    rows = [(measure, a, b) for measure in measures for a, b in names]
+    for measure in dict.fromkeys(measure for measure, *_ in rows):
+        _check_queries(measure, [runs[name][measure][0] for name in runs])
+    differences = [runs[b][measure][1] - runs[a][measure][1] for measure, a, b in rows]
+    compared = compare(differences, rounds=rounds, confidence=confidence, seed=seed)
+    return [
+        Pair(measure, a, b, len(one), comparison)
+        for (measure, a, b), one, comparison in zip(rows, differences, compared, strict=True)
+    ]
+
+
+def _check_queries(measure: "Measure", queries: Sequence[list[str]]) -> None:
+    if any(one != queries[0] for one in queries):
+        raise UsageError(
+            "the runs have different queries, and this convention scores only those in the run:"
+            " use --convention paper"
+        )
+    if not queries[0]:
+        raise UsageError(f"{measure!r}: there are no queries to compare")
+
+
 def compare(
     differences: Sequence[Floats], *, rounds: int, confidence: float, seed: int
 ) -> list[Comparison]:
@@ -59,37 +127,32 @@ def compare(
     All rows are one family for Holm's correction. They may differ in the number of queries.
     """
     rounded = [np.round(one, DECIMALS) for one in differences]
-    drawn: dict[int, tuple[float, float, float]] = {}
+    low, high, p_randomisation = [[0.0] * len(rounded) for _ in range(3)]
     for queries in dict.fromkeys(map(len, rounded)):
         rows = [row for row, one in enumerate(rounded) if len(one) == queries]
         table = np.array([rounded[row] for row in rows])
         intervals = bootstrap(table, rounds, confidence, seed)
         p_values = randomisation(table, rounds, seed)
-        drawn |= {row: (*intervals[at], p_values[at]) for at, row in enumerate(rows)}
-    draws = [drawn[row] for row in range(len(rounded))]
-    p_t, p_wilcoxon = [t_test(one) for one in rounded], [wilcoxon(one) for one in rounded]
-    corrected = zip(
-        holm([p for *_, p in draws]), _holm_where_tested(p_t), holm(p_wilcoxon), strict=True
-    )
+        for row, interval, p in zip(rows, intervals, p_values, strict=True):
+            (low[row], high[row]), p_randomisation[row] = interval, p
+    tested: dict[str, list[float | None]] = {
+        "p_randomisation": [*p_randomisation],
+        "p_t": [t_test(one) for one in rounded],
+        "p_wilcoxon": [wilcoxon(one) for one in rounded],
+    }
+    tested |= {f"{name}_holm": holm(p_values) for name, p_values in tested.items()}
     return [
         Comparison(
             difference=float(one.mean()),
-            low=draws[row][0],
-            high=draws[row][1],
-            p_randomisation=draws[row][2],
-            p_randomisation_holm=by_randomisation,
-            p_t=p_t[row],
-            p_t_holm=by_t,
-            p_wilcoxon=p_wilcoxon[row],
-            p_wilcoxon_holm=by_wilcoxon,
+            low=low[row],
+            high=high[row],
+            **{name: p_values[row] for name, p_values in tested.items()},
             effect=_effect(one),
             wins=int((one > 0).sum()),
             ties=int((one == 0).sum()),
             losses=int((one < 0).sum()),
         )
-        for row, (one, (by_randomisation, by_t, by_wilcoxon)) in enumerate(
-            zip(rounded, corrected, strict=True)
-        )
+        for row, one in enumerate(rounded)
     ]
 
 
@@ -110,19 +173,15 @@ def bootstrap(
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values adjusted for multiple comparisons, in the order given."""
-    adjusted = [0.0] * len(p_values)
+def holm(p_values: Sequence[float | None]) -> list[float | None]:
+    """Return p-values adjusted for multiple comparisons, in the order given; None stays None."""
+    adjusted: list[float | None] = [None] * len(p_values)
+    tests = sorted((p, row) for row, p in enumerate(p_values) if p is not None)
     highest = 0.0
-    for place, row in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
-        highest = max(highest, min(1.0, (len(p_values) - place) * p_values[row]))
+    for place, (p, row) in enumerate(tests):
+        highest = max(highest, min(1.0, (len(tests) - place) * p))
         adjusted[row] = highest
     return adjusted
-
-
-def _holm_where_tested(p_values: Sequence[float | None]) -> list[float | None]:
-    adjusted = iter(holm([p for p in p_values if p is not None]))
-    return [None if p is None else next(adjusted) for p in p_values]
 
 
 def _effect(differences: Floats) -> float | None:

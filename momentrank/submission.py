@@ -8,7 +8,12 @@ import numpy as np
 from momentrank import conventions
 from momentrank.formats.truth import Truth
 from momentrank.matching.aligned import restore_own_ids
-from momentrank.meeting import NothingMeetsError, find_differences, shorten
+from momentrank.mismatches import (
+    NothingMeetsError,
+    find_differences,
+    find_unmatched,
+    shorten,
+)
 from momentrank.segments import Bools, Floats, Segments
 
 FEW = 0.01
@@ -116,11 +121,9 @@ def _numbers(convention: str, rules: Rules, run: Segments, problems: list[str]) 
 
 
 def _queries(rules: Rules, qrels: Segments, run: Segments) -> Iterator[str]:
-    ours, theirs = set(qrels.queries), set(run.queries)
-    missing = [query for query in qrels.queries if query not in theirs]
-    unknown = [query for query in run.queries if query not in ours]
+    missing, unknown = find_unmatched(qrels.queries, run.queries)
     try:
-        found = list(find_differences(qrels, run))
+        found = list(find_differences(qrels, run, unmatched=False))
     except NothingMeetsError as exc:
         yield str(exc)
         return
@@ -128,7 +131,7 @@ def _queries(rules: Rules, qrels: Segments, run: Segments) -> Iterator[str]:
         yield f"queries of the qrels that the run lacks: {len(missing)} ({shorten(missing)})"
     if unknown:
         yield f"queries that are not in the qrels: {len(unknown)} ({shorten(unknown)})"
-    yield from (message for message in found if not message.startswith("queries in the"))
+    yield from found
 
 
 def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:

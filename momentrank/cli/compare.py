@@ -20,9 +20,8 @@ from momentrank.cli.quantities import Numbers
 from momentrank.errors import UsageError
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
-from momentrank.pairs import CONFIDENCE, ROUNDS, SEED, compare_runs
 from momentrank.scoring import Evaluator
-from momentrank.significance import TESTS
+from momentrank.significance import CONFIDENCE, ROUNDS, SEED, TESTS, compare_runs
 
 USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
 

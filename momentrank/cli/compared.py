@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 from momentrank.cli.quantities import DASH, Numbers, describe
 from momentrank.cli.tables import Cell, Row
 from momentrank.measures import Measure
-from momentrank.pairs import Pair
-from momentrank.significance import TESTS
+from momentrank.significance import TESTS, Pair
 
 P_VALUES = ("randomisation p (Holm)", "t-test p (Holm)", "Wilcoxon p (Holm)")
 SCALED = ("difference", "low", "high")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from momentrank import conventions, formats, meeting
+from momentrank import conventions, formats, mismatches
 from momentrank.cli import tables
 from momentrank.cli.quantities import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
@@ -183,12 +183,12 @@ def load_for(
     name, qrels, prepare = str(path), evaluator.qrels, evaluator.convention.prepare
     run = _load_restored(options, path, evaluator.depth, truth)
     try:
-        meeting.check(*prepare(qrels, run), name, warn)
-    except meeting.NothingMeetsError:
+        mismatches.check(*prepare(qrels, run), name, warn)
+    except mismatches.NothingMeetsError:
         if evaluator.depth is None:
             raise
         whole = _load_restored(options, path, None, truth, lambda _: None)
-        meeting.check(*prepare(qrels, whole), name, warn)  # what meets may be further down
+        mismatches.check(*prepare(qrels, whole), name, warn)  # what meets may be further down
     return run
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from momentrank.paired import randomisation, t_test, wilcoxon
+from momentrank.paired_tests import randomisation, t_test, wilcoxon
 from momentrank.significance import TESTS, bootstrap, compare, holm
 
 SETTINGS = {"rounds": 2000, "confidence": 0.95, "seed": 1}

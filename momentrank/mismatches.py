@@ -1,11 +1,11 @@
-"""Whether a run and qrels speak of the same queries, videos and times.
+"""Queries, videos and times of a run that do not match those of the qrels.
 
-Ids that are written in two ways meet nowhere, and every score is 0: that is told, with an example
-of both sides.
+Of ids that are written in two ways every score is 0: a warning shows an example of both sides.
 """
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,21 @@ class NothingMeetsError(MomentRankError):
     """A run and qrels without a query, or without a video, in common."""
 
 
+class Unmatched(NamedTuple):
+    """Ids that only the qrels have, and ids that only the run has."""
+
+    not_in_run: list[str]
+    not_in_qrels: list[str]
+
+
+def find_unmatched(qrels: Sequence[str], run: Sequence[str]) -> Unmatched:
+    """Return the ids that only one of the two has, in their order."""
+    ours, theirs = set(qrels), set(run)
+    return Unmatched(
+        [name for name in qrels if name not in theirs], [name for name in run if name not in ours]
+    )
+
+
 def check(qrels: Segments, run: Segments, name: str, warn: Callable[[str], None]) -> None:
     """Warn of what only one side has, if it looks like the other's in another form.
 
@@ -45,14 +60,14 @@ def check(qrels: Segments, run: Segments, name: str, warn: Callable[[str], None]
         warn(f"{name}: {message}")
 
 
-def find_differences(qrels: Segments, run: Segments) -> Iterator[str]:
-    """Yield what `check` warns of.
+def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) -> Iterator[str]:
+    """Yield what `check` warns of; queries that match none only if asked.
 
     Raises:
         NothingMeetsError: nothing of the run can be scored.
     """
     if qrels.queries and run.queries:
-        yield from _of_queries(qrels, run)
+        yield from _of_queries(qrels, run, unmatched=unmatched)
     if len(run.query) and len(qrels.query):
         yield from _of_videos(qrels, run)
         yield from _of_times(qrels, run)
@@ -60,18 +75,11 @@ def find_differences(qrels: Segments, run: Segments) -> Iterator[str]:
         yield "the qrels have no moments" if len(run.query) else "the run has no results"
 
 
-def _of_queries(qrels: Segments, run: Segments) -> Iterator[str]:
-    ours, theirs = set(qrels.queries), set(run.queries)
-    only_qrels = [query for query in qrels.queries if query not in theirs]
-    only_run = [query for query in run.queries if query not in ours]
-    alike = find_alike(only_qrels, only_run)
-    if len(only_qrels) == len(qrels.queries):
-        examples = f"{only_qrels[0]!r} in the qrels, {only_run[0]!r} in the run"
-        raise NothingMeetsError(
-            f"the qrels and the run have no query in common: {alike or examples}"
-        )
-    for names, has, lacks in ((only_qrels, "qrels", "run"), (only_run, "run", "qrels")):
-        if names:
+def _of_queries(qrels: Segments, run: Segments, *, unmatched: bool) -> Iterator[str]:
+    found = find_unmatched(qrels.queries, run.queries)
+    alike = _require_common("query", qrels.queries, found)
+    for names, has, lacks in zip(found, ("qrels", "run"), ("run", "qrels"), strict=True):
+        if names and unmatched:
             yield f"queries in the {has} but not in the {lacks}: {len(names)} ({shorten(names)})"
     if alike:
         yield f"some queries are the same but for how they are written: {alike}"
@@ -80,18 +88,24 @@ def _of_queries(qrels: Segments, run: Segments) -> Iterator[str]:
 def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
     if _mostly_meet(qrels.video, run.video):
         return
-    ours, theirs = set(qrels.video), set(run.video)
-    missing, others = sorted(ours - theirs), sorted(theirs - ours)
-    if not missing:
-        return
-    alike = find_alike(missing, others)
-    if len(missing) == len(ours):
-        examples = f"{missing[0]!r} in the qrels, {others[0]!r} in the run"
-        raise NothingMeetsError(
-            f"the qrels and the run have no video in common: {alike or examples}"
-        )
-    if alike:
+    judged, retrieved = sorted(set(qrels.video)), sorted(set(run.video))
+    if alike := _require_common("video", judged, find_unmatched(judged, retrieved)):
         yield f"some videos are the same but for how they are written: {alike}"
+
+
+def _require_common(what: str, judged: Sequence[str], found: Unmatched) -> str:
+    """Return an example of ids that may be the same, if there are any.
+
+    Raises:
+        NothingMeetsError: no id of the qrels is in the run.
+    """
+    alike = find_alike(*found)
+    if len(found.not_in_run) == len(judged):
+        examples = f"{found.not_in_run[0]!r} in the qrels, {found.not_in_qrels[0]!r} in the run"
+        raise NothingMeetsError(
+            f"the qrels and the run have no {what} in common: {alike or examples}"
+        )
+    return alike
 
 
 def _mostly_meet(judged: Sequence[str], retrieved: Sequence[str]) -> bool:
@@ -160,7 +174,6 @@ def plain(name: str) -> str:
     return number[1] if number else text
 
 
-def shorten(names: Iterable[str]) -> str:
+def shorten(names: Sequence[str]) -> str:
     """Return the first ids of many."""
-    first = list(names)
-    return ", ".join(first[:SHOWN]) + (", ..." if len(first) > SHOWN else "")
+    return ", ".join(names[:SHOWN]) + (", ..." if len(names) > SHOWN else "")

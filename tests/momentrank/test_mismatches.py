@@ -3,7 +3,7 @@
 import pytest
 
 from momentrank.cli.main import main
-from momentrank.meeting import NothingMeetsError, check, plain
+from momentrank.mismatches import NothingMeetsError, check, plain
 from momentrank.segments import build_qrels, build_run
 
 TIMES = [10.0, 20.0, 30.0]
