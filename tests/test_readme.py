@@ -39,6 +39,7 @@ NOT_TYPED = {
     "pip install momentrank-*.whl": "test_packaging.py installs it into an empty environment",
     "momentrank": "the name of the command",
     "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_demo.py, of its release",
+    "momentrank evaluate highlight_val_release.jsonl submission.jsonl --convention qvhighlights": "test_docs.py, with a small file of each benchmark",
     "python -m pipeline.embed --help": "test_cli.py asks every stage for its help",
     "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
     "dvc repro rewrite": "with TVR's texts, which we do not ship; without them: `dvc repro`",
@@ -178,7 +179,7 @@ def test_scoring_a_run(page, newcomer, tmp_path):
     )
     assert "nDCG(iou=0.5)@10\tall\t" in told
     assert "AxIoU@10\tall\t" in told
-    assert "query q1, IoU >= 0.5" in told
+    assert "query q1: nDCG(iou=0.5)@10 = " in told
 
 
 @pytest.mark.slow
