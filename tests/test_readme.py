@@ -39,7 +39,7 @@ NOT_TYPED = {
     "pip install momentrank-*.whl": "test_packaging.py installs it into an empty environment",
     "momentrank": "the name of the command",
     "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_demo.py, of its release",
-    "momentrank evaluate highlight_val_release.jsonl submission.jsonl --convention qvhighlights": "test_docs.py, with a small file of each benchmark",
+    "momentrank evaluate val.jsonl submission.jsonl --convention qvhighlights": "test_docs.py",
     "python -m pipeline.embed --help": "test_cli.py asks every stage for its help",
     "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
     "dvc repro rewrite": "with TVR's texts, which we do not ship; without them: `dvc repro`",
