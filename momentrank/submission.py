@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from momentrank import conventions
+from momentrank.formats.registry import RUNS
 from momentrank.formats.truth import Truth
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import (
@@ -26,7 +27,7 @@ class Rules(NamedTuple):
     """What a benchmark's script asks of a run, beside the number of results that it reads."""
 
     formats: tuple[str, ...] = ()
-    """Those that it reads; none where there is no format of its own."""
+    """Those that it reads, but for those that name it as their convention."""
     every_query: bool = False
     """Whether it stops at a query that is missing or has no results."""
     own_video: bool = False
@@ -39,10 +40,10 @@ RULES: Mapping[str, Rules] = {
     "tvr-ranking": Rules(("tvr-ranking", "scores")),
     "spr": Rules(("tvr-ranking", "scores")),
     "sh-eval": Rules(("segments",)),
-    "qvhighlights": Rules(("qvhighlights",), every_query=True, own_video=True),
-    "vcmr": Rules(("vcmr", "svmr", "vr")),
+    "qvhighlights": Rules(every_query=True, own_video=True),
+    "vcmr": Rules(every_query=True),
     "charades": Rules(own_video=True),
-    "nlq": Rules(("ego4d-nlq",), own_video=True, by_score=False),
+    "nlq": Rules(own_video=True, by_score=False),
 }
 
 
@@ -55,7 +56,7 @@ class Findings(NamedTuple):
 
 def check(
     convention: str,
-    run: Segments,
+    lists: Mapping[str, Segments],
     fmt: str,
     truth: Truth | None = None,
     durations: Mapping[str, float] | None = None,
@@ -64,7 +65,7 @@ def check(
 
     Args:
         convention: its name.
-        run: all results.
+        lists: all results, by the task; "" is the only one of most benchmarks.
         fmt: the format of the run's file.
         truth: the benchmark's qrels, if they are there: ids are compared with theirs.
         durations: of more videos, in seconds.
@@ -73,27 +74,38 @@ def check(
         UsageError: the convention does not exist.
     """
     rules = RULES.get(convention, Rules())
-    problems = [*_format(rules, convention, fmt), *_direction(rules, run)]
-    remarks = [*_numbers(convention, rules, run, problems)]
-    if truth is not None:
-        known = truth.segments
-        run = restore_own_ids(run, known)
-        problems += _queries(rules, known, run)
-        problems += _videos(rules, truth, run)
-    known_durations = {**(truth.durations if truth else {}), **(durations or {})}
-    for message, share in _times(run, known_durations):
-        (problems if share > FEW else remarks).append(message)
-    if not known_durations:
-        remarks.append("no durations are known: times are not compared with them")
+    lengths = {**(truth.durations if truth else {}), **(durations or {})}
+    found = Findings([*_format(rules, convention, fmt)], [])
+    for task, run in lists.items():
+        for own, all_found in zip(_check_list(convention, run, truth, lengths), found, strict=True):
+            all_found.extend(f"{task}: {message}" if task else message for message in own)
+    if not lengths:
+        found.remarks.append("no durations are known: times are not compared with them")
     if truth is None:
-        remarks.append("no qrels given: ids and videos are not compared with them")
-    return Findings(problems, remarks)
+        found.remarks.append("no qrels given: ids and videos are not compared with them")
+    return found
+
+
+def _check_list(
+    convention: str, run: Segments, truth: Truth | None, durations: Mapping[str, float]
+) -> Findings:
+    rules = RULES.get(convention, Rules())
+    found = Findings([*_direction(rules, run)], [*_numbers(convention, run)])
+    lacking = [*_empty(run)]
+    if truth is not None:
+        run = restore_own_ids(run, truth.segments)
+        lacking += _missing(truth.segments, run)
+        found.problems.extend([*_queries(truth.segments, run), *_videos(rules, truth, run)])
+    (found.problems if rules.every_query else found.remarks).extend(lacking)
+    for message, share in _times(run, durations):
+        (found.problems if share > FEW else found.remarks).append(message)
+    return found
 
 
 def _format(rules: Rules, convention: str, fmt: str) -> Iterator[str]:
-    if rules.formats and fmt not in rules.formats:
-        names = " or ".join(rules.formats)
-        yield f"the format is {fmt}, but {convention} reads {names}"
+    names = rules.formats or [one.name for one in RUNS if one.convention == convention]
+    if names and fmt not in names:
+        yield f"the format is {fmt}, but {convention} reads {' or '.join(names)}"
 
 
 def _direction(rules: Rules, run: Segments) -> Iterator[str]:
@@ -106,29 +118,33 @@ def _direction(rules: Rules, run: Segments) -> Iterator[str]:
         yield f"results with a higher score than the one before them: {up} of {len(steps)}; {which}"
 
 
-def _numbers(convention: str, rules: Rules, run: Segments, problems: list[str]) -> Iterator[str]:
-    """Yield a remark on results that are not read; add queries without results to the problems."""
-    counts = np.bincount(run.query, minlength=len(run.queries))
-    if empty := [name for name, count in zip(run.queries, counts, strict=True) if not count]:
-        told = f"queries without results: {len(empty)} ({shorten(empty)})"
-        if rules.every_query:
-            problems.append(told)
-        else:
-            yield told
+def _numbers(convention: str, run: Segments) -> Iterator[str]:
+    """Yield a remark on results that are not read."""
     most = getattr(conventions.get(convention), "read", None)
-    if most and (more := int((counts > most).sum())):
+    if most and (more := int((np.bincount(run.query) > most).sum())):
         yield f"queries with more than the {most} results that are read: {more}"
 
 
-def _queries(rules: Rules, qrels: Segments, run: Segments) -> Iterator[str]:
-    missing, unknown = find_unmatched(qrels.queries, run.queries)
+def _empty(run: Segments) -> Iterator[str]:
+    counts = np.bincount(run.query, minlength=len(run.queries))
+    if empty := [run.queries[row] for row in np.flatnonzero(counts == 0)]:
+        yield f"queries without results: {len(empty)} ({shorten(empty)})"
+
+
+def _missing(qrels: Segments, run: Segments) -> Iterator[str]:
+    missing, _ = find_unmatched(qrels.queries, run.queries)
+    if 0 < len(missing) < len(qrels.queries):
+        yield f"queries of the qrels that the run lacks: {len(missing)} ({shorten(missing)})"
+
+
+def _queries(qrels: Segments, run: Segments) -> Iterator[str]:
+    """Yield problems with ids; queries that the run lacks are no such problem."""
+    _, unknown = find_unmatched(qrels.queries, run.queries)
     try:
         found = list(find_differences(qrels, run, unmatched=False))
     except NothingMeetsError as exc:
         yield str(exc)
         return
-    if missing and rules.every_query:
-        yield f"queries of the qrels that the run lacks: {len(missing)} ({shorten(missing)})"
     if unknown:
         yield f"queries that are not in the qrels: {len(unknown)} ({shorten(unknown)})"
     yield from found

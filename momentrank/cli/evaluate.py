@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     def score_file(path: Path) -> Scored:
         run = inputs.load_for(options, path, evaluator, truth)
         if not measures:
-            lists = inputs.load_tasks(options, path, convention)
+            lists = inputs.load_tasks(options, path, evaluator)
             return score_table(convention, evaluator.qrels, run, lists, groups)
         return score(evaluator, run, groups, per_query=options.per_query)
 

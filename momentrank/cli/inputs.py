@@ -37,6 +37,15 @@ class Named(NamedTuple):
     measures: list[str]
 
 
+def _ignore(_: str) -> None:
+    """Take no notice: it has been told."""
+
+
+def warn(text: str) -> None:
+    """Write a warning to standard error."""
+    sys.stderr.write(f"momentrank: {text}\n")
+
+
 def add_files(parser: argparse.ArgumentParser) -> None:
     """Add the options for reading files."""
     for kind, names in (("qrels", formats.QRELS_FORMATS), ("run", formats.RUN_FORMATS)):
@@ -154,7 +163,7 @@ def load_run(
     path: Path,
     depth: int | None = None,
     truth: formats.Truth | None = None,
-    tell: Callable[[str], None] | None = None,
+    tell: Callable[[str], None] = warn,
 ) -> Segments:
     """Read a run as the options say; `truth` is what it refers to."""
     return formats.load_run(
@@ -166,7 +175,7 @@ def load_run(
         depth=depth,
         truth=truth,
         lenient=options.lenient,
-        warn=tell or warn,
+        warn=tell,
     )
 
 
@@ -178,16 +187,18 @@ def load_for(
     Raises:
         NothingMeetsError: they share nothing.
     """
+    tell: Callable[[str], None] = warn
     if getattr(options, "check", False):
         _validate(options, path, truth)
+        tell = _ignore
     name, qrels, prepare = str(path), evaluator.qrels, evaluator.convention.prepare
-    run = _load_restored(options, path, evaluator.depth, truth)
+    run = _load_restored(options, path, evaluator.depth, truth, tell)
     try:
         mismatches.check(*prepare(qrels, run), name, warn)
     except mismatches.NothingMeetsError:
         if evaluator.depth is None:
             raise
-        whole = _load_restored(options, path, None, truth, lambda _: None)
+        whole = _load_restored(options, path, None, truth, _ignore)
         mismatches.check(*prepare(qrels, whole), name, warn)  # what meets may be further down
     return run
 
@@ -197,7 +208,7 @@ def _load_restored(
     path: Path,
     depth: int | None,
     truth: formats.Truth,
-    tell: Callable[[str], None] | None = None,
+    tell: Callable[[str], None],
 ) -> Segments:
     """Read a run with the queries' own ids."""
     try:
@@ -207,12 +218,26 @@ def _load_restored(
 
 
 def load_tasks(
-    options: argparse.Namespace, path: Path, convention: Convention
+    options: argparse.Namespace, path: Path, evaluator: Evaluator
 ) -> dict[str, Segments]:
-    """Read the lists of the convention's tasks that a submission has, by task."""
+    """Read the lists of the convention's tasks that a submission has, by task; warn as `load_for`.
+
+    Raises:
+        NothingMeetsError: a list and the qrels share nothing.
+    """
+    convention = evaluator.convention
+    lists = _read_tasks(options, path, convention, convention.depth([]))
+    for task, own in list(lists.items())[1:]:  # `load_for` has warned of the first
+        mismatches.check(evaluator.qrels, own, f"{path}: {task}", warn)
+    return lists
+
+
+def _read_tasks(
+    options: argparse.Namespace, path: Path, convention: Convention, depth: int | None
+) -> dict[str, Segments]:
     if not convention.tasks or options.run_format:
         return {}
-    return formats.load_tasks(path, depth=convention.depth([]), lenient=options.lenient)
+    return formats.load_tasks(path, depth=depth, lenient=options.lenient)
 
 
 def describe(
@@ -235,17 +260,12 @@ def find_problems(
     """Return what the benchmark of the convention would make of a run."""
     from momentrank import submission  # noqa: PLC0415  (who does not ask for it does not load it)
 
-    run = formats.load_run(
-        path,
-        time=read_time_option(options),
-        columns=options.columns,
-        corpus=options.corpus,
-        truth=truth,
-        lenient=options.lenient,
-        warn=lambda _: None,  # `describe` tells it
-    )
+    convention = conventions.get(convention_of(options))
+    lists = _read_tasks(options, path, convention, None)
+    if not lists:
+        lists[""] = load_run(options, path, None, truth, _ignore)  # `describe` warns
     durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
-    return submission.check(convention_of(options), run, fmt, truth, durations)
+    return submission.check(convention.name, lists, fmt, truth, durations)
 
 
 def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> None:
@@ -257,14 +277,11 @@ def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> 
     content = describe(options, path, truth)
     found = find_problems(options, path, content.format, truth)
     for message in (*content.remarks, *found.remarks, *found.problems):
-        warn(f"{path}: {message}")
+        warn(message if message.startswith(str(path)) else f"{path}: {message}")
     if found.problems:
-        raise formats.FormatError(f"{path}: problems: {len(found.problems)}, told above")
-
-
-def warn(text: str) -> None:
-    """Write a warning to standard error."""
-    sys.stderr.write(f"momentrank: {text}\n")
+        raise formats.FormatError(
+            f"{path}: problems: {len(found.problems)}, see the messages above"
+        )
 
 
 def digits(text: str) -> int:

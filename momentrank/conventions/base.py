@@ -30,7 +30,7 @@ class Convention:
     """The paper or script that it follows, in one line."""
     changes: ClassVar[Mapping[str, object]] = {}
     """Other defaults of measures' parameters."""
-    time: ClassVar[Literal["seconds", "mm.ss"]] = "seconds"
+    time: ClassVar[Literal["seconds", "mm.ss in lines"]] = "seconds"
     """The usual unit of times in its text files."""
     brief: ClassVar[tuple[str, ...]] = ()
     """The cells of `table` that are printed if no measure is asked for."""

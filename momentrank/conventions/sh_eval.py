@@ -57,7 +57,7 @@ class ShEval(Convention):
 
     name = "sh-eval"
     source = "MediaEval's script for search and hyperlinking"
-    time = "mm.ss"
+    time = "mm.ss in lines"
 
     def check(self, measure: Measure) -> None:
         params = set(measure.params) - {"cutoff"}

@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 from momentrank.errors import UsageError
 from momentrank.formats.benchmarks import charades_sta, tvr
@@ -187,13 +187,12 @@ def _read_as_text(source: Source, options: ReadOptions) -> bool:
     as_text = any(test(source, options.fmt) for test in (is_text, is_charades)) or (
         options.columns is not None and options.fmt is None and not is_json(source)
     )
-    if options.time not in TIMES:
+    if options.time not in get_args(Time):
         known = ", ".join(TIMES)
         raise UsageError(f"{options.time!r} is not a valid time, must be one of {known}")
     if is_charades(source, options.fmt) or (not as_text and is_json(source)):
-        if options.time != "seconds":
-            reason = "is only for lines of fields; for other formats use --time seconds"
-            raise UsageError(f"{source.path}: --time {options.time} {reason}")
+        if options.time == "mm.ss":
+            raise UsageError(f"{source.path}: --time mm.ss is only for lines of fields")
         if options.columns is not None:
             raise UsageError(f"{source.path}: --columns is only for lines of fields")
     return as_text

@@ -143,15 +143,16 @@ def _describe_segments(kind: Kind, fmt: str, source: Source, options: ReadOption
 
 
 def _oddities(table: Table, segments: Segments) -> Iterable[str]:
-    """Yield warnings."""
+    """Yield warnings; results that can't be read have no video, and are not counted here."""
     keys = zip(table.query, table.video, table.start.tolist(), table.end.tolist(), strict=True)
-    if twice := len(table.query) - len(set(keys)):
+    real = [key for key in keys if key[1]]
+    if twice := len(real) - len(set(real)):
         yield f"segments that appear twice in their query: {twice}"
     if empty := len(segments.queries) - len(np.unique(segments.query)):
         yield f"queries without segments: {empty}"
-    if instants := int((segments.start == segments.end).sum()):
-        yield f"segments without length: {instants}"
-    if early := int((segments.start < 0).sum()):
+    if instants := sum(start == end for *_, start, end in real):
+        yield f"zero-length segments: {instants}"
+    if early := sum(start < 0 for *_, start, _ in real):
         yield f"segments that start before 0: {early}"
 
 

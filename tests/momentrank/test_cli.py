@@ -295,6 +295,7 @@ def test_sh_eval_reads_minutes_and_seconds(files, capsys):
     assert scores["num_rel"] == "1"  # two that touch are one
     assert scores["avglength_rel"] == "90"
     assert scores["map"] == scores["map_tol"] == "1.0000"
+    assert "use --convention sh-eval" in told(capsys, "evaluate", "me.qrels", "me.run", "MAP").err
     assert (scores["P_5"], scores["Judged_10"], scores["num_ret_bin"]) == ("0.2000", "0.1000", "2")
     asked = ("VideosRet", "P(match='overlap')@5", "MAiSP")
     out = told(capsys, "evaluate", "me.qrels", "me.run", *asked, "--convention", "sh-eval").out

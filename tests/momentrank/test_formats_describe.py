@@ -47,7 +47,7 @@ def test_remarks(tmp_path):
     assert describe(path).remarks == [
         f"{path}, line 2: the rank appears twice in its query ({alike})",
         "segments that appear twice in their query: 1",
-        "segments without length: 1",
+        "zero-length segments: 1",
         "segments that start before 0: 1",
     ]
     assert describe(file_of(tmp_path, '[{"query_id": 1, "predictions": []}]')).remarks == [

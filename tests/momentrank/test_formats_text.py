@@ -76,7 +76,11 @@ def test_8_columns_without_a_tag_are_known_by_their_content(tmp_path, run):
     assert rows_of(found) == [
         (row[0], row[2], float(row[3]), float(row[4]), float(row[7])) for row in rows
     ]
-    assert told == [f"{tmp_path}/file: read as `query_id Q0 video_id start end jump_in rank score`"]
+    layout = "`query_id Q0 video_id start end jump_in rank score`"
+    assert told[0].startswith(f"{tmp_path}/file: read as {layout} in seconds; for MediaEval's")
+    told.clear()
+    load_run(file_of(tmp_path, run), time="mm.ss", warn=told.append)
+    assert told[:1] == [f"{tmp_path}/file: read as {layout}"]
 
 
 @pytest.mark.parametrize(
@@ -253,7 +257,8 @@ def test_what_is_no_minutes_and_seconds(tmp_path, field):
 
 
 def test_json_has_no_minutes(tmp_path):
-    path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2]]}')
+    path = file_of(tmp_path, '{"qid": 1, "vid": "v", "relevant_windows": [[1, 2.5]]}')
+    assert load_qrels(path, time="mm.ss in lines").end == [2.5]
     with pytest.raises(UsageError, match="only for lines of fields"):
         load_qrels(path, time="mm.ss")
 

@@ -98,6 +98,59 @@ def test_a_malformed_run_is_one_line_with_its_place(told):
     assert "(malformed results, counted as not relevant: 1)" in out
 
 
+TVR = [
+    {"desc_id": number, "vid_name": "v", "ts": [0, 10], "desc": "?", "duration": 60}
+    for number in (1, 2)
+]
+LIST = [{"desc_id": number, "predictions": [[7, 0, 10, 0.9]]} for number in (1, 2)]
+
+
+@pytest.mark.parametrize("task", ["VCMR", "SVMR", "VR"])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (LIST[:1], "queries of the qrels that the run lacks: 1 (2)"),
+        ([LIST[0], {**LIST[1], "predictions": []}], "queries without results: 1 (2)"),
+        ([LIST[0], {**LIST[1], "predictions": [[7, 0, 90, 1]]}], "end after their video: 1 (query"),
+        ([LIST[0], {**LIST[1], "desc_id": 3}], "queries that are not in the qrels: 1 (3)"),
+    ],
+)
+def test_the_list_of_each_task_is_checked(tmp_path, capsys, task, wrong, message):
+    gt, run = tmp_path / "gt.jsonl", tmp_path / "run.json"
+    gt.write_text("".join(f"{json.dumps(one)}\n" for one in TVR))
+    lists = {**dict.fromkeys(("VCMR", "SVMR", "VR"), LIST), task: wrong}
+    run.write_text(json.dumps({"video2idx": {"v": 7}, **lists}))
+    assert main(["validate", "--like", "vcmr", "--qrels", str(gt), str(run)]) == 1
+    err = capsys.readouterr().err
+    assert f"momentrank: {run}: {task}: " in err
+    assert message in err
+    assert {line.split(": ")[2] for line in err.splitlines()} == {task}
+    assert main(["evaluate", str(gt), str(run), "--convention", "vcmr"]) == 0
+    told = f"{run}: {'' if task == 'VCMR' else f'{task}: '}queries in the "
+    assert (told in capsys.readouterr().err) == ("qrels" in message)
+
+
+@pytest.mark.parametrize("convention", ["nlq", "sh-eval", "tvr-ranking", "spr"])
+def test_queries_that_are_not_answered_are_told_where_the_script_does_not_need_them(
+    told, convention
+):
+    _, out, _ = told(RUN[:1], convention=convention)
+    assert "  queries of the qrels that the run lacks: 1 (2)\n" in out
+
+
+def test_what_is_malformed_is_told_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q").write_text("1 Q0 v 0 20 1\n")
+    bad = ["1 Q0 v 20 10 2 0.8 t", "1 Q0 v x 9 3 0.7 t", "1 Q0 v 0 x 4 0.6 t"]
+    (tmp_path / "a.run").write_text("\n".join(["1 Q0 v 0 20 1 0.9 t", *bad]))
+    assert main(["evaluate", "q", "a.run", "P(iou=0.5)@2", "--lenient", "--check"]) == 0
+    assert capsys.readouterr().err == (
+        "momentrank: a.run, line 2: the end is before the start (malformed results, counted as not"
+        " relevant: 3)\n"
+        "momentrank: a.run: no durations are known: times are not compared with them\n"
+    )
+
+
 @pytest.mark.parametrize("verb", ["evaluate", "compare"])
 def test_check_validates_and_scores_in_one(told, tmp_path, capsys, verb):
     told(RUN)

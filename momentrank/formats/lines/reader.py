@@ -24,8 +24,11 @@ from momentrank.formats.table import Table
 from momentrank.formats.windows import Windows, fill_scores, read_windows
 from momentrank.segments import Floats, Ints
 
-Time = Literal["seconds", "mm.ss"]
+Time = Literal["seconds", "mm.ss", "mm.ss in lines"]
+"""The unit of times; the last leaves formats alone that have seconds."""
 TIMES: tuple[Time, ...] = ("seconds", "mm.ss")
+
+MEDIAEVAL = " in seconds; for MediaEval's official numbers, in mm.ss, use --convention sh-eval"
 
 
 def read_qrels(source: Source, time: Time = "seconds", columns: str | None = None) -> Table:
@@ -82,7 +85,10 @@ def read_run(
     if windows.malformed.any():
         windows = windows._replace(score=_fill_scores(query, ranks[rows], windows))
     table = Table(query, *windows[:4], kept.place)
-    notes = [f"{source.path}: read as `{layout}`"] if columns is None and layout == JUMP_IN else []
+    notes = []
+    mediaeval = MEDIAEVAL if "jump_in" in layout and time == "seconds" else ""
+    if columns is None and (mediaeval or layout == JUMP_IN):
+        notes = [f"{source.path}: read as `{layout}`{mediaeval}"]
     if twice:
         ties = f"{len(twice)} such lines; ties keep the file's order"
         reason = f"the rank appears twice in its query ({ties})"
