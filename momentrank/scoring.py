@@ -62,7 +62,7 @@ class CalcResults(NamedTuple):
 
 
 class Evaluator:
-    """Scores several runs against the same qrels."""
+    """Scores several runs against the same qrels; a malformed run is a SegmentError."""
 
     def __init__(
         self, measures: Iterable[Measure], qrels: "Qrels", convention: "str | Convention"
@@ -88,27 +88,15 @@ class Evaluator:
         return self.convention.depth(self.measures)
 
     def iter_calc(self, run: "Run") -> Iterator[Metric]:
-        """Yield the value of each measure for each scored query.
-
-        Raises:
-            SegmentError: the run is malformed.
-        """
+        """Yield the value of each measure for each scored query."""
         yield from _metrics(self.per_query(run))
 
     def calc_aggregate(self, run: "Run") -> Scores:
-        """Return each measure over all scored queries: the mean or, for counts, the sum.
-
-        Raises:
-            SegmentError: the run is malformed.
-        """
+        """Return each measure over all scored queries: the mean or, for counts, the sum."""
         return self._totals(self.per_query(run))
 
     def calc(self, run: "Run") -> CalcResults:
-        """Return both: `aggregated`, by measure, and `per_query`, a list of metrics.
-
-        Raises:
-            SegmentError: the run is malformed.
-        """
+        """Return both: `aggregated`, by measure, and `per_query`, a list of metrics."""
         scored = self.per_query(run)
         return CalcResults(self._totals(scored), list(_metrics(scored)))
 
@@ -117,11 +105,7 @@ class Evaluator:
         return Scores(self.convention, totals)
 
     def per_query(self, run: "Run") -> PerQuery:
-        """Return the scored queries and their values for each measure.
-
-        Raises:
-            SegmentError: the run is malformed.
-        """
+        """Return the scored queries and their values for each measure."""
         run = run if isinstance(run, Segments) else segments.run_from_frame(run)
         qrels, run = self.convention.prepare(self.qrels, restore_own_ids(run, self.qrels))
         aligned = align(qrels, run, self.depth)

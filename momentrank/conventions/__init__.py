@@ -1,8 +1,9 @@
 """Conventions, for where papers and scripts differ; every output names its own.
 
-One module per convention; a new one is listed in `MODULES`. Each has its instance `CONVENTION`.
+A new one is listed in `MODULES`, and in its module's own `CONVENTIONS`.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -16,12 +17,12 @@ PAPER = "paper"
 MODULES = {
     PAPER: "paper",
     "tvr-ranking": "tvr_ranking",
-    "spr": "spr",
+    "spr": "tvr_ranking",
     "sh-eval": "sh_eval",
     "qvhighlights": "qvhighlights",
     "vcmr": "vcmr",
-    "charades": "charades",
-    "nlq": "nlq",
+    "charades": "grounding",
+    "nlq": "grounding",
 }
 CONVENTIONS = tuple(MODULES)
 """The names of all conventions."""
@@ -39,5 +40,5 @@ def get(name: "str | Convention") -> "Convention":
         raise UsageError(
             f"{name!r} is not a valid convention, must be one of {', '.join(CONVENTIONS)}"
         )
-    convention: Convention = import_module(f"{__name__}.{MODULES[name]}").CONVENTION
-    return convention
+    family: Iterable[Convention] = import_module(f"{__name__}.{MODULES[name]}").CONVENTIONS
+    return next(one for one in family if one.name == name)

@@ -7,8 +7,7 @@ import numpy as np
 
 from momentrank import matching
 from momentrank.errors import UsageError
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params
+from momentrank.matching.aligned import AlignedRun, Params
 from momentrank.matching.trace import Trace, trace
 from momentrank.measures.base import Measure
 from momentrank.measures.dcg import GAINS

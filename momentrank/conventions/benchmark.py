@@ -11,11 +11,9 @@ from typing import ClassVar, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from momentrank.conventions.base import Convention, memoize
+from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
-from momentrank.matching.relevance import Params
-from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -61,44 +59,6 @@ class Benchmark(Convention):
         raise NotImplementedError
 
 
-class RecallTable(Benchmark):
-    """R@K at IoU thresholds, by the best IoU of each result, and the IoU of the first one."""
-
-    thresholds: ClassVar[tuple[float, ...]]
-    cutoffs: ClassVar[tuple[int, ...]]
-    cell: ClassVar[str]
-    """The name of a cell, with the places `cutoff` and `iou`."""
-
-    def cells(self, aligned: AlignedRun) -> dict[str, Floats]:
-        """Return the value of each query for each cell, of shape (queries,)."""
-        recalls = {
-            self.cell.format(cutoff=cutoff, iou=iou): self.recall(aligned, iou, cutoff)
-            for cutoff in self.cutoffs
-            for iou in self.thresholds
-        }
-        return {**recalls, "mIoU": of_first(aligned)}
-
-    def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
-        if measure.NAME == "mIoU":
-            return of_first(aligned)
-        return self.recall(aligned, params["iou"], params["cutoff"])
-
-    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
-        """Return the judged moment of the highest IoU over the hull of each result."""
-        ious, rank = best(aligned), aligned.results.rank
-        hits = (rank == 1) & (ious > 0)
-        if measure.NAME != "mIoU":
-            threshold = measure.params["iou"]
-            hits = ious > threshold if self.changes["strict"] else ious >= threshold
-        return Trace(nearest(aligned, overlapping(aligned)), ious, ious, hits)
-
-    def recall(self, aligned: AlignedRun, iou: float, cutoff: int) -> Floats:
-        """Return whether one of the first results reaches the threshold, shape (queries,)."""
-        ious = best(aligned)
-        hits = ious > iou if self.changes["strict"] else ious >= iou
-        return any_of_first(aligned, hits, aligned.results.rank, cutoff)
-
-
 def mean(values: Floats) -> float:
     """Return the mean; not a number without values."""
     return float(values.mean()) if len(values) else float("nan")
@@ -121,25 +81,6 @@ def pair_times(aligned: AlignedRun, result: Ints, truth: Ints) -> Floats:
     results, judged = aligned.results, aligned.truth
     ours, theirs = (results.start[result], results.end[result]), (judged.start, judged.end)
     return np.stack([*ours, *(column[truth] for column in theirs)])
-
-
-def best(aligned: AlignedRun) -> Floats:
-    """Return the highest IoU over the hull of each result, shape (results,)."""
-    return memoize(aligned, "best", lambda: _best(aligned))
-
-
-def _best(aligned: AlignedRun) -> Floats:
-    values = np.zeros(len(aligned.results.query))
-    np.maximum.at(values, aligned.pairs.result, hull_iou(pair_times(aligned, *aligned.pairs)))
-    return values
-
-
-def of_first(aligned: AlignedRun) -> Floats:
-    """Return the highest IoU of each query's first result, 0 without one; shape (queries,)."""
-    values = np.zeros(aligned.count)
-    first = aligned.results.rank == 1
-    values[aligned.results.query[first]] = best(aligned)[first]
-    return values
 
 
 def any_of_first(aligned: AlignedRun, hits: Bools, rank: Ints, cutoff: int) -> Floats:

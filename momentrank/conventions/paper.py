@@ -19,4 +19,4 @@ class Paper(Convention):
         return [nDCG(iou=iou) @ cutoff for iou in (0.3, 0.5, 0.7) for cutoff in (10, 20, 40)]
 
 
-CONVENTION = Paper()
+CONVENTIONS = (Paper(),)

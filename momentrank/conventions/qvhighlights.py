@@ -16,8 +16,7 @@ import numpy as np
 
 from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
-from momentrank.matching.aligned import AlignedRun, align
-from momentrank.matching.relevance import Params
+from momentrank.matching.aligned import AlignedRun, Params, align
 from momentrank.matching.trace import FREE, Trace, iou_with, nearest, overlapping
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
@@ -43,7 +42,7 @@ class QvHighlights(Benchmark):
 
     name = "qvhighlights"
     source = "the evaluation script of QVHighlights (Lei et al., NeurIPS 2021)"
-    changes = {"strict": False}  # noqa: RUF012  (a ClassVar of the base)
+    changes = {"strict": False}
     measures = ("R", "AP")
     read = DEPTH
     brief = BRIEF
@@ -187,4 +186,4 @@ def _interpolate(aligned: AlignedRun, position: Ints, hits: Bools) -> Floats:
     return values
 
 
-CONVENTION = QvHighlights()
+CONVENTIONS = (QvHighlights(),)

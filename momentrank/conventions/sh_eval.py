@@ -15,8 +15,7 @@ from momentrank.conventions.base import Convention, memoize
 from momentrank.conventions.sh_eval_maisp import Watched, watch
 from momentrank.conventions.sh_eval_models import MODELS, Part, Query, merge, trace
 from momentrank.errors import UsageError
-from momentrank.matching.aligned import AlignedRun, Truth, align
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, Truth, align
 from momentrank.matching.trace import Trace
 from momentrank.measures import (
     AP,
@@ -189,4 +188,4 @@ def _truth(queries: Iterable[Query]) -> Truth:
     return Truth(query, video, *times, np.ones(len(query)))
 
 
-CONVENTION = ShEval()
+CONVENTIONS = (ShEval(),)

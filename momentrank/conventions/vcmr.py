@@ -12,8 +12,7 @@ import numpy.typing as npt
 
 from momentrank.conventions.base import memoize
 from momentrank.conventions.benchmark import Benchmark, any_of_first, hull_iou, pair_times
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params
+from momentrank.matching.aligned import AlignedRun, Params
 from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints
@@ -29,7 +28,7 @@ class Vcmr(Benchmark):
 
     name = "vcmr"
     source = "the evaluation script of TVR (Lei et al., ECCV 2020)"
-    changes = {"strict": False}  # noqa: RUF012  (a ClassVar of the base)
+    changes = {"strict": False}
     measures = ("R", "VR")
     read = CUTOFFS[-1]
     tasks = ("VCMR", "SVMR", "VR")
@@ -101,4 +100,4 @@ def _iou32(aligned: AlignedRun) -> npt.NDArray[np.float32]:
     return hull_iou(pair_times(aligned, *aligned.pairs).astype(np.float32))
 
 
-CONVENTION = Vcmr()
+CONVENTIONS = (Vcmr(),)

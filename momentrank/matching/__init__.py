@@ -11,8 +11,7 @@ run into `Relevance`, and a measure turns that into numbers. One module per mode
 from collections.abc import Callable
 
 from momentrank.matching import bins, iou, maxiou, overlap, tolerance
-from momentrank.matching.aligned import AlignedRun, ranks
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
 
 MODELS: dict[str, Callable[[AlignedRun, Params], Relevance]] = {
     "iou": iou.relevance,

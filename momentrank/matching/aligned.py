@@ -1,6 +1,6 @@
-"""A run aligned with qrels: the input of every relevance model."""
+"""A run aligned with qrels, the input of every relevance model, and relevance, its output."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from momentrank.ids import IdError, own_ids
-from momentrank.matching.relevance import Relevance
 from momentrank.matching.timeline import Timeline, build_timeline
 from momentrank.segments import Bools, Floats, Ints, Numbers, Segments, iou
 
+Params = Mapping[str, Any]
+"""A measure's parameters: `rel`, `match`, and those of the relevance model."""
 BLOCK = 2**21
 """Pairs of a result and a judged segment that are held at a time."""
 
@@ -55,6 +56,21 @@ class Pairs(NamedTuple):
     def select(self, rows: Bools | Ints) -> "Pairs":
         """Return the pairs of `rows`."""
         return Pairs._make(column[rows] for column in self)
+
+
+class Relevance(NamedTuple):
+    """The items (results or bins) of all lists, grouped by query and by rank.
+
+    `query`, `rank` (from 1), `gain`, `relevant` and `judged` have shape (n,); `total`
+    (queries,) is the number of relevant segments or bins of each query.
+    """
+
+    query: Ints
+    rank: Ints
+    gain: Floats
+    relevant: Bools
+    judged: Bools
+    total: Ints
 
 
 class Ranges(NamedTuple):

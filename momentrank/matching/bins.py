@@ -6,8 +6,7 @@ start. The results of a bin count as one, at the rank of the first.
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, ranks
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
 from momentrank.matching.timeline import moments
 from momentrank.segments import Ints
 

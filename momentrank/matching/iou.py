@@ -7,8 +7,7 @@ file. Segments of level 0 can be taken and give 0.
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.segments import Ints
 
 FREE = -1

@@ -5,8 +5,7 @@ Several results may match the same segment.
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.segments import Bools, Floats
 
 

@@ -7,8 +7,7 @@ overlaps it.
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.segments import Bools, Floats
 
 

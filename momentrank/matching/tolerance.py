@@ -9,8 +9,7 @@ Figure 3), only the relevant content that they met, to its end.
 import numpy as np
 
 from momentrank.matching import overlap
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.matching.spans import Spans
 from momentrank.matching.timeline import Timeline, moments
 from momentrank.segments import Bools, Floats, Ints

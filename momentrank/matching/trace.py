@@ -5,8 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from momentrank.matching import bins, iou, relevance
-from momentrank.matching.aligned import AlignedRun, Pairs
-from momentrank.matching.relevance import Params
+from momentrank.matching.aligned import AlignedRun, Pairs, Params
 from momentrank.segments import Bools, Floats, Ints
 
 FREE = iou.FREE

@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.measures.base import COMMON, Measure, MeasureError, table, total
 from momentrank.measures.params import CUTOFF, IOU, STRICT, Choice, Number
 from momentrank.segments import Floats

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.measures.params import JUDGED_ONLY, REL, Param, plain
 from momentrank.segments import Bools, Floats
 

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, Results, Truth
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, Results, Truth
 from momentrank.measures.base import Measure, total
 from momentrank.measures.by_model import WITH_UNJUDGED, ByModel
 from momentrank.measures.params import REL, Choice

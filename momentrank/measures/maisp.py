@@ -8,8 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.matching.spans import Spans
 from momentrank.measures.base import Measure
 from momentrank.measures.params import REL

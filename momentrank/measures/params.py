@@ -36,7 +36,6 @@ class Number(Param):
     """A number from `low` to `high`, inclusive."""
 
     def __init__(self, low: float, high: float, default: object = NOTHING, desc: str = "") -> None:
-        """Allow `low` to `high`."""
         super().__init__(default, desc)
         self._low, self._high = low, high
         self.allowed = f"a number from {low:g} to {high:g}"
@@ -57,16 +56,13 @@ class Threshold(Number):
     """A number from 0 to 1, or a range of them, `0.5:0.95` or `0.5:0.9:0.1`, to average over."""
 
     def __init__(self, default: object = NOTHING, desc: str = "") -> None:
-        """Allow 0 to 1."""
         super().__init__(0, 1, default, desc)
         self.allowed += " or a range like 0.5:0.95"
 
     def accepts(self, value: object) -> bool:
-        """Tell whether a value is valid."""
         return bool(thresholds(value)) if isinstance(value, str) else super().accepts(value)
 
     def show(self, value: object) -> str:
-        """Return a value as a measure's name has it; a range without quotes."""
         return str(value)
 
 
@@ -89,7 +85,6 @@ class Whole(Param):
     allowed = f"1, 2, 3, ... {MOST}"
 
     def accepts(self, value: object) -> bool:
-        """Tell whether a value is valid."""
         return type(value) is int and 1 <= value <= MOST
 
 
@@ -97,7 +92,6 @@ class Choice(Param):
     """One of several words or booleans; the first is the default."""
 
     def __init__(self, *choices: str | bool, desc: str = "", varies: bool = False) -> None:
-        """Allow `choices`."""
         super().__init__(choices[0], desc, varies=varies)
         self._choices = choices
         self.allowed = " or ".join(map(repr, choices))

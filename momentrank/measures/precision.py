@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.measures.base import share, total
 from momentrank.measures.by_model import MODEL_PARAMS, WITH_UNJUDGED, ByModel
 from momentrank.measures.params import CUTOFF, DEPTH, Choice

@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from momentrank.matching.aligned import AlignedRun, ranks
-from momentrank.matching.relevance import Params, Relevance
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
 from momentrank.measures.base import Measure
 from momentrank.measures.params import CUTOFF, REL
 from momentrank.segments import Floats
