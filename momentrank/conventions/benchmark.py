@@ -15,7 +15,7 @@ from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align
 from momentrank.measures.base import Measure
-from momentrank.segments import Bools, Floats, Ints, Segments
+from momentrank.segments import Floats, Ints, Segments
 
 Times = TypeVar("Times", Floats, npt.NDArray[np.float32])
 
@@ -81,10 +81,3 @@ def pair_times(aligned: AlignedRun, result: Ints, truth: Ints) -> Floats:
     results, judged = aligned.results, aligned.truth
     ours, theirs = (results.start[result], results.end[result]), (judged.start, judged.end)
     return np.stack([*ours, *(column[truth] for column in theirs)])
-
-
-def any_of_first(aligned: AlignedRun, hits: Bools, rank: Ints, cutoff: int) -> Floats:
-    """Return 1 where one of the results of rank 1 to `cutoff` is a hit, shape (queries,)."""
-    found = np.zeros(aligned.count)
-    found[aligned.results.query[hits & (rank <= cutoff)]] = 1.0
-    return found

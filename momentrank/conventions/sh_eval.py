@@ -1,9 +1,9 @@
 """The convention of MediaEval's script for search and hyperlinking.
 
-It differs from Aly et al. (2013) in what it calls relevant (`sh_eval_models`) and in MAiSP
-(`sh_eval_maisp`). Means are over the queries of both files. `VideosRet` and `VideosRel` are means
-too, and `LengthRet` and `LengthRel` the means of each query's mean length. In its own table the
-means of counts and lengths are cut to whole numbers.
+It differs from Aly et al. (2013) in what it calls relevant and in MAiSP (`sh_eval_models`). Means
+are over the queries of both files. `VideosRet` and `VideosRel` are means too, and `LengthRet` and
+`LengthRel` the means of each query's mean length. In its own table the means of counts and lengths
+are cut to whole numbers.
 """
 
 from collections.abc import Iterable
@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from momentrank.conventions.base import Convention, memoize
-from momentrank.conventions.sh_eval_maisp import Watched, watch
-from momentrank.conventions.sh_eval_models import MODELS, Part, Query, merge, trace
+from momentrank.conventions.sh_eval_models import MODELS, Part, Query, Watched, merge, trace, watch
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, Truth, align
 from momentrank.matching.trace import Trace

@@ -7,10 +7,15 @@ counted, and likewise non-relevant ones. A result is relevant
 * `bin`: as the bins that it touches, if a relevant segment touches them too;
 * `tol`: if the 15 seconds from its start meet a relevant segment, and it meets nothing seen. Only
   relevant results are seen, to the end of what they met, and at least for 15 seconds.
+
+MAiSP is that of Racca and Jones (2015). A user plays each result from its start. Where relevant
+content begins, it is watched to its end, and never again. Whenever the relevant seconds watched
+reach a recall point, precision is their share of all seconds played, interpolated. Recall points
+are a hundredth of the relevant seconds apart, rounded, or one second where these are fewer.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +25,9 @@ from momentrank.matching.spans import Spans
 from momentrank.matching.trace import Trace, iou_with, nearest
 
 BIN, TOL = 300, 15
+"""Seconds."""
+POINTS = 100
+"""Of recall."""
 
 
 class Part(NamedTuple):
@@ -139,3 +147,59 @@ def _met(aligned: AlignedRun, match: str) -> Pairs:
     else:
         rows = (start // BIN <= (last - 1) // BIN) & (first // BIN <= (end - 1) // BIN)
     return aligned.pairs.select(rows)
+
+
+class Watched(NamedTuple):
+    """What a user saw of a list: the value and its seconds."""
+
+    value: float
+    relevant: float
+    """Relevant seconds that exist."""
+    retrieved: float
+    """Seconds played."""
+    found: float
+    """Relevant seconds that were watched."""
+
+
+def watch(results: Iterable[tuple[int, int, int]], relevant: Mapping[int, Spans]) -> Watched:
+    """Return what a user sees of results (video, start, end), in whole seconds.
+
+    `relevant` has what is relevant of each video.
+    """
+    left = {video: list(spans) for video, spans in relevant.items()}
+    total = sum(end - start for windows in left.values() for start, end in windows)
+    points = recall_points(int(total))
+    precisions: list[float] = []
+    retrieved = found = 0.0
+    for video, start, end in results:
+        played, at = 0.0, float(start)
+        rest = []
+        for first, last in left.get(video, []):
+            if not (first <= at <= last or at <= first <= end):
+                rest.append((first, last))
+                continue
+            begin = max(first, at)
+            played += last - at
+            found += last - begin
+            while len(precisions) + 1 < len(points) and points[len(precisions) + 1] <= found:
+                point = points[len(precisions) + 1]
+                precisions.append(point / (retrieved + played - (found - point)))
+            if begin - 1 > first:
+                rest.append((first, begin - 1))
+            at += played  # sh_eval adds what was played in all, not of this window alone
+        left[video] = rest
+        retrieved += max(played, end - start)
+    best = [max(precisions[row:]) for row in range(len(precisions))]
+    return Watched(sum([1.0, *best]) / len(points) if best else 0.0, total, retrieved, found)
+
+
+def recall_points(total: int) -> list[int]:
+    """Return the recall points in seconds, from 0.
+
+    As sh_eval has them: of more than a hundred seconds the last point lies off the others.
+    """
+    if total <= POINTS:
+        return list(range(total + 1))
+    step, rest = divmod(total, POINTS)
+    points = list(range(0, total, step if 2 * rest <= POINTS else step + 1))
+    return [*points[:-1], points[-1] + rest]

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from momentrank.conventions.base import memoize
-from momentrank.conventions.benchmark import Benchmark, any_of_first, hull_iou, pair_times
+from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
 from momentrank.matching.aligned import AlignedRun, Params
 from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures.base import Measure
@@ -69,6 +69,13 @@ class Vcmr(Benchmark):
         np.maximum.at(ious, aligned.pairs.result, _iou32(aligned).astype(np.float64))
         met = aligned.pairs if of_videos else overlapping(aligned)
         return Trace(nearest(aligned, met), ious, hits.astype(np.float64), hits)
+
+
+def any_of_first(aligned: AlignedRun, hits: Bools, rank: Ints, cutoff: int) -> Floats:
+    """Return 1 where one of the results of rank 1 to `cutoff` is a hit, shape (queries,)."""
+    found = np.zeros(aligned.count)
+    found[aligned.results.query[hits & (rank <= cutoff)]] = 1.0
+    return found
 
 
 def in_right_video(aligned: AlignedRun) -> Bools:

@@ -8,7 +8,19 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, Params, Relevance
-from momentrank.measures.params import JUDGED_ONLY, REL, Param, plain
+from momentrank.measures.params import (
+    BIN,
+    JUDGED_ONLY,
+    NOT_STRICT,
+    ONCE,
+    REL,
+    SEEN,
+    TOL,
+    Choice,
+    Param,
+    Threshold,
+    plain,
+)
 from momentrank.segments import Bools, Floats
 
 CUTOFF = "cutoff"
@@ -136,6 +148,42 @@ def _shortest(value: object) -> object:
 
 
 COMMON = {"rel": REL, "judged_only": JUDGED_ONLY}
+MODEL_PARAMS: dict[str, Param] = {
+    "match": Choice("iou", "overlap", "bin", "tol", desc="the relevance model"),
+    "iou": Threshold(None, "iou: the threshold, or a range of them"),
+    "strict": NOT_STRICT,
+    "once": ONCE,
+    "bin": BIN,
+    "tol": TOL,
+    "seen": SEEN,
+    **COMMON,
+}
+WITH_UNJUDGED = {name: one for name, one in MODEL_PARAMS.items() if name != "judged_only"}
+"""Without the choice to remove unjudged results."""
+
+
+class ByModel(Measure):
+    """A measure with the parameter `match`; a model's own parameters go with that model."""
+
+    OWN: ClassVar[dict[str, tuple[str, ...]]] = {
+        "iou": ("iou", "strict"),
+        "maxiou": (),
+        "overlap": ("once",),
+        "bin": ("bin",),
+        "tol": ("tol", "seen"),
+    }
+
+    def missing(self) -> list[str]:
+        needs_iou = self.settings()["match"] == "iou" and "iou" not in self.params
+        return super().missing() + ["iou"] * needs_iou
+
+    def validate_params(self) -> None:
+        match = self.settings()["match"]
+        for model, names in self.OWN.items():
+            for name in names:
+                if model != match and name in self.params:
+                    raise MeasureError(f"{self!r}: {name} belongs to match={model!r}")
+        super().validate_params()
 
 
 def total(relevance: Relevance, values: Floats | Bools, cutoff: int | None = None) -> Floats:

@@ -5,13 +5,9 @@ from typing import ClassVar
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, Results, Truth
-from momentrank.measures.base import Measure, total
-from momentrank.measures.by_model import WITH_UNJUDGED, ByModel
+from momentrank.measures.base import WITH_UNJUDGED, ByModel, Measure, total
 from momentrank.measures.params import REL, Choice
-from momentrank.segments import Bools, Floats
-
-Rows = Bools | slice
-ALL = slice(None)
+from momentrank.segments import Floats
 
 
 class Count(Measure):
@@ -39,42 +35,49 @@ class RetrievedCount(Count):
         return np.bincount(aligned.results.query, minlength=aligned.count).astype(np.float64)
 
 
-class RetrievedVideos(Count):
+class SideCount(Count):
+    """A number of the results or, with the parameter `rel`, of the relevant segments."""
+
+    def select(self, aligned: AlignedRun, params: Params) -> Results | Truth:
+        """Return the rows that are counted."""
+        if "rel" in self.PARAMS:
+            return aligned.truth.select(aligned.relevant(params["rel"]))
+        return aligned.results
+
+
+class RetrievedVideos(SideCount):
     """Distinct videos among the results."""
 
     NAME = "VideosRet"
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        return _count_videos(aligned, aligned.results)
+        rows = self.select(aligned, params)
+        pairs = np.unique(np.stack([rows.query, rows.video], axis=1), axis=0)
+        return np.bincount(pairs[:, 0], minlength=aligned.count).astype(np.float64)
 
 
-class RetrievedSeconds(Count):
-    """Total seconds of the results."""
-
-    NAME = "LengthRet"
-
-    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        return _sum_seconds(aligned, aligned.results)
-
-
-class RelevantVideos(Count):
+class RelevantVideos(RetrievedVideos):
     """Distinct videos with a relevant segment."""
 
     NAME = "VideosRel"
     PARAMS: ClassVar = {"rel": REL}
 
+
+class RetrievedSeconds(SideCount):
+    """Total seconds of the results."""
+
+    NAME = "LengthRet"
+
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        return _count_videos(aligned, aligned.truth, aligned.relevant(params["rel"]))
+        rows = self.select(aligned, params)
+        return np.bincount(rows.query, rows.end - rows.start, aligned.count).astype(np.float64)
 
 
-class RelevantSeconds(Count):
+class RelevantSeconds(RetrievedSeconds):
     """Total seconds of the relevant segments."""
 
     NAME = "LengthRel"
     PARAMS: ClassVar = {"rel": REL}
-
-    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        return _sum_seconds(aligned, aligned.truth, aligned.relevant(params["rel"]))
 
 
 class CountByModel(ByModel, Count):
@@ -112,13 +115,3 @@ VideosRel = RelevantVideos()
 LengthRel = RelevantSeconds()
 NumRel = RelevantCount()
 NumRelRet = RelevantRetrieved()
-
-
-def _count_videos(aligned: AlignedRun, of: Truth | Results, rows: Rows = ALL) -> Floats:
-    pairs = np.unique(np.stack([of.query[rows], of.video[rows]], axis=1), axis=0)
-    return np.bincount(pairs[:, 0], minlength=aligned.count).astype(np.float64)
-
-
-def _sum_seconds(aligned: AlignedRun, of: Truth | Results, rows: Rows = ALL) -> Floats:
-    lengths = of.end[rows] - of.start[rows]
-    return np.bincount(of.query[rows], lengths, aligned.count).astype(np.float64)

@@ -9,8 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance
-from momentrank.measures.base import COMMON, Measure, share, total
-from momentrank.measures.by_model import MODEL_PARAMS, ByModel
+from momentrank.measures.base import COMMON, MODEL_PARAMS, ByModel, Measure, share, total
 from momentrank.measures.params import DEPTH, GAIN, IOU, NOT_STRICT, Choice
 from momentrank.segments import Floats
 

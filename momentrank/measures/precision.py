@@ -5,8 +5,7 @@ from typing import ClassVar
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance
-from momentrank.measures.base import share, total
-from momentrank.measures.by_model import MODEL_PARAMS, WITH_UNJUDGED, ByModel
+from momentrank.measures.base import MODEL_PARAMS, WITH_UNJUDGED, ByModel, share, total
 from momentrank.measures.params import CUTOFF, DEPTH, Choice
 from momentrank.segments import Floats
 
