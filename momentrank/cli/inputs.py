@@ -54,7 +54,8 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     add_times(parser)
     parser.add_argument("--lenient", action="store_true",
                         help="count malformed results of a run as not relevant, as benchmarks'"
-                             " scripts do, and tell how many (default: an error)")  # fmt: skip
+                             " scripts do, leave out judged moments that end before they start,"
+                             " and tell how many (default: an error)")  # fmt: skip
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
@@ -149,6 +150,7 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         fmt=options.qrels_format,
         time=read_time_option(options),
         columns=columns if columns and "level" in columns else None,
+        lenient=options.lenient,
         warn=warn,
     )
     options.truth = truth  # in memory to the end of a command

@@ -23,6 +23,8 @@ def read_records(source: Source) -> Column:
             return _read_lines(source)
         raise _syntax_error(source, exc) from exc
     except (ValueError, RecursionError) as exc:
+        if source.text.strip().partition("\n")[0].rstrip().endswith("}"):
+            return _read_lines(source)  # tells the line
         raise Place(source.path).error(_reason(exc)) from exc
     if isinstance(value, list):
         return Column(value, Place(source.path).item)
@@ -41,7 +43,9 @@ def _parse(text: str) -> object:
 
 
 def _reason(exc: Exception) -> str:
-    return "nested too deep" if isinstance(exc, RecursionError) else str(exc)
+    if isinstance(exc, RecursionError):
+        return "nested too deep"
+    return "a number has too many digits" if "digits" in str(exc) else str(exc)
 
 
 def _is_whole(text: str) -> bool:

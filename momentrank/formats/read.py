@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack, get_args
 
 from momentrank.errors import UsageError
 from momentrank.formats.benchmarks import charades_sta, tvr
@@ -53,24 +53,36 @@ def _warn(message: str) -> None:
     warnings.warn(message, stacklevel=2)
 
 
-def load_qrels(
+class QrelsOptions(TypedDict, total=False):
+    """The options of `load_truth`."""
+
+    fmt: str | None
+    time: Time
+    columns: str | None
+    lenient: bool
+    warn: Warn
+
+
+class RunOptions(QrelsOptions, total=False):
+    """The options of `load_run`."""
+
+    corpus: Path | str | None
+    depth: int | None
+    truth: Truth | None
+
+
+def load_qrels(path: Path | str, **options: Unpack[QrelsOptions]) -> Segments:
+    """Read judged segments; for options, see `load_truth`."""
+    return load_truth(path, **options).segments
+
+
+def load_truth(  # noqa: PLR0913  (the options of a command)
     path: Path | str,
     *,
     fmt: str | None = None,
     time: Time = "seconds",
     columns: str | None = None,
-    warn: Warn = _warn,
-) -> Segments:
-    """Read judged segments; see `load_truth`."""
-    return load_truth(path, fmt=fmt, time=time, columns=columns, warn=warn).segments
-
-
-def load_truth(
-    path: Path | str,
-    *,
-    fmt: str | None = None,
-    time: Time = "seconds",
-    columns: str | None = None,
+    lenient: bool = False,
     warn: Warn = _warn,
 ) -> Truth:
     """Read judged segments, with the videos' durations and the queries' texts if the file has them.
@@ -80,6 +92,8 @@ def load_truth(
         fmt: one of `QRELS_FORMATS`; detected from the content by default.
         time: the unit of times in text files; "mm.ss" is MediaEval's minutes.seconds.
         columns: the names of a text file's columns (`momentrank.formats.lines.layouts.NAMES`).
+        lenient: whether moments that end before they start are left out, which is told, instead of
+            being errors.
         warn: called with each warning, a line of text.
 
     Raises:
@@ -87,10 +101,11 @@ def load_truth(
         UsageError: the format does not exist, or `time` or `columns` does not apply to it.
     """
     check_format(fmt, QRELS_FORMATS)
+    options = ReadOptions(fmt, time, columns, lenient=lenient)
     with pause_collector():
-        table, name = qrels_table(read_source(Path(path)), ReadOptions(fmt, time, columns))
+        table, name = qrels_table(read_source(Path(path)), options)
         segments = table.qrels()
-        if message := table.contradiction(segments):
+        for message in table.qrels_remarks(segments):
             warn(message)
         return Truth(segments, name, table.durations, table.texts)
 
@@ -99,11 +114,14 @@ def qrels_table(source: Source, options: ReadOptions) -> tuple[Table, str]:
     """Return the table of a qrels file, and its format; for errors, see `load_qrels`."""
     if _read_as_text(source, options):
         if is_charades(source, options.fmt):
-            return _with_queries(source, charades_sta.read_annotations(source)), charades_sta.NAME
-        return reader.read_qrels(source, options.time, options.columns), SEGMENTS
-    records = _read_records(source, options, "qrels")
-    one = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
-    return _with_queries(source, one.read(records, Reading())), one.name
+            table, name = charades_sta.read_annotations(source), charades_sta.NAME
+        else:
+            table, name = reader.read_qrels(source, options.time, options.columns), SEGMENTS
+    else:
+        records = _read_records(source, options, "qrels")
+        one = _by_name(QRELS, options.fmt) or choose_format(source, records, "qrels")
+        table, name = one.read(records, Reading()), one.name
+    return _with_queries(source, table.without_reversed() if options.lenient else table), name
 
 
 def load_run(  # noqa: PLR0913  (the options of a command)
@@ -215,40 +233,11 @@ def _by_name(formats: tuple[JsonFormat, ...], fmt: str | None) -> JsonFormat | N
     return next((one for one in formats if one.name == fmt), None)
 
 
-def read_qrels(
-    path: Path | str,
-    *,
-    fmt: str | None = None,
-    time: Time = "seconds",
-    columns: str | None = None,
-    warn: Warn = _warn,
-) -> "pd.DataFrame":
-    """Read qrels as a frame `query_id, video_id, start, end, level`; see `load_qrels`."""
-    return qrels_frame(load_qrels(path, fmt=fmt, time=time, columns=columns, warn=warn))
+def read_qrels(path: Path | str, **options: Unpack[QrelsOptions]) -> "pd.DataFrame":
+    """Read qrels as a frame `query_id, video_id, start, end, level`; see `load_truth`."""
+    return qrels_frame(load_qrels(path, **options))
 
 
-def read_run(  # noqa: PLR0913  (as `load_run`)
-    path: Path | str,
-    *,
-    fmt: str | None = None,
-    time: Time = "seconds",
-    columns: str | None = None,
-    corpus: Path | str | None = None,
-    depth: int | None = None,
-    truth: Truth | None = None,
-    lenient: bool = False,
-    warn: Warn = _warn,
-) -> "pd.DataFrame":
+def read_run(path: Path | str, **options: Unpack[RunOptions]) -> "pd.DataFrame":
     """Read a run as a frame `query_id, video_id, start, end, rank, score`; see `load_run`."""
-    run = load_run(
-        path,
-        fmt=fmt,
-        time=time,
-        columns=columns,
-        corpus=corpus,
-        depth=depth,
-        truth=truth,
-        lenient=lenient,
-        warn=warn,
-    )
-    return run_frame(run)
+    return run_frame(load_run(path, **options))

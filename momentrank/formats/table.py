@@ -61,6 +61,26 @@ class Table(NamedTuple):
         except SegmentError as exc:
             raise self.place(exc.row).error(exc.reason) from exc
 
+    def without_reversed(self) -> "Table":
+        """Return the table without moments that end before they start, and a note of them."""
+        wrong = self.end < self.start
+        if not wrong.any():
+            return self
+        rows = np.flatnonzero(~wrong).tolist()
+        query, video = [self.query[row] for row in rows], [self.video[row] for row in rows]
+        lost = set(self.query) - set(query)
+        reason = f"the end is before the start (moments left out: {int(wrong.sum())})"
+        return self._replace(
+            query=query,
+            video=video,
+            start=self.start[rows],
+            end=self.end[rows],
+            value=self.value[rows],
+            place=lambda row: self.place(rows[row]),
+            queries=self.queries and [name for name in self.queries if name not in lost],
+            notes=[*self.notes, str(self.place(int(np.argmax(wrong))).error(reason))],
+        )
+
     def _with_all_queries(self, segments: Segments) -> Segments:
         """Return the segments with those queries included that have none."""
         if self.queries is None or len(self.queries) == len(segments.queries):
@@ -89,11 +109,14 @@ class Table(NamedTuple):
         reason = f"the score is higher than that of the result before it: the {what} counts"
         return str(self.place(row).error(f"{reason} ({int(higher.sum())} such results)"))
 
-    def contradiction(self, segments: Segments) -> str | None:
-        """Describe the first segment with two levels, if any; both count, so it is a warning.
+    def qrels_remarks(self, qrels: Segments) -> Iterator[str]:
+        """Yield what the user should be told of the table's judged segments, a line each."""
+        yield from self.notes
+        if message := self._contradiction(qrels):
+            yield message
 
-        `segments` are those of this table.
-        """
+    def _contradiction(self, segments: Segments) -> str | None:
+        """Describe the first segment with two levels, if any; both count, so it is a warning."""
         if not _may_repeat(segments):
             return None
         seen: dict[Any, int] = {}

@@ -131,7 +131,7 @@ def _describe_segments(kind: Kind, fmt: str, source: Source, options: ReadOption
     if kind == "qrels":
         table, _ = qrels_table(source, options)
         segments = table.qrels()
-        remarks += filter(None, [table.contradiction(segments)])
+        remarks += table.qrels_remarks(segments)
         levels, counts = np.unique(segments.value, return_counts=True)
         by_level = dict(zip(map(int, levels.tolist()), counts.tolist(), strict=True))
     else:

@@ -224,6 +224,47 @@ def test_a_submission_that_names_sentences(tmp_path):
         with_truth(tmp_path, ACTIVITYNET, text.replace("[7, 8]", "[7]"))
 
 
+@pytest.mark.parametrize("each", [1, 2])
+def test_a_sentence_that_occurs_twice_in_a_video_is_two_queries(tmp_path, each):
+    text = ACTIVITYNET.replace(" Two.", " One.")
+    times = [[number, 40] for number in range(2 * each)]
+    results = {"v_a": [{"sentence": "one", "timestamp": pair} for pair in times]}
+    found = with_truth(tmp_path, text, json.dumps({"results": results}), warn=(told := []).append)
+    assert [row[0] for row in rows_of(found)] == ["v_a#0"] * each + ["v_a#1"] * each
+    assert [row[2] for row in rows_of(found)] == list(range(2 * each))
+    place = f"{tmp_path}/run: results.v_a[0]: 2 queries have this sentence: its"
+    assert [one.startswith(place) for one in told] == [True] * (each - 1)
+
+
+@pytest.mark.parametrize("text", [ACTIVITYNET, CHARADES, TVR, NLQ, "1 Q0 v 0 9 1\n1 Q0 v 0 1 1"])
+def test_moments_that_end_before_they_start_are_left_out_if_lenient(tmp_path, text):
+    whole = rows_of(load_qrels(file_of(tmp_path, text)))
+    fields = {"0, 9": "9, 0", "0 9": "9 0", "1.0 9": "9 1", "0, 2.29": "2.29, 0"}
+    path = file_of(tmp_path, re.sub("|".join(fields), lambda found: fields[found[0]], text))
+    if text == NLQ:
+        path.write_text(text.replace('"clip_end_sec": 6', '"clip_end_sec": 4'))
+    with pytest.raises(FormatError, match="the end is before the start$"):
+        load_qrels(path)
+    told = []
+    found = load_qrels(path, lenient=True, warn=told.append)
+    assert len(told) == 1
+    assert told[0].endswith(": the end is before the start (moments left out: 1)")
+    assert len(found.query) == len(whole) - 1
+    assert set(rows_of(found)) < set(whole)
+    assert set(found.queries) == {row[0] for row in rows_of(found)}, "such a query does not count"
+    assert describe(path, lenient=True).remarks[0] == told[0]
+
+
+def test_several_moments_of_a_query_in_the_format_of_tvr(tmp_path):
+    text = TVR.replace("[0, 2.29]", "[[0, 5], [5, 10]]")
+    assert rows_of(load_qrels(file_of(tmp_path, text)))[1:] == [
+        ("94603", "s_clip_18", 0, 5, 1),
+        ("94603", "s_clip_18", 5, 10, 1),
+    ]
+    with pytest.raises(FormatError, match=r"line 2: ts\[1\]: the end is before the start"):
+        load_qrels(file_of(tmp_path, text.replace("[5, 10]", "[5, 1]")))
+
+
 def test_windows_without_a_video_are_in_that_of_the_qrels(tmp_path):
     truth = '{"qid": 3, "vid": "v", "duration": 150, "relevant_windows": [[0, 2]]}\n'
     run = '{"qid": 3, "pred_relevant_windows": [[0, 2, 1]]}\n'
@@ -253,9 +294,10 @@ BAD = [
     (CHARADES, "1.0 9", "10 9", ", line 3: the end is before the start"),
     (ACTIVITYNET, "[0, 9]", "[0]", ": v_b.timestamps[0]: must be [start, end], not [0]"),
     (ACTIVITYNET, ', " Two."', "", ": v_a.sentences: must have as many items as timestamps, not"),
-    (ACTIVITYNET, '"v_b"', '"v_a"', ": the key 'v_a' appears twice in one object"),
+    (ACTIVITYNET, '"v_b"', '"v_a"', ", line 1: the key 'v_a' appears twice in one object"),
     (DIDEMO, "[2, 3]", "[2, 3.5]", ": [1].times[0][1]: must be an integer, not 3.5"),
-    (DIDEMO, "[2, 3]", "[3, 1]", ": [1].times[0]: the end is before the start"),
+    (DIDEMO, "[2, 3]", "[2, 1]", ": [1].times[0][1]: must be the first segment or a later one, not"),
+    (DIDEMO, "[2, 3]", "[3, 1]", ": [1].times[0][1]: must be the first segment or a later one, not"),
     (DIDEMO, "[2, 3]", "[-1, 1]", ": [1].times[0][0]: must be the index of a segment, from 0"),
     (DIDEMO, '"annotation_id": 5', '"annotation_id": 12', ": [1].annotation_id: '12' appears twi"),
     (NLQ, '"clip_end_sec": 6', '"clip_end_sec": null',

@@ -207,7 +207,7 @@ def test_a_corpus_may_be_a_part_of_another_and_number_its_videos_so(tmp_path, co
 def test_a_malformed_video_corpus(tmp_path, corpus, message):
     path = file_of(tmp_path, by_index(PREDICTIONS))
     corpus = file_of(tmp_path, corpus, "corpus.json")
-    with pytest.raises(FormatError, match=f"^{corpus}: {message}"):
+    with pytest.raises(FormatError, match=f"^{corpus}(, line 1)?: {message}"):
         load_run(path, corpus=corpus)
 
 
@@ -321,6 +321,13 @@ BAD_RUNS = [
     (SPOTS, '"qid": 9', '"qid": 7', ", line 3: qid: '7' appears twice (first: line 1)"),
     (
         SPOTS,
+        '"qid": 7',
+        '"qid": 7, "qid": 7',
+        ", line 1: the key 'qid' appears twice in one object",
+    ),
+    (SPOTS, '"qid": 9', f'"qid": {"9" * 5000}', ", line 3: a number has too many digits"),
+    (
+        SPOTS,
         '"qid": 9',
         '"qid": 9, "qid": 9',
         ", line 3: the key 'qid' appears twice in one object",
@@ -350,7 +357,7 @@ def test_a_malformed_run_is_an_error_with_its_place(tmp_path, text, old, new, me
         ("[1] [2]", ", line 1, column 5: not JSON: Extra data"),
         ("[\n1]\n[2]", ", line 3, column 1: not JSON: Extra data"),
         ("[" * 100_000, ": nested too deep"),
-        (f"[{'9' * 5000}]", ": Exceeds the limit"),
+        (f"[{'9' * 5000}]", ": a number has too many digits"),
         (b'["\xff"]', ", line 1: not UTF-8 (byte 0xff)"),
     ],
 )

@@ -3,7 +3,7 @@
 The k-th sentence of a video is the query `VIDEO#k`, from 0. A submission names the sentence.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -58,24 +58,33 @@ def read_annotations(records: Column, _: Reading) -> Table:
 def read_submission(records: Column, reading: Reading) -> Table:
     """Read `{results: {video: [{sentence, timestamp: [start, end], score}, ...]}}`.
 
-    A query is a sentence of that video in the qrels. Its results are in the order of the list.
+    A query is a sentence of that video in the qrels. Its results are in the order of the list. Of a
+    sentence that several queries of a video have, the results are theirs in equal parts, in order.
     """
     truth = require_truth(records, reading, "its queries are named by their sentences")
     names, lists = _split(records.key(RESULTS, dict))
     rows, video = lists.flat(), spread(names, lists)
     sentences = rows.key("sentence", str).values
     keys = [(name, plain(text)) for name, text in zip(video, sentences, strict=True)]
-    known = {
-        (truth.videos[query], plain(text)): query
-        for query, text in truth.texts.items()
-        if query in truth.videos
-    }
-    query = [known.get(key, " ".join(key)) for key in keys]
+    known: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for name, text in truth.texts.items():
+        if name in truth.videos:
+            known[truth.videos[name], plain(text)].append(name)
+    number, place = Counter(keys), Counter[tuple[str, str]]()
+    query, notes = [], []
+    for row, key in enumerate(keys):
+        queries = known.get(key) or [" ".join(key)]
+        query.append(queries[place[key] * len(queries) // number[key]])
+        if not place[key] and 1 < len(queries) != number[key]:
+            reason = f"{len(queries)} queries have this sentence: its {number[key]} results are"
+            notes.append(str(rows.place(row).error(f"{reason} divided in order")))
+        place[key] += 1
     if reading.depth is not None:
         seen: Counter[str] = Counter()
         kept = [row for row, name in enumerate(query) if _count(seen, name) <= reading.depth]
         rows, query, video = rows.select(kept), *([c[row] for row in kept] for c in (query, video))
-    return read_results(query, rows, reading._replace(scored=False), _parse, video)
+    table = read_results(query, rows, reading._replace(scored=False), _parse, video)
+    return table._replace(notes=[*notes, *table.notes])
 
 
 def _count(seen: Counter[str], name: str) -> int:

@@ -41,6 +41,8 @@ def _seconds(first: Column, last: Column) -> tuple[Floats, Floats]:
     numbers = [whole_numbers(column) for column in (first, last)]
     for column, indices in zip((first, last), numbers, strict=True):
         column.refuse((index < 0 for index in indices), "must be the index of a segment, from 0")
+    pairs = zip(*numbers, strict=True)
+    last.refuse((end < start for start, end in pairs), "must be the first segment or a later one")
     times = [segment_seconds(*pair) for pair in zip(*numbers, strict=True)]
     start, end = np.array(times, dtype=np.float64).reshape(-1, 2).T
     return start, end

@@ -29,15 +29,22 @@ TASKS = ("VCMR", "SVMR", "VR")
 def read_annotations(records: Column, _: Reading) -> Table:
     """Read `{desc_id, vid_name, ts: [start, end], desc, duration, ...}`; a moment has level 1.
 
+    Several moments of a query, as in DiDeMo, are a list in `ts`.
+
     Raises:
         FormatError: a record is malformed; as in every reader here.
     """
     queries = records.key(FIELDS.query).distinct_ids()
     videos = records.key(FIELDS.video, str).ids()
     times = records.key(FIELDS.times, list)
-    times.parts("start end")
-    one_each = Column([[pair] for pair in times.values], times.place)
-    table = read_qrels(queries, videos, one_each)._replace(place=times.place)
+    is_list = [bool(value) and isinstance(value[0], list) for value in times.values]
+    if any(is_list):
+        lists = [v if yes else [v] for v, yes in zip(times.values, is_list, strict=True)]
+        table = read_qrels(queries, videos, times._replace(values=lists))
+    else:
+        times.parts("start end")
+        one_each = times._replace(values=[[pair] for pair in times.values])
+        table = read_qrels(queries, videos, one_each)._replace(place=times.place)
     return with_details(table, records, FIELDS, queries)
 
 
