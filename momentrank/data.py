@@ -52,8 +52,8 @@ def as_qrels(qrels: Data) -> Segments:
     """Return judged segments that are not in a file; see `as_truth`."""
     if isinstance(qrels, Segments):
         return qrels
-    if is_frame(qrels):
-        return qrels_from_frame(_pandas(qrels))
+    if (frame := _as_frame(qrels)) is not None:
+        return qrels_from_frame(frame)
     rows = list(_rows(qrels, "level"))
     return build_qrels(*_columns(rows, len(SEGMENT) + 1, ", level"))
 
@@ -69,22 +69,18 @@ def as_run(run: Data, convention: Convention, warn: Warn, truth: "Truth | None" 
         return run
     if isinstance(run, str | Path):
         return formats.load_run(run, time=convention.time, truth=truth, warn=warn)
-    if is_frame(run):
-        return run_from_frame(_pandas(run))
+    if (frame := _as_frame(run)) is not None:
+        return run_from_frame(frame)
     rows = list(_rows(run, "score"))
     scored = bool(rows) and len(rows[0]) != len(SEGMENT)
     columns = _columns(rows, len(SEGMENT) + scored, " and, in all or in none, a score")
     return build_run(*columns, by_score=scored)
 
 
-def is_frame(data: object) -> bool:
-    """Tell whether data is a frame, of pandas or with a way to it, as polars' are."""
-    return hasattr(data, "iloc") or hasattr(data, "to_pandas")
-
-
-def _pandas(frame: Any) -> "pd.DataFrame":  # noqa: ANN401  (another library's)
-    whole: pd.DataFrame = frame if hasattr(frame, "iloc") else frame.to_pandas()
-    return whole
+def _as_frame(data: Any) -> "pd.DataFrame | None":  # noqa: ANN401  (any library's)
+    """Return a frame, of pandas or with a way to it, as polars' are; None if it is no frame."""
+    frame: pd.DataFrame | None = data.to_pandas() if hasattr(data, "to_pandas") else data
+    return frame if hasattr(frame, "iloc") else None
 
 
 def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401

@@ -219,9 +219,8 @@ def run_from_frame(frame: "pd.DataFrame") -> Segments:
     if "rank" not in frame and "score" not in frame:
         raise SegmentError(0, "the run has neither a column 'rank' nor 'score'")
     scores = frame["score"].to_numpy() if "score" in frame else None
-    if "rank" in frame:
-        return build_run(query, video, start, end, scores, ranks=frame["rank"].to_numpy())
-    return build_run(query, video, start, end, scores, by_score=True)
+    ranks = frame["rank"].to_numpy() if "rank" in frame else None
+    return build_run(query, video, start, end, scores, ranks=ranks, by_score=ranks is None)
 
 
 def _columns(frame: "pd.DataFrame", names: Sequence[str]) -> list[Any]:

@@ -23,18 +23,8 @@ from momentrank.segments import Bools, Floats, Ints, Segments
 
 THRESHOLDS = tuple(round(0.5 + 0.05 * step, 2) for step in range(10))
 DEPTH = 10
-RANGES = {"full": None, "short": (0, 10), "middle": (10, 30), "long": (30, 150)}
+RANGES = {"short": (0, 10), "middle": (10, 30), "long": (30, 150)}
 """The lengths (low, high] in seconds of the windows that count."""
-BRIEF = (
-    "MR-full-R1@0.5",
-    "MR-full-R1@0.7",
-    "MR-full-mAP",
-    "MR-full-mAP@0.5",
-    "MR-full-mAP@0.75",
-    "MR-long-mAP",
-    "MR-middle-mAP",
-    "MR-short-mAP",
-)
 
 
 class QvHighlights(Benchmark):
@@ -45,7 +35,16 @@ class QvHighlights(Benchmark):
     changes = {"strict": False}
     measures = ("R", "AP")
     read = DEPTH
-    brief = BRIEF
+    brief = (
+        "MR-full-R1@0.5",
+        "MR-full-R1@0.7",
+        "MR-full-mAP",
+        "MR-full-mAP@0.5",
+        "MR-full-mAP@0.75",
+        "MR-long-mAP",
+        "MR-middle-mAP",
+        "MR-short-mAP",
+    )
 
     def check(self, measure: Measure) -> None:
         super().check(measure)
@@ -80,10 +79,11 @@ class QvHighlights(Benchmark):
     def table(self, qrels: Segments, run: Segments) -> dict[str, float]:
         aligned = align(*self.prepare(qrels, run), DEPTH)
         order = _in_order(qrels, run, aligned)
-        cells: dict[str, float] = {}
-        for name, lengths in RANGES.items():
-            part = aligned if lengths is None else select_lengths(aligned, *lengths)
-            rows = order if lengths is None else order[part.totals(1)[order] > 0]
+        cells = _cells("full", recall(aligned)[order], average_precision(aligned)[order])
+        length = aligned.truth.end - aligned.truth.start
+        for name, (low, high) in RANGES.items():
+            part = aligned.select_truth((length > low) & (length <= high))
+            rows = order[part.totals(1)[order] > 0]
             cells |= _cells(name, recall(part)[rows], average_precision(part)[rows])
         return cells
 
@@ -99,24 +99,17 @@ def _cells(name: str, hit: Floats, precision: Floats) -> dict[str, float]:
     """Return a range's cells of its queries' values, both of shape (queries, thresholds)."""
     if not len(hit):  # no query has a window of such a length
         hit = precision = np.full((1, len(THRESHOLDS)), np.nan)
-    columns = precision.mean(axis=0)
-    recalls = zip(THRESHOLDS, hit.mean(axis=0).tolist(), strict=True)
-    averages = zip(THRESHOLDS, columns.tolist(), strict=True)
-    return {
-        **{f"MR-{name}-R1@{threshold}": value for threshold, value in recalls},
-        **{f"MR-{name}-mAP@{threshold}": value for threshold, value in averages},
-        f"MR-{name}-mAP": float(columns.mean()),
+    means = {"R1": hit.mean(axis=0), "mAP": precision.mean(axis=0)}
+    cells = {
+        f"MR-{name}-{measure}@{threshold}": value
+        for measure, columns in means.items()
+        for threshold, value in zip(THRESHOLDS, columns.tolist(), strict=True)
     }
+    return {**cells, f"MR-{name}-mAP": float(means["mAP"].mean())}
 
 
 def _ignore_videos(segments: Segments) -> Segments:
     return segments._replace(video=[""] * len(segments.video))
-
-
-def select_lengths(aligned: AlignedRun, low: float, high: float) -> AlignedRun:
-    """Return the run beside the windows that are longer than `low` and at most `high` seconds."""
-    length = aligned.truth.end - aligned.truth.start
-    return aligned.select_truth((length > low) & (length <= high))
 
 
 def recall(aligned: AlignedRun, thresholds: tuple[float, ...] = THRESHOLDS) -> Floats:

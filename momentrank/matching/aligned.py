@@ -190,8 +190,8 @@ class AlignedRun:
     @cached_property
     def unrated(self) -> Relevance:
         """The results of a measure that needs no relevance model."""
-        none = np.zeros(len(self.results.query), dtype=bool)
-        return self.rate(none.astype(np.float64), none, none, 1)
+        none = np.zeros(len(self.results.query))
+        return self.rate(none, none > 0, none > 0, 1)
 
     def rate(self, gain: Floats, relevant: Bools, judged: Bools, rel: int) -> Relevance:
         """Return the relevance of the results, each an item of its own."""
