@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from momentrank import formats
 from momentrank.conventions.base import Convention
+from momentrank.matching.aligned import restore_own_ids
 from momentrank.segments import (
     SegmentError,
     Segments,
@@ -81,6 +82,18 @@ def _as_frame(data: Any) -> "pd.DataFrame | None":  # noqa: ANN401  (any library
     """Return a frame, of pandas or with a way to it, as polars' are; None if it is no frame."""
     frame: pd.DataFrame | None = data.to_pandas() if hasattr(data, "to_pandas") else data
     return frame if hasattr(frame, "iloc") else None
+
+
+def as_lists(run: Data, convention: Convention, warn: Warn, truth: "Truth") -> dict[str, Segments]:
+    """Return the list of each task, with the ids of the qrels; "" is that of all.
+
+    For errors, see `as_run`.
+    """
+    lists = {}
+    if convention.tasks and isinstance(run, str | Path):
+        lists = formats.load_tasks(run, warn=warn)
+    lists = lists or {"": as_run(run, convention, warn, truth)}
+    return {task: restore_own_ids(own, truth.segments) for task, own in lists.items()}
 
 
 def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from momentrank import conventions, data, formats, mismatches
 from momentrank.data import Data
-from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.results import Comparisons, Evaluation
@@ -52,7 +51,7 @@ def evaluate(
     scorer, truth = _read(list(measures) or chosen.defaults(), qrels, chosen)
     results = _load(run, scorer, truth, "the run")
     if not scorer.measures:
-        return Evaluation(chosen, chosen.table(truth.segments, results), {})
+        return Evaluation(chosen, chosen.table_of(truth.segments, results), {})
     per_query = scorer.per_query(results)
     totals = {repr(one): scorer.aggregate(one, values) for one, (_, values) in per_query.items()}
     return Evaluation(chosen, totals, per_query)
@@ -104,9 +103,11 @@ def explain(  # noqa: PLR0913, PLR0917
 
     chosen = conventions.get(convention)
     truth = data.as_truth(qrels, chosen, _warn)
-    results = restore_own_ids(data.as_run(run, chosen, _warn, truth), truth.segments)
     asked = _parse([measure])[0] if measure else explanation.default_measure(convention)
-    return explanation.explain(truth.segments, results, query, asked, convention, shown)
+    scorer = Evaluator([asked], truth.segments, chosen)
+    results = _load(run, scorer, truth, "the run")
+    listed = results[chosen.list_of(asked, results)]
+    return explanation.explain(truth.segments, listed, query, asked, convention, shown)
 
 
 def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentrank") -> None:
@@ -179,7 +180,7 @@ def calc(
 
 def _ready(
     measures: Measures, qrels: Data, run: Data, convention: "str | Convention"
-) -> tuple[Evaluator, Segments]:
+) -> tuple[Evaluator, dict[str, Segments]]:
     """Return an evaluator and a run; if they do not meet, a warning says so and all is 0."""
     scorer, truth = _read(measures, qrels, convention)
     return scorer, _load(run, scorer, truth, "the run", must_meet=False)
@@ -200,16 +201,17 @@ def _parse(measures: Measures) -> list[Measure]:
 
 def _load(
     run: Data, scorer: Evaluator, truth: "formats.Truth", name: str, *, must_meet: bool = True
-) -> Segments:
-    """Return a run with the ids of the qrels; warn of what the two don't share."""
-    results = restore_own_ids(data.as_run(run, scorer.convention, _warn, truth), truth.segments)
-    try:
-        mismatches.check(truth.segments, results, name, _warn)
-    except mismatches.NothingMeetsError as exc:
-        if must_meet:
-            raise
-        _warn(str(exc))
-    return results
+) -> dict[str, Segments]:
+    """Return a run's lists with the ids of the qrels; warn of what they don't share."""
+    lists = data.as_lists(run, scorer.convention, _warn, truth)
+    for task, results in lists.items():
+        try:
+            mismatches.check(truth.segments, results, f"{name}: {task}" if task else name, _warn)
+        except mismatches.NothingMeetsError as exc:
+            if must_meet:
+                raise
+            _warn(str(exc))
+    return lists
 
 
 def _warn(message: str) -> None:

@@ -1,19 +1,20 @@
 """The evaluator: scores runs against qrels by a convention.
 
-Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`; they are never changed.
+Qrels and runs are frames (`read_qrels`, `read_run`) or `Segments`, of several tasks by task; they
+are never changed.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from momentrank import conventions, segments
-from momentrank.matching.aligned import align, restore_own_ids
+from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.mismatches import Unmatched, find_unmatched
-from momentrank.segments import Floats, Segments
+from momentrank.segments import Floats, Ints, Segments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
 
     Qrels = Segments | pd.DataFrame
-    Run = Segments | pd.DataFrame
+    Run = Segments | pd.DataFrame | Mapping[str, Segments]
 
 
 PerQuery = dict[Measure, tuple[list[str], Floats]]
@@ -106,15 +107,22 @@ class Evaluator:
 
     def per_query(self, run: "Run") -> PerQuery:
         """Return the scored queries and their values for each measure."""
-        run = run if isinstance(run, Segments) else segments.run_from_frame(run)
+        if not isinstance(run, Mapping):
+            run = {"": run if isinstance(run, Segments) else segments.run_from_frame(run)}
+        tasks = {measure: self.convention.list_of(measure, run) for measure in self.measures}
+        scored = {task: self._align(run[task]) for task in set(tasks.values())}
+        return {
+            measure: (scored[task][0], self.convention.values(measure, scored[task][1])[rows])
+            for measure, task in tasks.items()
+            for rows in [scored[task][2]]
+        }
+
+    def _align(self, run: Segments) -> tuple[list[str], AlignedRun, Ints]:
+        """Return the scored queries, the run beside the qrels, and the rows of these queries."""
         qrels, run = self.convention.prepare(self.qrels, restore_own_ids(run, self.qrels))
         aligned = align(qrels, run, self.depth)
         rows = np.flatnonzero(self.convention.select_counted(aligned))
-        names = [qrels.queries[row] for row in rows.tolist()]
-        return {
-            measure: (names, self.convention.values(measure, aligned)[rows])
-            for measure in self.measures
-        }
+        return [qrels.queries[row] for row in rows.tolist()], aligned, rows
 
     def aggregate(self, measure: Measure, values: Floats) -> float:
         """Return the mean or the sum of queries' values; 0 without queries."""

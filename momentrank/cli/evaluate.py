@@ -63,11 +63,10 @@ def run(options: argparse.Namespace) -> int:
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}
 
     def score_file(path: Path) -> Scored:
-        run = inputs.load_for(options, path, evaluator, truth)
+        lists = inputs.load_for(options, path, evaluator, truth)
         if not measures:
-            lists = inputs.load_tasks(options, path, evaluator)
-            return score_table(convention, evaluator.qrels, run, lists, groups)
-        return score(evaluator, run, groups, per_query=options.per_query)
+            return score_table(convention, evaluator.qrels, lists, groups)
+        return score(evaluator, lists, groups, per_query=options.per_query)
 
     paths = dict.fromkeys([*named.runs, *(path for paths in seeds.values() for path in paths)])
     runs = {str(path): score_file(path) for path in paths}

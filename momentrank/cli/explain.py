@@ -23,8 +23,8 @@ from momentrank.explanation import (
     explain,
 )
 from momentrank.ids import decode_id, own_ids
-from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures.parse import parse_measure
+from momentrank.scoring import Evaluator
 
 SHOWN = 10
 
@@ -52,7 +52,9 @@ def run(options: argparse.Namespace) -> int:
     source = provenance(options.qrels, convention)
     truth = inputs.load_truth(options, options.qrels)
     qrels = truth.segments
-    listed = restore_own_ids(inputs.load_run(options, options.run_file, truth=truth), qrels)
+    evaluator = Evaluator([measure], qrels, convention)
+    lists = inputs.load_for(options, options.run_file, evaluator, truth)
+    listed = lists[evaluator.convention.list_of(measure, lists)]
     query = options.query if options.query in qrels.queries else decode_id(options.query)
     query = own_ids([query], qrels.queries).get(query, query)
     if query not in listed.queries:

@@ -183,8 +183,8 @@ def load_run(
 
 def load_for(
     options: argparse.Namespace, path: Path, evaluator: Evaluator, truth: formats.Truth
-) -> Segments:
-    """Read the part of a run that is scored; warn of what it and the qrels don't share.
+) -> dict[str, Segments]:
+    """Read the part of a run's lists that is scored; warn of what they and the qrels don't share.
 
     Raises:
         NothingMeetsError: they share nothing.
@@ -193,53 +193,42 @@ def load_for(
     if getattr(options, "check", False):
         _validate(options, path, truth)
         tell = _ignore
-    name, qrels, prepare = str(path), evaluator.qrels, evaluator.convention.prepare
-    run = _load_restored(options, path, evaluator.depth, truth, tell)
-    try:
-        mismatches.check(*prepare(qrels, run), name, warn)
-    except mismatches.NothingMeetsError:
-        if evaluator.depth is None:
-            raise
-        whole = _load_restored(options, path, None, truth, _ignore)
-        mismatches.check(*prepare(qrels, whole), name, warn)  # what meets may be further down
-    return run
-
-
-def _load_restored(
-    options: argparse.Namespace,
-    path: Path,
-    depth: int | None,
-    truth: formats.Truth,
-    tell: Callable[[str], None],
-) -> Segments:
-    """Read a run with the queries' own ids."""
-    try:
-        return restore_own_ids(load_run(options, path, depth, truth, tell), truth.segments)
-    except IdError as exc:
-        raise formats.FormatError(f"{path}: {exc}") from exc
-
-
-def load_tasks(
-    options: argparse.Namespace, path: Path, evaluator: Evaluator
-) -> dict[str, Segments]:
-    """Read the lists of the convention's tasks that a submission has, by task; warn as `load_for`.
-
-    Raises:
-        NothingMeetsError: a list and the qrels share nothing.
-    """
     convention = evaluator.convention
-    lists = _read_tasks(options, path, convention, convention.depth([]))
-    for task, own in list(lists.items())[1:]:  # `load_for` has warned of the first
-        mismatches.check(evaluator.qrels, own, f"{path}: {task}", warn)
+    lists = _load_lists(options, path, convention, evaluator.depth, truth, tell)
+    for task, run in lists.items():
+        name = f"{path}: {task}" if task else str(path)
+        try:
+            mismatches.check(*convention.prepare(evaluator.qrels, run), name, warn)
+        except mismatches.NothingMeetsError:
+            if evaluator.depth is None:
+                raise
+            whole = _load_lists(options, path, convention, None, truth, _ignore)[task]
+            # what meets may be further down
+            mismatches.check(*convention.prepare(evaluator.qrels, whole), name, warn)
     return lists
 
 
-def _read_tasks(
-    options: argparse.Namespace, path: Path, convention: Convention, depth: int | None
+def _load_lists(  # noqa: PLR0913, PLR0917
+    options: argparse.Namespace,
+    path: Path,
+    convention: Convention,
+    depth: int | None,
+    truth: formats.Truth | None,
+    tell: Callable[[str], None],
 ) -> dict[str, Segments]:
-    if not convention.tasks or options.run_format:
-        return {}
-    return formats.load_tasks(path, depth=depth, lenient=options.lenient)
+    """Read the list of each task, with the queries' own ids; "" is that of all."""
+    lists = {}
+    if convention.tasks:
+        lists = formats.load_tasks(
+            path, fmt=options.run_format, depth=depth, lenient=options.lenient, warn=tell
+        )
+    lists = lists or {"": load_run(options, path, depth, truth, tell)}
+    if truth is None:
+        return lists
+    try:
+        return {task: restore_own_ids(run, truth.segments) for task, run in lists.items()}
+    except IdError as exc:
+        raise formats.FormatError(f"{path}: {exc}") from exc
 
 
 def describe(
@@ -263,9 +252,7 @@ def find_problems(
     from momentrank import submission  # noqa: PLC0415  (who does not ask for it does not load it)
 
     convention = conventions.get(convention_of(options))
-    lists = _read_tasks(options, path, convention, None)
-    if not lists:
-        lists[""] = load_run(options, path, None, truth, _ignore)  # `describe` warns
+    lists = _load_lists(options, path, convention, None, truth, _ignore)  # `describe` warns
     durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
     return submission.check(convention.name, lists, fmt, truth, durations)
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from momentrank.cli.quantities import Quantity, describe
 from momentrank.conventions.base import Convention
-from momentrank.matching.aligned import restore_own_ids
 from momentrank.measures import Judged
 from momentrank.query_groups import Groups, select_queries
 from momentrank.scoring import Evaluator
@@ -25,10 +24,12 @@ class Scored(NamedTuple):
     queries: dict[str, Values]
 
 
-def score(evaluator: Evaluator, run: Segments, groups: Groups, *, per_query: bool) -> Scored:
+def score(
+    evaluator: Evaluator, lists: Mapping[str, Segments], groups: Groups, *, per_query: bool
+) -> Scored:
     """Score a run by measures; a group's values are over those of its queries that count."""
     scored = Scored({}, {name: {} for name in groups}, {})
-    for measure, (names, values) in evaluator.per_query(run).items():
+    for measure, (names, values) in evaluator.per_query(lists).items():
         quantity = describe(measure)
         scored.total[quantity] = evaluator.aggregate(measure, values)
         place = {name: row for row, name in enumerate(names)} if groups else {}
@@ -45,19 +46,17 @@ def score(evaluator: Evaluator, run: Segments, groups: Groups, *, per_query: boo
 def score_table(
     convention: Convention,
     qrels: Segments,
-    run: Segments,
     lists: Mapping[str, Segments],
     groups: Groups,
 ) -> Scored:
     """Score a run by the cells of the convention's own table; `lists` are those of its tasks."""
-    run = restore_own_ids(run, qrels)
 
     def table(queries: Sequence[str] | None) -> Values:
-        sides = [qrels, run, *lists.values()]
+        truth, own = qrels, lists
         if queries is not None:
-            sides = [select_queries(side, queries) for side in sides]
-        own = dict(zip(lists, sides[2:], strict=True))
-        cells = convention.table_of(sides[0], sides[1], own)
+            truth = select_queries(qrels, queries)
+            own = {task: select_queries(one, queries) for task, one in lists.items()}
+        cells = convention.table_of(truth, own)
         return {_describe(convention, name): value for name, value in cells.items()}
 
     return Scored(table(None), {name: table(queries) for name, queries in groups.items()}, {})

@@ -107,21 +107,21 @@ class Convention:
         """
         return {}
 
-    def table_of(
-        self, qrels: Segments, run: Segments, lists: Mapping[str, Segments]
-    ) -> dict[str, float]:
-        """Return `table`, with a task's cells from its own list, if `lists` has one.
+    def table_of(self, qrels: Segments, lists: Mapping[str, Segments]) -> dict[str, float]:
+        """Return `table`, each task's cells from its own list; `lists` are by task.
 
-        A task without a list is scored by that of the first of `tasks`, if there is one, else its
-        cells are not numbers.
+        The list "" is that of all tasks. The cells of a task without a list are not numbers.
         """
-        cells = self.table(qrels, run)
-        if lists and self.tasks[0] not in lists:
-            cells = dict.fromkeys(cells, float("nan"))
+        cells: dict[str, float] = {}
         for task, own in lists.items():
-            table = self.table(qrels, own).items()
-            cells |= {name: value for name, value in table if name.startswith(f"{task}-")}
+            for name, value in self.table(qrels, own).items():
+                is_own = not task or name.startswith(f"{task}-")
+                cells[name] = value if is_own else cells.get(name, float("nan"))
         return cells
+
+    def list_of(self, measure: Measure, lists: Mapping[str, Segments]) -> str:  # noqa: ARG002
+        """Return the task whose list a measure is scored by."""
+        return next(iter(lists))
 
     def is_count(self, cell: str) -> bool:  # noqa: ARG002
         """Tell whether a cell of `table` is a whole number, not a share."""

@@ -4,8 +4,10 @@ As its evaluation script computes them: R@1, 5, 10 and 100 of the first 100 resu
 and 0.7. Times are 32-bit floats, so a result whose IoU is a threshold on paper may miss it. SVMR
 drops the results in other videos first; VR asks for the video alone. A query with four or more
 judged moments, as in DiDeMo, needs a result that reaches two. A query that the run lacks counts 0.
-Each task has a list of its own in a submission; where there is one list, it is that of all tasks.
+Each task has a list of its own in a submission; a list in another format is that of all tasks.
 """
+
+from collections.abc import Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +17,7 @@ from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
 from momentrank.matching.aligned import AlignedRun, Params
 from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures.base import Measure
-from momentrank.segments import Bools, Floats, Ints
+from momentrank.segments import Bools, Floats, Ints, Segments
 
 THRESHOLDS = (0.5, 0.7)
 CUTOFFS = (1, 5, 10, 100)
@@ -55,6 +57,10 @@ class Vcmr(Benchmark):
             for name, (rows, ranks) in tasks.items()
             for cutoff in CUTOFFS
         }
+
+    def list_of(self, measure: Measure, lists: Mapping[str, Segments]) -> str:
+        own = "VR" if measure.NAME == "VR" else self.tasks[0]
+        return own if own in lists else super().list_of(measure, lists)
 
     def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
         is_video = measure.NAME == "VR"

@@ -165,7 +165,12 @@ def load_run(  # noqa: PLR0913  (the options of a command)
 
 
 def load_tasks(
-    path: Path | str, *, depth: int | None = None, lenient: bool = False
+    path: Path | str,
+    *,
+    fmt: str | None = None,
+    depth: int | None = None,
+    lenient: bool = False,
+    warn: Warn = _warn,
 ) -> dict[str, Segments]:
     """Read the run of each task of a submission to TVR, by task; none from other files.
 
@@ -178,11 +183,16 @@ def load_tasks(
     with pause_collector():
         records = read_records(source)
         first = next(iter(records.values), None)
-        return {
-            task: one.read(records, reading).run()
+        tables = {
+            task: one.read(records, reading)
             for task, one in zip(tvr.TASKS, tvr.SUBMISSIONS, strict=True)
-            if one.knows(first)
+            if one.knows(first) and fmt in {None, one.name}
         }
+        runs = {task: table.run() for task, table in tables.items()}
+        for task, table in tables.items():
+            for remark in table.remarks(runs[task]):
+                warn(remark)
+    return runs
 
 
 def run_table(source: Source, options: ReadOptions) -> Table:

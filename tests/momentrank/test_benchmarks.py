@@ -302,12 +302,26 @@ def test_each_task_of_a_submission_to_tvr_is_scored_by_its_own_list(tvr, capsys)
     annotations, submit = tvr
     wrong, right = [3, 0, 10, 0.9], [7, 0, 10, 0.8]
     asked = ("--convention", "vcmr")
+    lists = dict.fromkeys(("VCMR", "SVMR", "VR"), [wrong, wrong, right])
+    late = submit(**lists).rename(annotations.with_name("late.json"))
     path = submit(VCMR=[wrong, right], SVMR=[[7, 40, 50, 0.9], right], VR=[right])
     found, _ = evaluate(capsys, annotations, path, *asked)
     names = ("VCMR-0.5-r1", "VCMR-0.5-r5", "SVMR-0.5-r1", "SVMR-0.5-r5", "VR-r1")
     assert [found[name] for name in names] == [0, 100, 0, 100, 100]
-    found, _ = evaluate(capsys, annotations, submit(VCMR=[wrong, right]), *asked)
-    assert [found[name] for name in names] == [0, 100, 100, 100, 0]
+    table = mr.evaluate(annotations, path, convention="vcmr")
+    assert {name: 100 * value for name, value in table.items()} == found
+    each = {"VR@1": 1, "R@1,0.5": 0, "R@2,0.5": 1}
+    assert [*mr.evaluate(annotations, path, each, "vcmr").values()] == [*each.values()]
+    pairs = mr.compare(annotations, {"a": late, "b": path}, each, "vcmr")
+    assert pairs.to_frame()["difference"].tolist() == [*each.values()]
+    assert [*evaluate(capsys, annotations, path, *each, *asked)[0].values()] == [*each.values()]
+    for name, value in each.items():
+        assert mr.explain(annotations, path, "90", name, "vcmr").value == value
+        assert main(["explain", str(annotations), str(path), "90", name, *asked]) == 0
+        assert f" = {value:.4f} (vcmr)" in capsys.readouterr().out
+    for alone in ((path, "--run-format", "vcmr"), (submit(VCMR=[wrong, right]),)):
+        found, _ = evaluate(capsys, annotations, *alone, *asked)
+        assert [found[name] for name in names] == [0, 100, None, None, None]
     found, _ = evaluate(capsys, annotations, submit(SVMR=[right]), *asked)
     assert [found[name] for name in names] == [None, None, 100, 100, None]
 

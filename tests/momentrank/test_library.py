@@ -161,6 +161,8 @@ def test_what_does_not_meet_is_a_warning_or_if_nothing_does_an_error():
     elsewhere = [(query, f"{video}.mp4", *more) for query, video, *more in RESULTS]
     with pytest.raises(mr.MomentRankError, match=r"common: 'v1' in .*, 'v1.mp4' in"):
         mr.evaluate(ROWS, elsewhere, MEASURES)
+    with pytest.raises(mr.MomentRankError, match="no video in common"):
+        mr.explain(ROWS, elsewhere, "q1")
     with pytest.warns(UserWarning, match="no video in common") as caught:
         assert set(mr.calc_aggregate(MEASURES, ROWS, elsewhere).values()) == {0.0}
     assert caught[0].filename == __file__

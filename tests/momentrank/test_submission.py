@@ -126,7 +126,7 @@ def test_the_list_of_each_task_is_checked(tmp_path, capsys, task, wrong, message
     assert message in err
     assert {line.split(": ")[2] for line in err.splitlines()} == {task}
     assert main(["evaluate", str(gt), str(run), "--convention", "vcmr"]) == 0
-    told = f"{run}: {'' if task == 'VCMR' else f'{task}: '}queries in the "
+    told = f"{run}: {task}: queries in the "
     assert (told in capsys.readouterr().err) == ("qrels" in message)
 
 
