@@ -302,7 +302,7 @@ def test_each_task_of_a_submission_to_tvr_is_scored_by_its_own_list(tvr, capsys)
     annotations, submit = tvr
     wrong, right = [3, 0, 10, 0.9], [7, 0, 10, 0.8]
     asked = ("--convention", "vcmr")
-    lists = dict.fromkeys(("VCMR", "SVMR", "VR"), [wrong, wrong, right])
+    lists = {task: [wrong, wrong, right] for task in ("VCMR", "SVMR", "VR")}
     late = submit(**lists).rename(annotations.with_name("late.json"))
     path = submit(VCMR=[wrong, right], SVMR=[[7, 40, 50, 0.9], right], VR=[right])
     found, _ = evaluate(capsys, annotations, path, *asked)

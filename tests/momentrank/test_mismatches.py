@@ -107,14 +107,15 @@ def test_two_ids(one, other):
     assert plain(one) != plain(other)
 
 
-@pytest.mark.parametrize("verb", ["evaluate", "compare"])
+@pytest.mark.parametrize("verb", ["evaluate", "compare", "explain"])
 def test_a_command_exits_1_where_nothing_meets(tmp_path, monkeypatch, capsys, verb):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "test.qrels").write_text("q Q0 v 0 10 1\n")
     (tmp_path / "a.run").write_text("q Q0 v 0 10 1 0.5 t\n")
     (tmp_path / "b.run").write_text("q Q0 v.mp4 0 10 1 0.5 t\n")
-    runs = ["b.run"] if verb == "evaluate" else ["a.run", "b.run"]
-    assert main([verb, "test.qrels", *runs, "nDCG(iou=0.5)@10"]) == 1
+    runs = ["a.run", "b.run"] if verb == "compare" else ["b.run"]
+    query = ["1"] if verb == "explain" else []
+    assert main([verb, "test.qrels", *runs, *query, "nDCG(iou=0.5)@10"]) == 1
     assert capsys.readouterr().err == (
         "momentrank: b.run: the qrels and the run have no video in common:"
         " 'v' in the qrels, 'v.mp4' in the run\n"
