@@ -82,7 +82,7 @@ def _of_queries(qrels: Segments, run: Segments, *, unmatched: bool) -> Iterator[
         if names and unmatched:
             yield f"queries in the {has} but not in the {lacks}: {len(names)} ({shorten(names)})"
     if alike:
-        yield f"some queries are the same but for how they are written: {alike}"
+        yield f"some query ids differ only in spelling: {alike}"
 
 
 def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
@@ -90,7 +90,7 @@ def _of_videos(qrels: Segments, run: Segments) -> Iterator[str]:
         return
     judged, retrieved = sorted(set(qrels.video)), sorted(set(run.video))
     if alike := _require_common("video", judged, find_unmatched(judged, retrieved)):
-        yield f"some videos are the same but for how they are written: {alike}"
+        yield f"some video ids differ only in spelling: {alike}"
 
 
 def _require_common(what: str, judged: Sequence[str], found: Unmatched) -> str:
@@ -131,7 +131,7 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
     side = "run" if ratio > 1 else "qrels"
     at = int(np.argsort(ratios)[len(ratios) // 2])
     yield (
-        f"the times are on two scales (are those of the {side} {_UNITS[unit]}?): in the video"
+        f"times seem to be in different units ({side} in {_UNITS[unit]}?): in the video"
         f" {videos[at]!r} the qrels end at {judged[videos[at]]:g}, the run's results at"
         f" {retrieved[videos[at]]:g}"
     )

@@ -40,5 +40,5 @@ def run(options: argparse.Namespace) -> int:
         read_run=lambda path: inputs.load_run(options, path, truth=truth),
         tag=options.tag,
     )
-    sys.stderr.write(f"momentrank: {options.out}: {kind}, {options.to}\n")
+    sys.stderr.write(f"momentrank: wrote {options.out} ({kind}, {options.to} format)\n")
     return 0

@@ -71,9 +71,8 @@ def add_times(parser: argparse.ArgumentParser) -> None:
                         help="unit of times in text files; mm.ss is MediaEval's minutes.seconds"
                              " (the default with --convention sh-eval)")  # fmt: skip
     parser.add_argument("--columns", metavar="NAMES",
-                        help="names of a text run's columns, in order, of which query_id, video_id,"
-                             " start, end, rank and score are needed and others are skipped:"
-                             " 'query_id Q0 video_id start end jump_in rank score'")  # fmt: skip
+                        help="the columns of a text file, in order: query_id, video_id, start, end,"
+                             " and level, or rank and score; '-' is a column to skip")  # fmt: skip
     parser.add_argument("--corpus", type=Path, metavar="FILE",
                         help="video_corpus.json, for runs with video indices")  # fmt: skip
 

@@ -1,8 +1,8 @@
 """Check qrels, runs, training sets and video corpora in any known format.
 
 A release's manifest.json, train_manifest.json and croissant.json are checked against the files
-beside them, by SHA-256. With --like, runs are also checked as the benchmark of a convention would
-take them: format, ids, number of results, times, direction of scores, videos.
+beside them, by SHA-256. With --like, runs are also checked against a benchmark's submission rules:
+format, ids, number of results, times, direction of scores, videos.
 
 The first error in each file is reported with its place; the exit code is then 1.
 """
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--like", dest="convention", choices=CONVENTIONS, metavar="CONVENTION",
-                        help="check runs as the benchmark of a convention would take them:"
+                        help="check runs against a benchmark's submission rules:"
                              f" {', '.join(CONVENTIONS)}")  # fmt: skip
     parser.add_argument("--qrels", type=Path, metavar="FILE",
                         help="the qrels of these runs: ids and videos are compared")  # fmt: skip

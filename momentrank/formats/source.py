@@ -59,6 +59,12 @@ def abbreviate(value: object) -> str:
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 3]}..."
 
 
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun: "1 query", "2 queries"."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
 class Source(NamedTuple):
     """A file's path and its text, without a byte order mark."""
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import Place
+from momentrank.formats.source import Place, count
 from momentrank.formats.truth import Durations, Texts
 from momentrank.segments import (
     Floats,
@@ -107,7 +107,7 @@ class Table(NamedTuple):
         row = int(np.lexsort((keys, query))[1 + int(np.argmax(higher))])
         what = "rank" if self.ranks is not None else "order of the list"
         reason = f"the score is higher than that of the result before it: the {what} counts"
-        return str(self.place(row).error(f"{reason} ({int(higher.sum())} such results)"))
+        return str(self.place(row).error(f"{reason} ({count(int(higher.sum()), 'such result')})"))
 
     def qrels_remarks(self, qrels: Segments) -> Iterator[str]:
         """Yield what the user should be told of the table's judged segments, a line each."""

@@ -25,7 +25,7 @@ from momentrank.formats.registry import (
     is_training,
     unknown,
 )
-from momentrank.formats.source import Place, Source, pause_collector, read_source
+from momentrank.formats.source import Place, Source, count, pause_collector, read_source
 from momentrank.formats.table import Table
 from momentrank.formats.truth import Truth
 from momentrank.formats.videos import parse_corpus
@@ -34,10 +34,10 @@ from momentrank.segments import Segments
 EMPTY = (".qrels", ".run")
 """Files with these extensions may be empty, e.g. before anything is judged."""
 UNITS = {
-    "video corpus": "videos",
-    "manifest": "files, all with matching SHA-256",
-    "croissant": "files, all with matching SHA-256",
-    "levels": "levels",
+    "video corpus": "video",
+    "manifest": "file",
+    "croissant": "file",
+    "levels": "level",
 }
 
 
@@ -55,8 +55,9 @@ class Description(NamedTuple):
     def counted(self) -> str:
         """The counts, in words."""
         if self.kind in UNITS:
-            return f"{self.segments} {UNITS[self.kind]}"
-        return f"{self.queries} queries, {self.segments} segments"
+            told = ", all with matching SHA-256" if UNITS[self.kind] == "file" else ""
+            return count(self.segments, UNITS[self.kind]) + told
+        return f"{count(self.queries, 'query')}, {count(self.segments, 'segment')}"
 
 
 def describe(  # noqa: PLR0913  (the options of a command)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import FormatError, Place
+from momentrank.formats.source import FormatError, Place, count
 from momentrank.formats.table import Table
 from momentrank.segments import Bools, Floats
 
@@ -40,7 +40,7 @@ class Windows(NamedTuple):
             remarks.append(f"{error} (malformed results, counted as not relevant: {number})")
         unscored = self.unscored & ~self.malformed
         if number := int(unscored.sum()):
-            reason = f"no score: the order of the list counts ({number} such results)"
+            reason = f"no score: the order of the list counts ({count(number, 'such result')})"
             remarks.append(str(place(int(np.argmax(unscored))).error(reason)))
         return remarks
 

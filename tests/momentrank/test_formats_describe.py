@@ -43,7 +43,7 @@ def test_what_a_file_holds(tmp_path, text, found, name):
 def test_remarks(tmp_path):
     run = "q Q0 v 0 1 1 1\nq Q0 v 0 1 1 1\nq Q0 v 5 5 2 1\nq Q0 v -1 5 3 1\n"
     path = file_of(tmp_path, run)
-    alike = "1 such lines; ties keep the file's order"
+    alike = "1 such line; ties keep the file's order"
     assert describe(path).remarks == [
         f"{path}, line 2: the rank appears twice in its query ({alike})",
         "segments that appear twice in their query: 1",

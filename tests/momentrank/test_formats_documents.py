@@ -75,7 +75,7 @@ def test_a_file_needs_its_hash(release, told):
 
 def test_a_croissant_names_what_lies_beside_it_or_on_the_web(release):
     elsewhere = {"contentUrl": "https://example.org/x.json", "sha256": "0"}
-    assert describe(croissant(release, elsewhere)).counted == "1 files, all with matching SHA-256"
+    assert describe(croissant(release, elsewhere)).counted == "1 file, all with matching SHA-256"
     path = croissant(release, {"sha256": "0"})
     assert refusal(path) == f"{path}: distribution[2]: must name a file in this folder"
 

@@ -132,7 +132,7 @@ def test_a_run_keeps_the_order_of_its_lists(tmp_path, text, fmt, rows, name):
     run = load_run(path, warn=told.append)
     assert rows_of(run) == rows_of(load_run(path, fmt=fmt, warn=told.append)) == rows
     assert len(told) == 2
-    assert all("the order of the list counts (1 such results)" in line for line in told)
+    assert all("the order of the list counts (1 such result)" in line for line in told)
     assert run.queries == ["7", "8", "9"]
     cut = load_run(path, depth=1)
     assert rows_of(cut) == [rows[0], rows[2]]

@@ -56,27 +56,21 @@ def test_some_that_do_not_meet_are_told_with_an_example():
     assert told(run_queries=["1", "2.0", "x"]) == [
         "a.run: queries in the qrels but not in the run: 2 (2, 3)",
         "a.run: queries in the run but not in the qrels: 2 (2.0, x)",
-        (
-            "a.run: some queries are the same but for how they are written:"
-            " '2' in the qrels, '2.0' in the run"
-        ),
+        "a.run: some query ids differ only in spelling: '2' in the qrels, '2.0' in the run",
     ]
     assert told(run_videos=["a", "B", "z"]) == [
-        (
-            "a.run: some videos are the same but for how they are written:"
-            " 'b' in the qrels, 'B' in the run"
-        )
+        "a.run: some video ids differ only in spelling: 'b' in the qrels, 'B' in the run"
     ]
 
 
 @pytest.mark.parametrize(
     ("factor", "unit"),
-    [(1000, "run milliseconds"), (0.001, "qrels milliseconds"), (1 / 60, "qrels minutes"),
-     (25, "run frames")],
+    [(1000, "run in milliseconds"), (0.001, "qrels in milliseconds"), (1 / 60, "qrels in minutes"),
+     (25, "run in frames")],
 )  # fmt: skip
 def test_times_on_another_scale_are_told(factor, unit):
     [message] = told(ends=[time * factor for time in TIMES])
-    assert f"are those of the {unit}?" in message
+    assert f"({unit}?)" in message
     assert f"the qrels end at 20, the run's results at {20 * factor:g}" in message
 
 

@@ -19,7 +19,7 @@ from momentrank.formats.lines.layouts import (
     parse_columns,
 )
 from momentrank.formats.lines.rows import read_lines
-from momentrank.formats.source import FormatError, Source
+from momentrank.formats.source import FormatError, Source, count
 from momentrank.formats.table import Table
 from momentrank.formats.windows import Windows, fill_scores, read_windows
 from momentrank.segments import Floats, Ints
@@ -90,7 +90,7 @@ def read_run(
     if columns is None and (mediaeval or layout == JUMP_IN):
         notes = [f"{source.path}: read as `{layout}`{mediaeval}"]
     if twice:
-        ties = f"{len(twice)} such lines; ties keep the file's order"
+        ties = f"{count(len(twice), 'such line')}; ties keep the file's order"
         reason = f"the rank appears twice in its query ({ties})"
         notes.append(str(lines.place(twice[0]).error(reason)))
     notes += windows.remarks(error, kept.place)
