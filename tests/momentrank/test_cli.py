@@ -229,13 +229,14 @@ def test_whatever_cannot_be_written_is_one_line(files):
 
 def test_any_terminal_can_show_any_id(files, capsys):
     (files / "u.qrels").write_text("zo\u00eb Q0 v 0 1 1\n")
+    (files / "u.run").write_text("zo\u00eb Q0 v 0 1 1 1 t\n")
     command = [
         sys.executable,
         "-m",
         "momentrank.cli.main",
         "explain",
         "u.qrels",
-        "a.run",
+        "u.run",
         "zo\u00eb",
     ]
     done = subprocess.run(

@@ -17,10 +17,11 @@ from momentrank.formats.benchmarks.base import (
     parse_list,
     read_results,
     require_truth,
+    split_objects,
     spread,
+    texts_of,
 )
 from momentrank.formats.column import Column
-from momentrank.formats.source import Place
 from momentrank.formats.table import Table
 from momentrank.formats.windows import Windows
 
@@ -34,7 +35,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
     Raises:
         FormatError: an entry is malformed; as in every reader here.
     """
-    names, videos = _split(records)
+    names, videos = split_objects(records)
     lists, sentences = videos.key(TIMES, list), videos.key(SENTENCES, list)
     pairs = zip(sentences.values, lists.values, strict=True)
     uneven = (len(texts) != len(times) for texts, times in pairs)
@@ -45,8 +46,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
     queries = [moment_id(name, seen) for name in video]
 
     def texts() -> dict[str, str]:
-        found = zip(queries, sentences.flat().values, strict=True)
-        return {query: text for query, text in found if isinstance(text, str)}
+        return texts_of(queries, sentences.flat().values)
 
     def durations() -> dict[str, float]:
         return longest(zip(names, (one.get(DURATION) for one in videos.values), strict=True))
@@ -62,7 +62,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
     sentence that several queries of a video have, the results are theirs in equal parts, in order.
     """
     truth = require_truth(records, reading, "its queries are named by their sentences")
-    names, lists = _split(records.key(RESULTS, dict))
+    names, lists = split_objects(records.key(RESULTS, dict))
     rows, video = lists.flat(), spread(names, lists)
     sentences = rows.key("sentence", str).values
     keys = [(name, plain(text)) for name, text in zip(video, sentences, strict=True)]
@@ -103,18 +103,6 @@ def _parse(rows: Column) -> Windows:
 def plain(sentence: str) -> str:
     """Return a sentence without what annotations and submissions write differently."""
     return " ".join(sentence.split()).rstrip(" .").casefold()
-
-
-def _split(records: Column) -> tuple[list[str], Column]:
-    """Return the names of the videos of all records, and a column of their values."""
-    owner = [row for row, record in enumerate(records.require(dict).values) for _ in record]
-    names = [name for record in records.values for name in record]
-
-    def place(row: int) -> Place:
-        return records.place(owner[row]).key(names[row])
-
-    values = [value for record in records.values for value in record.values()]
-    return Column(names, place).distinct_ids(), Column(values, place)
 
 
 def _is_annotations(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)

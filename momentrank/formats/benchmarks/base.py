@@ -1,14 +1,14 @@
 """What the readers of benchmarks' formats share."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from momentrank.formats.column import Column
-from momentrank.formats.source import FormatError
+from momentrank.formats.source import FormatError, Place
 from momentrank.formats.table import Table
 from momentrank.formats.truth import Truth
 from momentrank.formats.windows import Windows, fill_scores, read_windows
@@ -62,6 +62,18 @@ def spread(queries: list[str], lists: Column) -> list[str]:
     return list(chain.from_iterable(map(repeat, queries, map(len, lists.values))))
 
 
+def split_objects(records: Column) -> tuple[list[str], Column]:
+    """Return the keys of all records, which must be distinct ids, and a column of their values."""
+    owner = [row for row, record in enumerate(records.require(dict).values) for _ in record]
+    names = [name for record in records.values for name in record]
+
+    def place(row: int) -> Place:
+        return records.place(owner[row]).key(names[row])
+
+    values = [value for record in records.values for value in record.values()]
+    return Column(names, place).distinct_ids(), Column(values, place)
+
+
 def cut(lists: Column, depth: int | None) -> Column:
     """Return the first `depth` values of each list."""
     lists.require(list)
@@ -89,12 +101,16 @@ def with_details(table: Table, records: Column, fields: Fields, queries: list[st
         return longest(pairs)
 
     def texts() -> dict[str, str]:
-        pairs = zip(queries, rows, strict=True)
-        found = ((query, record.get(fields.text)) for query, record in pairs)
-        return {query: text for query, text in found if isinstance(text, str)}
+        return texts_of(queries, (record.get(fields.text) for record in rows))
 
     rows: list[dict[str, Any]] = records.values
     return table._replace(durations=durations, texts=texts)
+
+
+def texts_of(queries: list[str], texts: Iterable[object]) -> dict[str, str]:
+    """Return the text of each query that has one."""
+    pairs = zip(queries, texts, strict=True)
+    return {query: text for query, text in pairs if isinstance(text, str)}
 
 
 def longest(pairs: Any) -> dict[str, float]:  # noqa: ANN401  (unchecked values of JSON)

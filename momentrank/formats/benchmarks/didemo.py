@@ -18,6 +18,7 @@ from momentrank.formats.benchmarks.base import (
     read_run,
     require_truth,
     spread,
+    texts_of,
 )
 from momentrank.formats.column import Column
 from momentrank.formats.table import Table
@@ -62,8 +63,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
     video = spread(names, lists)
 
     def texts() -> dict[str, str]:
-        found = zip(queries, (one.get(FIELDS.text) for one in records.values), strict=True)
-        return {query: text for query, text in found if isinstance(text, str)}
+        return texts_of(queries, (one.get(FIELDS.text) for one in records.values))
 
     def durations() -> dict[str, float]:
         counts = (

@@ -15,6 +15,7 @@ from momentrank.formats.benchmarks.base import (
     parse_list,
     read_run,
     spread,
+    texts_of,
 )
 from momentrank.formats.column import Column
 from momentrank.formats.table import Table
@@ -45,8 +46,7 @@ def read_annotations(records: Column, _: Reading) -> Table:
     start, end = (rows.key(f"clip_{edge}_sec").numbers() for edge in ("start", "end"))
 
     def texts() -> dict[str, str]:
-        found = zip(queries, (one.get("query") for one in rows.values), strict=True)
-        return {query: text for query, text in found if isinstance(text, str)}
+        return texts_of(queries, (one.get("query") for one in rows.values))
 
     def durations() -> dict[str, float]:
         return longest((one.get(CLIP), _duration(one)) for one in clips.values)

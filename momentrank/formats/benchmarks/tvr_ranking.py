@@ -4,7 +4,6 @@ The order of a list is the ranking.
 """
 
 from collections.abc import Mapping
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,11 @@ from momentrank.formats.benchmarks.base import (
     longest,
     parse_list,
     read_run,
+    split_objects,
     spread,
+    texts_of,
 )
 from momentrank.formats.column import Column
-from momentrank.formats.source import Place
 from momentrank.formats.table import Table
 from momentrank.formats.videos import name_videos
 from momentrank.formats.windows import Windows
@@ -39,8 +39,7 @@ def read_release(records: Column, _: Reading) -> Table:
     table = _of_pairs(lists.flat(), spread(queries, lists))._replace(queries=queries)
 
     def texts() -> dict[str, str]:
-        found = ((one, row.get("query")) for one, row in zip(queries, records.values, strict=True))
-        return {query: text for query, text in found if isinstance(text, str)}
+        return texts_of(queries, (row.get("query") for row in records.values))
 
     return table._replace(texts=texts)
 
@@ -97,18 +96,11 @@ def read_scores(records: Column, reading: Reading) -> Table:
 
     `model_scores` is a number or a list, whose first value is the score.
     """
-    owner = [row for row, record in enumerate(records.require(dict).values) for _ in record]
-    names = [name for record in records.values for name in record]
-
-    def place(row: int) -> Place:
-        return records.place(owner[row]).key(names[row])
 
     def parse(results: Column) -> Windows:
         return _parse_objects(results, reading.names)
 
-    queries = Column(names, place).distinct_ids()
-    lists = Column(list(chain.from_iterable(record.values() for record in records.values)), place)
-    return read_run(queries, lists, reading, parse)
+    return read_run(*split_objects(records), reading, parse)
 
 
 def _parse_objects(results: Column, names: Mapping[int, str] | None) -> Windows:
