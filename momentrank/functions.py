@@ -15,10 +15,9 @@ from momentrank import conventions, data, formats, mismatches
 from momentrank.data import Data
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.results import Comparisons, Evaluation
-from momentrank.scoring import CalcResults, Evaluator, Metric, Scores
+from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, Scores
 from momentrank.segments import Segments
-from momentrank.significance import CONFIDENCE, ROUNDS, SEED, compare_runs
+from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compare_runs
 
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention

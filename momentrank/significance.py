@@ -14,9 +14,11 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.paired_tests import CLOSE, blocks, randomisation, t_test, wilcoxon
-from momentrank.segments import Floats
+from momentrank.segments import Floats, make_frame
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from momentrank.measures.base import Measure
 
 ROUNDS, CONFIDENCE, SEED = 10_000, 0.95, 2024
@@ -72,6 +74,19 @@ class Pair(NamedTuple):
         """Return one flat object."""
         names = {"measure": repr(self.measure), "first": self.first, "second": self.second}
         return {**names, "queries": self.queries, **self.comparison._asdict()}
+
+
+class Comparisons(list[Pair]):
+    """Pairs of runs compared by measures, as one family for Holm's correction."""
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row per pair and measure."""
+        return make_frame([pair.as_json() for pair in self])
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows."""
+        html: str = self.to_frame().to_html(index=False)
+        return html
 
 
 def compare_runs(  # noqa: PLR0913
