@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from momentrank.conventions.base import memoize
 from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
+from momentrank.formats.benchmarks.tvr import TASKS
 from momentrank.matching.aligned import AlignedRun, Params
 from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures.base import Measure
@@ -33,7 +34,7 @@ class Vcmr(Benchmark):
     changes = {"strict": False}
     measures = ("R", "VR")
     read = CUTOFFS[-1]
-    tasks = ("VCMR", "SVMR", "VR")
+    tasks = TASKS
     brief = (
         *(f"{task}-{iou}-r{k}" for task in ("VCMR", "SVMR") for iou in THRESHOLDS for k in CUTOFFS),
         *(f"VR-r{k}" for k in CUTOFFS),

@@ -171,8 +171,7 @@ def _optional(moments: Column, name: str, *kinds: type) -> Column:
     """Return a field of those moments that have it."""
     moments.require(dict)
     rows = [row for row, moment in enumerate(moments.values) if name in moment]
-    some = Column([moments.values[row] for row in rows], lambda row: moments.place(rows[row]))
-    return some.key(name, *kinds)
+    return moments.select(rows).key(name, *kinds)
 
 
 def _check_finite(values: Column) -> None:
