@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from momentrank import conventions, data, formats, mismatches
 from momentrank.data import Data
+from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, Scores
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.explanation import Explanation
 
-Measures = Iterable[Measure | str]
+Measures = Iterable[Measure | str] | Measure | str
 PACKAGE = str(Path(__file__).parent)
 
 
@@ -47,7 +48,7 @@ def evaluate(
         NothingMeetsError: the qrels and the run have no query or no video in common.
     """
     chosen = conventions.get(convention)
-    scorer, truth = _read(list(measures) or chosen.defaults(), qrels, chosen)
+    scorer, truth = _read(_parse(measures) or chosen.defaults(), qrels, chosen)
     results = _load(run, scorer, truth, "the run")
     if not scorer.measures:
         return Evaluation(chosen, chosen.table_of(truth.segments, results), {})
@@ -88,7 +89,7 @@ def compare(  # noqa: PLR0913
 def explain(  # noqa: PLR0913, PLR0917
     qrels: Data,
     run: Data,
-    query: str,
+    query: str | int,
     measure: Measure | str | None = None,
     convention: str = "paper",
     shown: int = 10,
@@ -106,7 +107,9 @@ def explain(  # noqa: PLR0913, PLR0917
     scorer = Evaluator([asked], truth.segments, chosen)
     results = _load(run, scorer, truth, "the run")
     listed = results[chosen.list_of(asked, results)]
-    return explanation.explain(truth.segments, listed, query, asked, convention, shown)
+    return explanation.explain(
+        truth.segments, listed, id_text(query) or str(query), asked, convention, shown
+    )
 
 
 def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentrank") -> None:
@@ -124,6 +127,7 @@ def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentr
         read_qrels=lambda path: formats.load_qrels(path, warn=_warn),
         read_run=lambda path: formats.load_run(path, warn=_warn),
         tag=tag,
+        warn=_warn,
     )
 
 
@@ -195,7 +199,8 @@ def _read(
 
 
 def _parse(measures: Measures) -> list[Measure]:
-    return [parse_measure(one) if isinstance(one, str) else one for one in measures]
+    listed = [measures] if isinstance(measures, Measure | str) else measures
+    return [parse_measure(one) if isinstance(one, str) else one for one in listed]
 
 
 def _load(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from momentrank import conventions, segments
+from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, align, restore_own_ids
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
@@ -73,7 +74,10 @@ class Evaluation(Mapping[str, float]):
         if key in self.values_by_name:
             return self.values_by_name[str(key)]
         measure = parse_measure(key) if isinstance(key, str) else key
-        return self.values_by_name[repr(self.convention.resolve(measure))]
+        name = repr(self.convention.resolve(measure))
+        if name not in self.values_by_name:
+            raise KeyError(f"{name} was not computed; there is {', '.join(self)}")
+        return self.values_by_name[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.values_by_name)
@@ -85,10 +89,15 @@ class Evaluation(Mapping[str, float]):
         """Return the values as a frame `measure, value`; per query, `query_id` and a column each.
 
         Raises:
-            UsageError: pandas is not installed.
+            UsageError: pandas is not installed, or a benchmark's own table has no such values.
         """
         if not per_query:
             return make_frame({"measure": list(self), "value": list(self.values())})
+        if not self.per_query:
+            raise UsageError(
+                f"the table of {self.convention.name} has no values of single queries;"
+                " name a measure, such as 'R@1,0.5'"
+            )
         columns = {repr(measure): values for measure, (_, values) in self.per_query.items()}
         queries = next((names for names, _ in self.per_query.values()), [])
         return make_frame({"query_id": queries, **columns})

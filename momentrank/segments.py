@@ -204,29 +204,32 @@ def qrels_from_frame(frame: "pd.DataFrame") -> Segments:
     """Return the judged segments of a frame `query_id, video_id, start, end, level`.
 
     Raises:
-        SegmentError: a column is missing, or a value is malformed.
+        UsageError: a column is missing.
+        SegmentError: a value is malformed.
     """
-    return build_qrels(*_columns(frame, ["query_id", "video_id", "start", "end", "level"]))
+    return build_qrels(*_columns(frame, ["query_id", "video_id", "start", "end", "level"], "qrels"))
 
 
 def run_from_frame(frame: "pd.DataFrame") -> Segments:
     """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`.
 
     Raises:
-        SegmentError: a column is missing, or a value is malformed.
+        UsageError: a column is missing.
+        SegmentError: a value is malformed.
     """
-    query, video, start, end = _columns(frame, ["query_id", "video_id", "start", "end"])
+    query, video, start, end = _columns(frame, ["query_id", "video_id", "start", "end"], "run")
     if "rank" not in frame and "score" not in frame:
-        raise SegmentError(0, "the run has neither a column 'rank' nor 'score'")
+        raise UsageError("the run has neither a column 'rank' nor 'score'")
     scores = frame["score"].to_numpy() if "score" in frame else None
     ranks = frame["rank"].to_numpy() if "rank" in frame else None
     return build_run(query, video, start, end, scores, ranks=ranks, by_score=ranks is None)
 
 
-def _columns(frame: "pd.DataFrame", names: Sequence[str]) -> list[Any]:
+def _columns(frame: "pd.DataFrame", names: Sequence[str], kind: str) -> list[Any]:
     missing = [name for name in names if name not in frame]
     if missing:
-        raise SegmentError(0, f"the frame has no column {missing[0]!r}")
+        there = ", ".join(map(repr, frame.columns))
+        raise UsageError(f"{kind}: the frame has no column {missing[0]!r}; it has {there}")
     ids = [read_ids(frame[name].tolist(), name) for name in names[:2]]
     return [*ids, *(frame[name].to_numpy() for name in names[2:])]
 

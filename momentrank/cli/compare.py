@@ -84,7 +84,8 @@ def run(options: argparse.Namespace) -> int:
     }
     compared = Compared(means, pairs, options.test, round(1 - options.confidence, 12))
     source["tests"] = (
-        f"paired over queries, two-sided, Holm's correction over {len(pairs)} comparisons;"
+        f"paired over queries, two-sided, Holm's correction over {len(pairs)}"
+        f" comparison{'s' * (len(pairs) > 1)};"
         f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
     )
     _print(options.format or "table", compared, inputs.numbers(options), source)

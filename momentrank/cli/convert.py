@@ -39,6 +39,7 @@ def run(options: argparse.Namespace) -> int:
         read_qrels=lambda path: inputs.load_truth(options, path).segments,
         read_run=lambda path: inputs.load_run(options, path, truth=truth),
         tag=options.tag,
+        warn=inputs.warn,
     )
     sys.stderr.write(f"momentrank: wrote {options.out} ({kind}, {options.to} format)\n")
     return 0

@@ -155,7 +155,7 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
     options.truth = truth  # in memory to the end of a command
     own = formats.CONVENTIONS.get(truth.format)
     if own and getattr(options, "convention", own) is None:
-        warn(f"{path}: {truth.format}: the benchmark's own numbers are those of --convention {own}")
+        warn(f"{path}: for the official numbers of {truth.format} use --convention {own}")
     return truth
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.formats.lines import writer
+from momentrank.formats.read import Warn, load_tasks
 from momentrank.formats.registry import SEGMENTS, check_format
 from momentrank.formats.source import FormatError
 from momentrank.ids import as_integers
@@ -49,9 +50,19 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
 
 
 def convert(  # noqa: PLR0913
-    kind: str, source: Path, out: Path, to: str, *, read_qrels: Read, read_run: Read, tag: str
+    kind: str,
+    source: Path,
+    out: Path,
+    to: str,
+    *,
+    read_qrels: Read,
+    read_run: Read,
+    tag: str,
+    warn: Warn,
 ) -> None:
     """Read one file and write the other; `kind` says what the source is, `qrels` or `run`.
+
+    `warn` is called if one list of several is written.
 
     Raises:
         FormatError: the file is malformed, or the format can't express it.
@@ -63,6 +74,9 @@ def convert(  # noqa: PLR0913
         write_qrels(out, read_qrels(source), to)
     elif kind == "run":
         write_run(out, read_run(source), to, tag=tag)
+        tasks = load_tasks(source, depth=1, lenient=True, warn=lambda _: None)
+        if len(tasks) > 1:
+            warn(f"{source}: one list of {', '.join(tasks)} is written; name its run format")
     else:
         raise UsageError(f"{source}: {kind}; only qrels and runs can be converted")
 

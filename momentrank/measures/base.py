@@ -52,7 +52,11 @@ class Measure:
     def __init_subclass__(cls) -> None:
         """Tell the parameters in `help`."""
         super().__init_subclass__()
-        lines = [f"    {name}: {one.allowed}; {one.desc}" for name, one in cls.PARAMS.items()]
+        lines = [
+            f"    {name}: {one.allowed}; {one.desc}"
+            f" ({'required' if one.required else f'default: {one.default!r}'})"
+            for name, one in cls.PARAMS.items()
+        ]
         cls.__doc__ = "\n".join([cls.__doc__ or "", "", "    Parameters:", "", *lines])
 
     def __init__(self, **params: object) -> None:

@@ -115,4 +115,5 @@ def _value(node: ast.expr, text: str) -> object:
     try:
         return ast.literal_eval(node)
     except (ValueError, TypeError, MemoryError, RecursionError) as exc:
-        raise MeasureError(f"{text!r}: {ast.unparse(node)} is not a value") from exc
+        hint = f"; write {node.id!r}" if isinstance(node, ast.Name) else ""
+        raise MeasureError(f"{text!r}: {ast.unparse(node)} is not a value{hint}") from exc

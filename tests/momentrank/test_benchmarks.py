@@ -319,6 +319,8 @@ def test_each_task_of_a_submission_to_tvr_is_scored_by_its_own_list(tvr, capsys)
         assert mr.explain(annotations, path, "90", name, "vcmr").value == value
         assert main(["explain", str(annotations), str(path), "90", name, *asked]) == 0
         assert f" = {value:.4f} (vcmr)" in capsys.readouterr().out
+    with pytest.warns(UserWarning, match="one list of VCMR, SVMR, VR is written"):
+        mr.convert(path, path.with_name("one.run"), "segments")
     for alone in ((path, "--run-format", "vcmr"), (submit(VCMR=[wrong, right]),)):
         found, _ = evaluate(capsys, annotations, *alone, *asked)
         assert [found[name] for name in names] == [0, 100, None, None, None]

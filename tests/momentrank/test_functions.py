@@ -88,6 +88,23 @@ def test_without_measures_a_benchmark_has_its_own_table_and_others_their_usual_m
     assert len(table.to_frame()) == len(table) == 84
     with pytest.raises(mr.MeasureError):
         table["R@1,zero"]
+    with pytest.raises(KeyError, match="was not computed; there is MR-full"):
+        table["R@1,0.5"]
+    with pytest.raises(mr.UsageError, match="no values of single queries"):
+        table.to_frame(per_query=True)
+
+
+@pytest.mark.parametrize("measure", ["ndcg@10", nDCG(iou=0.5) @ 10])
+def test_one_measure_needs_no_list(measure):
+    whole = mr.evaluate(ROWS, RESULTS, [measure])
+    assert mr.evaluate(ROWS, RESULTS, measure) == whole
+    assert list(mr.calc_aggregate(measure, ROWS, RESULTS).values()) == list(whole.values())
+    assert len(mr.compare(ROWS, {"a": RESULTS, "b": RESULTS}, measure, rounds=9)) == 1
+
+
+def test_help_tells_what_is_required_and_the_defaults():
+    assert "(required)" in nDCG.__doc__
+    assert "(default: False)" in R.__doc__ or "(default: True)" in R.__doc__
 
 
 def test_runs_are_compared_over_queries():
@@ -104,6 +121,8 @@ def test_a_query_is_explained():
     explained = mr.explain(ROWS, RESULTS, "q1", "nDCG(iou=0.5)@10")
     assert explained.value == pytest.approx(3.5237 / 4.6309, abs=1e-4)
     assert explained.to_frame()["relevant"].tolist() == [True, True]
+    numbered = [[(7, *row[1:])] for row in (ROWS[0], RESULTS[0])]
+    assert mr.explain(*numbered, 7) == mr.explain(*numbered, "7")
 
 
 def test_a_measure_without_a_model_is_explained_by_what_is_relevant():

@@ -173,6 +173,7 @@ def test_outputs_show_the_comparison_of_r_and_meanp(name):
         ("P(match='tol',iou=0.5)@10", "iou belongs to match='iou'"),
         ("nDCG(0.5)@10", "is not a measure; write it like"),
         ("nDCG(iou=0.5)@K", "K is not a value"),
+        ("P(match=tol)@5", "tol is not a value; write 'tol'$"),
         ("nDCG(iou=__import__('os'))@1", "is not a value"),
         ("nDCG(**{'iou': 0.5})@1", "has no parameter 'None'"),
         ("1 +", "is not a measure; write it like"),

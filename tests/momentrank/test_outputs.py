@@ -176,7 +176,7 @@ def test_a_benchmarks_own_table_is_brief_as_text_and_whole_as_json(files, capsys
         (files / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert main(["evaluate", "qv.jsonl", "qv_run.jsonl", "mIoU"]) == 0
     told = capsys.readouterr().err
-    assert told.endswith("own numbers are those of --convention qvhighlights\n")
+    assert told.endswith("of qvhighlights use --convention qvhighlights\n")
     names = ["evaluate", "qv.jsonl", "qv_run.jsonl", "--convention", "qvhighlights"]
     assert main(names) == 0
     lines = [line.split("\tall\t") for line in capsys.readouterr().out.splitlines()[5:]]

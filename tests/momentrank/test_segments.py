@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank import segments
+from momentrank.errors import UsageError
 from momentrank.segments import SegmentError, build_qrels, build_run, iou
 
 ROWS = st.lists(
@@ -114,7 +115,7 @@ def test_frames_in_frames_out_and_neither_changed():
 def test_a_frame_without_a_column_is_a_clear_error(missing):
     columns = {"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1], "rank": [1]}
     del columns[missing]
-    with pytest.raises(SegmentError, match=f"no column '{missing}'"):
+    with pytest.raises(UsageError, match=f"^run: the frame has no column '{missing}'; it has '"):
         segments.run_from_frame(pd.DataFrame(columns))
 
 
@@ -157,7 +158,7 @@ def test_a_null_is_no_id(column, name):
 
 def test_a_run_needs_a_rank_or_a_score():
     frame = pd.DataFrame({"query_id": ["q"], "video_id": ["v"], "start": [0], "end": [1]})
-    with pytest.raises(SegmentError, match="neither a column 'rank' nor 'score'"):
+    with pytest.raises(UsageError, match="neither a column 'rank' nor 'score'"):
         segments.run_from_frame(frame)
 
 
