@@ -9,6 +9,7 @@ script wrote for it. Prints for each run how many cells differ, and which; fails
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def main() -> None:
     for name, metrics in official.items():
         run = load_run(find(folder, name))
         theirs = flatten(metrics)
-        seconds, shares = time_call(lambda run=run: convention.table(qrels, run))  # type: ignore[misc]
+        seconds, shares = time_call(partial(convention.table, qrels, run))
         ours = {cell: convention.rounded(share) for cell, share in shares.items()}
         differ = {cell: value for cell, value in theirs.items() if ours.get(cell) != value}
         total, wrong = total + len(theirs), wrong + len(differ)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # under their own names, as type checkers ask of what is publ
     from momentrank.functions import iter_calc as iter_calc
     from momentrank.functions import write_qrels as write_qrels
     from momentrank.functions import write_run as write_run
-    from momentrank.measures import *  # noqa: F403
+    from momentrank.measures import *  # noqa: F403  (its __all__ is the list)
     from momentrank.measures.parse import parse_measure as parse_measure
     from momentrank.scoring import Evaluator as Evaluator
     from momentrank.segments import SegmentError as SegmentError

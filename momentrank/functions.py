@@ -120,7 +120,7 @@ def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentr
         UsageError: the file is neither, or there is no such format to write.
     """
     formats.convert(
-        formats.describe(source).kind,
+        formats.describe(source),
         Path(source),
         Path(out),
         to,
@@ -208,13 +208,12 @@ def _load(
 ) -> dict[str, Segments]:
     """Return a run's lists with the ids of the qrels; warn of what they don't share."""
     lists = data.as_lists(run, scorer.convention, _warn, truth)
-    for task, results in lists.items():
-        try:
-            mismatches.check(truth.segments, results, f"{name}: {task}" if task else name, _warn)
-        except mismatches.NothingMeetsError as exc:
-            if must_meet:
-                raise
-            _warn(str(exc))
+    try:
+        mismatches.check_lists(scorer.convention, truth.segments, lists, name, _warn)
+    except mismatches.NothingMeetsError as exc:
+        if must_meet:
+            raise
+        _warn(str(exc))
     return lists
 
 

@@ -4,13 +4,16 @@ Of ids that are written in two ways every score is 0: a warning shows an example
 """
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from momentrank.errors import MomentRankError
 from momentrank.segments import Floats, Segments
+
+if TYPE_CHECKING:
+    from momentrank.conventions.base import Convention
 
 SHOWN = 3
 """Ids that a message lists."""
@@ -58,6 +61,18 @@ def check(qrels: Segments, run: Segments, name: str, warn: Callable[[str], None]
         raise NothingMeetsError(f"{name}: {exc}") from exc
     for message in messages:
         warn(f"{name}: {message}")
+
+
+def check_lists(
+    convention: "Convention",
+    qrels: Segments,
+    lists: Mapping[str, Segments],
+    name: str,
+    warn: Callable[[str], None],
+) -> None:
+    """Check the list of each task as the convention reads it; see `check`."""
+    for task, run in lists.items():
+        check(*convention.prepare(qrels, run), f"{name}: {task}" if task else name, warn)
 
 
 def find_differences(qrels: Segments, run: Segments, *, unmatched: bool = True) -> Iterator[str]:

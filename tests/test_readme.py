@@ -40,7 +40,7 @@ NOT_TYPED = {
     "momentrank": "the name of the command",
     "momentrank evaluate RELEASE/qrels/test.qrels my.run": "test_demo.py, of its release",
     "momentrank evaluate val.jsonl submission.jsonl --convention qvhighlights": "test_docs.py",
-    "python -m pipeline.embed --help": "test_cli.py asks every stage for its help",
+    "python -m pipeline.embed --help": "test_core_cli.py asks every stage for its help",
     "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
     "dvc repro rewrite": "with TVR's texts, which we do not ship; without them: `dvc repro`",
 }

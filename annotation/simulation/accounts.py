@@ -84,7 +84,7 @@ class Visitor:
             )
         return answer.is_redirect
 
-    def _ask(self, method: str, path: str, **body: Any) -> httpx.Response:  # noqa: ANN401  (httpx's)
+    def _ask(self, method: str, path: str, **body: Any) -> httpx.Response:  # noqa: ANN401  (as `httpx.request`)
         try:
             return self._http.request(method, path, **body)
         except httpx.HTTPError as exc:

@@ -90,9 +90,7 @@ def _p(value: float | None) -> str:
 def _rows(compared: Compared, numbers: Numbers) -> Iterator[dict[str, Any]]:
     for pair in compared.pairs:
         row, quantity = pair.as_json(), describe(pair.measure)
-        scaled = {
-            name: numbers.plain(quantity, row[name]) for name in ("difference", "low", "high")
-        }
+        scaled = {name: numbers.plain(quantity, row[name]) for name in SCALED}
         yield {**row, **scaled}
 
 

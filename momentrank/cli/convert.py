@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     """Read one file and write the other."""
     truth = inputs.load_truth(options, options.qrels) if options.qrels else None
     convert(
-        kind := inputs.describe(options, options.file, truth).kind,
+        content := inputs.describe(options, options.file, truth),
         options.file,
         options.out,
         options.to,
@@ -41,5 +41,5 @@ def run(options: argparse.Namespace) -> int:
         tag=options.tag,
         warn=inputs.warn,
     )
-    sys.stderr.write(f"momentrank: wrote {options.out} ({kind}, {options.to} format)\n")
+    sys.stderr.write(f"momentrank: wrote {options.out} ({content.kind}, {options.to} format)\n")
     return 0

@@ -4,6 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,7 +12,6 @@ from momentrank import conventions, formats, mismatches
 from momentrank.cli import tables
 from momentrank.cli.quantities import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
-from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
 from momentrank.formats.lines.reader import Time
 from momentrank.ids import IdError
@@ -192,32 +192,28 @@ def load_for(
     if getattr(options, "check", False):
         _validate(options, path, truth)
         tell = _ignore
-    convention = evaluator.convention
-    lists = _load_lists(options, path, convention, evaluator.depth, truth, tell)
-    for task, run in lists.items():
-        name = f"{path}: {task}" if task else str(path)
-        try:
-            mismatches.check(*convention.prepare(evaluator.qrels, run), name, warn)
-        except mismatches.NothingMeetsError:
-            if evaluator.depth is None:
-                raise
-            whole = _load_lists(options, path, convention, None, truth, _ignore)[task]
-            # what meets may be further down
-            mismatches.check(*convention.prepare(evaluator.qrels, whole), name, warn)
+    check = partial(mismatches.check_lists, evaluator.convention, evaluator.qrels)
+    lists = _load_lists(options, path, evaluator.depth, truth, tell)
+    try:
+        check(lists, str(path), warn)
+    except mismatches.NothingMeetsError:
+        if evaluator.depth is None:
+            raise
+        whole = _load_lists(options, path, None, truth, _ignore)  # what meets may be further down
+        check(whole, str(path), warn)
     return lists
 
 
-def _load_lists(  # noqa: PLR0913, PLR0917
+def _load_lists(
     options: argparse.Namespace,
     path: Path,
-    convention: Convention,
     depth: int | None,
     truth: formats.Truth | None,
     tell: Callable[[str], None],
 ) -> dict[str, Segments]:
     """Read the list of each task, with the queries' own ids; "" is that of all."""
     lists = {}
-    if convention.tasks:
+    if conventions.get(convention_of(options)).tasks:
         lists = formats.load_tasks(
             path, fmt=options.run_format, depth=depth, lenient=options.lenient, warn=tell
         )
@@ -250,10 +246,9 @@ def find_problems(
     """Return what the benchmark of the convention would make of a run."""
     from momentrank import submission  # noqa: PLC0415  (who does not ask for it does not load it)
 
-    convention = conventions.get(convention_of(options))
-    lists = _load_lists(options, path, convention, None, truth, _ignore)  # `describe` warns
+    lists = _load_lists(options, path, None, truth, _ignore)  # `describe` warns
     durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
-    return submission.check(convention.name, lists, fmt, truth, durations)
+    return submission.check(convention_of(options), lists, fmt, truth, durations)
 
 
 def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> None:

@@ -1,5 +1,6 @@
 """Tables as text: aligned columns, CSV, Markdown and LaTeX, for `evaluate` and `compare`."""
 
+import csv
 import io
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -61,8 +62,6 @@ def _aligned(rows: list[list[Cell]]) -> Iterator[str]:
 
 
 def _csv(rows: list[list[Cell]]) -> Iterator[str]:
-    import csv  # noqa: PLC0415  (the other formats do without)
-
     for row in rows:
         line = io.StringIO()
         csv.writer(line, lineterminator="\n").writerow([cell.text for cell in row])
@@ -70,41 +69,46 @@ def _csv(rows: list[list[Cell]]) -> Iterator[str]:
 
 
 def _markdown(rows: list[list[Cell]]) -> Iterator[str]:
-    def show(cell: Cell) -> str:
-        text = _escape(cell.text, _MARKDOWN)
-        text = f"**{text}**" if cell.best else text
-        return text + (f"<sup>{cell.above}</sup>" if cell.above else "")
-
-    first, *others = rows
-    numbers = [_is_right(column) for column in zip(*others, strict=True)] or [False] * len(first)
-    rule = ["---:" if right else "---" for right in numbers]
-    for cells in (list(map(show, first)), rule, *(list(map(show, row)) for row in others)):
+    first, *others = _show(rows, _MARKDOWN, ("**", "**"), ("<sup>", "</sup>"))
+    rule = ["---:" if right else "---" for right in _are_right(rows)]
+    for cells in (first, rule, *others):
         yield f"| {' | '.join(cells)} |\n"
 
 
 def _latex(rows: list[list[Cell]]) -> Iterator[str]:
-    def show(cell: Cell) -> str:
-        text = _escape(cell.text, _LATEX)
-        text = rf"\textbf{{{text}}}" if cell.best else text
-        return text + (f"$^{{{cell.above}}}$" if cell.above else "")
-
-    first, *others = rows
-    numbers = [_is_right(column) for column in zip(*others, strict=True)] or [False] * len(first)
+    first, *others = _show(rows, _LATEX, (r"\textbf{", "}"), ("$^{", "}$"))
+    columns = "".join("r" if right else "l" for right in _are_right(rows))
     yield "% \\usepackage{booktabs}\n"
-    yield rf"\begin{{tabular}}{{{''.join('r' if right else 'l' for right in numbers)}}}" + "\n"
-    yield "\\toprule\n" + " & ".join(map(show, first)) + " \\\\\n\\midrule\n"
+    yield rf"\begin{{tabular}}{{{columns}}}" + "\n"
+    yield "\\toprule\n" + " & ".join(first) + " \\\\\n\\midrule\n"
     for row in others:
-        yield " & ".join(map(show, row)) + " \\\\\n"
+        yield " & ".join(row) + " \\\\\n"
     yield "\\bottomrule\n\\end{tabular}\n"
 
 
-def _escape(text: str, letters: Mapping[str, str]) -> str:
-    return "".join(letters.get(letter, letter) for letter in text)
+def _show(
+    rows: Iterable[Iterable[Cell]],
+    letters: Mapping[str, str],
+    bold: tuple[str, str],
+    raised: tuple[str, str],
+) -> Iterator[list[str]]:
+    """Yield the texts of each row, escaped by `letters` and marked up."""
+    for row in rows:
+        texts = []
+        for cell in row:
+            text = "".join(letters.get(letter, letter) for letter in cell.text)
+            text = text.join(bold) if cell.best else text
+            texts.append(text + (cell.above.join(raised) if cell.above else ""))
+        yield texts
 
 
-def _is_right(column: Sequence[Cell]) -> bool:
-    """Tell whether a column holds numbers: it is aligned to the right."""
-    return all(cell.text.lstrip("+-")[:1].isdecimal() or not cell.text for cell in column)
+def _are_right(rows: Sequence[Sequence[Cell]]) -> list[bool]:
+    """Return which columns hold numbers below their heads: they are aligned to the right."""
+    return [
+        len(cells) > 0
+        and all(cell.text.lstrip("+-")[:1].isdecimal() or not cell.text for cell in cells)
+        for _, *cells in zip(*rows, strict=True)
+    ]
 
 
 WRITERS: dict[str, Callable[[list[list[Cell]]], Iterator[str]]] = {

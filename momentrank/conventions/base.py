@@ -100,7 +100,7 @@ class Convention:
             return traced._replace(gain=GAINS[params["dcg"]](traced.gain))
         return traced
 
-    def table(self, qrels: Segments, run: Segments) -> dict[str, float]:  # noqa: ARG002
+    def table(self, qrels: Segments, run: Segments) -> dict[str, float]:  # noqa: ARG002  (for who overrides it)
         """Return all cells of the benchmark's own table, by its own names; none here.
 
         A cell over no query at all is not a number.
@@ -119,11 +119,11 @@ class Convention:
                 cells[name] = value if is_own else cells.get(name, float("nan"))
         return cells
 
-    def list_of(self, measure: Measure, lists: Mapping[str, Segments]) -> str:  # noqa: ARG002
+    def list_of(self, measure: Measure, lists: Mapping[str, Segments]) -> str:  # noqa: ARG002  (for who overrides it)
         """Return the task whose list a measure is scored by."""
         return next(iter(lists))
 
-    def is_count(self, cell: str) -> bool:  # noqa: ARG002
+    def is_count(self, cell: str) -> bool:  # noqa: ARG002  (for who overrides it)
         """Tell whether a cell of `table` is a whole number, not a share."""
         return False
 

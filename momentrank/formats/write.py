@@ -12,10 +12,12 @@ from typing import Any
 import numpy as np
 
 from momentrank.errors import UsageError
+from momentrank.formats.benchmarks.tvr import SUBMISSIONS
 from momentrank.formats.lines import writer
 from momentrank.formats.read import Warn, load_tasks
 from momentrank.formats.registry import SEGMENTS, check_format
 from momentrank.formats.source import FormatError
+from momentrank.formats.validate import Description
 from momentrank.ids import as_integers
 from momentrank.segments import Segments
 
@@ -49,8 +51,8 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
     _write(Path(path), _RUNS[fmt](segments, tag))
 
 
-def convert(  # noqa: PLR0913
-    kind: str,
+def convert(  # noqa: PLR0913  (the options of a command)
+    content: Description,
     source: Path,
     out: Path,
     to: str,
@@ -60,7 +62,7 @@ def convert(  # noqa: PLR0913
     tag: str,
     warn: Warn,
 ) -> None:
-    """Read one file and write the other; `kind` says what the source is, `qrels` or `run`.
+    """Read one file and write the other; `content` describes the source.
 
     `warn` is called if one list of several is written.
 
@@ -70,15 +72,16 @@ def convert(  # noqa: PLR0913
     """
     if out.exists() and out.samefile(source):
         raise UsageError(f"{out}: input and output must be different files")
-    if kind == "qrels":
+    if content.kind == "qrels":
         write_qrels(out, read_qrels(source), to)
-    elif kind == "run":
+    elif content.kind == "run":
         write_run(out, read_run(source), to, tag=tag)
-        tasks = load_tasks(source, depth=1, lenient=True, warn=lambda _: None)
-        if len(tasks) > 1:
-            warn(f"{source}: one list of {', '.join(tasks)} is written; name its run format")
+        if content.format in {one.name for one in SUBMISSIONS}:
+            tasks = load_tasks(source, depth=1, lenient=True, warn=lambda _: None)
+            if len(tasks) > 1:
+                warn(f"{source}: one list of {', '.join(tasks)} is written; name its run format")
     else:
-        raise UsageError(f"{source}: {kind}; only qrels and runs can be converted")
+        raise UsageError(f"{source}: {content.kind}; only qrels and runs can be converted")
 
 
 def _write(path: Path, text: str) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from momentrank.matching.aligned import AlignedRun, Params, Relevance
 from momentrank.measures.base import MODEL_PARAMS, WITH_UNJUDGED, ByModel, share, total
 from momentrank.measures.params import CUTOFF, DEPTH, Choice
-from momentrank.segments import Floats
+from momentrank.segments import Bools, Floats
 
 
 class Precision(ByModel):
@@ -17,19 +17,22 @@ class Precision(ByModel):
     PARAMS: ClassVar = {"cutoff": CUTOFF, **MODEL_PARAMS}
 
     def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        hits: Floats = total(relevance, relevance.relevant, params["cutoff"]) / params["cutoff"]
+        hits: Floats = total(relevance, self.select(relevance), params["cutoff"]) / params["cutoff"]
         return hits
 
+    def select(self, relevance: Relevance) -> Bools:
+        """Return which results count."""
+        return relevance.relevant
 
-class JudgedShare(ByModel):
+
+class JudgedShare(Precision):
     """The share of the first K results that match a judged segment of any level."""
 
     NAME = "Judged"
     PARAMS: ClassVar = {"cutoff": CUTOFF, **WITH_UNJUDGED}
 
-    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
-        judged: Floats = total(relevance, relevance.judged, params["cutoff"]) / params["cutoff"]
-        return judged
+    def select(self, relevance: Relevance) -> Bools:
+        return relevance.judged
 
 
 class RecallOfAll(ByModel):

@@ -220,12 +220,3 @@ def test_mistakes_are_one_line(command, raw_file, arguments, code, problem):
     assert found == code
     assert errors.startswith(problem)
     assert errors.count("\n") == 1
-
-
-@pytest.mark.parametrize("name", ["annotation.consensus", "annotation.agreement"])
-def test_help_says_what_the_stage_reads_and_writes(command, name):
-    code, told, _ = command(name, "--help")
-    assert code == 0
-    assert told.startswith(f"usage: python -m {name}")
-    assert "reads " in told
-    assert "writes " in told

@@ -174,6 +174,13 @@ def test_what_reading_a_file_tells_is_a_warning_at_the_call(files):
     assert caught[0].filename == __file__
 
 
+def test_what_a_convention_does_not_compare_need_not_meet():
+    elsewhere = [(query, f"{video}.mp4", *more) for query, video, *more in RESULTS]
+    tables = [mr.evaluate(ROWS, run, convention="qvhighlights") for run in (elsewhere, RESULTS)]
+    assert str(tables[0]) == str(tables[1])
+    assert tables[0]["MR-full-R1@0.5"] > 0
+
+
 def test_what_does_not_meet_is_a_warning_or_if_nothing_does_an_error():
     with pytest.warns(UserWarning, match=r"queries in the qrels but not in the run: 1 \(q2\)"):
         mr.calc_aggregate(MEASURES, ROWS, RESULTS[:2])

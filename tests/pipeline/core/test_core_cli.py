@@ -18,11 +18,14 @@ def run(folder, command):
     return lambda stage, *arguments: command(f"pipeline.{stage}", *arguments)
 
 
-@pytest.mark.parametrize("name", STAGES)
-def test_help_says_what_a_stage_reads_and_writes(run, name):
-    code, out, _ = run(name, "--help")
+@pytest.mark.parametrize(
+    "name",
+    [*(f"pipeline.{name}" for name in STAGES), "annotation.consensus", "annotation.agreement"],
+)
+def test_help_says_what_a_stage_reads_and_writes(folder, command, name):
+    code, out, _ = command(name, "--help")
     assert code == 0
-    assert out.startswith(f"usage: python -m pipeline.{name}")
+    assert out.startswith(f"usage: python -m {name}")
     assert "reads " in out
     assert "writes " in out
 
