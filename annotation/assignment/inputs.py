@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -11,7 +12,7 @@ from annotation.votes.rule import Rounding
 from momentrank.errors import MomentRankError
 from pipeline.core import tables
 
-Role = Literal["annotator", "escalation", "lead"]
+Role = Literal["annotator", "escalation", "lead", "expert"]
 PEOPLE_NEEDED = 4
 
 
@@ -19,17 +20,32 @@ class PlanError(MomentRankError):
     """A campaign that can't go on as it stands."""
 
 
+DECIDING: Sequence[Role] = ("lead", "expert")
+"""Who decides on disputed pairs, and is never asked for a vote."""
+
+
 class Annotator(NamedTuple):
-    """A person by number. A lead decides, and is never asked to judge."""
+    """A person by number. A lead or an expert decides, and is never asked for a vote.
+
+    `share` is of an equal part of the work, `per_week` the judgments a week at most; `since` and
+    `until` are the first and last day (UTC). Who is `admitted` judges whatever the exam said;
+    gold judged before `checked_from` is forgiven.
+    """
 
     number: int
     role: Role
     active: bool
+    share: float = 1.0
+    per_week: int | None = None
+    since: date | None = None
+    until: date | None = None
+    admitted: bool = False
+    checked_from: date | None = None
 
 
 def judges(annotators: Sequence[Annotator]) -> dict[int, Role]:
     """Return the roles of those who may be asked, by number."""
-    return {who.number: who.role for who in annotators if who.active and who.role != "lead"}
+    return {who.number: who.role for who in annotators if who.active and who.role not in DECIDING}
 
 
 class Rule(NamedTuple):

@@ -79,7 +79,7 @@ class Signer:
 
     def sign(self, key: Key, shown: str = "") -> str:
         """Return a key as text, bound to what its task shows (`page.digest`)."""
-        values = key._replace(kind=str(tables.KINDS.index(key.kind)))
+        values = key._replace(kind=str(tables.TASK_KINDS.index(key.kind)))
         plain = json.dumps([*values, shown]).encode()
         padded = plain.ljust(-(-len(plain) // PADDED_TO) * PADDED_TO)
         return base64.urlsafe_b64encode(self._cipher.encrypt(padded, None)).decode()
@@ -114,7 +114,7 @@ class Signer:
         except (InvalidTag, ValueError):
             return None
         key = Key(*values)
-        return SignedKey(key._replace(kind=tables.KINDS[int(key.kind)]), shown)
+        return SignedKey(key._replace(kind=tables.TASK_KINDS[int(key.kind)]), shown)
 
     def _open_token(self, text: str) -> SignedKey | None:
         """Read a key of a campaign that was opened before keys were encrypted."""

@@ -4,6 +4,7 @@ The first knows people by number alone; the second, ignored by git, knows their 
 """
 
 from collections.abc import Mapping
+from datetime import date
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -14,7 +15,7 @@ from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, files, tables
 from pipeline.core.params import read_model
 from pipeline.core.tables import PRIVATE
-from pipeline.core.validation import Name, Section
+from pipeline.core.validation import Name, Positive, Section
 
 PUBLIC = tables.CAMPAIGN / "annotators.yaml"
 
@@ -22,10 +23,16 @@ Number = Annotated[int, Field(ge=1)]
 
 
 class Person(Section):
-    """What everybody may know of an annotator."""
+    """What everybody may know of an annotator: as `Annotator`, and `from` for `since`."""
 
     role: Role
     active: bool
+    share: Annotated[float, Field(gt=0, le=1)] = 1.0
+    per_week: Positive | None = None
+    since: date | None = Field(default=None, alias="from")
+    until: date | None = None
+    admitted: bool = False
+    checked_from: date | None = None
 
 
 class Account(Section):
@@ -63,7 +70,7 @@ def read_people(path: Path = PUBLIC) -> list[Annotator]:
         ParamsError: a key is unknown, missing or impossible.
     """
     listed = read_model(People, path).annotators
-    return [Annotator(number, who.role, who.active) for number, who in sorted(listed.items())]
+    return [Annotator(number, **who.model_dump()) for number, who in sorted(listed.items())]
 
 
 def read_accounts(path: Path = PRIVATE) -> dict[int, Account]:
@@ -95,7 +102,8 @@ def read_roster() -> Roster:
 
 def write(annotators: Mapping[int, Person], accounts: Mapping[int, Account]) -> None:
     """Write both files, the private one readable by its owner alone."""
-    public = People(annotators=dict(annotators)).model_dump()
+    people = People(annotators=dict(annotators))
+    public = people.model_dump(by_alias=True, exclude_defaults=True)
     private = Accounts(accounts=dict(accounts)).model_dump(exclude_none=True)
     files.write_yaml(
         PUBLIC, public, "Who takes part: a number, a role (annotator, escalation, lead)."

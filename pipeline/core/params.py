@@ -28,6 +28,8 @@ class Params(Section):
     embed: sections.Embed
     candidates: sections.Candidates
     clips: sections.Clips
+    annotation: sections.Annotation
+    exam: sections.Exam
     pull: sections.Pull
     plan: sections.Plan
     push: sections.Push

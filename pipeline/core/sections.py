@@ -149,11 +149,15 @@ class Candidates(Section):
 
 
 class Clips(Section):
-    """The clips that annotators see: `padding` in s, `height` in pixels, `workers` 0: all cores."""
+    """The clips that annotators see: `padding` in s, `height` in pixels, `workers` 0: all cores.
+
+    With `audio` a clip keeps its sound where moments are of what is said (`t`, `vt`).
+    """
 
     format: Literal["mp4", "gif"]
     height: Annotated[int, Field(ge=16)]
     padding: Annotated[float, Field(ge=0)]
+    audio: bool
     url: Annotated[str, Field(pattern=r"^(label-studio|s3://[a-z0-9.-]+(/.*)?|https?://[^\s?#]+)$")]
     workers: Natural
 
@@ -165,14 +169,52 @@ class Pull(Section):
 
 
 class Plan(Section):
-    """When a query's second batch is judged, and the pause (minutes) a judgment may contain.
+    """Who is asked what, how much at once, and how people are checked meanwhile.
 
-    It is if the mean level over the last `last_ranks` of the first is `min_mean` or more.
+    A query's second batch is judged if the mean level over the last `last_ranks` of the first is
+    `min_mean` or more. `pause` (minutes) is the longest time counted for a judgment, `queue` the
+    number of tasks a person has open at most, `patience` (days) how long a task waits for them.
+    `gold` and `repeats` are shares of a person's tasks; a repeat comes `repeat_gap` tasks after
+    the first time at the earliest. Nobody gets new tasks whose hits on their last `gold_window`
+    gold pairs are below `min_gold` beyond chance.
     """
 
     last_ranks: Positive
     min_mean: Annotated[float, Field(ge=0, le=4)]
     pause: Annotated[float, Field(gt=0)]
+    queue: Annotated[int, Field(ge=20)]
+    patience: Annotated[float, Field(gt=0)]
+    gold: Annotated[float, Field(ge=0, le=0.5)]
+    repeats: Annotated[float, Field(ge=0, le=0.5)]
+    repeat_gap: Natural
+    min_gold: Share
+    gold_window: Positive
+
+
+class Annotation(Section):
+    """Where people judge, and in which language their page is.
+
+    `files` exchanges import and export files in `folder` with a server out of reach. `language`
+    is of the page and the guideline (annotation/guideline/), never of the queries.
+    """
+
+    backend: Literal["label-studio", "files"]
+    folder: Name
+    language: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+
+
+class Exam(Section):
+    """The exam before somebody judges: `queries` with their `top` moments, the same for all.
+
+    The truth is the lead's gold, else the median of the first `group` people, then frozen. Who
+    fails a larger share than `max_failed` has failed it; `required`: only who passed is asked.
+    """
+
+    required: bool
+    queries: Positive
+    top: Positive
+    group: Annotated[int, Field(ge=3)]
+    max_failed: Share
 
 
 class Push(Section):

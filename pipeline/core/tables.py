@@ -16,9 +16,12 @@ from pipeline.core.table import INSTANT, Table
 
 MODALITIES = get_args(Modality)
 KINDS = ("first", "escalated", "gold", "repeat")
+"""Why somebody judges a pair of the campaign; `gold` and `repeat` are never votes."""
+TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
+"""What a task can be: those of the campaign, and those of projects of their own."""
 _REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
-    " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both"
+    " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
 )
 """Why an answer is no judgment."""
 JUDGED_SPLITS = ("val", "test")
@@ -95,6 +98,9 @@ _COLUMNS = {
     "extend": _choice("yes", "no"),
     "scores": _column("object"),
     "outcome": _choice(*OUTCOMES),
+    "attempt": _number("int64", 1),
+    "since": _column(INSTANT),
+    "note": _column("str", nullable=True),
 }
 """What a column holds, by its name, in every table that says nothing else."""
 
@@ -168,3 +174,36 @@ CONSENSUS = _table(WORK / "consensus.parquet", _PAIR, f"{_PAIR} level mean score
 COUNTED_VOTES = _table(
     WORK / "counted_votes.parquet", "pair_id annotator", "pair_id annotator level reason"
 )
+GOLD = _table(CAMPAIGN / "gold.csv", _PAIR, f"{_PAIR} level note", level=_number("int64", 0, 4))
+"""The lead's own levels of pairs: the exam's truth where it has them, and hidden checks."""
+EXAM = _table(
+    CAMPAIGN / "exam.csv",
+    _PAIR,
+    f"{_PAIR} level origin {_SHOWN}",
+    origin=_choice("gold", "median", nullable=True),
+)
+"""The pairs of the exam, the same for all; `level` is empty until the truth is frozen."""
+EXAM_ANSWERS = _table(
+    CAMPAIGN / "exam_answers.csv",
+    f"annotator attempt {_PAIR}",
+    f"annotator attempt {_PAIR} level reason submitted_at seconds origin guideline",
+    seconds=_time(nullable=True),
+)
+QUALIFICATIONS = _table(
+    CAMPAIGN / "qualifications.csv",
+    "annotator attempt",
+    "annotator attempt answered failed plain quadratic passed",
+    **{name: _number("int64", 0) for name in ("answered", "failed")},
+    **{name: _number("float64", -1, 1, nullable=True) for name in ("plain", "quadratic")},
+    passed=_choice("yes", "no"),
+)
+"""Each finished attempt at the exam: how many answers failed, and kappa with the truth."""
+VOIDED = _table(CAMPAIGN / "voided.csv", "annotator since", "annotator since note")
+"""Whose judgments count no more, from which instant on (UTC)."""
+ADJUDICATIONS = _table(
+    CAMPAIGN / "adjudications.csv",
+    f"{_PAIR} {_SHOWN}",
+    f"{_PAIR} annotator level reason submitted_at seconds origin guideline {_SHOWN}",
+    seconds=_time(nullable=True),
+)
+"""What the lead or an expert decided on a pair that votes could not settle."""

@@ -59,7 +59,9 @@ class CampaignFolder:
         for table, rows in _contents(size):
             made.put(table, pd.DataFrame(rows, columns=table.columns))
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
-        for table in (*nothing, tables.AUDIT, tables.TOPUP):
+        people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
+        decided = (tables.AUDIT, tables.TOPUP, tables.VOIDED, tables.ADJUDICATIONS)
+        for table in (*nothing, *people, *decided):
             made.put(table, table.empty())
         made.open()
         made.people({number: {} for number in range(1, size.people + 1)})

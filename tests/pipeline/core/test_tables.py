@@ -51,6 +51,18 @@ ROWS = {
     "OPEN_TASKS": [("q1", "m1", 3, "first", "ab", "cd"), ("q1", "m1", 3, "first", "ab", "ef")],
     "EXTEND": [("q1", "yes"), ("q2", "no")],
     "COUNTED_VOTES": [(0, 3, 4, None), (0, 4, None, "broken-clip")],
+    "GOLD": [("q1", "m1", 4, "she waves at nobody"), ("q1", "m2", 0, None)],
+    "EXAM": [("q1", "m1", 4, "gold", "ab", "cd"), ("q1", "m2", None, None, "ab", "ef")],
+    "EXAM_ANSWERS": [
+        (3, 1, "q1", "m1", 4, None, NOON, 7.5, "1@a", "1"),
+        (3, 2, "q1", "m1", None, "broken-clip", NOON, None, "2@b", "1"),
+    ],
+    "QUALIFICATIONS": [(3, 1, 100, 16, 0.25, 0.5, "no"), (3, 2, 16, 0, None, None, "yes")],
+    "VOIDED": [(3, NOON, "judged without looking"), (4, NOON, None)],
+    "ADJUDICATIONS": [
+        ("q1", "m1", 8, 4, None, NOON, 7.5, "1@a", "1", "ab", "cd"),
+        ("q1", "m2", 8, None, "senseless-query", NOON, None, "2@b", "1", "ab", "ef"),
+    ],
     "CONSENSUS": [("q1", "m1", 4, 3.5, [3, 4], "two"), ("q1", "m2", None, None, [], "waiting")],
 }  # fmt: skip
 # Of each table: its file in datasets/, its key, and its columns' dtypes.
@@ -93,6 +105,24 @@ SCHEMAS = {
     "EXTEND": ("campaign/extend.csv", "query_id", "str str"),
     "COUNTED_VOTES": ("work/counted_votes.parquet", "pair_id annotator", "int64 int64 Int64 str"),
     "CONSENSUS": ("work/consensus.parquet", PAIR, "str str Int64 float64 object str"),
+    "GOLD": ("campaign/gold.csv", PAIR, "str str int64 str"),
+    "EXAM": ("campaign/exam.csv", PAIR, "str str Int64 str str str"),
+    "EXAM_ANSWERS": (
+        "campaign/exam_answers.csv",
+        f"annotator attempt {PAIR}",
+        "int64 int64 str str Int64 str datetime64[us, UTC] float64 str str",
+    ),
+    "QUALIFICATIONS": (
+        "campaign/qualifications.csv",
+        "annotator attempt",
+        "int64 int64 int64 int64 float64 float64 str",
+    ),
+    "VOIDED": ("campaign/voided.csv", None, "int64 datetime64[us, UTC] str"),
+    "ADJUDICATIONS": (
+        "campaign/adjudications.csv",
+        f"{PAIR} query_sha clip_sha",
+        "str str int64 Int64 str datetime64[us, UTC] float64 str str str str",
+    ),
 }
 every_table = pytest.mark.parametrize("name", ROWS)
 
