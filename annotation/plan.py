@@ -2,7 +2,7 @@
 
 reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
-        rejected_judgments.csv; datasets/campaign/{audit,topup}.csv; the time
+        rejected_judgments.csv, today.json; datasets/campaign/{audit,topup}.csv; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
 
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
@@ -14,6 +14,7 @@ what it names and is open already stays as it is.
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,13 +30,14 @@ from annotation.assignment.inputs import (
     Role,
     Rule,
     judges,
+    who_may_be_asked,
 )
 from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.label_studio import roster, settings
 from annotation.tasks.shown import join_shown, read_pairs_to_judge
 from annotation.votes.votes import Ints, drop_stale
-from pipeline.campaign.campaign import load_open_campaign
+from pipeline.campaign.campaign import load_campaign, load_open_campaign
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import cli, files, tables
@@ -64,7 +66,8 @@ def plan(campaign: PlanInputs) -> Plan:
     by_rule = (states.pairs["batch"] == 1) | states.pairs["query_id"].isin(further.extended)
     wanted = by_rule | states.pairs["extra"]
     missing = np.where(wanted, states.missing, 0)
-    assigned = _assign_people(states, missing, judges(campaign.annotators), campaign.done)
+    asked = {number: who.role for number, who in who_may_be_asked(campaign).items()}
+    assigned = _assign_people(states, missing, asked, campaign.done)
     unfilled = missing - _per_pair(states, assigned)
     return Plan(
         _assignment_table(states, assigned),
@@ -142,7 +145,7 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     waits = pd.MultiIndex.from_frame(answers.open_tasks[person])  # another task of the same pair
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
-    decisions = tables.EXTEND.read()
+    decisions, today = tables.EXTEND.read(), read_day()
     return PlanInputs(
         queries=judged[["query_id", "query"]],
         candidates=candidates,
@@ -157,10 +160,26 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
             params.plan.last_ranks,
             params.plan.min_mean,
             params.consensus.rounding,
+            params.plan.queue,
         ),
         spent=answered.assign(kind="first"),
         extra=extra,
+        id=campaign.id if (campaign := load_campaign()) else "",
+        today=today,
+        overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
     )
+
+
+def find_overdue(open_tasks: pd.DataFrame, today: date, patience: float) -> pd.DataFrame:
+    """Return the tasks that have been open for `patience` days or more as the day begins."""
+    age = pd.Timestamp(today, tz="UTC") - open_tasks["opened_at"]
+    return open_tasks.loc[age >= pd.Timedelta(days=patience), [*PAIR_KEY, "annotator"]]
+
+
+def read_day() -> date:
+    """Return the day (UTC) of the last pull in an open campaign, else today's."""
+    day = files.read_json(tables.TODAY)["date"] if tables.TODAY.is_file() else None
+    return date.fromisoformat(day) if day else datetime.now(UTC).date()
 
 
 def refuse_too_few_people(annotators: Sequence[Annotator]) -> None:

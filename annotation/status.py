@@ -17,6 +17,8 @@ import json
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -111,6 +113,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
         answers = Answers(merged.judgments, *pull.other_tables(fetched))
     people = roster.read_roster()
     campaign = read_inputs(people.annotators, params, answers)
+    campaign = replace(campaign, today=datetime.now(UTC).date())
     planned = plan(campaign)
     measured = measure_progress(campaign, planned.state, answers.rejected, params.plan.pause)
     measured |= {"without_account": people_without_account(people)}

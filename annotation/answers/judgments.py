@@ -125,7 +125,11 @@ def _sort_place(
         for answer in task.answers
     )
     open_tasks = [] if answered else waiting[:1]
-    rows.open_tasks.extend(_pair(key) for task in open_tasks if (key := signer.read(task.pair)))
+    rows.open_tasks.extend(
+        _pair(key) | {"opened_at": task.updated_at}
+        for task in open_tasks
+        if (key := signer.read(task.pair))
+    )
     rows.surplus.extend(task.id for task in waiting[len(open_tasks) :])
 
 

@@ -52,12 +52,14 @@ class Rule(NamedTuple):
     """When the second batch follows: a mean level over the last ranks of the first.
 
     `batch` is the number of candidates in the first; `rounding` is of the levels themselves.
+    `queue` is the number of tasks that a person has open at most.
     """
 
     batch: int = 20
     last_ranks: int = 5
     min_mean: float = 2.0
     rounding: Rounding = "up"
+    queue: int = 200
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,9 @@ class PlanInputs:
     judgment, and go to somebody else. `extend` holds the lead's decisions by query_id.
     `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted at once, whatever their
     rank, and never asked by the extension.
+    `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day on which
+    it is planned; `overdue` (`query_id, moment_id, annotator`) are open tasks that nobody took in
+    time. `barred` are people who are asked nothing now, with the reason.
     """
 
     queries: pd.DataFrame
@@ -84,8 +89,28 @@ class PlanInputs:
     rule: Rule = field(default_factory=Rule)
     spent: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)
+    id: str = ""
+    today: date = date.min
+    overdue: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
+    barred: Mapping[int, str] = field(default_factory=dict)
 
     @property
     def done(self) -> Counter[int]:
         """How many judgments each person has made."""
         return Counter(self.judgments["annotator"].tolist())
+
+
+def who_may_be_asked(campaign: PlanInputs) -> dict[int, Annotator]:
+    """Return who may have tasks open today, by number.
+
+    They are active, no lead or expert, within their days, and not barred.
+    """
+    today, people = campaign.today, campaign.annotators
+    return {
+        who.number: who
+        for who in people
+        if who.number in judges(people)
+        and who.number not in campaign.barred
+        and (who.since is None or who.since <= today)
+        and (who.until is None or today <= who.until)
+    }

@@ -79,7 +79,7 @@ _COLUMNS = {
     **{name: _text() for name in ("description", "caption", "query", "name")},
     **{name: _time() for name in ("start", "end", "duration", "seconds")},
     **{name: _number("int64", 0) for name in ("pair_id", "annotator", "rounds")},
-    **{name: _column(INSTANT) for name in ("submitted_at", "updated_at")},
+    **{name: _column(INSTANT) for name in ("submitted_at", "updated_at", "opened_at")},
     **{name: _column("str", nullable=True) for name in ("path", "model", "prompt")},
     "modality": _choice(*MODALITIES),
     "source": _choice("llm", "rules", "none", "review"),
@@ -168,7 +168,10 @@ REJECTED_JUDGMENTS = _table(
     reason=_choice(*_REJECTIONS.split()),
 )
 ASSIGNMENTS = _table(WORK / "assignments.parquet", _ASSIGNED, _ASSIGNED)
-OPEN_TASKS = _table(WORK / "open_tasks.parquet", f"{_ASSIGNED} {_SHOWN}", f"{_ASSIGNED} {_SHOWN}")
+OPEN_TASKS = _table(
+    WORK / "open_tasks.parquet", f"{_ASSIGNED} {_SHOWN}", f"{_ASSIGNED} {_SHOWN} opened_at"
+)
+"""The tasks that wait for their annotator; `opened_at` is when the server last changed one."""
 EXTEND = _table(CAMPAIGN / "extend.csv", "query_id", "query_id extend")
 CONSENSUS = _table(WORK / "consensus.parquet", _PAIR, f"{_PAIR} level mean scores outcome")
 COUNTED_VOTES = _table(

@@ -4,6 +4,7 @@ import contextlib
 import shutil
 from argparse import Namespace
 
+import pandas as pd
 import pytest
 from campaign_cases import told
 from campaign_folder import CampaignFolder, Size
@@ -90,7 +91,8 @@ class Server:
         first = plan.plan(plan.read_inputs(roster.read_people(), load(), plan.read_answers()))
         self.shown = describe_pairs(first.assignments, load())
         tables.PAIRS.write(append_pairs(tables.PAIRS.empty(), self.shown))
-        tables.OPEN_TASKS.write(self.shown[tables.OPEN_TASKS.columns])
+        waiting = self.shown.assign(opened_at=pd.Timestamp("2024-05-01T08:00:00Z"))
+        tables.OPEN_TASKS.write(waiting[tables.OPEN_TASKS.columns])
 
     def pull(self, connection):
         hashes = self.shown.drop_duplicates("moment_id").set_index("moment_id")

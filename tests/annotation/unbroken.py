@@ -73,6 +73,6 @@ def judgments(rows):
 
 
 def opens(waiting):
-    rows = [key._asdict() for keys in waiting.values() for key in keys]
+    rows = [key._asdict() | {"opened_at": START} for keys in waiting.values() for key in keys]
     frame = pd.DataFrame(rows) if rows else tables.OPEN_TASKS.empty()
     return tables.OPEN_TASKS.check(frame[tables.OPEN_TASKS.columns])
