@@ -10,11 +10,14 @@ or `score`. A run is sorted by rank, else by descending score.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, Union, Unpack
 
-from momentrank import formats
-from momentrank.conventions.base import Convention
+from momentrank import formats, mismatches
+from momentrank.formats.read import RunOptions
+from momentrank.formats.text import Time
+from momentrank.ids import IdError
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.segments import (
     SegmentError,
@@ -29,7 +32,7 @@ from momentrank.segments import (
 if TYPE_CHECKING:
     import pandas as pd
 
-    from momentrank.formats import Truth
+    from momentrank.scoring import Evaluator
 
 Data = Union[Segments, "pd.DataFrame", str, Path, Mapping[Any, Any], Iterable[Any]]
 """What qrels and runs are read from."""
@@ -37,7 +40,7 @@ Warn = Callable[[str], None]
 SEGMENT = ("query_id", "video_id", "start", "end")
 
 
-def as_truth(qrels: Data, convention: Convention, warn: Warn) -> "Truth":
+def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:
     """Return judged segments, with what else their file tells; `warn` is called with warnings.
 
     Raises:
@@ -45,7 +48,7 @@ def as_truth(qrels: Data, convention: Convention, warn: Warn) -> "Truth":
         SegmentError: a row is malformed.
     """
     if isinstance(qrels, str | Path):
-        return formats.load_truth(qrels, time=convention.time, warn=warn)
+        return formats.load_truth(qrels, time=time, warn=warn)
     return formats.Truth(as_qrels(qrels))
 
 
@@ -59,19 +62,23 @@ def as_qrels(qrels: Data) -> Segments:
     return build_qrels(*_columns(rows, len(SEGMENT) + 1, ", level"))
 
 
-def as_run(run: Data, convention: Convention, warn: Warn, truth: "Truth | None" = None) -> Segments:
-    """Return ranked results; `truth` is for formats that do not name queries or videos.
+def as_lists(run: Data, *, tasks: bool = False, **options: Unpack[RunOptions]) -> formats.Lists:
+    """Return ranked results by task; "" is the list of all.
+
+    Of a file, the options of `formats.load_lists` decide what is read.
 
     Raises:
         FormatError: the file is malformed.
         SegmentError: a row is malformed.
     """
-    if isinstance(run, Segments):
-        return run
     if isinstance(run, str | Path):
-        return formats.load_run(run, time=convention.time, truth=truth, warn=warn)
+        return formats.load_lists(run, tasks=tasks, **options)
+    return {"": run if isinstance(run, Segments) else _as_run(run, options["warn"])}
+
+
+def _as_run(run: Data, warn: Warn) -> Segments:
     if (frame := _as_frame(run)) is not None:
-        return run_from_frame(frame)
+        return run_from_frame(frame, warn)
     rows = list(_rows(run, "score"))
     scored = bool(rows) and len(rows[0]) != len(SEGMENT)
     columns = _columns(rows, len(SEGMENT) + scored, " and, in all or in none, a score")
@@ -84,16 +91,49 @@ def _as_frame(data: Any) -> "pd.DataFrame | None":  # noqa: ANN401  (any library
     return frame if hasattr(frame, "iloc") else None
 
 
-def as_lists(run: Data, convention: Convention, warn: Warn, truth: "Truth") -> dict[str, Segments]:
-    """Return the list of each task, with the ids of the qrels; "" is that of all.
+def match(
+    read: Callable[[int | None, Warn], formats.Lists],
+    scorer: "Evaluator",
+    name: str,
+    warn: Warn,
+    *,
+    must_meet: bool = True,
+) -> formats.Lists:
+    """Return a run's lists with the ids of the qrels; warn of what they don't share.
 
-    For errors, see `as_run`.
+    Args:
+        read: returns the first results of each list, or all, and calls a function with warnings.
+        scorer: which decides how many results are read, and what must be the same.
+        name: the run's, for messages.
+        warn: called with warnings.
+        must_meet: whether it is an error, not a warning, if nothing can be scored.
+
+    Raises:
+        NothingMeetsError: nothing of the run can be scored.
+        IdError: the run has a query twice, under its id and under its number.
     """
-    lists = {}
-    if convention.tasks and isinstance(run, str | Path):
-        lists = formats.load_tasks(run, warn=warn)
-    lists = lists or {"": as_run(run, convention, warn, truth)}
-    return {task: restore_own_ids(own, truth.segments) for task, own in lists.items()}
+
+    def load(depth: int | None, tell: Warn) -> formats.Lists:
+        try:
+            lists = read(depth, tell).items()
+            return {task: restore_own_ids(run, scorer.qrels) for task, run in lists}
+        except IdError as exc:
+            raise IdError(f"{name}: {exc}") from exc
+
+    check = partial(mismatches.check_lists, scorer.convention, scorer.qrels)
+    lists = load(scorer.depth, warn)
+    try:
+        check(lists, name, warn)
+    except mismatches.NothingMeetsError as exc:
+        try:
+            if scorer.depth is None:
+                raise
+            check(load(None, lambda _: None), name, warn)  # what meets may be further down
+        except mismatches.NothingMeetsError:
+            if must_meet:
+                raise
+            warn(str(exc))
+    return lists
 
 
 def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401

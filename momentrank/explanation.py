@@ -22,6 +22,8 @@ from momentrank.segments import Segments, make_frame
 if TYPE_CHECKING:
     import pandas as pd
 
+    from momentrank.conventions.base import Convention
+
 DASH = "\u2013"
 """Shown in place of a missing value."""
 
@@ -99,7 +101,7 @@ class Explanation(NamedTuple):
         return f"{self.judged} of the first {len(self.ranking)} results met a judged moment"
 
 
-def default_measure(convention: str) -> Measure:
+def default_measure(convention: "str | Convention") -> Measure:
     """Return the measure that is explained if none is named."""
     chosen = conventions.get(convention)
     for measure in (nDCG(iou=0.5) @ 10, R(iou=0.5) @ 1):
@@ -110,7 +112,12 @@ def default_measure(convention: str) -> Measure:
 
 
 def explain(  # noqa: PLR0913, PLR0917
-    qrels: Segments, run: Segments, query: str, measure: Measure, convention: str, shown: int
+    qrels: Segments,
+    run: Segments,
+    query: str,
+    measure: Measure,
+    convention: "str | Convention",
+    shown: int,
 ) -> Explanation:
     """Explain a measure's value for one query by its first results.
 

@@ -9,15 +9,18 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Union
 
-from momentrank import conventions, data, formats, mismatches
+from momentrank import conventions, data, formats
 from momentrank.data import Data
+from momentrank.formats import write
+from momentrank.formats.read import RunOptions
+from momentrank.formats.text import Time
+from momentrank.formats.validate import examine
 from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
 from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, Scores
-from momentrank.segments import Segments
 from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compare_runs
 
 if TYPE_CHECKING:
@@ -25,11 +28,17 @@ if TYPE_CHECKING:
     from momentrank.explanation import Explanation
 
 Measures = Iterable[Measure | str] | Measure | str
+Chosen = Union[str, "Convention", None]
 PACKAGE = str(Path(__file__).parent)
 
 
 def evaluate(
-    qrels: Data, run: Data, measures: Measures = (), convention: "str | Convention" = "paper"
+    qrels: Data,
+    run: Data,
+    measures: Measures = (),
+    convention: Chosen = None,
+    *,
+    time: Time | None = None,
 ) -> Evaluation:
     """Score a run.
 
@@ -38,7 +47,8 @@ def evaluate(
         run: the ranked results.
         measures: `[nDCG(iou=0.5) @ 10, "R@1,0.5"]`; without any, the convention's own table, or
             its usual measures.
-        convention: one of `momentrank.conventions.CONVENTIONS`.
+        convention: one of `momentrank.conventions.CONVENTIONS`; `paper` by default.
+        time: the unit of times in text files, "seconds" or "mm.ss"; by default the convention's.
 
     Raises:
         MeasureError: a measure is unknown or lacks a parameter.
@@ -47,9 +57,9 @@ def evaluate(
         SegmentError: a row is malformed.
         NothingMeetsError: the qrels and the run have no query or no video in common.
     """
-    chosen = conventions.get(convention)
-    scorer, truth = _read(_parse(measures) or chosen.defaults(), qrels, chosen)
-    results = _load(run, scorer, truth, "the run")
+    chosen = _choose(convention)
+    scorer, truth = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
+    results = _load(run, scorer, truth, "the run", time)
     if not scorer.measures:
         return Evaluation(chosen, chosen.table_of(truth.segments, results), {})
     per_query = scorer.per_query(results)
@@ -61,8 +71,9 @@ def compare(  # noqa: PLR0913
     qrels: Data,
     runs: Mapping[str, Data],
     measures: Measures,
-    convention: "str | Convention" = "paper",
+    convention: Chosen = None,
     *,
+    time: Time | None = None,
     baseline: str | None = None,
     rounds: int = ROUNDS,
     confidence: float = CONFIDENCE,
@@ -73,25 +84,24 @@ def compare(  # noqa: PLR0913
     Holm's correction is over all pairs and measures. For the other arguments see `evaluate` and
     `momentrank.significance.compare_runs`, and so for the errors.
     """
-    scorer, truth = _read(measures, qrels, convention)
-    values = {name: scorer.per_query(_load(run, scorer, truth, name)) for name, run in runs.items()}
-    pairs = compare_runs(
-        values,
-        scorer.measures,
-        baseline=baseline,
-        rounds=rounds,
-        confidence=confidence,
-        seed=seed,
+    scorer, truth = _read(measures, qrels, convention, time)
+    values = {
+        name: scorer.per_query(_load(run, scorer, truth, name, time)) for name, run in runs.items()
+    }
+    how = {"rounds": rounds, "seed": seed}
+    return Comparisons(
+        compare_runs(values, scorer.measures, baseline=baseline, confidence=confidence, **how)
     )
-    return Comparisons(pairs)
 
 
-def explain(  # noqa: PLR0913, PLR0917
+def explain(  # noqa: PLR0913
     qrels: Data,
     run: Data,
     query: str | int,
     measure: Measure | str | None = None,
-    convention: str = "paper",
+    convention: Chosen = None,
+    *,
+    time: Time | None = None,
     shown: int = 10,
 ) -> "Explanation":
     """Explain a measure's value for one query by its first results.
@@ -101,15 +111,13 @@ def explain(  # noqa: PLR0913, PLR0917
     """
     from momentrank import explanation  # noqa: PLC0415  (few need it)
 
-    chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen, _warn)
-    asked = _parse([measure])[0] if measure else explanation.default_measure(convention)
-    scorer = Evaluator([asked], truth.segments, chosen)
-    results = _load(run, scorer, truth, "the run")
-    listed = results[chosen.list_of(asked, results)]
-    return explanation.explain(
-        truth.segments, listed, id_text(query) or str(query), asked, convention, shown
-    )
+    chosen = _choose(convention)
+    asked = measure or explanation.default_measure(chosen)
+    scorer, truth = _read(asked, qrels, convention, time)
+    results = _load(run, scorer, truth, "the run", time)
+    listed = results[chosen.list_of(scorer.measures[0], results)]
+    own = id_text(query) or str(query)
+    return explanation.explain(truth.segments, listed, own, scorer.measures[0], chosen, shown)
 
 
 def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentrank") -> None:
@@ -119,16 +127,9 @@ def convert(source: Path | str, out: Path | str, to: str, *, tag: str = "momentr
         FormatError: the file is malformed, or the format can't express it.
         UsageError: the file is neither, or there is no such format to write.
     """
-    formats.convert(
-        formats.describe(source),
-        Path(source),
-        Path(out),
-        to,
-        read_qrels=lambda path: formats.load_qrels(path, warn=_warn),
-        read_run=lambda path: formats.load_run(path, warn=_warn),
-        tag=tag,
-        warn=_warn,
-    )
+    content, lists = examine(source)
+    content.warn(source, _warn)
+    write.convert(content, lists, (Path(source), Path(out)), to, tag)
 
 
 def write_qrels(path: Path | str, qrels: Data, fmt: str = "segments") -> None:
@@ -139,17 +140,16 @@ def write_qrels(path: Path | str, qrels: Data, fmt: str = "segments") -> None:
         SegmentError: a row is malformed.
         UsageError: qrels can't be written in that format.
     """
-    formats.write_qrels(path, data.as_truth(qrels, conventions.get("paper"), _warn).segments, fmt)
+    write.write_qrels(path, data.as_truth(qrels, "seconds", _warn).segments, fmt)
 
 
 def write_run(path: Path | str, run: Data, fmt: str = "segments", tag: str = "momentrank") -> None:
     """Write ranked results, with `tag` if the format has one; see `write_qrels`."""
-    formats.write_run(path, data.as_run(run, conventions.get("paper"), _warn), fmt, tag)
+    [results] = data.as_lists(run, warn=_warn).values()
+    write.write_run(path, results, fmt, tag)
 
 
-def evaluator(
-    measures: Measures, qrels: Data, convention: "str | Convention" = "paper"
-) -> Evaluator:
+def evaluator(measures: Measures, qrels: Data, convention: Chosen = None) -> Evaluator:
     """Return an evaluator that scores runs, frames or `Segments`, against the same qrels.
 
     For errors, see `evaluate`.
@@ -158,43 +158,45 @@ def evaluator(
 
 
 def iter_calc(
-    measures: Measures, qrels: Data, run: Data, convention: "str | Convention" = "paper"
+    measures: Measures, qrels: Data, run: Data, convention: Chosen = None
 ) -> Iterator[Metric]:
     """Yield the value of each measure for each scored query; see `evaluate`."""
     scorer, results = _ready(measures, qrels, run, convention)
     return scorer.iter_calc(results)
 
 
-def calc_aggregate(
-    measures: Measures, qrels: Data, run: Data, convention: "str | Convention" = "paper"
-) -> Scores:
+def calc_aggregate(measures: Measures, qrels: Data, run: Data, convention: Chosen = None) -> Scores:
     """Return each measure over all scored queries; see `evaluate`."""
     scorer, results = _ready(measures, qrels, run, convention)
     return scorer.calc_aggregate(results)
 
 
-def calc(
-    measures: Measures, qrels: Data, run: Data, convention: "str | Convention" = "paper"
-) -> CalcResults:
+def calc(measures: Measures, qrels: Data, run: Data, convention: Chosen = None) -> CalcResults:
     """Return each measure over all queries, and for each query; see `evaluate`."""
     scorer, results = _ready(measures, qrels, run, convention)
     return scorer.calc(results)
 
 
 def _ready(
-    measures: Measures, qrels: Data, run: Data, convention: "str | Convention"
-) -> tuple[Evaluator, dict[str, Segments]]:
+    measures: Measures, qrels: Data, run: Data, convention: Chosen
+) -> tuple[Evaluator, formats.Lists]:
     """Return an evaluator and a run; if they do not meet, a warning says so and all is 0."""
     scorer, truth = _read(measures, qrels, convention)
     return scorer, _load(run, scorer, truth, "the run", must_meet=False)
 
 
+def _choose(convention: Chosen) -> "Convention":
+    return conventions.get(convention or conventions.PAPER)
+
+
 def _read(
-    measures: Measures, qrels: Data, convention: "str | Convention"
-) -> tuple[Evaluator, "formats.Truth"]:
+    measures: Measures, qrels: Data, convention: Chosen, time: Time | None = None
+) -> tuple[Evaluator, formats.Truth]:
     """Return an evaluator, and what the file of the qrels tells."""
-    chosen = conventions.get(convention)
-    truth = data.as_truth(qrels, chosen, _warn)
+    chosen = _choose(convention)
+    truth = data.as_truth(qrels, time or chosen.time, _warn)
+    if convention is None and (own := formats.CONVENTIONS.get(truth.format)):
+        _warn(f"for the official numbers of {truth.format} pass convention={own!r}")
     return Evaluator(_parse(measures), truth.segments, chosen), truth
 
 
@@ -203,18 +205,21 @@ def _parse(measures: Measures) -> list[Measure]:
     return [parse_measure(one) if isinstance(one, str) else one for one in listed]
 
 
-def _load(
-    run: Data, scorer: Evaluator, truth: "formats.Truth", name: str, *, must_meet: bool = True
-) -> dict[str, Segments]:
-    """Return a run's lists with the ids of the qrels; warn of what they don't share."""
-    lists = data.as_lists(run, scorer.convention, _warn, truth)
-    try:
-        mismatches.check_lists(scorer.convention, truth.segments, lists, name, _warn)
-    except mismatches.NothingMeetsError as exc:
-        if must_meet:
-            raise
-        _warn(str(exc))
-    return lists
+def _load(  # noqa: PLR0913
+    run: Data,
+    scorer: Evaluator,
+    truth: formats.Truth,
+    name: str,
+    time: Time | None = None,
+    *,
+    must_meet: bool = True,
+) -> formats.Lists:
+    def read(depth: int | None, warn: data.Warn) -> formats.Lists:
+        unit = time or scorer.convention.time
+        how: RunOptions = {"time": unit, "depth": depth, "truth": truth, "warn": warn}
+        return data.as_lists(run, tasks=bool(scorer.convention.tasks), **how)
+
+    return data.match(read, scorer, name, _warn, must_meet=must_meet)
 
 
 def _warn(message: str) -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.formats.lines.fields import NUMBER
-from momentrank.formats.lines.rows import is_comment
+from momentrank.formats.lines import NUMBER, is_comment
 from momentrank.formats.source import Place, read_source
 from momentrank.ids import decode_id, own_ids
 from momentrank.mismatches import shorten

@@ -6,7 +6,7 @@ rank. As frames they have the columns `query_id, video_id, start, end`, and `lev
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import compress, count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -125,11 +125,12 @@ def build_run(  # noqa: PLR0913  (the five columns of a table, and what orders i
     ranks: Column | None = None,
     by_score: bool = False,
     queries: Sequence[str] = (),
+    warn: Callable[[str], None] | None = None,
 ) -> Segments:
     """Return ranked results.
 
     They are ordered by `ranks` if given, else by descending score if `by_score`; ties, and all
-    other rows, keep the input order.
+    other rows, keep the input order. `warn` is called if ranks are tied.
 
     Raises:
         SegmentError: a time, rank or score is not a number, or an end is before its start.
@@ -143,6 +144,12 @@ def build_run(  # noqa: PLR0913  (the five columns of a table, and what orders i
         keys = -_numbers(values, "score")
     segments, order = _group(query_ids, video_ids, starts, ends, values, keys, queries=queries)
     _refuse(~np.isfinite(segments.value), order, "the score must be a number")
+    if warn and ranks is not None and keys is not None:
+        tied = (np.diff(segments.query) == 0) & (np.diff(keys[order]) == 0)
+        if tied.any():
+            warn(
+                f"ranks that appear twice in their query: {int(tied.sum())}; ties keep their order"
+            )
     return segments
 
 
@@ -210,7 +217,7 @@ def qrels_from_frame(frame: "pd.DataFrame") -> Segments:
     return build_qrels(*_columns(frame, ["query_id", "video_id", "start", "end", "level"], "qrels"))
 
 
-def run_from_frame(frame: "pd.DataFrame") -> Segments:
+def run_from_frame(frame: "pd.DataFrame", warn: Callable[[str], None] | None = None) -> Segments:
     """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`.
 
     Raises:
@@ -222,7 +229,8 @@ def run_from_frame(frame: "pd.DataFrame") -> Segments:
         raise UsageError("the run has neither a column 'rank' nor 'score'")
     scores = frame["score"].to_numpy() if "score" in frame else None
     ranks = frame["rank"].to_numpy() if "rank" in frame else None
-    return build_run(query, video, start, end, scores, ranks=ranks, by_score=ranks is None)
+    columns = (query, video, start, end, scores)
+    return build_run(*columns, ranks=ranks, by_score=ranks is None, warn=warn)
 
 
 def _columns(frame: "pd.DataFrame", names: Sequence[str], kind: str) -> list[Any]:

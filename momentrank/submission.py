@@ -7,7 +7,7 @@ import numpy as np
 
 from momentrank import conventions
 from momentrank.formats.registry import RUNS
-from momentrank.formats.truth import Truth
+from momentrank.formats.table import Truth
 from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import (
     NothingMeetsError,

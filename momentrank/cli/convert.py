@@ -7,19 +7,18 @@ import argparse
 import sys
 from pathlib import Path
 
-from momentrank import formats
 from momentrank.cli import inputs
-from momentrank.formats.write import convert
+from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, convert
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the subcommand."""
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("out", type=Path, metavar="OUT")
-    names = list(dict.fromkeys([*formats.QRELS_WRITTEN, *formats.RUNS_WRITTEN]))
+    names = list(dict.fromkeys([*QRELS_WRITTEN, *RUNS_WRITTEN]))
     parser.add_argument("--to", choices=names, required=True, metavar="FORMAT",
-                        help=f"qrels: {', '.join(formats.QRELS_WRITTEN)};"
-                             f" runs: {', '.join(formats.RUNS_WRITTEN)}")  # fmt: skip
+                        help=f"qrels: {', '.join(QRELS_WRITTEN)};"
+                             f" runs: {', '.join(RUNS_WRITTEN)}")  # fmt: skip
     parser.add_argument(
         "--tag", default="momentrank", help="the run's name, in formats that have one"
     )
@@ -31,15 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read one file and write the other."""
     truth = inputs.load_truth(options, options.qrels) if options.qrels else None
-    convert(
-        content := inputs.describe(options, options.file, truth),
-        options.file,
-        options.out,
-        options.to,
-        read_qrels=lambda path: inputs.load_truth(options, path).segments,
-        read_run=lambda path: inputs.load_run(options, path, truth=truth),
-        tag=options.tag,
-        warn=inputs.warn,
-    )
+    content, lists = inputs.examine(options, options.file, truth)
+    content.warn(options.file, inputs.warn)
+    convert(content, lists, (options.file, options.out), options.to, options.tag)
     sys.stderr.write(f"momentrank: wrote {options.out} ({content.kind}, {options.to} format)\n")
     return 0

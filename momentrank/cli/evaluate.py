@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from momentrank import conventions
-from momentrank.cli import inputs, layouts, tables
+from momentrank.cli import inputs, scored, tables
 from momentrank.cli.provenance import provenance
-from momentrank.cli.quantities import Numbers, Quantity
 from momentrank.cli.scored import Results, Scored, score, score_table
+from momentrank.cli.tables import Numbers, Quantity
 from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
 from momentrank.measures import Measure
@@ -138,13 +138,13 @@ def _print(
 ) -> None:
     fmt = options.format
     if fmt == "json":
-        content = layouts.as_json(results, numbers, source)
+        content = scored.as_json(results, numbers, source)
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     elif fmt == "csv":
-        sys.stdout.writelines(tables.write(layouts.as_csv(results, numbers, source), fmt))
+        sys.stdout.writelines(tables.write(scored.as_csv(results, numbers, source), fmt))
     elif fmt is None and len(results.shown) == 1 and not results.seeds:
-        sys.stdout.writelines(layouts.columns(results, numbers, source))
+        sys.stdout.writelines(scored.columns(results, numbers, source))
     else:
-        rows = layouts.by_run if fmt in FOR_PAPERS else layouts.by_measure
+        rows = scored.by_run if fmt in FOR_PAPERS else scored.by_measure
         sys.stdout.writelines(tables.header(source, fmt or "table"))
         sys.stdout.writelines(tables.write(rows(results, numbers), fmt or "table"))

@@ -3,31 +3,27 @@
 import argparse
 import re
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from momentrank import conventions, formats, mismatches
+from momentrank import conventions, data, formats
 from momentrank.cli import tables
-from momentrank.cli.quantities import Numbers
+from momentrank.cli.tables import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.errors import UsageError
-from momentrank.formats.lines.reader import Time
-from momentrank.ids import IdError
-from momentrank.matching.aligned import restore_own_ids
+from momentrank.formats.read import Lists, RunOptions, Warn
+from momentrank.formats.text import Time
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG
 from momentrank.scoring import Evaluator
-from momentrank.segments import Floats, Segments
 
 if TYPE_CHECKING:
+    from momentrank.formats.validate import Description
     from momentrank.submission import Findings
 
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
 MEASURE_LIKE = rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?"
 MOST_DIGITS = 15
-
-PerQuery = dict[Measure, tuple[list[str], Floats]]
 
 
 class Named(NamedTuple):
@@ -35,10 +31,6 @@ class Named(NamedTuple):
 
     runs: list[Path]
     measures: list[str]
-
-
-def _ignore(_: str) -> None:
-    """Take no notice: it has been told."""
 
 
 def warn(text: str) -> None:
@@ -51,7 +43,14 @@ def add_files(parser: argparse.ArgumentParser) -> None:
     for kind, names in (("qrels", formats.QRELS_FORMATS), ("run", formats.RUN_FORMATS)):
         choices = f"one of {', '.join(names)} (default: detected)"
         parser.add_argument(f"--{kind}-format", choices=names, metavar="FORMAT", help=choices)
-    add_times(parser)
+    parser.add_argument("--time", choices=formats.TIMES,
+                        help="unit of times in text files; mm.ss is MediaEval's minutes.seconds"
+                             " (the default with --convention sh-eval)")  # fmt: skip
+    parser.add_argument("--columns", metavar="NAMES",
+                        help="the columns of a text file, in order: query_id, video_id, start, end,"
+                             " and level, or rank and score; '-' is a column to skip")  # fmt: skip
+    parser.add_argument("--corpus", type=Path, metavar="FILE",
+                        help="video_corpus.json, for runs with video indices")  # fmt: skip
     parser.add_argument("--lenient", action="store_true",
                         help="count malformed results of a run as not relevant, as benchmarks'"
                              " scripts do, leave out judged moments that end before they start,"
@@ -63,18 +62,6 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true",
                         help="validate the whole of each run first, as `momentrank validate"
                              " --like CONVENTION` does; no scores if it is wrong")  # fmt: skip
-
-
-def add_times(parser: argparse.ArgumentParser) -> None:
-    """Add the options for times and video indices."""
-    parser.add_argument("--time", choices=formats.TIMES,
-                        help="unit of times in text files; mm.ss is MediaEval's minutes.seconds"
-                             " (the default with --convention sh-eval)")  # fmt: skip
-    parser.add_argument("--columns", metavar="NAMES",
-                        help="the columns of a text file, in order: query_id, video_id, start, end,"
-                             " and level, or rank and score; '-' is a column to skip")  # fmt: skip
-    parser.add_argument("--corpus", type=Path, metavar="FILE",
-                        help="video_corpus.json, for runs with video indices")  # fmt: skip
 
 
 def add_convention(parser: argparse.ArgumentParser) -> None:
@@ -159,112 +146,78 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
     return truth
 
 
-def load_run(
-    options: argparse.Namespace,
-    path: Path,
-    depth: int | None = None,
-    truth: formats.Truth | None = None,
-    tell: Callable[[str], None] = warn,
-) -> Segments:
-    """Read a run as the options say; `truth` is what it refers to."""
-    return formats.load_run(
-        path,
-        fmt=options.run_format,
-        time=read_time_option(options),
-        columns=options.columns,
-        corpus=options.corpus,
-        depth=depth,
-        truth=truth,
-        lenient=options.lenient,
-        warn=tell,
-    )
+def run_options(options: argparse.Namespace, truth: formats.Truth | None) -> RunOptions:
+    """Return how a run is read; `truth` is what it refers to."""
+    return {
+        "time": read_time_option(options),
+        "columns": options.columns,
+        "corpus": options.corpus,
+        "truth": truth,
+        "lenient": options.lenient,
+    }
 
 
 def load_for(
     options: argparse.Namespace, path: Path, evaluator: Evaluator, truth: formats.Truth
-) -> dict[str, Segments]:
+) -> Lists:
     """Read the part of a run's lists that is scored; warn of what they and the qrels don't share.
 
     Raises:
         NothingMeetsError: they share nothing.
     """
-    tell: Callable[[str], None] = warn
     if getattr(options, "check", False):
-        _validate(options, path, truth)
-        tell = _ignore
-    check = partial(mismatches.check_lists, evaluator.convention, evaluator.qrels)
-    lists = _load_lists(options, path, evaluator.depth, truth, tell)
-    try:
-        check(lists, str(path), warn)
-    except mismatches.NothingMeetsError:
-        if evaluator.depth is None:
-            raise
-        whole = _load_lists(options, path, None, truth, _ignore)  # what meets may be further down
-        check(whole, str(path), warn)
-    return lists
+        lists = _validate(options, path, truth)
+        return data.match(lambda *_: lists, evaluator, str(path), warn)
+
+    def read(depth: int | None, tell: Warn) -> Lists:
+        how: RunOptions = {**run_options(options, truth), "fmt": options.run_format}
+        how = {**how, "depth": depth, "warn": tell}
+        return formats.load_lists(path, tasks=bool(evaluator.convention.tasks), **how)
+
+    return data.match(read, evaluator, str(path), warn)
 
 
-def _load_lists(
-    options: argparse.Namespace,
-    path: Path,
-    depth: int | None,
-    truth: formats.Truth | None,
-    tell: Callable[[str], None],
-) -> dict[str, Segments]:
-    """Read the list of each task, with the queries' own ids; "" is that of all."""
-    lists = {}
-    if conventions.get(convention_of(options)).tasks:
-        lists = formats.load_tasks(
-            path, fmt=options.run_format, depth=depth, lenient=options.lenient, warn=tell
-        )
-    lists = lists or {"": load_run(options, path, depth, truth, tell)}
-    if truth is None:
-        return lists
-    try:
-        return {task: restore_own_ids(run, truth.segments) for task, run in lists.items()}
-    except IdError as exc:
-        raise formats.FormatError(f"{path}: {exc}") from exc
-
-
-def describe(
+def examine(
     options: argparse.Namespace, path: Path, truth: formats.Truth | None
-) -> "formats.Description":
-    """Describe a file, read as the options say."""
-    return formats.describe(
+) -> tuple["Description", Lists]:
+    """Check a file, read as the options say; --qrels-format is that of QRELS, if they are named."""
+    from momentrank.formats import validate  # noqa: PLC0415  (only who asks for it loads it)
+
+    return validate.examine(
         path,
-        time=read_time_option(options),
-        columns=options.columns,
-        corpus=options.corpus,
-        truth=truth,
-        lenient=options.lenient,
+        qrels_format=None if truth else options.qrels_format,
+        run_format=options.run_format,
+        tasks=bool(conventions.get(convention_of(options)).tasks),
+        **run_options(options, truth),
     )
 
 
 def find_problems(
-    options: argparse.Namespace, path: Path, fmt: str, truth: formats.Truth | None
+    options: argparse.Namespace, lists: Lists, fmt: str, truth: formats.Truth | None
 ) -> "Findings":
     """Return what the benchmark of the convention would make of a run."""
-    from momentrank import submission  # noqa: PLC0415  (who does not ask for it does not load it)
+    from momentrank import submission  # noqa: PLC0415  (only who asks for it loads it)
 
-    lists = _load_lists(options, path, None, truth, _ignore)  # `describe` warns
     durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
     return submission.check(convention_of(options), lists, fmt, truth, durations)
 
 
-def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> None:
-    """Tell what is odd in a run.
+def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> Lists:
+    """Return the whole run; tell what is odd in it.
 
     Raises:
         FormatError: the run is malformed, or the benchmark of the convention would misread it.
     """
-    content = describe(options, path, truth)
-    found = find_problems(options, path, content.format, truth)
-    for message in (*content.remarks, *found.remarks, *found.problems):
-        warn(message if message.startswith(str(path)) else f"{path}: {message}")
+    content, lists = examine(options, path, truth)
+    if content.kind != "run":
+        raise formats.FormatError(f"{path}: {content.kind}, not a run")
+    found = find_problems(options, lists, content.format, truth)
+    content._replace(remarks=[*content.remarks, *found.remarks, *found.problems]).warn(path, warn)
     if found.problems:
         raise formats.FormatError(
             f"{path}: problems: {len(found.problems)}, see the messages above"
         )
+    return lists
 
 
 def digits(text: str) -> int:

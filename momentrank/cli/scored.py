@@ -1,13 +1,15 @@
-"""A run's values: over all queries, per group of queries and per query."""
+"""A run's values, and the outputs of `evaluate`: three columns, a table of runs, CSV and JSON."""
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.cli.quantities import Quantity, describe
+from momentrank.cli.tables import PLUS_MINUS, Cell, Numbers, Quantity, Row, describe
 from momentrank.conventions.base import Convention
+from momentrank.errors import UsageError
+from momentrank.ids import encode_id
 from momentrank.measures import Judged
 from momentrank.query_groups import Groups, select_queries
 from momentrank.scoring import Evaluator
@@ -94,3 +96,129 @@ class Results(NamedTuple):
     groups: Groups
     order: Sequence[str]
     """Queries in the order in which they are printed."""
+
+
+ALL = "all"
+
+
+def columns(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[str]:
+    """Yield trec_eval's three columns for one run: measure, query, value."""
+    scored = results.runs[results.shown[0]]
+    for name, value in source.items():
+        yield f"{name}\t{ALL}\t{value}\n"
+    parts = [(encode_id(query), values) for query, values in scored.queries.items()]
+    parts += [(f"group:{name}", values) for name, values in scored.groups.items()]
+    for part, values in [*parts, (ALL, scored.total)]:
+        for quantity in results.quantities:
+            if quantity in values:
+                yield f"{quantity.name}\t{part}\t{numbers.text(quantity, values[quantity])}\n"
+
+
+def by_measure(results: Results, numbers: Numbers) -> Iterator[Row]:
+    """Yield a row per measure and a column per run: for the terminal."""
+    yield ["measure", *results.shown, *results.seeds]
+    for part, systems in _parts(results):
+        for quantity in results.quantities:
+            if any(quantity in values for runs in systems for values in runs):
+                yield [f"{quantity.name} {part}".rstrip(), *_cells(quantity, systems, numbers)]
+
+
+def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
+    """Yield a row per run and a column per measure: for papers."""
+    names = [*results.shown, *results.seeds]
+    first = ["queries"] if results.groups else []
+    yield ["run", *first, *(quantity.name for quantity in results.quantities)]
+    for part, systems in _parts(results):
+        by_quantity = [_cells(quantity, systems, numbers) for quantity in results.quantities]
+        label = [part or ALL] if results.groups else []
+        for name, *cells in zip(names, *by_quantity, strict=True):
+            yield [name, *label, *cells]
+
+
+def _parts(results: Results) -> Iterator[tuple[str, list[list[Values]]]]:
+    """Yield each query, each group and all queries, with the values of each system's runs."""
+    shown = [[results.runs[name]] for name in results.shown]
+    systems = shown + [[results.runs[name] for name in names] for names in results.seeds.values()]
+    for query in results.order:
+        of_runs = [[run.queries.get(query, {}) for run in runs] for runs in shown]
+        yield encode_id(query), of_runs + [[] for _ in results.seeds]
+    for group, queries in results.groups.items():
+        part = f"{group} (n={len(queries)})"
+        yield part, [[run.groups[group] for run in runs] for runs in systems]
+    yield "", [[run.total for run in runs] for runs in systems]
+
+
+def _cells(quantity: Quantity, systems: Sequence[list[Values]], numbers: Numbers) -> list[Cell]:
+    """Return a cell per system: a run's value, or the mean and deviation of several runs."""
+    spreads = [
+        spread([values[quantity] for values in runs])
+        if runs and all(quantity in values for values in runs)
+        else None
+        for runs in systems
+    ]
+    cells = numbers.cells(quantity, [one and one.mean for one in spreads])
+    return [
+        cell._replace(text=f"{cell.text} {PLUS_MINUS} {numbers.text(quantity, one.sd)}")
+        if one and one.sd is not None
+        else cell
+        for cell, one in zip(cells, spreads, strict=True)
+    ]
+
+
+def as_csv(results: Results, numbers: Numbers, source: Mapping[str, str]) -> Iterator[Row]:
+    """Yield a row per value; `group` and `query` are empty where it is over all queries."""
+    yield ["run", "group", "query", "measure", "value", "sd", *source]
+    for name, scored in results.runs.items():
+        parts = [("", query, values) for query, values in scored.queries.items()]
+        parts += [(group, "", values) for group, values in scored.groups.items()]
+        for group, query, values in [*parts, ("", "", scored.total)]:
+            for quantity, value in values.items():
+                shown = [quantity.name, _text(numbers.plain(quantity, value)), ""]
+                yield [name, group, query, *shown, *source.values()]
+    for name, runs in results.seeds.items():
+        for quantity in results.runs[runs[0]].total:
+            cell = _spread_json(results, runs, quantity, numbers)
+            shown = [quantity.name, *map(_text, cell.values())]
+            yield [name, "", "", *shown, *source.values()]
+
+
+def _text(value: float | None) -> str:
+    return "" if value is None else repr(value)
+
+
+def as_json(results: Results, numbers: Numbers, source: Mapping[str, str]) -> dict[str, Any]:
+    """Return every value by run and measure, and of groups of seeds the mean and deviation."""
+    content: dict[str, Any] = {"momentrank": dict(source)}
+    for name, scored in results.runs.items():
+        if name in content:
+            raise UsageError(f"{name}: this name is already in use in the JSON; write ./{name}")
+        content[name] = _object(scored.total, numbers)
+        if scored.groups:
+            content[name]["groups"] = {
+                group: {"n": len(results.groups[group]), **_object(values, numbers)}
+                for group, values in scored.groups.items()
+            }
+        if scored.queries:
+            content[name]["queries"] = {
+                query: _object(values, numbers) for query, values in scored.queries.items()
+            }
+    for name, runs in results.seeds.items():
+        content[name] = {
+            quantity.name: _spread_json(results, runs, quantity, numbers)
+            for quantity in results.runs[runs[0]].total
+        }
+    return content
+
+
+def _object(values: Values, numbers: Numbers) -> dict[str, Any]:
+    return {quantity.name: numbers.plain(quantity, value) for quantity, value in values.items()}
+
+
+def _spread_json(
+    results: Results, runs: Sequence[str], quantity: Quantity, numbers: Numbers
+) -> dict[str, float | None]:
+    mean, sd = spread([results.runs[run].total[quantity] for run in runs])
+    return {
+        "mean": numbers.plain(quantity, mean),
+        "sd": None if sd is None else numbers.plain(quantity, sd),
+    }

@@ -48,14 +48,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None) -> list[str]:
     """Print what a file is; return what is wrong with it."""
-    content = inputs.describe(options, path, truth)
+    content, lists = inputs.examine(options, path, truth)
     levels = ", ".join(f"{n} of level {level}" for level, n in sorted(content.levels.items()))
     sys.stdout.write(f"{path}: {content.kind} ({content.format}): {content.counted}")
     sys.stdout.write(f": {levels}\n" if levels else "\n")
     sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
     found = Findings([], [])
     if content.kind == "run" and (options.convention or truth):
-        found = inputs.find_problems(options, path, content.format, truth)
+        found = inputs.find_problems(options, lists, content.format, truth)
         sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
     source = provenance(path, "")
     names = ("momentrank", "qrels_sha256", "release")

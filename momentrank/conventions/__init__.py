@@ -16,11 +16,11 @@ PAPER = "paper"
 """The default."""
 MODULES = {
     PAPER: "paper",
-    "tvr-ranking": "tvr_ranking",
-    "spr": "tvr_ranking",
+    "tvr-ranking": "paper",
+    "spr": "paper",
     "sh-eval": "sh_eval",
     "qvhighlights": "qvhighlights",
-    "vcmr": "vcmr",
+    "vcmr": "grounding",
     "charades": "grounding",
     "nlq": "grounding",
 }

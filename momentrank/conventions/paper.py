@@ -1,11 +1,22 @@
-"""Each measure as its paper defines it.
+"""Each measure as its paper defines it, and the two other scorers in use for TVR-Ranking.
 
-Every query of the qrels counts; one that is missing from the run counts as 0.
+* `paper`: every query of the qrels counts; one that is missing from the run counts as 0.
+* `tvr-ranking`, released with it, the source of published numbers: gain is 2^level - 1, the IoU
+  must exceed the threshold, and the mean is over the queries of the run.
+* `spr`, published with SPR (arXiv 2501.05072): the same gain, the IoU must reach the threshold.
+  Moments of level 0 are dropped before results are matched. Queries without a relevant moment or
+  without a prediction don't count.
 """
 
-from momentrank.conventions.base import Convention
+import numpy as np
+
+from momentrank.conventions.base import Convention, memoize
+from momentrank.errors import UsageError
+from momentrank.matching.aligned import AlignedRun, Params
+from momentrank.matching.trace import FREE, Trace
 from momentrank.measures import nDCG
 from momentrank.measures.base import Measure
+from momentrank.segments import Bools, Floats
 
 
 class Paper(Convention):
@@ -19,4 +30,48 @@ class Paper(Convention):
         return [nDCG(iou=iou) @ cutoff for iou in (0.3, 0.5, 0.7) for cutoff in (10, 20, 40)]
 
 
-CONVENTIONS = (Paper(),)
+HAS = ("nDCG", "DCG", "Judged")
+
+
+class TvrRanking(Paper):
+    """The scorer released with TVR-Ranking."""
+
+    name = "tvr-ranking"
+    source = "the scorer released with TVR-Ranking (Liang et al., 2024)"
+    changes = {"dcg": "exp-log2", "strict": True}
+
+    def select_counted(self, aligned: AlignedRun) -> Bools:
+        return aligned.in_run
+
+
+class Spr(Paper):
+    """The scorer published with SPR."""
+
+    name = "spr"
+    source = "the scorer published with SPR (arXiv 2501.05072)"
+    changes = {"dcg": "exp-log2", "strict": False}
+
+    def check(self, measure: Measure) -> None:
+        if measure.NAME not in HAS:
+            raise UsageError(f"{measure!r} is not a measure of spr, which has {', '.join(HAS)}")
+
+    def select_counted(self, aligned: AlignedRun) -> Bools:
+        """Return the queries of the run with a relevant moment, shape (queries,)."""
+        return aligned.in_run & (aligned.totals(1) > 0)
+
+    def compute(self, measure: Measure, aligned: AlignedRun, params: Params) -> Floats:
+        if measure.NAME == "Judged":  # what people judged includes level 0
+            return super().compute(measure, aligned, params)
+        relevant = memoize(aligned, "relevant", lambda: aligned.select_truth(aligned.relevant(1)))
+        return super().compute(measure, relevant, params)
+
+    def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
+        if measure.NAME == "Judged":
+            return super().trace(measure, aligned)
+        rows = aligned.relevant(1)
+        found = super().trace(measure, aligned.select_truth(rows))
+        kept = np.append(np.flatnonzero(rows), FREE)  # the last one is what FREE points at
+        return found._replace(truth=kept[found.truth])
+
+
+CONVENTIONS = (Paper(), TvrRanking(), Spr())

@@ -14,7 +14,7 @@ compared, and the values are rounded to hundredths of a percent.
 
 import numpy as np
 
-from momentrank.conventions.benchmark import Benchmark, hull_iou, pair_times
+from momentrank.conventions.base import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.matching.aligned import AlignedRun, Params, align
 from momentrank.matching.trace import FREE, Trace, iou_with, nearest, overlapping

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Pairs
-from momentrank.matching.spans import Spans
+from momentrank.matching.timeline import Spans
 from momentrank.matching.trace import Trace, iou_with, nearest
 
 BIN, TOL = 300, 15

@@ -1,4 +1,4 @@
-"""A release's own documents: lists of files, and the meaning of levels.
+"""What a release holds beside qrels: training sets, lists of files, and the meaning of levels.
 
 `manifest.json`, `train_manifest.json` and `croissant.json` list files with their SHA-256; the
 files beside them are checked against it.
@@ -9,7 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
+from momentrank.formats.records import Column
 from momentrank.formats.source import FormatError, Place
+from momentrank.formats.table import Table
 
 DocumentKind = Literal["manifest", "croissant", "levels"]
 _WEB = "://"
@@ -94,3 +98,39 @@ DOCUMENTS = (
     Document("levels", _with("levels", dict), _check_levels),
     Document("manifest", _with("files", dict), _check_manifest),
 )
+
+
+def check_release(records: Column) -> None:
+    """Check the optional fields of released qrels."""
+    records.key("query", str)
+    moments = records.key("relevant_moment", list).flat()
+    _optional(moments, "pair_id", int).distinct_ids()
+    _optional(moments, "caption", str)
+    for name in ("duration", "similarity"):
+        _check_finite(_optional(moments, name))
+
+
+def _optional(moments: Column, name: str, *kinds: type) -> Column:
+    """Return a field of those moments that have it."""
+    moments.require(dict)
+    rows = [row for row, moment in enumerate(moments.values) if name in moment]
+    return moments.select(rows).key(name, *kinds)
+
+
+def _check_finite(values: Column) -> None:
+    values.refuse((~np.isfinite(values.numbers())).tolist(), "must be a number")
+
+
+def check_training(records: Column) -> tuple[int, int]:
+    """Check `{query_id, query, relevant_moment: [{..., caption, similarity}]}`."""
+    queries = records.key("query_id").distinct_ids()
+    records.key("query", str)
+    moments = records.key("relevant_moment", list).flat()
+    start, end = moments.key("timestamp", list).parts("start end")
+    _check_finite(moments.key("duration"))
+    _check_finite(moments.key("similarity"))
+    moments.key("caption", str)
+    videos = moments.key("video_name", str).ids()
+    columns = (start.numbers(), end.numbers(), np.zeros(len(videos)))
+    Table([""] * len(videos), videos, *columns, moments.place).run()
+    return len(queries), len(videos)

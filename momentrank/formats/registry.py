@@ -12,33 +12,31 @@ from momentrank.formats.benchmarks import (
     ego4d_nlq,
     qvhighlights,
     tvr,
-    tvr_ranking,
 )
 from momentrank.formats.benchmarks.base import JsonFormat
-from momentrank.formats.column import Column
-from momentrank.formats.documents import DocumentKind
-from momentrank.formats.lines.rows import is_segments
+from momentrank.formats.lines import is_segments
+from momentrank.formats.records import Column
 from momentrank.formats.source import FormatError, Place, Source
 
 SEGMENTS = "segments"
 
 
 QRELS = (
-    tvr_ranking.RELEASE,
+    tvr.RELEASE,
     qvhighlights.ANNOTATIONS,
     tvr.ANNOTATIONS,
     activitynet_captions.ANNOTATIONS,
     didemo.ANNOTATIONS,
     ego4d_nlq.ANNOTATIONS,
-    tvr_ranking.FLAT,
+    tvr.FLAT,
 )
 RUNS = (
-    tvr_ranking.PREDICTIONS,
+    tvr.PREDICTIONS,
     *tvr.SUBMISSIONS,
     qvhighlights.SUBMISSION,
     ego4d_nlq.SUBMISSION,
     activitynet_captions.SUBMISSION,
-    tvr_ranking.SCORES,
+    tvr.SCORES,
     didemo.LISTS,
 )
 FORMATS = {"qrels": QRELS, "run": RUNS}
@@ -72,7 +70,6 @@ def check_format(fmt: str | None, names: Sequence[str]) -> None:
         raise UsageError(f"{fmt!r} is not a valid format, must be one of {', '.join(names)}")
 
 
-Kind = Literal["qrels", "run", "training set", "video corpus", DocumentKind, "empty file"]
 _NAMED = {"qrels": "qrels", "run": "a run"}
 
 
@@ -94,16 +91,17 @@ def is_json(source: Source) -> bool:
     return source.text.lstrip()[0] in "[{"
 
 
-def detect_kind(records: Column) -> tuple[Kind, JsonFormat] | None:
+def detect_kind(records: Column) -> tuple[Literal["qrels", "run"], JsonFormat] | None:
     """Return whether the records are qrels or a run, and their format."""
-    first = _first(records)
+    first = first_record(records)
     for one in (*QRELS, *RUNS):
         if one.knows(first):
             return ("qrels" if one in QRELS else "run"), one
     return None
 
 
-def _first(records: Column) -> Any:  # noqa: ANN401  (a value of JSON)
+def first_record(records: Column) -> Any:  # noqa: ANN401  (a value of JSON)
+    """Return the first record, None if there is none."""
     return records.values[0] if records.values else None
 
 
@@ -118,7 +116,7 @@ def is_training(records: Column) -> bool:
 
 def is_corpus(records: Column) -> bool:
     """Tell a video corpus, `{name: [duration, index]}`, by its first value."""
-    first = _first(records)
+    first = first_record(records)
     return isinstance(first, dict) and videos.is_corpus(first)
 
 
@@ -128,7 +126,7 @@ def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]
     Raises:
         FormatError: they are of another or unknown kind.
     """
-    first = _first(records)
+    first = first_record(records)
     if kind == "qrels" and is_training(records):
         what = "a training set (its moments have no relevance)"
         raise Place(source.path).error(f"{what}, not qrels")

@@ -1,19 +1,52 @@
-"""A file's columns, converted to `Segments` with the place of each error."""
+"""A file's columns, converted to `Segments` with the place of each error; and a ground truth."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.source import Place, count
-from momentrank.formats.truth import Durations, Texts
+from momentrank.formats.source import FormatError, Place, count
 from momentrank.segments import (
+    Bools,
     Floats,
     SegmentError,
     Segments,
     build_qrels,
     build_run,
 )
+
+Durations = Callable[[], Mapping[str, float]]
+Texts = Callable[[], Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Judged segments, the format that they were read from, and more as far as it is known."""
+
+    segments: Segments
+    format: str = ""
+    read_durations: Durations = dict
+    read_texts: Texts = dict
+
+    @cached_property
+    def durations(self) -> Mapping[str, float]:
+        """The duration of each video in seconds."""
+        return self.read_durations()
+
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        """The text of each query."""
+        return self.read_texts()
+
+    @cached_property
+    def videos(self) -> Mapping[str, str]:
+        """The video of each query: that of its first judged segment."""
+        segments = self.segments
+        names = [segments.queries[query] for query in segments.query.tolist()[::-1]]
+        return dict(zip(names, segments.video[::-1], strict=True))
+
 
 _ODD = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], dtype=np.uint64)
 """Factors that spread the bits of a hash."""
@@ -142,3 +175,97 @@ def _may_repeat(segments: Segments) -> bool:
         keys ^= (times + 0.0).view(np.uint64) * odd  # wraps around; -0.0 is 0.0
     keys.sort()
     return bool((keys[1:] == keys[:-1]).any())
+
+
+class Windows(NamedTuple):
+    """Results without their queries: columns of shape (n,).
+
+    `unscored` are those without a score, `malformed` those that can't be read: they have no video.
+    """
+
+    video: list[str]
+    start: Floats
+    end: Floats
+    score: Floats
+    unscored: Bools
+    malformed: Bools
+
+    def check(self, place: Callable[[int], Place]) -> "Windows":
+        """Return the windows.
+
+        Raises:
+            FormatError: a time or a score is malformed.
+        """
+        Table([""] * len(self.video), *self[:4], place).run()
+        return self
+
+    def remarks(self, error: FormatError | None, place: Callable[[int], Place]) -> list[str]:
+        """Return what the user should be told of them; `error` is the first that is malformed."""
+        remarks = []
+        if error is not None:
+            number = int(self.malformed.sum())
+            remarks.append(f"{error} (malformed results, counted as not relevant: {number})")
+        unscored = self.unscored & ~self.malformed
+        if number := int(unscored.sum()):
+            reason = f"no score: the order of the list counts ({count(number, 'such result')})"
+            remarks.append(str(place(int(np.argmax(unscored))).error(reason)))
+        return remarks
+
+
+_NONE, _YES = np.zeros(1), np.ones(1, dtype=bool)
+MALFORMED = Windows([""], _NONE, _NONE, _NONE, _YES, _YES)
+"""A result that can't be read: it keeps its place and is not relevant."""
+
+
+def read_windows(
+    count: int, parse: Callable[[Sequence[int]], Windows], *, lenient: bool
+) -> tuple[Windows, FormatError | None]:
+    """Return the windows of rows 0 to `count` - 1, and the first error if `lenient`.
+
+    Args:
+        count: how many rows there are.
+        parse: reads some rows, or raises for the first that is malformed.
+        lenient: whether rows that are malformed become windows that meet nothing.
+
+    Raises:
+        FormatError: a row is malformed.
+    """
+    if not lenient:
+        return parse(range(count)), None
+    errors: list[FormatError] = []
+    parts = list(_halve(range(count), parse, errors))
+    columns = list(zip(*parts, strict=True))
+    video = [name for part in columns[0] for name in part]
+    return Windows(video, *map(np.concatenate, columns[1:])), next(iter(errors), None)
+
+
+def _halve(
+    rows: Sequence[int], parse: Callable[[Sequence[int]], Windows], errors: list[FormatError]
+) -> Iterator[Windows]:
+    """Yield the windows of the rows; only halves with malformed ones are looked at closer."""
+    try:
+        yield parse(rows)
+    except FormatError as exc:
+        if len(rows) == 1:
+            errors.append(exc)
+            yield MALFORMED
+            return
+        middle = len(rows) // 2
+        yield from _halve(rows[:middle], parse, errors)
+        yield from _halve(rows[middle:], parse, errors)
+
+
+def fill_scores(query: Sequence[str], windows: Windows) -> Floats:
+    """Return the scores; one that is missing is that of the result before it.
+
+    So the order of the list stays that of the scores.
+    """
+    if not windows.unscored.any():
+        return windows.score
+    rows = list(zip(query, windows.score.tolist(), windows.unscored.tolist(), strict=True))
+    last = {name: score for name, score, missing in reversed(rows) if not missing}  # the first
+    scores = []
+    for name, score, missing in rows:
+        last[name] = last.get(name, 0.0) if missing else score
+        scores.append(last[name])
+    return np.array(scores)

@@ -1,22 +1,27 @@
 """Check a whole file and describe its content: `momentrank validate`."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 
 from momentrank.formats.benchmarks import charades_sta
-from momentrank.formats.column import Column
-from momentrank.formats.documents import detect_document
-from momentrank.formats.json_text import read_records
-from momentrank.formats.lines import layouts, rows, trec
-from momentrank.formats.lines.reader import Time
-from momentrank.formats.read import ReadOptions, qrels_table, run_table
+from momentrank.formats.documents import (
+    DocumentKind,
+    check_release,
+    check_training,
+    detect_document,
+)
+from momentrank.formats.lines import BY_WIDTH, Judged, first_fields, is_trec, read_trec
+from momentrank.formats.read import Lists, ReadOptions, RunOptions, Warn, qrels_table, run_tables
+from momentrank.formats.records import Column, read_records
 from momentrank.formats.registry import (
+    QRELS_FORMATS,
+    RUN_FORMATS,
     SEGMENTS,
-    Kind,
+    check_format,
     detect_kind,
     is_charades,
     is_corpus,
@@ -25,12 +30,18 @@ from momentrank.formats.registry import (
     is_training,
     unknown,
 )
-from momentrank.formats.source import Place, Source, count, pause_collector, read_source
+from momentrank.formats.source import (
+    Place,
+    Source,
+    count,
+    pause_collector,
+    read_source,
+)
 from momentrank.formats.table import Table
-from momentrank.formats.truth import Truth
 from momentrank.formats.videos import parse_corpus
 from momentrank.segments import Segments
 
+Kind = Literal["qrels", "run", "training set", "video corpus", DocumentKind, "empty file"]
 EMPTY = (".qrels", ".run")
 """Files with these extensions may be empty, e.g. before anything is judged."""
 UNITS = {
@@ -59,64 +70,120 @@ class Description(NamedTuple):
             return count(self.segments, UNITS[self.kind]) + told
         return f"{count(self.queries, 'query')}, {count(self.segments, 'segment')}"
 
+    def warn(self, path: Path | str, warn: Warn) -> None:
+        """Call `warn` with each remark; it names the file."""
+        for remark in self.remarks:
+            warn(remark if remark.startswith(str(path)) else f"{path}: {remark}")
 
-def describe(  # noqa: PLR0913  (the options of a command)
+
+class ExamineOptions(RunOptions, total=False):
+    """The options of `examine`: those of `load_run`, and the formats of qrels and of runs."""
+
+    qrels_format: str | None
+    run_format: str | None
+    tasks: bool
+
+
+def describe(path: Path | str, **options: Unpack[ExamineOptions]) -> Description:
+    """Check a file of any kind and format, and describe it; for errors, see `examine`."""
+    return examine(path, **options)[0]
+
+
+def examine(
     path: Path | str,
     *,
-    time: Time = "seconds",
-    columns: str | None = None,
-    corpus: Path | str | None = None,
-    truth: Truth | None = None,
-    lenient: bool = False,
-) -> Description:
-    """Check a file of any kind and format, and describe it.
+    qrels_format: str | None = None,
+    run_format: str | None = None,
+    tasks: bool = False,
+    **options: Unpack[RunOptions],
+) -> tuple[Description, Lists]:
+    """Check a file of any kind and format; return its description, and its qrels or lists.
 
-    Files listed in a release's documents are checked by their SHA-256.
+    Files listed in a release's documents are checked by their SHA-256. If one of `qrels_format` and
+    `run_format` is given, the file is read so. For other arguments see `load_lists`.
 
     Raises:
         FormatError: the file is malformed, or of no known format.
+        UsageError: there is no such format, or an option does not apply to it.
     """
-    options = ReadOptions(time=time, columns=columns, corpus=corpus, truth=truth, lenient=lenient)
+    check_format(qrels_format, QRELS_FORMATS)
+    check_format(run_format, RUN_FORMATS)
+    file = _File(read_source(Path(path), EMPTY), ReadOptions(**options), tasks)
     with pause_collector():
-        source = read_source(Path(path), empty=EMPTY)
-        if not source.text.strip():
-            return _empty(SEGMENTS)
-        if is_text(source, None) or (columns is not None and not is_json(source)):
-            kind = _text_kind(source, columns)
-            return _describe_segments(kind, SEGMENTS, source, options)
-        if is_charades(source, None):
-            return _describe_segments("qrels", charades_sta.NAME, source, options)
-        if trec.is_trec(source):
-            return _describe_moments(trec.read_qrels(source))
-        if not is_json(source):
-            raise unknown(source)
-        return _describe_json(source, read_records(source), options)
+        if not file.source.text.strip():
+            return _empty(SEGMENTS), {}
+        if run_format and not qrels_format:
+            return file.examine("run", run_format, fmt=run_format)
+        if qrels_format and not run_format:
+            return file.examine("qrels", qrels_format, fmt=qrels_format)
+        return _examine(file, {"qrels": qrels_format, "run": run_format})
 
 
-def _text_kind(source: Source, columns: str | None) -> Kind:
-    names = columns or layouts.BY_WIDTH[len(rows.first_fields(source.text))]
-    return "qrels" if "level" in names else "run"
+class _File(NamedTuple):
+    """A file and how to read it; `records` are its JSON if it is parsed."""
+
+    source: Source
+    options: ReadOptions
+    tasks: bool
+    records: Column | None = None
+
+    def examine(self, kind: Kind, name: str, fmt: str | None = None) -> tuple[Description, Lists]:
+        """Return what the file is, read as qrels or a run."""
+        options, levels = self.options._replace(fmt=fmt), dict[int, int]()
+        if kind == "qrels":
+            tables = {"": qrels_table(self.source, options, self.records)[0]}
+            lists = {"": tables[""].qrels()}
+            remarks = [*tables[""].qrels_remarks(lists[""])]
+            values, counts = np.unique(lists[""].value, return_counts=True)
+            levels = dict(zip(map(int, values.tolist()), counts.tolist(), strict=True))
+        else:
+            tables = run_tables(self.source, options, self.records, tasks=self.tasks)
+            lists = {task: table.run() for task, table in tables.items()}
+            remarks = [text for task, one in tables.items() for text in one.remarks(lists[task])]
+        for task, table in tables.items():
+            odd = _oddities(table, lists[task])
+            remarks += (f"{task}: {message}" if task else message for message in odd)
+        first = next(iter(lists.values()))
+        sizes = len(first.queries), len(first.query)
+        return Description(kind, name, *sizes, levels, remarks), lists
+
+
+def _examine(file: _File, given: Mapping[str, str | None]) -> tuple[Description, Lists]:
+    source, columns = file.source, file.options.columns
+    if is_text(source, None) or (columns is not None and not is_json(source)):
+        names = columns or BY_WIDTH[len(first_fields(source.text))]
+        return file.examine("qrels" if "level" in names else "run", SEGMENTS)
+    if is_charades(source, None):
+        return file.examine("qrels", charades_sta.NAME)
+    if is_trec(source):
+        return _describe_moments(read_trec(source)), {}
+    if not is_json(source):
+        raise unknown(source)
+    records = read_records(source)
+    if (detected := detect_kind(records)) and not is_training(records):
+        kind, one = detected
+        if kind == "qrels" and one.name == "tvr-ranking":
+            check_release(records)
+        fmt = given[kind]
+        return file._replace(records=records).examine(kind, fmt or one.name, fmt)
+    return _describe_other(source, records), {}
 
 
 def _empty(fmt: str) -> Description:
     return Description("empty file", fmt, 0, 0, {}, ["the file contains no queries"])
 
 
-def _describe_moments(lines: trec.Judged) -> Description:
+def _describe_moments(lines: Judged) -> Description:
     counts = dict(sorted(Counter(lines.level).items()))
     return Description("qrels", "trec", len(set(lines.query)), len(lines.level), counts, [])
 
 
-def _describe_json(source: Source, records: Column, options: ReadOptions) -> Description:
+def _describe_other(source: Source, records: Column) -> Description:
+    """Describe what is neither qrels nor a run."""
     if not records.values:
         return _empty("json")
     if is_training(records):
-        return _training(records)
-    if detected := detect_kind(records):
-        kind, one = detected
-        if kind == "qrels" and one.name == "tvr-ranking":
-            _check_release(records)
-        return _describe_segments(kind, one.name, source, options)
+        return Description("training set", "tvr-ranking", *check_training(records), {}, [])
     if is_corpus(records):
         videos = len(parse_corpus(records).durations)
         return Description("video corpus", "tvr-ranking", 0, videos, {}, [])
@@ -124,23 +191,6 @@ def _describe_json(source: Source, records: Column, options: ReadOptions) -> Des
         number = document.check(Place(source.path), records.values[0])
         return Description(document.kind, "json", 0, number, {}, [])
     raise unknown(source, records=records)
-
-
-def _describe_segments(kind: Kind, fmt: str, source: Source, options: ReadOptions) -> Description:
-    options = options._replace(fmt=fmt)
-    remarks: list[str] = []
-    if kind == "qrels":
-        table, _ = qrels_table(source, options)
-        segments = table.qrels()
-        remarks += table.qrels_remarks(segments)
-        levels, counts = np.unique(segments.value, return_counts=True)
-        by_level = dict(zip(map(int, levels.tolist()), counts.tolist(), strict=True))
-    else:
-        table = run_table(source, options)
-        segments, by_level = table.run(), dict[int, int]()
-        remarks += table.remarks(segments)
-    remarks += _oddities(table, segments)
-    return Description(kind, fmt, len(segments.queries), len(segments.query), by_level, remarks)
 
 
 def _oddities(table: Table, segments: Segments) -> Iterable[str]:
@@ -155,39 +205,3 @@ def _oddities(table: Table, segments: Segments) -> Iterable[str]:
         yield f"zero-length segments: {instants}"
     if early := sum(start < 0 for *_, start, _ in real):
         yield f"segments that start before 0: {early}"
-
-
-def _check_release(records: Column) -> None:
-    """Check the optional fields of released qrels."""
-    records.key("query", str)
-    moments = records.key("relevant_moment", list).flat()
-    _optional(moments, "pair_id", int).distinct_ids()
-    _optional(moments, "caption", str)
-    for name in ("duration", "similarity"):
-        _check_finite(_optional(moments, name))
-
-
-def _optional(moments: Column, name: str, *kinds: type) -> Column:
-    """Return a field of those moments that have it."""
-    moments.require(dict)
-    rows = [row for row, moment in enumerate(moments.values) if name in moment]
-    return moments.select(rows).key(name, *kinds)
-
-
-def _check_finite(values: Column) -> None:
-    values.refuse((~np.isfinite(values.numbers())).tolist(), "must be a number")
-
-
-def _training(records: Column) -> Description:
-    """Check `{query_id, query, relevant_moment: [{..., caption, similarity}]}`."""
-    queries = records.key("query_id").distinct_ids()
-    records.key("query", str)
-    moments = records.key("relevant_moment", list).flat()
-    start, end = moments.key("timestamp", list).parts("start end")
-    _check_finite(moments.key("duration"))
-    _check_finite(moments.key("similarity"))
-    moments.key("caption", str)
-    videos = moments.key("video_name", str).ids()
-    columns = (start.numbers(), end.numbers(), np.zeros(len(videos)))
-    Table([""] * len(videos), videos, *columns, moments.place).run()
-    return Description("training set", "tvr-ranking", len(queries), len(videos), {}, [])

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.column import Column
-from momentrank.formats.json_text import read_records
+from momentrank.formats.records import Column, read_records
 from momentrank.formats.source import Place, read_source
 
 

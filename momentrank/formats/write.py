@@ -3,8 +3,9 @@
 import gzip
 import json
 import os
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -12,17 +13,93 @@ from typing import Any
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.formats.benchmarks.tvr import SUBMISSIONS
-from momentrank.formats.lines import writer
-from momentrank.formats.read import Warn, load_tasks
+from momentrank.formats.read import Lists
 from momentrank.formats.registry import SEGMENTS, check_format
 from momentrank.formats.source import FormatError
 from momentrank.formats.validate import Description
-from momentrank.ids import as_integers
+from momentrank.ids import as_integers, encode_id
 from momentrank.segments import Segments
 
+Row = tuple[int, str, float, float, float]
+
+
+def list_rows(segments: Segments) -> list[Row]:
+    """Return each segment as (index of its query, video, start, end, value)."""
+    columns = (segments.start.tolist(), segments.end.tolist(), segments.value.tolist())
+    return list(zip(segments.query.tolist(), segments.video, *columns, strict=True))
+
+
+def refuse_empty_ids(segments: Segments) -> None:
+    """Refuse empty ids and a file without queries, which no reader accepts."""
+    if "" in segments.queries or "" in segments.video:
+        raise FormatError("an id is empty; no format can express that")
+    if not segments.queries:
+        raise FormatError("there are no queries to write")
+
+
+def refuse_empty_queries(segments: Segments) -> None:
+    """Refuse queries without segments, for formats that would lose them."""
+    counts = np.bincount(segments.query, minlength=len(segments.queries))
+    if not counts.all():
+        name = segments.queries[int(np.argmin(counts))]
+        raise FormatError(f"the query {name!r} has no segments; this format can't express that")
+
+
+def fields(ids: Sequence[str]) -> dict[str, str]:
+    """Return the field for each id; a leading # is encoded, as it would start a comment.
+
+    Raises:
+        FormatError: an id can't be written as UTF-8.
+    """
+    try:
+        encoded = {text: encode_id(text) for text in dict.fromkeys(ids)}
+    except UnicodeEncodeError as exc:
+        raise FormatError(f"the id {exc.object!r} can't be written as UTF-8") from exc
+    return {text: re.sub("^#", "%23", field) for text, field in encoded.items()}
+
+
+def _text_parts(segments: Segments) -> tuple[list[str], dict[str, str]]:
+    refuse_empty_queries(segments)
+    queries = fields(segments.queries)
+    return [queries[name] for name in segments.queries], fields(segments.video)
+
+
+def qrels_text(segments: Segments) -> str:
+    """Return judged segments as lines.
+
+    Raises:
+        FormatError: a query has no segments, or an id can't be written.
+    """
+    queries, videos = _text_parts(segments)
+    return "".join(
+        f"{queries[query]} Q0 {videos[video]} {start!r} {end!r} {int(level)}\n"
+        for query, video, start, end, level in list_rows(segments)
+    )
+
+
+def trec_text(queries: Sequence[str], moments: Sequence[str], levels: Sequence[int]) -> str:
+    """Return judged moments as lines.
+
+    Raises:
+        FormatError: an id can't be written as a field.
+    """
+    query, moment = fields(queries), fields(moments)
+    rows = zip(queries, moments, levels, strict=True)
+    return "".join(f"{query[one]} 0 {moment[other]} {level}\n" for one, other, level in rows)
+
+
+def run_text(segments: Segments, tag: str) -> str:
+    """Return results as lines, ranked from 1."""
+    queries, videos = _text_parts(segments)
+    return "".join(
+        f"{queries[query]} Q0 {videos[video]} {start!r} {end!r} {rank} {score!r} {tag}\n"
+        for (query, video, start, end, score), rank in zip(
+            list_rows(segments), segments.rank.tolist(), strict=True
+        )
+    )
+
+
 TAG = "momentrank"
-Read = Callable[[Path], Segments]
 
 
 def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> None:
@@ -33,7 +110,7 @@ def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> No
         UsageError: qrels can't be written in that format.
     """
     check_format(fmt, tuple(_QRELS))
-    writer.refuse_empty_ids(segments)
+    refuse_empty_ids(segments)
     _write(Path(path), _QRELS[fmt](segments))
 
 
@@ -47,41 +124,31 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
     check_format(fmt, tuple(_RUNS))
     if tag.split() != [tag]:
         raise UsageError(f"the tag {tag!r} must be one word")
-    writer.refuse_empty_ids(segments)
+    refuse_empty_ids(segments)
     _write(Path(path), _RUNS[fmt](segments, tag))
 
 
-def convert(  # noqa: PLR0913  (the options of a command)
-    content: Description,
-    source: Path,
-    out: Path,
-    to: str,
-    *,
-    read_qrels: Read,
-    read_run: Read,
-    tag: str,
-    warn: Warn,
+def convert(
+    content: Description, lists: Lists, paths: tuple[Path, Path], to: str, tag: str = TAG
 ) -> None:
-    """Read one file and write the other; `content` describes the source.
-
-    `warn` is called if one list of several is written.
+    """Write what `examine` returns of a file, the first of `paths`, in another format.
 
     Raises:
-        FormatError: the file is malformed, or the format can't express it.
-        UsageError: the file is neither, there is no such format, or both files are the same.
+        FormatError: the format can't express it.
+        UsageError: it is neither qrels nor a run, there is no such format, or both files are the
+            same.
     """
+    source, out = paths
     if out.exists() and out.samefile(source):
         raise UsageError(f"{out}: input and output must be different files")
+    segments = next(iter(lists.values()), None)
+    if segments is None:
+        what = f"{content.kind} ({content.format})"
+        raise UsageError(f"{source}: {what}; only qrels and runs of segments can be converted")
     if content.kind == "qrels":
-        write_qrels(out, read_qrels(source), to)
-    elif content.kind == "run":
-        write_run(out, read_run(source), to, tag=tag)
-        if content.format in {one.name for one in SUBMISSIONS}:
-            tasks = load_tasks(source, depth=1, lenient=True, warn=lambda _: None)
-            if len(tasks) > 1:
-                warn(f"{source}: one list of {', '.join(tasks)} is written; name its run format")
+        write_qrels(out, segments, to)
     else:
-        raise UsageError(f"{source}: {content.kind}; only qrels and runs can be converted")
+        write_run(out, segments, to, tag=tag)
 
 
 def _write(path: Path, text: str) -> None:
@@ -118,8 +185,8 @@ def _replace(path: Path, data: bytes) -> None:
         raise
 
 
-def _lists(segments: Segments) -> list[list[writer.Row]]:
-    rows = writer.list_rows(segments)
+def _lists(segments: Segments) -> list[list[Row]]:
+    rows = list_rows(segments)
     ends = np.cumsum(np.bincount(segments.query, minlength=len(segments.queries))).tolist()
     return [rows[first:last] for first, last in zip([0, *ends], ends, strict=False)]
 
@@ -153,13 +220,13 @@ def flat_qrels(segments: Segments) -> str:
     Raises:
         FormatError: a query has no segments.
     """
-    writer.refuse_empty_queries(segments)
+    refuse_empty_queries(segments)
     ids = as_integers(segments.queries)
     names = ("query_id", "video_name", "timestamp", "relevance")
     return _lines(
         [
             dict(zip(names, (ids[query], video, [start, end], int(level)), strict=True))
-            for query, video, start, end, level in writer.list_rows(segments)
+            for query, video, start, end, level in list_rows(segments)
         ]
     )
 
@@ -170,7 +237,7 @@ def _qvhighlights(segments: Segments, key: str, width: int) -> str:
     Raises:
         FormatError: a query has no segments, or segments of several videos.
     """
-    writer.refuse_empty_queries(segments)
+    refuse_empty_queries(segments)
     records = []
     for name, rows in zip(as_integers(segments.queries), _lists(segments), strict=True):
         video = rows[0][1]
@@ -193,12 +260,12 @@ def qvhighlights_run(segments: Segments, _: str) -> str:
 
 
 _QRELS: dict[str, Callable[[Segments], str]] = {
-    SEGMENTS: writer.qrels_text,
+    SEGMENTS: qrels_text,
     "flat": flat_qrels,
     "qvhighlights": qvhighlights_qrels,
 }
 _RUNS: dict[str, Callable[[Segments, str], str]] = {
-    SEGMENTS: writer.run_text,
+    SEGMENTS: run_text,
     "tvr-ranking": tvr_ranking_run,
     "qvhighlights": qvhighlights_run,
 }

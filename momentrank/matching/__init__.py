@@ -10,15 +10,15 @@ run into `Relevance`, and a measure turns that into numbers. One module per mode
 
 from collections.abc import Callable
 
-from momentrank.matching import bins, iou, maxiou, overlap, tolerance
+from momentrank.matching import aly, iou
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
 
 MODELS: dict[str, Callable[[AlignedRun, Params], Relevance]] = {
-    "iou": iou.relevance,
-    "maxiou": maxiou.relevance,
-    "overlap": overlap.relevance,
-    "bin": bins.relevance,
-    "tol": tolerance.relevance,
+    "iou": iou.rate_matches,
+    "maxiou": iou.rate_highest,
+    "overlap": aly.rate_overlap,
+    "bin": aly.rate_bins,
+    "tol": aly.rate_tolerance,
 }
 
 READ = {
@@ -44,6 +44,6 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     if not params["judged_only"]:
         return found
     if params["match"] == "tol":  # only there an unjudged result has an effect on others
-        return tolerance.relevance(aligned.select(found.judged), params)
+        return aly.rate_tolerance(aligned.select(found.judged), params)
     judged = Relevance._make([*(column[found.judged] for column in found[:-1]), found.total])
     return judged._replace(rank=ranks(judged.query))

@@ -230,9 +230,9 @@ def restore_own_ids(run: Segments, qrels: Segments) -> Segments:
     own = own_ids((name for name in run.queries if name not in in_qrels), qrels.queries)
     if not own:
         return run
-    queries = [own.get(name, name) for name in run.queries]
+    queries, present = [own.get(name, name) for name in run.queries], set(run.queries)
     for number, name in own.items():
-        if name in run.queries:
+        if name in present:
             raise IdError(
                 f"the run has the query {name!r} twice, also as its number {number}: keep one"
             )

@@ -1,19 +1,22 @@
-"""Greedy one-to-one matches: TVR-Ranking (Liang et al., 2024), section 4.
+"""The models by IoU.
 
-In rank order, each result takes the judged segment of its video with the highest IoU, among those
-that are still free and reach the threshold; ties go to the higher level, then to the first in the
-file. Segments of level 0 can be taken and give 0.
+* `iou`, greedy one-to-one matches (TVR-Ranking: Liang et al., 2024, section 4): in rank order, each
+  result takes the judged segment of its video with the highest IoU, among those that are still free
+  and reach the threshold; ties go to the higher level, then to the first in the file. Segments of
+  level 0 can be taken and give 0.
+* `maxiou`, the highest IoU with any relevant segment (AxIoU: Togashi et al., CVPR 2022): several
+  results may match the same segment.
 """
 
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance
-from momentrank.segments import Ints
+from momentrank.segments import Bools, Floats, Ints
 
 FREE = -1
 
 
-def relevance(aligned: AlignedRun, params: Params) -> Relevance:
+def rate_matches(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the level that each result takes; it is relevant from level `rel` on."""
     truth = match_greedily(aligned, params["iou"], strict=params["strict"])
     gain = np.append(aligned.truth.level, 0.0)[truth]  # at FREE, the last place
@@ -36,3 +39,20 @@ def match_greedily(aligned: AlignedRun, threshold: float, *, strict: bool) -> In
             if row != last and free[segment]:
                 match[row], free[segment], last = segment, 0, row
     return match
+
+
+def rate_highest(aligned: AlignedRun, params: Params) -> Relevance:
+    """Return the IoU of each result as its gain; it is relevant if that exceeds the threshold."""
+    gain = _best(aligned, aligned.relevant(params["rel"]))
+    threshold = params.get("iou") or 0.0
+    relevant = gain > threshold if params.get("strict", True) else gain >= threshold
+    judged = _best(aligned, aligned.relevant(0)) > 0
+    return aligned.rate(gain, relevant, judged, params["rel"])
+
+
+def _best(aligned: AlignedRun, truth: Bools) -> Floats:
+    best = np.zeros(len(aligned.results.query))
+    for pairs, values in aligned.blocks():
+        rows = truth[pairs.truth]
+        np.maximum.at(best, pairs.result[rows], values[rows])
+    return best

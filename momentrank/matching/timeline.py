@@ -1,9 +1,11 @@
-"""Judged segments by video and time: which of them share time with a result.
+"""Time in videos: which judged segments share time with a result, and disjoint spans.
 
 A time in a video of a query is one complex number, the place and the seconds; numpy sorts and
 searches them in this order. So nothing here grows with the number of pairs.
 """
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -47,3 +49,52 @@ def build_timeline(place: Ints, start: Floats, end: Floats, rows: Bools) -> Time
     starts = moments(place[chosen], start[chosen])
     latest = np.maximum.accumulate(moments(place[chosen], end[chosen]))
     return Timeline(chosen, starts, latest)
+
+
+class Spans:
+    """Half-open spans of time that neither overlap nor touch; each operation is a search."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        self.starts: list[float] = []
+        self.ends: list[float] = []
+
+    def __iter__(self) -> Iterator[tuple[float, float]]:
+        return zip(self.starts, self.ends, strict=True)
+
+    def touch(self, start: float, end: float) -> bool:
+        """Tell whether any of the spans, closed, shares an instant with [start, end]."""
+        at = bisect_left(self.ends, start)
+        return at < len(self.ends) and self.starts[at] <= end
+
+    def last_met(self, start: float, end: float) -> float | None:
+        """Return the end of the last span that shares time with [start, end), if there is one.
+
+        None of the spans may be empty.
+        """
+        at = bisect_left(self.starts, end) - 1
+        return self.ends[at] if start < end and at >= 0 and self.ends[at] > start else None
+
+    def add(self, start: float, end: float) -> float:
+        """Add [start, end), an instant if empty; return how many seconds are new."""
+        first, last = bisect_left(self.ends, start), bisect_right(self.starts, end)
+        old = 0.0
+        if first < last:
+            start, end = min(start, self.starts[first]), max(end, self.ends[last - 1])
+            old = self._seconds(first, last)
+        self.starts[first:last], self.ends[first:last] = [start], [end]
+        return end - start - old
+
+    def take(self, start: float, end: float) -> float:
+        """Take [start, end) away; return how many seconds of it there were."""
+        first, last = bisect_right(self.ends, start), bisect_left(self.starts, end)
+        if first >= last or start >= end:
+            return 0.0
+        seconds = self._seconds(first, last)
+        pieces = [(self.starts[first], start), (end, self.ends[last - 1])]
+        kept = [(a, b) for a, b in pieces if a < b]
+        self.starts[first:last], self.ends[first:last] = [a for a, _ in kept], [b for _, b in kept]
+        return seconds - sum(b - a for a, b in kept)
+
+    def _seconds(self, first: int, last: int) -> float:
+        return sum(self.ends[first:last]) - sum(self.starts[first:last])

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.matching import bins, iou, relevance
+from momentrank.matching import aly, iou, relevance
 from momentrank.matching.aligned import AlignedRun, Pairs, Params
 from momentrank.segments import Bools, Floats, Ints
 
@@ -32,7 +32,7 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
     found = relevance(aligned, params)
     rows: Ints = np.arange(len(truth))
     if params["match"] == "bin":  # the results of one bin are one item, at the first one's place
-        rows = bins.first_results(aligned, params["bin"])
+        rows = aly.first_results(aligned, params["bin"])
     if params["judged_only"]:
         rows = rows[truth[rows] != FREE]
     gain: Floats = np.zeros(len(truth))
@@ -46,7 +46,7 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
 def _met(aligned: AlignedRun, params: Params) -> Pairs:
     """Return the pairs of results and judged segments that a model looks at."""
     if params["match"] == "bin":
-        of_truth, of_results = bins.number(aligned, params["bin"])
+        of_truth, of_results = aly.number_bins(aligned, params["bin"])
         result, truth = aligned.pairs
         return aligned.pairs.select(of_results[result] == of_truth[truth])
     if params["match"] == "tol":

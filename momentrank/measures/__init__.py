@@ -9,6 +9,7 @@ from momentrank.measures.base import Measure, MeasureError
 from momentrank.measures.counts import (
     LengthRel,
     LengthRet,
+    MAiSP,
     NumQ,
     NumRel,
     NumRelRet,
@@ -17,9 +18,7 @@ from momentrank.measures.counts import (
     VideosRet,
 )
 from momentrank.measures.dcg import DCG, nDCG
-from momentrank.measures.maisp import MAiSP
-from momentrank.measures.precision import AP, RR, Judged, P, Recall
-from momentrank.measures.vr import VR
+from momentrank.measures.precision import AP, RR, VR, Judged, P, Recall
 
 _MEASURES = [one for one in list(globals().values()) if isinstance(one, Measure)]
 REGISTRY = {one.NAME: one for one in sorted(_MEASURES, key=lambda one: one.NAME.lower())}

@@ -1,10 +1,17 @@
-"""Counts of what is relevant and what is retrieved: sums over queries, as in trec_eval."""
+"""Counts of what is relevant and what is retrieved; and MAiSP, by seconds.
+
+Counts are sums over queries, as in trec_eval. MAiSP is mean average interpolated segment precision
+(Eskevich et al., ECIR 2012): INEX's MAiP (Kamps et al., 2007) with seconds in place of characters.
+What counts is how much of the time that the results take is relevant, and how much of the relevant
+time they show.
+"""
 
 from typing import ClassVar
 
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, Results, Truth
+from momentrank.matching.timeline import Spans
 from momentrank.measures.base import WITH_UNJUDGED, ByModel, Measure, total
 from momentrank.measures.params import REL, Choice
 from momentrank.segments import Floats
@@ -115,3 +122,62 @@ VideosRel = RelevantVideos()
 LengthRel = RelevantSeconds()
 NumRel = RelevantCount()
 NumRelRet = RelevantRetrieved()
+
+
+POINTS = np.arange(101) / 100
+"""Recall 0.00, 0.01, ... 1.00."""
+CLOSE = 1e-9
+"""A recall this near to a point has reached it: sums of seconds are rounded."""
+
+
+class InterpolatedPrecision(Measure):
+    """The mean over 101 points of recall of the highest precision from there on; of seconds.
+
+    Precision after k results is the relevant time that they show, each second once, over the sum
+    of their lengths; recall is the same time over all relevant time.
+    """
+
+    NAME = "MAiSP"
+    MATCH = ""
+    PARAMS: ClassVar = {"rel": REL}
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        fresh, wanted = _relevant_seconds(aligned, params["rel"])
+        lengths = aligned.results.end - aligned.results.start
+        values = np.zeros(aligned.count)
+        borders = np.flatnonzero(np.diff(aligned.results.query, prepend=-1, append=-1))
+        for first, last in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
+            query = int(aligned.results.query[first])
+            if wanted[query] > 0:
+                shown = np.cumsum(fresh[first:last])
+                taken = np.cumsum(lengths[first:last])
+                values[query] = _interpolated(shown, taken, wanted[query])
+        return values
+
+
+MAiSP = InterpolatedPrecision()
+
+
+def _interpolated(shown: Floats, taken: Floats, wanted: float) -> float:
+    """Return the mean interpolated precision of one list, from seconds after each result."""
+    precision = np.divide(shown, taken, out=np.zeros(len(shown)), where=taken > 0)
+    highest = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0.0)
+    return float(highest[np.searchsorted(shown / wanted, POINTS - CLOSE)].mean())
+
+
+def _relevant_seconds(aligned: AlignedRun, rel: int) -> tuple[Floats, Floats]:
+    """Return the relevant seconds that each result is the first to show, and each query's sum."""
+    judged, retrieved = aligned.places
+    truth, results = aligned.truth, aligned.results
+    unseen: dict[int, Spans] = {}
+    wanted = np.zeros(aligned.count)
+    rows = np.flatnonzero(aligned.relevant(rel) & (truth.start < truth.end))
+    columns = (column[rows].tolist() for column in (judged, truth.query, truth.start, truth.end))
+    for place, query, start, end in zip(*columns, strict=True):
+        wanted[query] += unseen.setdefault(place, Spans()).add(start, end)
+    fresh = np.zeros(len(retrieved))
+    hits = np.flatnonzero(np.isin(retrieved, judged[rows]))
+    columns = (column[hits].tolist() for column in (retrieved, results.start, results.end))
+    for row, place, start, end in zip(hits.tolist(), *columns, strict=True):
+        fresh[row] = unseen[place].take(start, end)
+    return fresh, wanted

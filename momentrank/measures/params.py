@@ -57,7 +57,7 @@ class Threshold(Number):
 
     def __init__(self, default: object = NOTHING, desc: str = "") -> None:
         super().__init__(0, 1, default, desc)
-        self.allowed += " or a range like 0.5:0.95"
+        self.allowed += " or a range in whole steps: 0.5:0.95 (by 0.05), 0.5:0.9:0.1"
 
     def accepts(self, value: object) -> bool:
         return bool(thresholds(value)) if isinstance(value, str) else super().accepts(value)

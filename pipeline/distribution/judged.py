@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from momentrank import segments
-from momentrank.formats.lines import trec, writer
+from momentrank.formats import write
 from momentrank.ids import json_names, query_numbers
 from pipeline.campaign.collection import Collection
 from pipeline.core.tables import JUDGED_SPLITS
@@ -62,17 +62,17 @@ def _relevant_moments(collection: Collection, judged: pd.DataFrame) -> ReleaseFi
 
 def _segments(judged: pd.DataFrame) -> ReleaseFile:
     cells = columns(judged, "query_id", "video_id", "start", "end", "level")
-    return ReleaseFile(writer.qrels_text(segments.build_qrels(*cells)).encode(), len(judged))
+    return ReleaseFile(write.qrels_text(segments.build_qrels(*cells)).encode(), len(judged))
 
 
 def _moments(judged: pd.DataFrame) -> ReleaseFile:
     cells = columns(judged, "query_id", "moment_id", "level")
-    return ReleaseFile(trec.qrels_text(*cells).encode(), len(judged))
+    return ReleaseFile(write.trec_text(*cells).encode(), len(judged))
 
 
 def _queries(queries: pd.DataFrame) -> ReleaseFile:
     """Return `query_id, query, split, number` a line; ids as in the qrels, a query in one line."""
-    ids = writer.fields(queries["query_id"].tolist())
+    ids = write.fields(queries["query_id"].tolist())
     numbers = query_numbers(queries["query_id"])
     rows = zip(queries["query_id"], queries["query"], queries["split"], strict=True)
     lines = [

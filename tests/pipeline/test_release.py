@@ -14,6 +14,7 @@ from project import NAMED, name_collection
 from momentrank import formats
 from momentrank.cli.main import main as momentrank
 from momentrank.errors import MomentRankError
+from momentrank.formats.validate import describe
 from momentrank.ids import decode_id, query_number
 from pipeline import release
 from pipeline.campaign.collection import ReleaseError, select_distinct_texts
@@ -414,7 +415,7 @@ def test_hostile_texts_and_ids_come_through_whole(checkout):
     lines = (folder / "qrels/val.moments.qrels").read_text().removesuffix("\n").split("\n")
     ids = [[decode_id(field) for field in line.split(" ")[:3:2]] for line in lines]
     assert ids == [[query, moment], [query, "m2"]]
-    assert formats.describe(folder / "qrels/val.moments.qrels").levels == {0: 1, 3: 1}
+    assert describe(folder / "qrels/val.moments.qrels").levels == {0: 1, 3: 1}
 
     lines = (folder / "queries.tsv").read_bytes().decode().split("\n")
     assert len(lines) == 3

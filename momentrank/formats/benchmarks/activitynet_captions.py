@@ -21,9 +21,8 @@ from momentrank.formats.benchmarks.base import (
     spread,
     texts_of,
 )
-from momentrank.formats.column import Column
-from momentrank.formats.table import Table
-from momentrank.formats.windows import Windows
+from momentrank.formats.records import Column
+from momentrank.formats.table import Table, Windows
 
 TIMES, SENTENCES, DURATION = "timestamps", "sentences", "duration"
 RESULTS = "results"
@@ -68,8 +67,8 @@ def read_submission(records: Column, reading: Reading) -> Table:
     keys = [(name, plain(text)) for name, text in zip(video, sentences, strict=True)]
     known: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for name, text in truth.texts.items():
-        if name in truth.videos:
-            known[truth.videos[name], plain(text)].append(name)
+        own = truth.videos.get(name) or name.rpartition("#")[0]  # where it has no moment left
+        known[own, plain(text)].append(name)
     number, place = Counter(keys), Counter[tuple[str, str]]()
     query, notes = [], []
     for row, key in enumerate(keys):

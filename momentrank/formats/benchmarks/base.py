@@ -7,11 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from momentrank.formats.column import Column
+from momentrank.formats.records import Column
 from momentrank.formats.source import FormatError, Place
-from momentrank.formats.table import Table
-from momentrank.formats.truth import Truth
-from momentrank.formats.windows import Windows, fill_scores, read_windows
+from momentrank.formats.table import Table, Truth, Windows, fill_scores, read_windows
 from momentrank.segments import LATEST, Bools
 
 

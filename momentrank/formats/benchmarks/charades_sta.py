@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from momentrank.formats.benchmarks.base import moment_id
-from momentrank.formats.lines.fields import NUMBER, Lines, floats
+from momentrank.formats.lines import NUMBER, Lines, floats
 from momentrank.formats.source import Place, Source
 from momentrank.formats.table import Table
 

@@ -20,10 +20,9 @@ from momentrank.formats.benchmarks.base import (
     spread,
     texts_of,
 )
-from momentrank.formats.column import Column
-from momentrank.formats.table import Table
+from momentrank.formats.records import Column
+from momentrank.formats.table import Table, Windows
 from momentrank.formats.videos import whole_numbers
-from momentrank.formats.windows import Windows
 from momentrank.segments import Floats
 
 FIELDS = Fields("annotation_id", "video", "times", "description")

@@ -17,10 +17,9 @@ from momentrank.formats.benchmarks.base import (
     spread,
     texts_of,
 )
-from momentrank.formats.column import Column
-from momentrank.formats.table import Table
+from momentrank.formats.records import Column
+from momentrank.formats.table import Table, Windows
 from momentrank.formats.videos import whole_numbers
-from momentrank.formats.windows import Windows
 
 CLIP, ANNOTATION, INDEX = "clip_uid", "annotation_uid", "query_idx"
 PREDICTED = "predicted_times"

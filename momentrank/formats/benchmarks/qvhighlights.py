@@ -13,9 +13,8 @@ from momentrank.formats.benchmarks.base import (
     read_run,
     with_details,
 )
-from momentrank.formats.column import Column
-from momentrank.formats.table import Table
-from momentrank.formats.windows import Windows
+from momentrank.formats.records import Column
+from momentrank.formats.table import Table, Windows
 
 FIELDS = Fields("qid", "vid", "relevant_windows", "query", "duration")
 PREDICTED = "pred_relevant_windows"

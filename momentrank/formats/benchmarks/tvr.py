@@ -1,23 +1,164 @@
-"""TVR (Lei et al., ECCV 2020): its annotations, and submissions to its tasks.
+"""TVR (Lei et al., ECCV 2020) and TVR-Ranking (Liang et al., 2024).
 
-The order of a list is the ranking.
+TVR's annotations, and submissions to its tasks; TVR-Ranking's release, the predictions of its
+baselines, and flat records. The order of a list is the ranking.
 """
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from momentrank.formats.benchmarks.base import (
     Fields,
     JsonFormat,
     Reading,
     has_key,
+    longest,
+    parse_list,
     read_qrels,
+    read_run,
+    split_objects,
+    spread,
+    texts_of,
     with_details,
 )
-from momentrank.formats.benchmarks.tvr_ranking import SCORES, read_lists
-from momentrank.formats.column import Column
-from momentrank.formats.table import Table
-from momentrank.formats.videos import whole_numbers
+from momentrank.formats.records import Column
+from momentrank.formats.table import Table, Windows
+from momentrank.formats.videos import name_videos, whole_numbers
+from momentrank.ids import KEY, query_number
+
+
+def read_release(records: Column, _: Reading) -> Table:
+    """Read `{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}`.
+
+    A query's id is its `query_key`, if it has one.
+
+    Raises:
+        FormatError: a record is malformed; as in every reader here.
+    """
+    queries = own_ids(records).distinct_ids()
+    lists = records.key("relevant_moment", list)
+    table = _of_pairs(lists.flat(), spread(queries, lists))._replace(queries=queries)
+
+    def texts() -> dict[str, str]:
+        return texts_of(queries, (row.get("query") for row in records.values))
+
+    return table._replace(texts=texts)
+
+
+def own_ids(records: Column) -> Column:
+    """Return each record's `query_key` if `query_id` is its number, else `query_id`."""
+    ids = records.key("query_id")
+    own = [
+        key if isinstance(key := record.get(KEY), str) and query_number(key) == number else number
+        for record, number in zip(records.values, ids.values, strict=True)
+    ]
+    return ids._replace(values=own)
+
+
+def read_flat(records: Column, _: Reading) -> Table:
+    """Read records `{query_id, video_name, timestamp, relevance, ...}`, one per pair."""
+    return _of_pairs(records, records.key("query_id").ids())
+
+
+def _of_pairs(pairs: Column, query: list[str]) -> Table:
+    videos = pairs.key("video_name", str).ids()
+    start, end = pairs.key("timestamp", list).parts("start end")
+    levels = pairs.key("relevance").numbers()
+
+    def durations() -> dict[str, float]:
+        return longest((pair["video_name"], pair.get("duration")) for pair in pairs.values)
+
+    columns = (start.numbers(), end.numbers(), levels)
+    return Table(query, videos, *columns, pairs.place, durations=durations)
+
+
+def read_predictions(records: Column, reading: Reading) -> Table:
+    """Read `{query_id, predictions: [[video, start, end, score], ...]}`.
+
+    The predictions published with TVR-Ranking call the query's id `desc_id`.
+    """
+    is_published = "desc_id" in next(filter(has_key("predictions"), records.values), ())
+    queries = records.key("desc_id" if is_published else "query_id").distinct_ids()
+    return read_lists(queries, records.key("predictions", list), reading)
+
+
+def read_lists(queries: list[str], lists: Column, reading: Reading) -> Table:
+    """Read lists of `[video, start, end, score]`; a video may be an index."""
+
+    def parse(results: Column) -> Windows:
+        name = "video start end score"
+        return parse_list(results, name, lambda videos: name_videos(videos, reading.names))
+
+    return read_run(queries, lists, reading, parse)
+
+
+def read_scores(records: Column, reading: Reading) -> Table:
+    """Read `{query_id: [{video_name, timestamp, model_scores}, ...], ...}`.
+
+    `model_scores` is a number or a list, whose first value is the score.
+    """
+
+    def parse(results: Column) -> Windows:
+        return _parse_objects(results, reading.names)
+
+    return read_run(*split_objects(records), reading, parse)
+
+
+def _parse_objects(results: Column, names: Mapping[int, str] | None) -> Windows:
+    unscored = np.array(["model_scores" not in one for one in results.require(dict).values], bool)
+    if unscored.any():
+        padded = [{"model_scores": 0.0, **one} for one in results.values]
+        results = results._replace(values=padded)
+    start, end = results.key("timestamp", list).parts("start end")
+    scores = _first(results.key("model_scores")).numbers()
+    video = name_videos(results.key("video_name"), names)
+    columns = (start.numbers(), end.numbers(), scores)
+    return Windows(video, *columns, unscored, np.zeros(len(unscored), dtype=bool))
+
+
+def _first(scores: Column) -> Column:
+    """Return numbers as they are, and the first value of lists."""
+    scores.refuse((value == [] for value in scores.values), "must be a number or a non-empty list")
+    first = [value[0] if type(value) is list else value for value in scores.values]
+    return scores._replace(values=first)
+
+
+def _is_scores(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
+    """Tell whether a record is `{query_id: [{"video_name", ...}, ...]}`; lists may be empty."""
+    if not isinstance(record, dict) or set(map(type, record.values())) != {list}:
+        return False
+    first = [value[0] for value in record.values() if value]
+    return all(isinstance(one, dict) and "desc_id" not in one for one in first)
+
+
+RELEASE = JsonFormat(
+    "tvr-ranking",
+    "{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}",
+    has_key("relevant_moment"),
+    read_release,
+)
+FLAT = JsonFormat(
+    "flat",
+    "{query_id, video_name, timestamp, relevance}",
+    has_key("video_name"),
+    read_flat,
+)
+PREDICTIONS = JsonFormat(
+    "tvr-ranking",
+    "{query_id, predictions: [[video, start, end, score], ...]}",
+    has_key("predictions"),
+    read_predictions,
+)
+SCORES = JsonFormat(
+    "scores",
+    "{query_id: [{video_name, timestamp, model_scores}]}",
+    _is_scores,
+    read_scores,
+)
+
 
 FIELDS = Fields("desc_id", "vid_name", "ts", "desc", "duration")
 MODALITY = "type"

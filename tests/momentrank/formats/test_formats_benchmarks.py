@@ -13,11 +13,11 @@ from momentrank.formats import (
     QRELS_FORMATS,
     RUN_FORMATS,
     FormatError,
-    describe,
     load_qrels,
     load_run,
     load_truth,
 )
+from momentrank.formats.validate import describe
 from momentrank.submission import RULES
 
 TVR = """\

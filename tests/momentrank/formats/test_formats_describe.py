@@ -5,7 +5,8 @@ import json
 import pytest
 from formats_cases import file_of
 
-from momentrank.formats import Description, FormatError, describe
+from momentrank.formats import FormatError
+from momentrank.formats.validate import Description, describe
 
 MOMENT = {"video_name": "v", "timestamp": [0, 1], "duration": 9, "caption": "x", "similarity": 0.5}
 JUDGED = {**MOMENT, "pair_id": 1, "relevance": 3}

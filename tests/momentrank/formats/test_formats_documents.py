@@ -6,7 +6,8 @@ import json
 import pytest
 
 from momentrank.cli.main import main
-from momentrank.formats import FormatError, describe
+from momentrank.formats import FormatError
+from momentrank.formats.validate import describe
 
 
 def sha256(text):
@@ -102,7 +103,7 @@ def test_before_anything_is_judged_files_are_empty_and_that_is_said(tmp_path, na
     assert main(["validate", str(path)]) == 0
     assert "the file contains no queries" in capsys.readouterr().out
     assert main(["convert", str(path), str(tmp_path / "out"), "--to", "segments"]) == 2
-    assert "empty file; only qrels and runs can be converted" in capsys.readouterr().err
+    assert "only qrels and runs of segments can be converted" in capsys.readouterr().err
 
 
 def test_any_other_empty_file_is_an_error(tmp_path):

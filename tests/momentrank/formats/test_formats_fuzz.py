@@ -9,15 +9,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from momentrank.errors import MomentRankError
-from momentrank.formats import (
-    QRELS_FORMATS,
-    RUN_FORMATS,
-    Truth,
-    describe,
-    load_qrels,
-    load_run,
-    load_truth,
-)
+from momentrank.formats import QRELS_FORMATS, RUN_FORMATS, Truth, load_qrels, load_run, load_truth
+from momentrank.formats.validate import describe
 from momentrank.segments import build_qrels
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # what is told is not looked at here

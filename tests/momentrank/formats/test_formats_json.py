@@ -305,7 +305,7 @@ BAD_RUNS = [
     (SCORES, "[-1]", '"-1"', ": [\"9\"][0].model_scores: must be a number, not '-1'"),
     (SCORES, "[-1]", "[null]", ': ["9"][0].model_scores: must be a number, not None'),
     (SCORES, "[4, 5]", "[5, 4]", ': ["9"][0]: the end is before the start'),
-    (SCORES, '"9"', '"7"', ": the key '7' appears twice in one object"),
+    (SCORES, '"9"', '"7"', ", line 4: the key '7' appears twice in one object"),
     (VCMR, "[11, 4, 5", "[5, 4, 5", ": VCMR[2].predictions[0][0]: must be an index of the video"),
     (VCMR, '"w": 4', '"w": 11', ": video2idx.w: '11' appears twice (first: video2idx.v)"),
     (VCMR, '"w": 4', '"w": "4"', ": video2idx.w: must be an integer, not '4'"),

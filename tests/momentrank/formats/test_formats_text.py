@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
-from momentrank.formats import FormatError, load_qrels, load_run, write_run
+from momentrank.formats import FormatError, load_qrels, load_run
+from momentrank.formats.write import write_run
 
 QRELS = """\
 # levels from 0 to 4

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
-from momentrank.formats import FormatError, load_qrels, load_run, write, write_qrels, write_run
+from momentrank.formats import FormatError, load_qrels, load_run, write
 from momentrank.formats.registry import QRELS, RUNS
+from momentrank.formats.write import write_qrels, write_run
 from momentrank.segments import build_qrels, build_run
 
 RUN = build_run(["7", "7", "8"], ["v 1", "w", "v 1"], [0, 2, 4], [1.5, 3, 5], [0.25, 0.75, -1])

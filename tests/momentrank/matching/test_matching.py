@@ -12,7 +12,7 @@ from scorer import scores
 
 from momentrank import calc_aggregate
 from momentrank.matching import aligned
-from momentrank.matching.spans import Spans
+from momentrank.matching.timeline import Spans
 from momentrank.segments import build_qrels, build_run
 
 BY_PAIRS = [

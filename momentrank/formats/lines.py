@@ -1,0 +1,210 @@
+"""The lines with content of a text file, split into fields; and their columns.
+
+Blank lines and comments (`# ...`) are skipped; all lines have the same number of fields. A column
+is converted as a whole; only a failure looks for the wrong line.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from momentrank.formats.source import Place, Source
+from momentrank.ids import decode_id
+from momentrank.segments import MOST_LEVEL, Floats
+
+QRELS = "query_id Q0 video_id start end level"
+RUN = "query_id Q0 video_id start end rank score"
+TAGGED = f"{RUN} tag"
+JUMP_IN = "query_id Q0 video_id start end jump_in rank score"
+RUNS = {7: RUN, 8: TAGGED, 9: f"{JUMP_IN} tag"}
+BY_WIDTH = {6: QRELS, **RUNS}
+WIDEST = max(BY_WIDTH)
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_MINUTES = re.compile(r"(\d{1,9})(?:\.(\d{1,9}))?", re.ASCII)
+_BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_MINUTE = 60
+
+
+class Lines(NamedTuple):
+    """The fields of the lines with content, all equal in number; `place` by row."""
+
+    rows: list[list[str]]
+    place: Callable[[int], Place]
+
+    @property
+    def width(self) -> int:
+        """The number of fields per line."""
+        return len(self.rows[0])
+
+
+def column(lines: Lines, layout: str, name: str) -> list[str]:
+    """Return the fields of a column of the layout."""
+    index = layout.split().index(name)
+    return [row[index] for row in lines.rows]
+
+
+def floats(lines: Lines, layout: str, name: str) -> Floats:
+    """Return a column of finite numbers in decimal notation."""
+    fields = column(lines, layout, name)
+    try:
+        values = np.fromiter(map(float, fields), np.float64, len(fields))
+        joined = "".join(fields)
+        if joined.isascii() and "_" not in joined and np.isfinite(values).all():
+            return values
+    except ValueError:
+        pass
+    row = next(row for row, field in enumerate(fields) if not _is_number(field))
+    raise lines.place(row).error(f"the {name} must be a number, not {fields[row]!r}")
+
+
+def _is_number(field: str) -> bool:
+    return NUMBER.fullmatch(field) is not None and bool(np.isfinite(float(field)))
+
+
+def minutes(lines: Lines, layout: str, name: str) -> Floats:
+    """Return a column of minutes.seconds as seconds: 3.05 is 3 minutes and 5 seconds."""
+    fields = column(lines, layout, name)
+    seconds = {field: _seconds(field) for field in set(fields)}
+    if None in seconds.values():
+        row = next(row for row, field in enumerate(fields) if seconds[field] is None)
+        reason = f"the {name} must be minutes.seconds (3.05 is 3 min 5 s), not {fields[row]!r}"
+        raise lines.place(row).error(reason)
+    return np.array([seconds[field] for field in fields], dtype=np.float64)
+
+
+def _seconds(field: str) -> float | None:
+    match = _MINUTES.fullmatch(field)
+    if match is None or int(match[2] or 0) >= _MINUTE:
+        return None
+    return float(int(match[1]) * _MINUTE + int(match[2] or 0))
+
+
+def ids(lines: Lines, layout: str, name: str) -> list[str]:
+    """Return a column of ids, percent-decoded."""
+    fields = column(lines, layout, name)
+    encoded = {field for field in set(fields) if "%" in field}
+    if not encoded:
+        return fields
+    decoded = {field: _decode(field) for field in encoded}
+    if None in decoded.values():
+        row = next(row for row, field in enumerate(fields) if decoded.get(field, "") is None)
+        reason = f"the {name} {fields[row]!r} is not percent-encoded UTF-8 (a % itself is %25)"
+        raise lines.place(row).error(reason)
+    return [decoded.get(field) or field for field in fields]
+
+
+def _decode(field: str) -> str | None:
+    if _BAD_ESCAPE.search(field):
+        return None
+    try:
+        return decode_id(field)
+    except UnicodeDecodeError:
+        return None
+
+
+def is_comment(line: str) -> bool:
+    """Tell a comment, `# ...`, from a line whose query is named `#1`."""
+    return line.startswith("#") and (line == "#" or line[1].isspace())
+
+
+LONGEST = 2**20
+"""Characters of a line that are looked at to detect a format."""
+
+
+def first_fields(text: str) -> list[str]:
+    """Return the fields of the first line with content, if any.
+
+    At most one more than a line can have, from its first `LONGEST` characters: a line of JSON may
+    be the whole file.
+    """
+    lines = (line.split(None, WIDEST) for line in _split_lines(text) if not is_comment(line))
+    return next(filter(None, lines), [])
+
+
+def _split_lines(text: str) -> Iterable[str]:
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start : min(end, start + LONGEST)]
+        start = end + 1
+
+
+def is_segments(text: str) -> bool:
+    """Tell whether the first line is a segment."""
+    fields = first_fields(text)
+    if len(fields) not in BY_WIDTH:
+        return False
+    # An id may begin like JSON, but in JSON no space separates two numbers.
+    return fields[0][0] not in "[{" or all(map(NUMBER.fullmatch, fields[3:5]))
+
+
+def read_lines(source: Source) -> Lines:
+    """Return the fields of a text file.
+
+    Raises:
+        FormatError: two lines differ in their number of fields.
+    """
+    lines = source.text.split("\n")
+    if "#" in source.text:
+        lines = ["" if is_comment(line) else line for line in lines]
+    fields = [line.split() for line in lines]
+    rows = list(filter(None, fields))
+    place = _places(source, fields)
+    if not rows:
+        raise Place(source.path).error("the file contains only comments")
+    if len(set(map(len, rows))) > 1:
+        row = next(row for row, line in enumerate(rows) if len(line) != len(rows[0]))
+        reason = f"{len(rows[row])} columns, where the first line has {len(rows[0])}"
+        raise place(row).error(reason)
+    return Lines(rows, place)
+
+
+def _places(source: Source, fields: list[list[str]]) -> Callable[[int], Place]:
+    def place(row: int) -> Place:
+        numbers = [number for number, line in enumerate(fields, start=1) if line]
+        return Place(source.path, numbers[row])
+
+    return place
+
+
+TREC = "query_id 0 moment_id level"
+ITERATIONS = ("0", "Q0")
+
+
+class Judged(NamedTuple):
+    """The lines of a file as columns."""
+
+    query: list[str]
+    moment: list[str]
+    level: list[int]
+
+
+def is_trec(source: Source) -> bool:
+    """Tell whether the first line is one of TREC qrels."""
+    first = first_fields(source.text)
+    return len(first) == len(TREC.split()) and first[1] in ITERATIONS
+
+
+def read_trec(source: Source) -> Judged:
+    """Read lines `query_id 0 moment_id level`.
+
+    Raises:
+        FormatError: a line is malformed, or a moment appears twice in its query.
+    """
+    lines = read_lines(source)
+    levels = floats(lines, TREC, "level")
+    wrong = (levels < 0) | (levels > MOST_LEVEL) | (levels % 1 != 0)
+    if wrong.any():
+        reason = f"the level must be 0, 1, 2, ... {MOST_LEVEL}"
+        raise lines.place(int(np.argmax(wrong))).error(reason)
+    query, moment = ids(lines, TREC, "query_id"), ids(lines, TREC, "moment_id")
+    pairs = list(zip(query, moment, strict=True))
+    if len(set(pairs)) < len(pairs):
+        twice = Counter(pairs).most_common(1)[0][0]
+        row = len(pairs) - 1 - pairs[::-1].index(twice)
+        raise lines.place(row).error(f"the moment {twice[1]!r} appears twice in its query")
+    return Judged(query, moment, levels.astype(int).tolist())

@@ -1,1 +1,0 @@
-"""Text files: segments and TREC qrels as lines of fields."""

@@ -1,0 +1,154 @@
+"""The three models of Aly et al. (2013), section 2.
+
+* `overlap`: a result is relevant if it overlaps a relevant segment. Several results may be relevant
+  because of the same segment, so AP can exceed 1; with `once`, a segment counts only for the first
+  result that overlaps it.
+* `bin`: videos are divided into bins of equal length; results and segments belong to the bin of
+  their start. The results of a bin count as one, at the rank of the first.
+* `tol`, tolerance to irrelevance (after de Vries et al., 2004): a user starts watching at the start
+  of a result and gives up after `tol` seconds without relevant content. So a result is relevant if
+  [start, start + tol) meets a relevant segment but nothing that was seen before: the windows of all
+  earlier results in the video or, with `seen="relevant"` (as in Figure 3), only the relevant
+  content that they met, to its end.
+"""
+
+import numpy as np
+
+from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
+from momentrank.matching.timeline import Spans, Timeline, moments
+from momentrank.segments import Bools, Floats, Ints
+
+
+def rate_overlap(aligned: AlignedRun, params: Params) -> Relevance:
+    """Return the relevance of results; relevant ones have gain 1."""
+    relevant, end = aligned.relevant(params["rel"]), aligned.results.end
+    hit = _first(aligned, relevant) if params.get("once") else meets(aligned, end, relevant)
+    judged = meets(aligned, end, aligned.relevant(0))
+    return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
+
+
+def meets(aligned: AlignedRun, end: Floats, truth: Bools) -> Bools:
+    """Return which results [start, `end`) overlap a segment of `truth`."""
+    rows, results = aligned.near, aligned.results
+    line, place = aligned.timeline(truth), aligned.places[1]
+    first, last = line.find(place[rows], results.start[rows], end[rows])
+    hit = np.zeros(len(place), dtype=bool)
+    hit[rows] = first < last
+    return hit
+
+
+def _first(aligned: AlignedRun, relevant: Bools) -> Bools:
+    """Return which results overlap a relevant segment that no earlier result overlaps."""
+    count = len(aligned.results.query)
+    earliest = np.full(len(aligned.truth.query), count)
+    for pairs, iou in aligned.blocks():
+        rows = (iou > 0) & relevant[pairs.truth]
+        np.minimum.at(earliest, pairs.truth[rows], pairs.result[rows])
+    hit = np.zeros(count, dtype=bool)
+    hit[earliest[earliest < count]] = True
+    return hit
+
+
+def rate_bins(aligned: AlignedRun, params: Params) -> Relevance:
+    """Return the bins of each list by the rank of their first result; relevant ones have gain 1."""
+    truth_keys, result_keys = number_bins(aligned, params["bin"])
+    bins, rows = first_results(aligned, params["bin"]), aligned.relevant(params["rel"])
+    relevant, first = np.unique(truth_keys[rows], return_index=True)
+    total = np.bincount(aligned.truth.query[rows][first], minlength=aligned.count)
+    hit, judged = (np.isin(result_keys[bins], keys) for keys in (relevant, truth_keys))
+    query = aligned.results.query[bins]
+    return Relevance(query, ranks(query), hit.astype(np.float64), hit, judged, total)
+
+
+def first_results(aligned: AlignedRun, length: float) -> Ints:
+    """Return the rows of the results that are the first ones of their bins."""
+    first: Ints = np.sort(np.unique(number_bins(aligned, length)[1], return_index=True)[1])
+    return first
+
+
+def number_bins(aligned: AlignedRun, length: float) -> tuple[Ints, Ints]:
+    """Return bin numbers of the judged segments and of the results."""
+    key = ("bins", length)
+    if key not in aligned.cache:
+        places, starts = aligned.places, (aligned.truth.start, aligned.results.start)
+        bins = moments(np.concatenate(places), np.floor(np.concatenate(starts) / length))
+        numbers = np.unique(bins, return_inverse=True)[1]
+        aligned.cache[key] = numbers[: len(places[0])], numbers[len(places[0]) :]
+    found: tuple[Ints, Ints] = aligned.cache[key]
+    return found
+
+
+NONE = -1
+
+
+def rate_tolerance(aligned: AlignedRun, params: Params) -> Relevance:
+    """Return the relevance of results; relevant ones have gain 1."""
+    start, tol = aligned.results.start, params["tol"]
+    relevant, place = aligned.relevant(params["rel"]), aligned.places[1]
+    hit = meets(aligned, start + tol, relevant)
+    near = aligned.near
+    rows = near[np.isin(place[near], place[hit])]  # where nothing is met, nothing counts
+    fresh = _fresh_of_relevant if params["seen"] == "relevant" else _fresh_of_all
+    hit[rows] &= fresh(aligned.timeline(relevant), place[rows], start[rows], tol)
+    judged = meets(aligned, start + tol, aligned.relevant(0))
+    return aligned.rate(hit.astype(np.float64), hit, judged, params["rel"])
+
+
+def _fresh_of_all(_: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
+    """Return whether each result's window meets no earlier window in the same place.
+
+    All windows are equally long: only the nearest earlier ones on both sides can be met. They are
+    neighbours in the order of time once all later results are taken out of it, from the last one.
+    """
+    order = np.lexsort((start, place))
+    near = np.diff(place[order]) == 0
+    before, after = np.full(len(order) + 1, NONE), np.full(len(order) + 1, NONE)
+    before[order[1:][near]], after[order[:-1][near]] = order[:-1][near], order[1:][near]
+    begins, left, right = start.tolist(), before.tolist(), after.tolist()
+    fresh = np.ones(len(order), dtype=bool)
+    for row in range(len(order) - 1, -1, -1):
+        one, other = left[row], right[row]
+        if (one != NONE and begins[row] < begins[one] + tol) or (
+            other != NONE and begins[other] < begins[row] + tol
+        ):
+            fresh[row] = False
+        right[one], left[other] = other, one  # at NONE, the last place: read by nobody
+    return fresh
+
+
+def _fresh_of_relevant(line: Timeline, place: Ints, start: Floats, tol: float) -> Bools:
+    """Return whether each result's window meets no relevant content seen before.
+
+    What a window has met is seen: of segments that run at its start, from there to the latest
+    end; of those that begin later in it, all. The latter are seen once and for all.
+    """
+    running = np.searchsorted(line.start, moments(place, start), side="right")
+    ended = np.searchsorted(line.start, moments(place, start + tol), side="left")
+    latest = np.append(line.latest, complex(NONE, 0))[running - 1]  # -1 is the one appended
+    until = np.where(latest.real == place, latest.imag, -np.inf)
+    begins, ends = line.start.imag.tolist(), line.latest.imag.tolist()
+    following = list(range(len(begins) + 1))  # the next segment that is not yet seen as a whole
+    seen: dict[int, Spans] = {}
+    fresh = np.empty(len(place), dtype=bool)
+    columns = (column.tolist() for column in (place, start, until, running, ended))
+    for row, (where, begin, end, first, last) in enumerate(zip(*columns, strict=True)):
+        spans = seen.setdefault(where, Spans())
+        fresh[row] = spans.last_met(begin, begin + tol) is None
+        if begin < end:
+            spans.add(begin, end)
+        at = _follow(following, first)
+        while at < last:
+            spans.add(begins[at], ends[at])
+            following[at] = at + 1
+            at = _follow(following, at)
+    return fresh
+
+
+def _follow(following: list[int], at: int) -> int:
+    """Return where the chain that begins at `at` ends; shorten the chain."""
+    end = at
+    while following[end] != end:
+        end = following[end]
+    while following[at] != end:
+        following[at], at = end, following[at]
+    return end
