@@ -102,14 +102,22 @@ def measure_campaign(
     params: Agreement,
     pause: float = PAUSE,
 ) -> AgreementTables:
-    """Return agreement of the votes that count, over the pairs of the consensus."""
+    """Return agreement of the votes that count, over the pairs of the consensus.
+
+    `by_guideline` is of all pairs that were shown, those of a pilot too.
+    """
     shown = select_newest(ledger)
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
     scores = campaign_scores(timed, shown, consensus)
     similarity = consensus[PAIR_KEY].merge(shown[[*PAIR_KEY, "similarity"]], how="left")[
         "similarity"
     ]
-    return measure(scores, consensus["level"], similarity, params)
+    result = measure(scores, consensus["level"], similarity, params)
+    result.figures["by_guideline"] = {
+        version: figures.summarize(campaign_scores(rows, shown, shown))
+        for version, rows in timed.groupby("guideline")
+    }
+    return result
 
 
 def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTables:

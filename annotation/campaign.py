@@ -2,19 +2,21 @@
 
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
+    python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
     python -m annotation.campaign close [--give-up] [--offline]
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
 datasets/campaign/campaign.yaml and commits both; from then on every `dvc repro` pulls what was
 judged, plans what is wanted and brings Label Studio to it. `--rehearsal` is for trying it out:
-answers may be simulated, and what is released says so.
+answers may be simulated, and what is released says so. The guideline belongs to the campaign:
+`--revise` records a new version of it, which the next `dvc repro` shows to everybody; what was
+judged before is told apart.
 
 `close` ends it: nobody is asked any more, the stages rewrite, pull and push are frozen, and what
 people made is committed. It refuses while pairs wait; `--give-up` discards them.
 """
 
 import argparse
-import re
 import uuid
 from datetime import UTC, datetime
 from functools import partial
@@ -30,30 +32,31 @@ from annotation.pooling import design
 from annotation.pull import pull
 from annotation.push import describe_pairs, push
 from annotation.simulation.answers import create_people
-from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign, write_campaign
-from pipeline.campaign.next_step import Situation, list_open, next_steps
-from pipeline.core import cli, files, git, tables
+from pipeline.campaign.campaign import (
+    FILE,
+    Campaign,
+    CampaignError,
+    Pilot,
+    load_campaign,
+    load_open_campaign,
+    write_campaign,
+)
+from pipeline.campaign.freezing import DECIDED, freeze, is_frozen
+from pipeline.campaign.next_step import END_PILOT, Situation, list_open, next_steps
+from pipeline.campaign.phases import GuidelineFile, draw_pilot, end_pilot, revise_guideline
+from pipeline.core import cli, git, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
 
-FROZEN = ("rewrite", "pull", "push")
-DECIDED = (
-    tables.PAIRS,
-    tables.JUDGMENTS,
-    tables.JUDGMENT_HISTORY,
-    tables.FROZEN_QUERIES,
-    tables.EXTEND,
-    tables.AUDIT,
-    tables.TOPUP,
-)
-"""What people made and decided, beside who they are and which campaign it was."""
 
-
-def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Campaign:
+def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0) -> Campaign:
     """Freeze the queries, make the secret that signs tasks, and write the campaign's file.
 
+    With a `pilot` so many queries are asked first.
+
     Raises:
-        CampaignError: there is a campaign in this checkout already, or its people are too few.
+        CampaignError: there is a campaign in this checkout already, its people are too few, or it
+            has no more queries than the pilot.
         GuidelineError: the guideline is wrong.
     """
     existing = load_campaign()
@@ -64,21 +67,31 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0) -> Campaign:
             " make campaign DIR=path"
         )
     queries = tables.QUERIES.read()
+    frozen = queries[queries["split"].isin(tables.JUDGED_SPLITS)]
     people_and_accounts = create_people(people) if people else None
+    guide, now = _guideline_file(), _now()
+    number = str(uuid.uuid4())
     campaign = Campaign(
-        id=str(uuid.uuid4()),
+        id=number,
         name=name,
-        guideline=guideline.current().version,
+        guideline=guide.version,
         rehearsal=rehearsal,
-        opened_at=_now(),
+        opened_at=now,
         closed_at=None,
+        guidelines=[guide.since(now)],
+        pilot=Pilot(queries=draw_pilot(frozen, number, pilot)) if pilot else None,
     )
     if people_and_accounts is not None:
         roster.write(*people_and_accounts)
     keys.ensure_secret()
-    tables.FROZEN_QUERIES.write(queries[queries["split"].isin(tables.JUDGED_SPLITS)])
+    tables.FROZEN_QUERIES.write(frozen)
     write_campaign(campaign)  # last: whatever fails before it, `open` can be run again
     return campaign
+
+
+def _guideline_file() -> GuidelineFile:
+    guide = guideline.current(load().annotation)
+    return GuidelineFile(guide.version, guide.sha, guide.path)
 
 
 def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
@@ -87,9 +100,11 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
     What people did until their tasks were closed still counts, and may make pairs wait again.
 
     Raises:
-        CampaignError: pairs wait, and nobody said to give them up; or there is no server to ask
-            for what people did since, and nobody said that there is none.
+        CampaignError: a pilot runs; pairs wait, and nobody said to give them up; or there is no
+            server to ask for what people did since, and nobody said that there is none.
     """
+    if campaign.piloting:
+        raise CampaignError(f"{FILE}: the pilot runs; end it first: {END_PILOT}")
     params, connection = load(), connect("close")
     if connection is None and not offline:
         raise CampaignError(
@@ -110,7 +125,7 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
         "settings": settings.select_fixed_settings(params),
     }
     write_campaign(campaign.model_copy(update=closing))
-    return closed_state(inputs, tables.PAIRS.read())
+    return closed_state(inputs, campaign.select_kept(tables.PAIRS.read()))
 
 
 def _plan_inputs(params: Params) -> PlanInputs:
@@ -134,34 +149,27 @@ def _now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def freeze(dag: Path = cli.DAG) -> None:
-    """Freeze the stages that a closed campaign must not run again.
-
-    `dvc freeze` would do so too, but rewrites the whole file in its own layout.
-    """
-    text = dag.read_text(encoding="utf-8")
-    for name in FROZEN:
-        text = re.sub(
-            rf"(^  {name}:\n)(?!    frozen:)", r"\1    frozen: true\n", text, flags=re.MULTILINE
-        )
-    with files.unfinished(dag) as stream:
-        stream.write(text)
-
-
-def is_frozen(dag: Path = cli.DAG) -> bool:
-    """Return whether the stages are frozen: if not, a closing that was stopped can be finished."""
-    stages = files.read_yaml(dag)["stages"]
-    return all(stages[name].get("frozen", False) for name in FROZEN)
-
-
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
     {"open": run_open, "close": run_close}[options.do](options)
 
 
 def run_open(options: argparse.Namespace) -> None:
-    """Open a campaign, commit it, and say what comes next."""
-    campaign = open_campaign(options.name, rehearsal=options.rehearsal, people=options.people)
+    """Open a campaign, commit it, and say what comes next; or record a new guideline.
+
+    Raises:
+        CampaignError: there is a campaign already, or none whose guideline can be revised.
+    """
+    if options.revise:
+        return run_revise(options.revise)
+    if options.end_pilot:
+        return run_end_pilot(take_over=options.take_over)
+    campaign = open_campaign(
+        options.name,
+        rehearsal=options.rehearsal,
+        people=options.people,
+        pilot=options.pilot,
+    )
     git.commit(
         [FILE, tables.FROZEN_QUERIES.path, roster.PUBLIC], f"Open the campaign {campaign.name}"
     )
@@ -169,6 +177,45 @@ def run_open(options: argparse.Namespace) -> None:
         f"the campaign {campaign.name!r} is open: {len(tables.FROZEN_QUERIES.read())} queries are"
         f" frozen in {tables.FROZEN_QUERIES.path}; list who judges in {roster.PUBLIC}, then:"
         " dvc repro"
+    )
+    return None
+
+
+def _open_here() -> Campaign:
+    campaign = load_open_campaign()
+    if campaign is None:
+        raise CampaignError(f"{FILE}: no campaign is open here")
+    return campaign
+
+
+def run_revise(reason: str) -> None:
+    """Record the guideline of this checkout as the campaign's newest, and commit both.
+
+    Raises:
+        CampaignError: no campaign is open here, or the guideline is none of its own.
+    """
+    campaign, guide = _open_here(), _guideline_file()
+    write_campaign(revise_guideline(campaign, guide, reason, _now()))
+    git.commit([FILE, guide.path], f"Guideline {guide.version}: {reason}")
+    cli.log(
+        f"guideline {guide.version} holds from now on (it was {campaign.guideline}); show it to"
+        " everybody: dvc repro push"
+    )
+
+
+def run_end_pilot(*, take_over: bool) -> None:
+    """End the pilot, and commit it.
+
+    Raises:
+        CampaignError: no campaign is open here, or no pilot runs.
+    """
+    campaign = _open_here()
+    write_campaign(end_pilot(campaign, take_over=take_over, now=_now()))
+    git.commit([FILE], f"End the pilot of {campaign.name}")
+    cli.log(
+        "the pilot has ended; its judgments"
+        f" {'count' if take_over else 'are kept apart, and its queries asked no more'};"
+        " next: dvc repro"
     )
 
 
@@ -201,7 +248,23 @@ def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder.")
     commands = parser.add_subparsers(dest="do", required=True)
     begin = commands.add_parser("open", help="freeze the queries and begin to ask people")
-    begin.add_argument("--name", required=True, help="what annotators see above their tasks")
+    begin.add_argument("--name", help="what annotators see above their tasks")
+    begin.add_argument(
+        "--revise",
+        metavar="REASON",
+        help="of an open campaign: record the changed guideline as a new version, and why",
+    )
+    begin.add_argument(
+        "--pilot",
+        type=int,
+        default=0,
+        metavar="N",
+        help="have N queries judged first, apart from the rest (docs/guideline-howto.md)",
+    )
+    begin.add_argument("--end-pilot", action="store_true", help="go on with all other queries")
+    begin.add_argument(
+        "--take-over", action="store_true", help="with --end-pilot: what was judged in it counts"
+    )
     begin.add_argument("--rehearsal", action="store_true", help="answers may be simulated")
     begin.add_argument(
         "--people",
@@ -214,6 +277,13 @@ def _arguments() -> argparse.Namespace:
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that wait")
     finish.add_argument("--offline", action="store_true", help="the server is gone: don't ask it")
     options = parser.parse_args()
+    if options.do == "open":
+        if [bool(options.name), bool(options.revise), options.end_pilot].count(True) != 1:
+            parser.error(
+                "open needs --name NAME; or, in an open campaign, --revise REASON or --end-pilot"
+            )
+        if options.take_over and not options.end_pilot:
+            parser.error("--take-over goes with --end-pilot")
     if options.do == "open" and options.people and not options.rehearsal:
         parser.error("--people lists simulated people: only with --rehearsal")
     return options

@@ -111,6 +111,7 @@ def main() -> None:
     params, campaign = load().consensus, load_campaign()
     closed = campaign is not None and campaign.closed
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
+    ledger = ledger if campaign is None else campaign.select_kept(ledger)
     table = consensus(judgments, ledger, closed=closed, rounding=params.rounding)
     tables.CONSENSUS.write(table)
     tables.COUNTED_VOTES.write(counted_votes(judgments, ledger))

@@ -55,6 +55,10 @@ def fetch(
         project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
         for name, own_rows in project._asdict().items():
             getattr(rows, name).extend(own_rows)
+    if len(connection.campaign.guidelines) > 1:  # a task may be older than what its page says now
+        for row in rows.judgments:
+            when = pd.Timestamp(row["submitted_at"]).to_pydatetime()
+            row["guideline"] = connection.campaign.guideline_at(when)
     return rows
 
 

@@ -42,7 +42,7 @@ def push(
         CampaignError: it is another campaign's, the guideline is not the campaign's, or another
             checkout pushes.
     """
-    guide, studio = _guideline(connection), connection.studio
+    guide, studio = _guideline(connection, params), connection.studio
     unfinished.wait_for_pending()
     find = partial(projects.find_projects, studio, connection.campaign)
     find(beside_others=beside_others)  # the right server?
@@ -82,13 +82,15 @@ def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
     tables.PAIRS.write(append_pairs(ledger, pairs))
 
 
-def _guideline(connection: Connection) -> Guideline:
-    guide, expected = guideline.current(), connection.campaign.guideline
-    if guide.version != expected:
+def _guideline(connection: Connection, params: Params) -> Guideline:
+    guide, campaign = guideline.current(params.annotation), connection.campaign
+    shas = [one.sha for one in campaign.guidelines[-1:]] or [guide.sha]
+    if (guide.version, guide.sha) != (campaign.guideline, *shas):
         raise CampaignError(
-            f"{guideline.FILE}: is version {guide.version}, but the campaign was opened with"
-            f" {expected}, and answers under two guidelines can't be mixed; `git restore"
-            f" {guideline.FILE}`, or close this campaign and open another"
+            f"{guide.path}: is not what people judge by in this campaign (version"
+            f" {campaign.guideline}). If it was changed by accident: git restore {guide.path}. If"
+            " it is to hold from now on, raise `version` in it, then:"
+            " python -m annotation.campaign open --revise REASON"
         )
     return guide
 

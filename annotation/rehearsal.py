@@ -21,7 +21,6 @@ from pathlib import Path
 import pandas as pd
 
 from annotation import server
-from annotation.campaign import is_frozen
 from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.settings import Endpoint
@@ -32,6 +31,7 @@ from annotation.simulation import commands, detect
 from annotation.simulation.practice import practice
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, load_open_campaign
+from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, git, tables
 from pipeline.core.params import load
@@ -141,7 +141,7 @@ def practice_address() -> str:
     params = load()
     first = tables.CANDIDATES.read().query("rank <= @params.candidates.batch")
     shown = describe_pairs(first[PAIR_KEY], params)
-    return practice(LabelStudio(_endpoint()), shown, params.clips.url)
+    return practice(LabelStudio(_endpoint()), shown, params)
 
 
 def clear() -> None:

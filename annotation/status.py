@@ -30,12 +30,12 @@ from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.assignment.progress import closed_state
 from annotation.assignment.status_text import text
-from annotation.campaign import is_frozen
 from annotation.label_studio import roster, settings
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.plan import Answers, people_without_account, plan, read_answers, read_inputs
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
+from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
 from pipeline.core import cli, tables
 from pipeline.core.params import load
@@ -98,7 +98,7 @@ def read_status() -> tuple[str, dict[str, Any]]:
 def _closed_status(opened: Campaign) -> dict[str, Any]:
     answers, params = read_answers(), load()
     campaign = read_inputs(roster.read_people(), params, answers)
-    state = closed_state(campaign, tables.PAIRS.read())
+    state = closed_state(campaign, opened.select_kept(tables.PAIRS.read()))
     measured = measure_progress(campaign, state, answers.rejected, params.plan.pause)
     situation = Situation(opened, {}, frozen=is_frozen(), released=is_released(opened))
     return status(campaign, measured, next_steps(situation))

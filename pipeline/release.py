@@ -2,7 +2,7 @@
 
 reads   datasets/campaign/{queries,pairs,judgments,audit,topup}.csv, campaign.yaml,
         annotators.private.yaml, datasets/work/consensus.parquet, counted_votes.parquet,
-        metrics/consensus.json, annotation/guideline.md
+        metrics/consensus.json, annotation/guideline/
 writes  datasets/release/ (but for the training sets, which are the stage pseudo's)
 
 All of it comes from what people made: once a campaign is closed it can be built again in a clone
@@ -86,7 +86,7 @@ def main() -> None:
     collection = read_collection(params.candidates.top)
     settings.refuse_changes(collection.campaign, params)
     facts = collect_facts(collection, params, read_agreement())
-    parts = release(collection, facts, meanings(collection.campaign), params)
+    parts = release(collection, facts, meanings(collection.campaign, params.annotation), params)
     for path, part in parts.items():
         with files.unfinished(FOLDER / path, "wb") as stream:
             stream.write(part.data)

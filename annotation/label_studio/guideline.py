@@ -8,49 +8,73 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 
 from pipeline.campaign.guideline import (
-    NAME,
+    FOLDER,
     GuidelineError,
     Level,
     LevelNumber,
+    PageTexts,
     Reason,
     ReasonName,
+    hash_guideline,
+    locate_guideline,
     split_guideline,
 )
+from pipeline.core.sections import Annotation
 
-FILE = Path(__file__).parent.parent / NAME
+CHECKOUT = Path(__file__).parents[2]
+STANDARD = Annotation(
+    backend="label-studio", folder="exchange", language="en", guideline="standard"
+)
 
 _LEVELS_HERE = "{{ levels }}"
 
 
 class Guideline(NamedTuple):
-    """The guideline: its version, levels and reasons, and the HTML of its text."""
+    """The guideline: its version, levels and reasons, the page's words, the HTML of its text.
+
+    `sha` is the hash of the whole file, `path` where it is in the checkout.
+    """
 
     version: str
     levels: Mapping[LevelNumber, Level]
     reasons: Mapping[ReasonName, Reason]
+    page: PageTexts
     html: str
+    sha: str
+    path: Path
+
+
+def current(settings: Annotation = STANDARD) -> Guideline:
+    """Return the guideline of this checkout that the parameters choose.
+
+    Raises:
+        GuidelineError: there is none, or it is not valid.
+    """
+    path = locate_guideline(settings, CHECKOUT / FOLDER).relative_to(CHECKOUT)
+    return _read_file(path)
 
 
 @cache
-def current() -> Guideline:
-    """Return the guideline of this version of MomentRank."""
-    return read(FILE.read_text(encoding="utf-8"))
+def _read_file(path: Path) -> Guideline:
+    return read((CHECKOUT / path).read_text(encoding="utf-8"), path)
 
 
-def read(text: str) -> Guideline:
-    """Return the guideline that a text with a YAML head is.
+def read(text: str, path: Path) -> Guideline:
+    """Return the guideline that a text with a YAML head is; `path` is named in errors.
 
     Raises:
         GuidelineError: the head is missing or wrong, or the text has no place for the levels.
     """
-    head, body = split_guideline(text)
+    head, body = split_guideline(text, path)
     if body.count(_LEVELS_HERE) != 1:
         raise GuidelineError(
-            f"{NAME}: {_LEVELS_HERE} must appear exactly once, on a line of its own"
+            f"{path}: {_LEVELS_HERE} must appear exactly once, on a line of its own"
         )
     body = body.replace(_LEVELS_HERE, _list_levels(head.levels))
     html = MarkdownIt("commonmark", {"html": False}).render(body)
-    return Guideline(head.version, head.levels, head.reasons, html)
+    return Guideline(
+        head.version, head.levels, head.reasons, head.page, html, hash_guideline(text), path
+    )
 
 
 def _list_levels(levels: Mapping[LevelNumber, Level]) -> str:

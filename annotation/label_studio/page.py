@@ -31,7 +31,7 @@ OPTIONS: dict[str, object] = {
 }
 """A project's settings in Label Studio, besides its configuration and its instruction."""
 
-_PLACE = re.compile(r"<!-- (levels|reasons|guideline) -->")
+_PLACE = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")
 """Where label_config.xml is filled in."""
 _SOURCE = re.compile(r' src="([^"]*)"')
 
@@ -59,8 +59,9 @@ def label_config(guide: Guideline) -> str:
         ),
         "guideline": f'<HyperText name="guideline" inline="true" value={quoteattr(guide.html)}/>',
     }
+    words = {name: quoteattr(text) for name, text in guide.page.model_dump().items()}
     text = CONFIG.read_text(encoding="utf-8").strip()  # as Label Studio keeps it
-    return _PLACE.sub(lambda place: parts[place[1]], text)
+    return _PLACE.sub(lambda place: parts[place[1]] if place[1] else words[place[2]], text)
 
 
 def _choice(text: str, alias: str, key: str, hint: str = "") -> str:

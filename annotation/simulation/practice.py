@@ -4,27 +4,28 @@ import pandas as pd
 
 from annotation.label_studio import guideline, page, projects, storage
 from annotation.label_studio.client import LabelStudio
+from pipeline.core.params import Params
 from pipeline.video import store
 
 TITLE = "Practice (counts nowhere)"
 SIZE = 20
 
 
-def practice(studio: LabelStudio, shown: pd.DataFrame, clips: str) -> str:
+def practice(studio: LabelStudio, shown: pd.DataFrame, params: Params) -> str:
     """Return the address of the practice project; make it if there is none.
 
-    `shown` are pairs with `query, clip`; the first are taken. `clips` is `clips.url`.
+    `shown` are pairs with `query, clip`; the first are taken.
 
     Raises:
         StudioError: the server can't be reached or fails.
     """
     project = next((one for one in studio.projects() if one.title == TITLE), None)
     if project is None:
-        config = page.label_config(guideline.current())
+        config = page.label_config(guideline.current(params.annotation))
         project = studio.create({**page.OPTIONS, "title": TITLE, "label_config": config})
     if not project.tasks:
-        storage.attach(studio, project, storage.location(clips))
+        storage.attach(studio, project, storage.location(params.clips.url))
         rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)
-        urls = ((query, store.clip_url(clip, clips)) for query, clip in rows)
+        urls = ((query, store.clip_url(clip, params.clips.url)) for query, clip in rows)
         studio.add(project, [page.task_data(query, url, "practice") for query, url in urls])
     return projects.page_url(studio, project)

@@ -2,14 +2,21 @@
 
 import pandas as pd
 
+from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.pairs import PAIR_KEY, query_sha
 from pipeline.core import tables
 
 
 def read_pairs_to_judge(batch: int) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the candidates, and what audit and top-up ask for besides (`tables.WANTED`)."""
-    candidates = tables.CANDIDATES.read()
-    return candidates, extra_pairs(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
+    """Return the candidates, and what audit and top-up ask for besides (`tables.WANTED`).
+
+    In a pilot both are of its queries alone.
+    """
+    campaign, candidates = load_campaign(), tables.CANDIDATES.read()
+    extra = extra_pairs(candidates, tables.AUDIT.read(), tables.TOPUP.read(), batch)
+    if campaign is None:
+        return candidates, extra
+    return campaign.select_asked(candidates), campaign.select_asked(extra)
 
 
 def join_shown(

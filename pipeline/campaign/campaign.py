@@ -4,9 +4,11 @@ It says `null` until `python -m annotation.campaign open`; until then nobody is 
 """
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 from pydantic import Field
 
 from momentrank.errors import MomentRankError
@@ -25,13 +27,31 @@ class CampaignError(MomentRankError):
     """Something that the campaign does not allow as it is."""
 
 
+class GuidelineVersion(Section):
+    """A version of the guideline: the hash of its file, since when it holds, and why it came."""
+
+    version: Name
+    sha: Name
+    since: Instant
+    reason: Name | None
+
+
+class Pilot(Section):
+    """The queries that are judged first, and apart unless the lead takes them over."""
+
+    queries: list[Name]
+    ended_at: Instant | None = None
+    taken_over: bool = False
+
+
 class Campaign(Section):
     """A campaign: what marks its tasks, and under which rules people judge.
 
-    `id` is part of every project and key of it; `guideline` is the version that annotators
-    read; answers in a `rehearsal` may be simulated. Times are UTC. `given_up` is the number of
-    pairs that were wanted and not decided when it was closed, `settings` are the keys of
-    params.yaml that made what was judged, as they were then.
+    `id` is part of every project and key of it. `guideline` is the version that annotators read
+    now, `guidelines` are all that they have read, the newest last. Answers in a `rehearsal` may be
+    simulated. Times are UTC. `given_up` is the number of pairs that were wanted and not decided
+    when it was closed, `settings` are the keys of params.yaml that made what was judged, as they
+    were then.
     """
 
     id: Annotated[str, Field(pattern=UUID)]
@@ -42,11 +62,44 @@ class Campaign(Section):
     closed_at: Instant | None
     given_up: Annotated[int, Field(ge=0)] = 0
     settings: dict[str, Any] = Field(default_factory=dict)
+    guidelines: list[GuidelineVersion] = Field(default_factory=list)
+    pilot: Pilot | None = None
+
+    def guideline_at(self, instant: datetime) -> str:
+        """Return the version that held when somebody judged; the first before all of them."""
+        held = [one.version for one in self.guidelines if parse_instant(one.since) <= instant]
+        known = [one.version for one in self.guidelines] or [self.guideline]
+        return held[-1] if held else known[0]
+
+    @property
+    def piloting(self) -> bool:
+        """Whether only the pilot's queries are asked."""
+        return self.pilot is not None and self.pilot.ended_at is None
+
+    def select_asked(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows (with a `query_id`) of queries that people are asked now."""
+        if self.pilot is not None and self.piloting:
+            return rows[rows["query_id"].isin(self.pilot.queries)]
+        return self.select_kept(rows)
+
+    def select_kept(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Return the rows (with a `query_id`) without those of a pilot that is kept apart.
+
+        Its queries are asked no more: people have talked about them.
+        """
+        if self.pilot is None or self.piloting or self.pilot.taken_over:
+            return rows
+        return rows[~rows["query_id"].isin(self.pilot.queries)]
 
     @property
     def closed(self) -> bool:
         """Whether nobody is asked any more."""
         return self.closed_at is not None
+
+
+def parse_instant(text: Instant) -> datetime:
+    """Return an instant of the campaign's file (UTC)."""
+    return datetime.fromisoformat(text)
 
 
 def load_campaign(path: Path = FILE) -> Campaign | None:

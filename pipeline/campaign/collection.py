@@ -129,8 +129,9 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
         ReleaseError: a validation and a test query are equal in text, or the consensus is of
             other pairs.
     """
-    captions.refuse_shared_texts(source.queries, tables.FROZEN_QUERIES.path)
-    frozen = select_distinct_texts(source.queries)
+    queries = source.queries if campaign is None else campaign.select_kept(source.queries)
+    captions.refuse_shared_texts(queries, tables.FROZEN_QUERIES.path)
+    frozen = select_distinct_texts(queries)
     shown = select_newest(source.pairs)
     own = shown.merge(frozen[["query_id", "split"]], on="query_id").sort_values("pair_id")
     consensus = source.consensus.assign(scores=source.consensus["scores"].map(len))

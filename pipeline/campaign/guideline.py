@@ -1,9 +1,12 @@
 """What people judge by: the version of the guideline, what its levels and reasons mean, its text.
 
-Paper, Appendix B.1. It is one file, annotation/guideline.md: a YAML head, then Markdown.
+Paper, Appendix B.1. It is one file of annotation/guideline/, a YAML head and then Markdown:
+one for each language, and one as the paper has it.
 """
 
+import hashlib
 import re
+from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import Field
@@ -11,9 +14,11 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from momentrank.errors import MomentRankError
+from pipeline.core.sections import Annotation
 from pipeline.core.validation import Name, Section, validate
 
-NAME = "guideline.md"
+FOLDER = Path("annotation/guideline")
+HASH_DIGITS = 16
 
 _HEAD = re.compile(r"---\n(.*?)^---\n(.*)", re.DOTALL | re.MULTILINE)
 
@@ -23,7 +28,7 @@ ReasonName = Literal["broken-clip", "senseless-query"]
 
 
 class GuidelineError(MomentRankError):
-    """guideline.md is not valid."""
+    """A guideline is missing, or not valid."""
 
 
 class Level(Section):
@@ -40,10 +45,20 @@ class Reason(Section):
     name: Name
 
 
+class PageTexts(Section):
+    """The words of the annotators' page that are ours, in the guideline's language."""
+
+    cant_judge: Name
+    choose: Name
+    say_why: Name
+    guideline: Name
+
+
 class Head(Section):
-    """The guideline's version, and the answers it allows."""
+    """The guideline's version, the answers it allows, and the words of the page."""
 
     version: Name
+    page: PageTexts
     levels: dict[LevelNumber, Level]
     reasons: dict[ReasonName, Reason]
 
@@ -55,24 +70,46 @@ class Guideline(NamedTuple):
     body: str
 
 
-def split_guideline(text: str) -> Guideline:
-    """Take a text with a YAML head apart.
+def locate_guideline(settings: Annotation, folder: Path = FOLDER) -> Path:
+    """Return the file of the guideline that the parameters choose.
+
+    Raises:
+        GuidelineError: there is none in this language.
+    """
+    variant = "" if settings.guideline == "standard" else f".{settings.guideline}"
+    path = folder / f"{settings.language}{variant}.md"
+    if not path.is_file():
+        others = ", ".join(sorted(one.name for one in folder.glob("*.md")))
+        raise GuidelineError(
+            f"{path}: no such guideline (there are {others}): translate one of them, or correct"
+            " annotation.language and annotation.guideline in params.yaml"
+        )
+    return path
+
+
+def hash_guideline(text: str) -> str:
+    """Return the hash by which a campaign tells that its guideline was changed."""
+    return hashlib.sha256(text.encode()).hexdigest()[:HASH_DIGITS]
+
+
+def split_guideline(text: str, path: Path) -> Guideline:
+    """Take a text with a YAML head apart; `path` is named in errors.
 
     Raises:
         GuidelineError: the head is missing or wrong.
     """
     parts = _HEAD.fullmatch(text)
     if parts is None:
-        raise GuidelineError(f"{NAME}: must begin with a YAML head between two lines of ---")
+        raise GuidelineError(f"{path}: must begin with a YAML head between two lines of ---")
     try:
         written = YAML(typ="safe", pure=True).load(parts[1])
     except YAMLError as exc:
-        raise GuidelineError(f"{NAME}: not YAML ({' '.join(str(exc).split())})") from exc
-    head = validate(Head, written, NAME, GuidelineError)
+        raise GuidelineError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
+    head = validate(Head, written, path, GuidelineError)
     if set(head.levels) != set(get_args(LevelNumber)):
-        raise GuidelineError(f"{NAME}: levels: must be 0 to 4")
+        raise GuidelineError(f"{path}: levels: must be 0 to 4")
     if set(head.reasons) != set(get_args(ReasonName)):
-        raise GuidelineError(f"{NAME}: reasons: must be {', '.join(get_args(ReasonName))}")
+        raise GuidelineError(f"{path}: reasons: must be {', '.join(get_args(ReasonName))}")
     if len({reason.key for reason in head.reasons.values()}) != len(head.reasons):
-        raise GuidelineError(f"{NAME}: reasons: two reasons have the same key")
+        raise GuidelineError(f"{path}: reasons: two reasons have the same key")
     return Guideline(head, parts[2])

@@ -14,6 +14,7 @@ MANIFEST = Path("datasets/release/manifest.json")
 LEAD_PAGE = tables.WORK / "lead" / "index.html"
 PEOPLE = tables.CAMPAIGN / "annotators.yaml"
 SHOWN_IDS = 5
+END_PILOT = "python -m annotation.campaign open --end-pilot"
 
 
 class Step(NamedTuple):
@@ -102,6 +103,12 @@ def _run(now: Situation) -> Iterator[Step]:
         )
     elif list_open(now.state):
         yield from _ask_people(now)
+    elif now.campaign is not None and now.campaign.piloting:
+        yield Step(
+            "the pilot is judged: read what people disagree on, revise the guideline"
+            " (docs/guideline-howto.md), then",
+            END_PILOT,
+        )
     else:
         yield Step("close the campaign", "python -m annotation.campaign close")
     yield from _for_the_lead(now.state)

@@ -192,15 +192,17 @@ class Plan(Section):
 
 
 class Annotation(Section):
-    """Where people judge, and in which language their page is.
+    """Where people judge, by which guideline, and in which language their page is.
 
     `files` exchanges import and export files in `folder` with a server out of reach. `language`
-    is of the page and the guideline (annotation/guideline/), never of the queries.
+    is of the page and the guideline (annotation/guideline/), never of the queries; the guideline
+    `paper` follows the paper where ours departs from it.
     """
 
     backend: Literal["label-studio", "files"]
     folder: Name
     language: Annotated[str, Field(pattern=r"^[a-z]{2}$")]
+    guideline: Literal["standard", "paper"]
 
 
 class Exam(Section):

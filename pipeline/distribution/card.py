@@ -1,11 +1,13 @@
 """`README.md`: the dataset's card, with the head that the Hugging Face hub reads."""
 
 import io
+from itertools import pairwise
 from typing import Any
 
 from ruamel.yaml import YAML
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString
 
+from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
 from pipeline.core.tables import JUDGED_SPLITS
@@ -76,7 +78,7 @@ def card(
         _table(figures.collection_table(collection)),
         _outcomes(collection),
         "## Levels\n",
-        _meanings(meanings),
+        _meanings(meanings) + _earlier_guidelines(collection.campaign),
         _table(figures.level_table(collection, names)),
         "## Judged and relevant candidates of a query\n",
         _table(figures.query_table(collection, batch)),
@@ -148,6 +150,17 @@ def _meanings(meanings: dict[str, Any]) -> str:
         for level, meaning in sorted(meanings["levels"].items(), reverse=True)
     ]
     return f"As the guideline says, version {_line(meanings['guideline'])}:\n\n" + "".join(rows)
+
+
+def _earlier_guidelines(campaign: Campaign | None) -> str:
+    """Tell that people judged by more than one version of the guideline, and until when."""
+    versions = [] if campaign is None else campaign.guidelines
+    changes = [
+        f"* Until {new.since[:10]} version {_line(old.version)}; changed because"
+        f" {_line(new.reason or 'of nothing that was said')}\n"
+        for old, new in pairwise(versions)
+    ]
+    return "\nPeople judged by more than one version:\n\n" + "".join(changes) if changes else ""
 
 
 def _table(rows: list[Row]) -> str:

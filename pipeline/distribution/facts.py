@@ -14,10 +14,10 @@ from pipeline.campaign.collection import Collection, ReleaseError
 from pipeline.core import files, tables
 from pipeline.core.captions import min_similarity
 from pipeline.core.params import Params
+from pipeline.core.sections import Annotation
 from pipeline.language import detection
 
 MOST = 0.5
-GUIDELINE = Path("annotation") / guideline.NAME
 UNNAMED = "Unnamed collection"
 ASKED_FOR = ("name", "license", "citation", "url", "corpus")
 CORPORA = {
@@ -105,16 +105,19 @@ def choose_language(queries: Iterable[str], params: Params) -> str:
     return said
 
 
-def meanings(campaign: Campaign | None, path: Path = GUIDELINE) -> dict[str, Any]:
+def meanings(
+    campaign: Campaign | None, settings: Annotation, folder: Path = guideline.FOLDER
+) -> dict[str, Any]:
     """Return `guideline` (its version) and `levels`: name and meaning by number, as text.
 
     Raises:
-        FileError: the guideline is missing.
-        GuidelineError: its head is missing or wrong.
+        GuidelineError: the guideline is missing, or its head is wrong.
         ReleaseError: people judged by another version.
     """
+    path = guideline.locate_guideline(settings, folder)
     with files.open_source(path) as stream:
-        head = guideline.split_guideline(stream.read().decode("utf-8", errors="replace")).head
+        text = stream.read().decode("utf-8", errors="replace")
+    head = guideline.split_guideline(text, path).head
     if campaign is not None and campaign.guideline != head.version:
         raise ReleaseError(
             f"{path}: is version {head.version}, but people judged by {campaign.guideline}, and the"

@@ -166,9 +166,25 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     votes[[*raw.REQUIRED, "submitted_at", "seconds"]].to_csv(path, index=False)
     ours = agreement.measure_campaign(judgments, ledger, table, agreement.USUAL)
     theirs = agreement.measure_raw(raw.read(path))
-    same = ours.figures.keys() - {"similarity_1"}
+    same = ours.figures.keys() - {"similarity_1", "by_guideline"}
     assert all(ours.figures[name] == theirs.figures[name] for name in same)
     pd.testing.assert_frame_equal(ours.lead["annotators.csv"], theirs.lead["annotators.csv"])
+
+
+def test_agreement_is_told_by_the_version_of_the_guideline():
+    pairs = [("q", f"m{n}") for n in range(4)]
+    rows = [(*pair, who, (0, 3, 2, 2)[n] if who == 2 else n) for n, pair in enumerate(pairs)
+            for who in (1, 2)]  # fmt: skip
+    judgments, ledger = judgments_of(rows), shown_of(ledger_of(pairs))
+    second = judgments["moment_id"].isin(["m2", "m3"])
+    judgments = judgments.assign(guideline=second.map({True: "2", False: "1"}))
+    table = consensus.consensus(judgments, ledger)
+    found = agreement.measure_campaign(judgments, ledger, table, agreement.USUAL).figures
+    by_version = found["by_guideline"]
+    assert {name: (one["pairs"], one["within_1"]) for name, one in by_version.items()} == {
+        "1": (2, 0.5),
+        "2": (2, 1.0),
+    }
 
 
 @pytest.fixture

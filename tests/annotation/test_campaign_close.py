@@ -15,8 +15,10 @@ from annotation.assignment.inputs import PlanError
 from annotation.label_studio import guideline, keys, roster, settings
 from annotation.push import describe_pairs
 from annotation.tasks.pairs import append_pairs
+from annotation.tasks.shown import read_pairs_to_judge
 from pipeline.campaign import next_step
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, write_campaign
+from pipeline.campaign.freezing import freeze, is_frozen
 from pipeline.campaign.guideline import GuidelineError
 from pipeline.core import cli, files, tables
 from pipeline.core.params import load
@@ -46,11 +48,11 @@ def test_a_campaign_file_of_before_gave_nothing_up_and_tells_what_one_did(folder
 
 def test_freezing_twice_is_freezing_once(folder, repository):
     shutil.copy(repository / "dvc.yaml", folder)
-    assert not campaign.is_frozen()
-    campaign.freeze()
+    assert not is_frozen()
+    freeze()
     once = cli.DAG.read_text()
-    assert campaign.is_frozen()
-    campaign.freeze()
+    assert is_frozen()
+    freeze()
     assert cli.DAG.read_text() == once
 
 
@@ -68,7 +70,7 @@ def test_an_opening_that_fails_freezes_nothing(folder, repository, monkeypatch):
     FILE.write_text("null\n")
     before = roster.PUBLIC.read_text()
 
-    def wrong():
+    def wrong(_settings):
         raise GuidelineError("the guideline is wrong")
 
     with pytest.raises(CampaignError, match=r"--people 3: 4 people are needed"):
@@ -156,8 +158,10 @@ def test_an_answer_that_is_changed_meanwhile_keeps_the_campaign_open(closing):
 def leave(left):
     """Let all but the first `left` people leave."""
     people = roster.read_people()
-    active = {who.number: who.number <= left for who in people}
-    roster.write({n: roster.Person(role=role, active=active[n]) for n, role, _ in people}, {})
+    named = (
+        (who.number, roster.Person(role=who.role, active=who.number <= left)) for who in people
+    )
+    roster.write(dict(named), {})
 
 
 @pytest.mark.parametrize("left", [0, 1, 3])
@@ -177,6 +181,27 @@ def test_a_lead_whose_people_have_left_can_close(closing, monkeypatch, left, off
     assert load_campaign().given_up == 1
 
 
+def test_a_pilot_is_judged_alone_and_kept_apart(folder, repository, command):
+    """Its queries alone are asked; it can't be closed; afterwards the others are asked."""
+    CampaignFolder.make(folder, repository, Size(queries=3, ranks=1))
+    FILE.write_text("null\n")
+    code, _, said = command("annotation.campaign", "open", "--name", "Spring", "--pilot", 1)
+    assert code == 0, said
+
+    def asked():
+        candidates, _ = read_pairs_to_judge(load().candidates.batch)
+        return set(candidates["query_id"])
+
+    [pilot] = asked()
+    code, _, said = command("annotation.campaign", "close", "--offline", "--give-up")
+    assert (code, "the pilot runs; end it first" in said) == (1, True)
+    assert command("annotation.campaign", "open", "--end-pilot")[0] == 0
+    assert len(asked()) == 2
+    assert pilot not in asked()
+    assert command("annotation.campaign", "open", "--end-pilot")[0] == 1
+    assert command("annotation.campaign", "open", "--take-over")[0] == 2
+
+
 def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
     closing, monkeypatch, capsys, repository
 ):
@@ -185,7 +210,8 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
     shutil.copy(repository / "dvc.yaml", cli.DAG)
     committed = []
     monkeypatch.setattr(campaign.git, "commit", lambda paths, what: committed.append(what))
-    campaign.main(Namespace(do="open", name="Spring", rehearsal=False, people=0))
+    start = Namespace(do="open", name="Spring", rehearsal=False, people=0, pilot=0)
+    campaign.main(Namespace(**vars(start), revise=None, end_pilot=False))
     assert "'Spring' is open: 1 queries are frozen" in capsys.readouterr().err
     again = Namespace(do="close", give_up=True, offline=False)
     campaign.main(again)
@@ -198,7 +224,7 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
         campaign.main(again)
     shutil.copy(repository / "dvc.yaml", cli.DAG)
     campaign.main(again)
-    assert campaign.is_frozen(), "a closing that was stopped is finished"
+    assert is_frozen(), "a closing that was stopped is finished"
 
 
 def test_people_are_not_needed_where_nothing_waits(closing):
@@ -225,7 +251,7 @@ def test_the_status_of_a_closed_campaign_says_what_the_consensus_says(closing, r
     assert status.text(name, figures).startswith("Faults: 0 judgments wanted")
     assert (figures["forecast"], figures["judgments"]) == (None, 2)
     assert next_of(figures) == "python -m annotation.campaign close", "the closing was stopped"
-    campaign.freeze()
+    freeze()
     assert next_of(status.read_status()[1]) == "dvc repro release report"
     files.write_json(next_step.MANIFEST, {"campaign": load_campaign().model_dump()})
     assert next_of(status.read_status()[1]) is None

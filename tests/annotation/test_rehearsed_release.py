@@ -38,7 +38,7 @@ DOCUMENTS = ("manifest.json", "croissant.json", "qrels/levels.json")
 def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
     """Write the text files of a campaign, and nothing else, and release; return the folder."""
     (folder / "annotation").mkdir(parents=True)
-    shutil.copy(repository / "annotation/guideline.md", folder / "annotation")
+    shutil.copytree(repository / "annotation/guideline", folder / "annotation/guideline")
     shutil.copy(repository / "params.yaml", folder)
     name_collection(folder / "params.yaml")
     with contextlib.chdir(folder):

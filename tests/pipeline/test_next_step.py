@@ -6,8 +6,10 @@ import pytest
 from opened import OPEN
 
 from pipeline.campaign import next_step
+from pipeline.campaign.campaign import Pilot
 from pipeline.campaign.next_step import Situation, list_open, next_steps
 
+PILOT = OPEN.model_copy(update={"pilot": Pilot(queries=["q1"])})
 CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
 CLOSE = "python -m annotation.campaign close"
 
@@ -36,6 +38,8 @@ UNDER_WAY = state(wanted=4, done=5)
         (Situation(OPEN, {"campaign": None}), ["dvc repro"]),
         (Situation(OPEN, UNDER_WAY, server=False), ["make label-studio"]),
         (Situation(OPEN, JUDGED, server=False), ["make label-studio"]),
+        (Situation(PILOT, JUDGED), ["python -m annotation.campaign open --end-pilot"]),
+        (Situation(PILOT, UNDER_WAY), ["dvc repro"]),
         (
             Situation(OPEN, state(wanted=4), shown=False, unsent=4),
             ["dvc repro", "python -m annotation.people invite"],

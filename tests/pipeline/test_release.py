@@ -83,7 +83,7 @@ class Checkout:
     def __init__(self, folder, repository) -> None:
         self.folder = folder
         (folder / "annotation").mkdir(parents=True)
-        shutil.copy(repository / "annotation/guideline.md", folder / "annotation")
+        shutil.copytree(repository / "annotation/guideline", folder / "annotation/guideline")
         shutil.copy(repository / "params.yaml", folder)
         name_collection(folder / "params.yaml")
         self.campaign(CLOSED)
@@ -565,5 +565,5 @@ def test_a_consensus_of_another_ledger_is_refused(checkout):
 def test_levels_of_another_guideline_are_refused(checkout):
     checkout.campaign({**CLOSED, "guideline": "2"})
     assert "is version 1, but people judged by 2" in checkout.refusal()
-    (checkout.folder / "annotation/guideline.md").write_text("---\nversion: '2'\n---\n")
-    assert "guideline.md: levels: this key is missing\n" in checkout.refusal()
+    (checkout.folder / "annotation/guideline/en.md").write_text("---\nversion: '2'\n---\n")
+    assert "annotation/guideline/en.md: levels: this key is missing\n" in checkout.refusal()

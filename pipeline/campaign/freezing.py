@@ -1,0 +1,44 @@
+"""What stays of a closed campaign: the tables that people made, and stages that are frozen."""
+
+import re
+from pathlib import Path
+
+from pipeline.core import cli, files, tables
+
+FROZEN = ("rewrite", "pull", "push")
+DECIDED = (
+    tables.PAIRS,
+    tables.JUDGMENTS,
+    tables.JUDGMENT_HISTORY,
+    tables.FROZEN_QUERIES,
+    tables.EXTEND,
+    tables.AUDIT,
+    tables.TOPUP,
+    tables.GOLD,
+    tables.EXAM,
+    tables.EXAM_ANSWERS,
+    tables.QUALIFICATIONS,
+    tables.VOIDED,
+    tables.ADJUDICATIONS,
+)
+"""What people made and decided, beside who they are and which campaign it was."""
+
+
+def freeze(dag: Path = cli.DAG) -> None:
+    """Freeze the stages that a closed campaign must not run again.
+
+    `dvc freeze` would do so too, but rewrites the whole file in its own layout.
+    """
+    text = dag.read_text(encoding="utf-8")
+    for name in FROZEN:
+        text = re.sub(
+            rf"(^  {name}:\n)(?!    frozen:)", r"\1    frozen: true\n", text, flags=re.MULTILINE
+        )
+    with files.unfinished(dag) as stream:
+        stream.write(text)
+
+
+def is_frozen(dag: Path = cli.DAG) -> bool:
+    """Return whether the stages are frozen: if not, a closing that was stopped can be finished."""
+    stages = files.read_yaml(dag)["stages"]
+    return all(stages[name].get("frozen", False) for name in FROZEN)

@@ -1,0 +1,67 @@
+"""The phases of a campaign: its pilot, and the versions of its guideline: pure."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.campaign.campaign import FILE, Campaign, CampaignError, GuidelineVersion, Instant
+from pipeline.campaign.collection import select_distinct_texts
+from pipeline.core import rng
+
+
+class GuidelineFile(NamedTuple):
+    """A guideline as it is in the checkout: its version, its hash, and where it is."""
+
+    version: str
+    sha: str
+    path: Path
+
+    def since(self, now: Instant, reason: str | None = None) -> GuidelineVersion:
+        """Return it as a version that holds from `now` on."""
+        return GuidelineVersion(version=self.version, sha=self.sha, since=now, reason=reason)
+
+
+def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:
+    """Return the ids of the pilot's queries, of distinct texts.
+
+    Raises:
+        CampaignError: it would leave none for the campaign.
+    """
+    distinct = select_distinct_texts(queries)["query_id"].tolist()
+    if size >= len(distinct):
+        raise CampaignError(
+            f"--pilot {size}: there are only {len(distinct)} distinct queries, and a pilot is kept"
+            " apart from the rest"
+        )
+    return sorted(sorted(distinct, key=lambda query: rng.draw(campaign, "pilot", query))[:size])
+
+
+def end_pilot(campaign: Campaign, *, take_over: bool, now: Instant) -> Campaign:
+    """Return the campaign with its pilot ended: from `now` on all other queries are asked.
+
+    Raises:
+        CampaignError: no pilot runs.
+    """
+    if campaign.pilot is None or not campaign.piloting:
+        raise CampaignError(f"{FILE}: no pilot runs in the campaign {campaign.name!r}")
+    ended = campaign.pilot.model_copy(update={"ended_at": now, "taken_over": take_over})
+    return campaign.model_copy(update={"pilot": ended})
+
+
+def revise_guideline(
+    campaign: Campaign, guide: GuidelineFile, reason: str, now: Instant
+) -> Campaign:
+    """Return the campaign with a new version of its guideline, which holds from `now` on.
+
+    Raises:
+        CampaignError: the guideline is as it was, or its version was used before.
+    """
+    earlier = {one.version for one in campaign.guidelines} | {campaign.guideline}
+    if guide.version in earlier:
+        unchanged = [one.sha for one in campaign.guidelines[-1:]] == [guide.sha]
+        problem = "is as it was" if unchanged else f"its version {guide.version} was used before"
+        remedy = "change it first" if unchanged else "raise `version` at its beginning"
+        raise CampaignError(f"{guide.path}: {problem}; {remedy}")
+    versions = [*campaign.guidelines, guide.since(now, reason)]
+    return campaign.model_copy(update={"guideline": guide.version, "guidelines": versions})

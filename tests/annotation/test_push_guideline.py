@@ -1,0 +1,26 @@
+"""A running campaign's guideline is not changed without a word."""
+
+import pytest
+from opened import OPEN
+
+from annotation import push
+from annotation.label_studio import guideline
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.roster import Roster
+from pipeline.campaign.campaign import CampaignError, GuidelineVersion
+from pipeline.core.params import load
+
+OURS = guideline.current()
+
+
+def connection(version, sha):
+    versions = [GuidelineVersion(version=version, sha=sha, since=OPEN.opened_at, reason=None)]
+    campaign = OPEN.model_copy(update={"guideline": version, "guidelines": versions})
+    return Connection(campaign, None, None, Roster([], {}))
+
+
+@pytest.mark.parametrize(("version", "sha"), [(OURS.version, "another"), ("2", OURS.sha)])
+def test_a_guideline_that_is_not_the_campaigns_is_not_shown(version, sha, repository):
+    params = load(repository / "params.yaml")
+    with pytest.raises(CampaignError, match=r"git restore .*en.md.* open --revise REASON"):
+        push.push(connection(version, sha), None, params)
