@@ -5,7 +5,7 @@
 
 Without options it is the stage:
 
-reads   datasets/campaign/judgments.csv, pairs.csv, datasets/work/consensus.parquet
+reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, datasets/work/consensus.parquet
 writes  datasets/work/plots/min_max.csv, final_levels.csv, and for the lead alone
         datasets/work/lead/annotators.csv, annotator_pairs.csv
 
@@ -98,24 +98,24 @@ def measure(
 def measure_campaign(
     judgments: pd.DataFrame,
     ledger: pd.DataFrame,
+    voided: pd.DataFrame,
     consensus: pd.DataFrame,
     params: Agreement,
-    pause: float = PAUSE,
 ) -> AgreementTables:
     """Return agreement of the votes that count, over the pairs of the consensus.
 
-    `by_guideline` is of all pairs that were shown, those of a pilot too.
+    `seconds` of the judgments are active ones. `by_guideline` is of all pairs that were shown,
+    those of a pilot too.
     """
     shown = select_newest(ledger)
-    timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
-    scores = campaign_scores(timed, shown, consensus)
+    scores = campaign_scores(judgments, shown, voided, consensus)
     similarity = consensus[PAIR_KEY].merge(shown[[*PAIR_KEY, "similarity"]], how="left")[
         "similarity"
     ]
     result = measure(scores, consensus["level"], similarity, params)
     result.figures["by_guideline"] = {
-        version: figures.summarize(campaign_scores(rows, shown, shown))
-        for version, rows in timed.groupby("guideline")
+        version: figures.summarize(campaign_scores(rows, shown, voided, shown))
+        for version, rows in judgments.groupby("guideline")
     }
     return result
 
@@ -143,8 +143,9 @@ def main() -> None:
     """Tell how far the campaign's annotators agree."""
     params = load()
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
-    pause = params.plan.pause
-    result = measure_campaign(judgments, tables.PAIRS.read(), consensus, params.agreement, pause)
+    ledger, voided = tables.PAIRS.read(), tables.VOIDED.read()
+    timed = judgments.assign(seconds=active_seconds(judgments["seconds"], params.plan.pause))
+    result = measure_campaign(timed, ledger, voided, consensus, params.agreement)
     _write(PLOTS, result.plots)
     _write(LEAD, result.lead)
     cli.write_metrics("agreement", result.figures)

@@ -5,7 +5,7 @@
 
 Without options it is the stage:
 
-reads   datasets/campaign/judgments.csv, pairs.csv, campaign.yaml
+reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, campaign.yaml
 writes  datasets/work/consensus.parquet, counted_votes.parquet
 
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
@@ -27,10 +27,16 @@ from annotation.reliability.figures import summarize
 from annotation.reliability.scores import campaign_scores
 from annotation.votes import raw, raw_consensus
 from annotation.votes.rule import LEVELS, Rounding, decide
-from annotation.votes.votes import NO_LEVEL, VOTING, drop_stale, last_shown, select_votes
+from annotation.votes.votes import (
+    NO_LEVEL,
+    classify,
+    last_shown,
+    select_counting,
+    select_votes,
+)
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
-from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newest
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
 from pipeline.core import cli, tables
 from pipeline.core.params import load
 
@@ -38,6 +44,7 @@ from pipeline.core.params import load
 def consensus(
     judgments: pd.DataFrame,
     ledger: pd.DataFrame,
+    voided: pd.DataFrame,
     *,
     closed: bool = False,
     rounding: Rounding = "up",
@@ -49,7 +56,7 @@ def consensus(
     """
     shown = last_shown(ledger)
     pairs = shown[PAIR_KEY].sort_values(PAIR_KEY, ignore_index=True)
-    counted = select_votes(drop_stale(judgments, shown), pairs)
+    counted = select_votes(select_counting(judgments, shown, voided), pairs)
     decided = decide(counted.pair, counted.level, len(pairs), closed=closed, rounding=rounding)
     undecided = decided.level == NO_LEVEL
     rows = pairs.assign(
@@ -62,13 +69,15 @@ def consensus(
     return tables.CONSENSUS.check(rows)
 
 
-def counted_votes(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame:
+def counted_votes(
+    judgments: pd.DataFrame, ledger: pd.DataFrame, voided: pd.DataFrame
+) -> pd.DataFrame:
     """Return the votes that the consensus is made of, by the number of their pair as last shown.
 
     Sorted by pair_id and annotator; a vote without a level has a reason instead.
     """
     pairs = select_newest(ledger)
-    usable = drop_stale(judgments, pairs[SHOWN_KEY])
+    usable = select_counting(judgments, pairs, voided)
     counted = select_votes(usable, pairs)
     rows = usable.iloc[counted.row].assign(pair_id=pairs["pair_id"].to_numpy()[counted.pair])
     key = list(tables.COUNTED_VOTES.key)
@@ -77,14 +86,17 @@ def counted_votes(judgments: pd.DataFrame, ledger: pd.DataFrame) -> pd.DataFrame
     )
 
 
-def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) -> dict[str, Any]:
+def figures(
+    judgments: pd.DataFrame, ledger: pd.DataFrame, voided: pd.DataFrame, table: pd.DataFrame
+) -> dict[str, Any]:
     """Return where the pairs stand, and which judgments count, in numbers.
 
-    `stale` judgments are of another text or clip than was last shown. `late` ones came after
+    `stale` judgments are of another text or clip than was last shown, `voided` ones the lead has
+    withdrawn. `late` ones came after
     their pair was decided, or were replaced by the same person's newer one.
     """
-    voting = judgments[judgments["kind"].isin(VOTING)]
-    usable = drop_stale(judgments, last_shown(ledger))
+    standing = classify(judgments, last_shown(ledger), voided)
+    usable = judgments[standing == "vote"]
     counted = select_votes(usable, table[PAIR_KEY])
     outcome, scores = table["outcome"], table["scores"].map(len)
     short = (outcome == "discarded") & (scores != ALL_VOTES)
@@ -100,8 +112,9 @@ def figures(judgments: pd.DataFrame, ledger: pd.DataFrame, table: pd.DataFrame) 
             "counted": len(counted.pair),
             "without_level": int((counted.level == NO_LEVEL).sum()),
             "late": len(usable) - len(counted.pair),
-            "stale": len(voting) - len(usable),
-            "gold_or_repeat": len(judgments) - len(voting),
+            "stale": int((standing == "stale").sum()),
+            "voided": int((standing == "voided").sum()),
+            "gold_or_repeat": int((standing == "check").sum()),
         },
     }
 
@@ -112,13 +125,14 @@ def main() -> None:
     closed = campaign is not None and campaign.closed
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
     ledger = ledger if campaign is None else campaign.select_kept(ledger)
-    table = consensus(judgments, ledger, closed=closed, rounding=params.rounding)
+    voided = tables.VOIDED.read()
+    table = consensus(judgments, ledger, voided, closed=closed, rounding=params.rounding)
     tables.CONSENSUS.write(table)
-    tables.COUNTED_VOTES.write(counted_votes(judgments, ledger))
-    scores = campaign_scores(judgments, select_newest(ledger), table)
+    tables.COUNTED_VOTES.write(counted_votes(judgments, ledger, voided))
+    scores = campaign_scores(judgments, select_newest(ledger), voided, table)
     metrics = {
         "closed": closed,
-        **figures(judgments, ledger, table),
+        **figures(judgments, ledger, voided, table),
         "agreement": summarize(scores),
     }
     cli.write_metrics("consensus", metrics)

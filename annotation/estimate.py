@@ -18,6 +18,7 @@ from pathlib import Path
 from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.effort import HOUR, active_seconds
 from pipeline.campaign.pairs import ALL_VOTES
+from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, tables
 from pipeline.core.params import PARAMS, Params, load
 
@@ -58,7 +59,9 @@ def measure(params: Params, path: Path = tables.JUDGMENTS.path) -> float | None:
     """Return the median seconds of a judgment of this checkout; None where they are too few."""
     if not path.is_file():
         return None
-    seconds = active_seconds(tables.JUDGMENTS.read(path)["seconds"].dropna(), params.plan.pause)
+    voided = tables.VOIDED.read(path.with_name(tables.VOIDED.path.name))
+    judgments = drop_voided(tables.JUDGMENTS.read(path), voided)
+    seconds = active_seconds(judgments["seconds"].dropna(), params.plan.pause)
     return float(seconds.median()) if len(seconds) >= params.agreement.min_judgments else None
 
 

@@ -1,6 +1,6 @@
 """Plan who should judge what next: a pure function (paper, section 3.2).
 
-reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv;
+reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv, voided.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
         rejected_judgments.csv, today.json; datasets/campaign/{audit,topup}.csv; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
@@ -36,10 +36,11 @@ from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.label_studio import roster, settings
 from annotation.tasks.shown import join_shown, read_pairs_to_judge
-from annotation.votes.votes import Ints, drop_stale
+from annotation.votes.votes import Ints, classify
 from pipeline.campaign.campaign import load_campaign, load_open_campaign
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
+from pipeline.campaign.voided import voided_for_good
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 
@@ -146,6 +147,7 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
     decisions, today = tables.EXTEND.read(), read_day()
+    voided = tables.VOIDED.read()
     return PlanInputs(
         queries=judged[["query_id", "query"]],
         candidates=candidates,
@@ -167,6 +169,8 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         id=campaign.id if (campaign := load_campaign()) else "",
         today=today,
         overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
+        barred=dict.fromkeys(voided_for_good(voided), "voided"),
+        voided=voided,
     )
 
 
@@ -214,12 +218,12 @@ def main() -> None:
     planned = plan(inputs)
     if planned.state["pairs"]["waiting"]:
         refuse_too_few_people(inputs.annotators)
-    stale = len(inputs.judgments) - len(drop_stale(inputs.judgments, inputs.shown))
+    standing = classify(inputs.judgments, inputs.shown, inputs.voided)
     figures = {
         "campaign": campaign.name,
         **measure_progress(inputs, planned.state, answers.rejected, params.plan.pause),
         "without_account": people_without_account(people),
-        "stale_judgments": stale,
+        "stale_judgments": int((standing == "stale").sum()),
     }
     tables.ASSIGNMENTS.write(planned.assignments)
     files.write_json(tables.STATE, figures)

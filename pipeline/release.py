@@ -1,6 +1,6 @@
 """Write what goes out: judged queries, qrels, raw judgments, and what describes them.
 
-reads   datasets/campaign/{queries,pairs,judgments,audit,topup}.csv, campaign.yaml,
+reads   datasets/campaign/{queries,pairs,judgments,voided,audit,topup}.csv, campaign.yaml,
         annotators.private.yaml, datasets/work/consensus.parquet, counted_votes.parquet,
         metrics/consensus.json, annotation/guideline/
 writes  datasets/release/ (but for the training sets, which are the stage pseudo's)
@@ -12,6 +12,8 @@ Without a campaign, or before its end, there is a release too: one that says tha
 
 from typing import Any
 
+import pandas as pd
+
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.collection import (
     Collection,
@@ -20,6 +22,7 @@ from pipeline.campaign.collection import (
     collect,
     extra_pairs,
 )
+from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
@@ -55,14 +58,16 @@ def read_collection(candidates: int) -> Collection:
     """
     campaign = load_campaign()
     refuse_people(campaign)
-    judgments = tables.JUDGMENTS.read()
+    judgments, voided = tables.JUDGMENTS.read(), tables.VOIDED.read()
+    newest = drop_voided(judgments, voided)["submitted_at"].max()
     sources = CollectionTables(
         tables.FROZEN_QUERIES.read(),
         tables.PAIRS.read(),
         tables.CONSENSUS.read(),
         tables.COUNTED_VOTES.read(),
         extra_pairs(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
-        newest=None if judgments.empty else judgments["submitted_at"].max(),
+        newest=None if pd.isna(newest) else newest,
+        withdrawn=sum(count_withdrawn(judgments, voided).values()),
     )
     return collect(campaign, sources)
 

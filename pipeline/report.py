@@ -130,6 +130,7 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         pace=lead.pace(sources.state),
         workload=lead.workload(sources.state),
         refused=lead.count_refused(sources.rejected_judgments),
+        withdrawn=lead.list_withdrawn(sources),
         people=lead.people(sources.annotators),
         couples=lead.couples(sources.annotator_pairs),
         disputed=disputed[: lead.SHOWN],

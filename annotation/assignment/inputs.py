@@ -10,6 +10,7 @@ import pandas as pd
 
 from annotation.votes.rule import Rounding
 from momentrank.errors import MomentRankError
+from pipeline.campaign.voided import drop_voided
 from pipeline.core import tables
 
 Role = Literal["annotator", "escalation", "lead", "expert"]
@@ -68,9 +69,10 @@ class PlanInputs:
 
     `queries` holds `query_id, query`: equal texts are judged once, as the query of the smallest
     id. `clips` are the moments that have one. `shown` holds the hashes of what was last shown
-    of each pair: judgments of anything else don't count. `open_tasks` are given out and not
-    answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in a way that is no
-    judgment, and go to somebody else. `extend` holds the lead's decisions by query_id.
+    of each pair: judgments of anything else don't count, nor do `voided` ones. `open_tasks` are
+    given out and not answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in
+    a way that is no judgment, and go to somebody else. `extend` holds the lead's decisions by
+    query_id.
     `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted at once, whatever their
     rank, and never asked by the extension.
     `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day on which
@@ -93,11 +95,17 @@ class PlanInputs:
     today: date = date.min
     overdue: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     barred: Mapping[int, str] = field(default_factory=dict)
+    voided: pd.DataFrame = field(default_factory=tables.VOIDED.empty)
+
+    @property
+    def valid(self) -> pd.DataFrame:
+        """The judgments that are not voided, of whatever kind."""
+        return drop_voided(self.judgments, self.voided)
 
     @property
     def done(self) -> Counter[int]:
-        """How many judgments each person has made."""
-        return Counter(self.judgments["annotator"].tolist())
+        """How many judgments each person has made, without the voided."""
+        return Counter(self.valid["annotator"].tolist())
 
 
 def who_may_be_asked(campaign: PlanInputs) -> dict[int, Annotator]:

@@ -27,10 +27,10 @@ def measure_progress(
     """Return a plan's state with what people have done up to `now`, or today, added to it.
 
     `rejected` (as `tables.REJECTED_JUDGMENTS`) are the answers that are no judgments. A judgment
-    counts for at most `pause` minutes. Without an `outlook`, as of a closed campaign, there is
-    no forecast. Times are UTC.
+    counts for at most `pause` minutes, a voided one not at all. Without an `outlook`, as of a
+    closed campaign, there is no forecast. Times are UTC.
     """
-    judgments, now = campaign.judgments, now or datetime.now(UTC)
+    judgments, now = campaign.valid, now or datetime.now(UTC)
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], pause))
     refused = Counter(rejected["annotator"].tolist())
     annotators = people_figures(timed, state["annotators"], refused)

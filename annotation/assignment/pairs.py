@@ -9,7 +9,7 @@ import pandas as pd
 from annotation.assignment.inputs import PlanInputs
 from annotation.votes import votes
 from annotation.votes.rule import Consensus, decide
-from annotation.votes.votes import FIRST_VOTES, VOTING, Bools, Ints
+from annotation.votes.votes import FIRST_VOTES, Bools, Ints
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 from pipeline.core import captions, tables
 
@@ -23,7 +23,7 @@ class PairStates(NamedTuple):
     batches of all queries: their pairs are judged by the same people. `extra` there marks what
     audit and top-up want, candidates of batch 2 among it. `answered` and `open_tasks` are
     answers and open tasks as `pair, annotator, kind`: a row of `pairs` and a person. `answered`
-    includes the answers that don't count.
+    includes the answers that don't count: nobody is asked the same pair again.
     """
 
     pairs: pd.DataFrame
@@ -64,9 +64,9 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
     """Return where each pair stands; once the campaign is `closed`, what waits is discarded."""
     same = judged_queries(campaign.queries)
     pairs = _pairs(campaign.candidates, campaign.extra, same)
-    fresh = votes.drop_stale(campaign.judgments, campaign.shown)
+    fresh = votes.select_counting(campaign.judgments, campaign.shown, campaign.voided)
     counting = votes.select_votes(_one_query(fresh, same), pairs)
-    open_tasks = campaign.open_tasks[campaign.open_tasks["kind"].isin(VOTING)]
+    open_tasks = campaign.open_tasks[campaign.open_tasks["kind"].isin(tables.VOTING)]
     rounding = campaign.rule.rounding
     return PairStates(
         pairs,

@@ -13,7 +13,7 @@ from annotation.votes.votes import (
     NO_LEVEL,
     Bools,
     Ints,
-    drop_stale,
+    select_counting,
     select_rows,
     select_votes,
 )
@@ -63,9 +63,11 @@ def sort_scores(scores: Scores) -> Scores:
     return select_rows(scores, np.lexsort([scores.level, scores.annotator, *when, scores.pair]))
 
 
-def campaign_scores(judgments: pd.DataFrame, shown: pd.DataFrame, pairs: pd.DataFrame) -> Scores:
-    """Return the votes with a level; `shown` are the pairs as they were last shown."""
-    usable = drop_stale(judgments, shown)
+def campaign_scores(
+    judgments: pd.DataFrame, shown: pd.DataFrame, voided: pd.DataFrame, pairs: pd.DataFrame
+) -> Scores:
+    """Return the votes on `pairs` that count and have a level (`votes.select_counting`)."""
+    usable = select_counting(judgments, shown, voided)
     counted = select_votes(usable, pairs[PAIR_KEY])
     counted = select_rows(counted, counted.level != NO_LEVEL)
     annotator, annotators = pd.factorize(counted.annotator, sort=True)

@@ -1,23 +1,29 @@
 """Votes: the judgments that count, in the order in which they were submitted.
 
-A judgment counts where it is a first or an escalated one of what was last shown; a person has
-one vote on a pair, their newest. Votes count in the order in which they were submitted, until
-the pair is decided: an answer that comes late, on a task that was taken back, changes nothing.
+A judgment counts where it is a first or an escalated one of what was last shown, and the lead
+has not voided it (`classify` says which do); a person has one vote on a pair, their newest.
+Votes count in the order in which they were submitted, until the pair is decided: an answer that
+comes late, on a task that was taken back, changes nothing.
 """
 
-from typing import NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY, select_newest
+from pipeline.campaign.voided import mark_voided
+from pipeline.core import tables
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
 Columns = TypeVar("Columns", bound=NamedTuple)
 
-VOTING = ("first", "escalated")
+Standing = Literal["vote", "check", "voided", "stale"]
+"""What a judgment is: only a `vote` counts; a `check` is gold or a repeat."""
+
+VOTING = tables.VOTING
 NO_LEVEL = -1
 FIRST_VOTES = 2
 UNJUDGEABLE_VOTES = 2
@@ -54,14 +60,32 @@ def last_shown(ledger: pd.DataFrame) -> pd.DataFrame:
     return select_newest(ledger)[SHOWN_KEY]
 
 
-def drop_stale(judgments: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
-    """Return the judgments that may count: no gold, no repeat, and none that is stale.
+def classify(
+    judgments: pd.DataFrame, shown: pd.DataFrame, voided: pd.DataFrame
+) -> "pd.Series[Standing]":
+    """Return what each judgment is (`Standing`): the one place that says which judgments count.
 
-    `shown` holds `query_id, moment_id, query_sha, clip_sha`, a row for each pair. What was
-    judged of another text or clip, or was never shown, is stale.
+    `shown` holds `query_id, moment_id, query_sha, clip_sha`, a row for each pair: what was judged
+    of another text or clip, or was never shown, is stale. `voided` is `tables.VOIDED`. A judgment
+    that is voided and stale is voided.
     """
-    voting = judgments[judgments["kind"].isin(VOTING)]
-    return voting.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
+    fresh = pd.MultiIndex.from_frame(judgments[SHOWN_KEY]).isin(
+        pd.MultiIndex.from_frame(shown[SHOWN_KEY])
+    )
+    standing = np.select(
+        [~judgments["kind"].isin(VOTING), mark_voided(judgments, voided), ~fresh],
+        ["check", "voided", "stale"],
+        "vote",
+    )
+    return pd.Series(standing, judgments.index, dtype="str")
+
+
+def select_counting(
+    judgments: pd.DataFrame, shown: pd.DataFrame, voided: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the judgments that may count, by `classify`."""
+    votes = classify(judgments, shown, voided) == "vote"
+    return judgments[votes].reset_index(drop=True)
 
 
 def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> Votes:

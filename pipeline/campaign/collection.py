@@ -26,7 +26,8 @@ class Collection:
     the pairs that were shown, each as it was last shown, by pair_id, with `split, level, mean,
     outcome`, the number of its `scores`, and its `origin`: candidates, audit, or the run that
     brought it.
-    `votes` are `pair_id, worker, level, reason`: the ones that count. `elsewhere` counts pairs
+    `votes` are `pair_id, worker, level, reason`: the ones that count; `withdrawn` counts those that
+    the lead has voided. `elsewhere` counts pairs
     that were shown of queries that are none of these.
     """
 
@@ -36,6 +37,7 @@ class Collection:
     votes: pd.DataFrame
     elsewhere: int
     newest: pd.Timestamp | None
+    withdrawn: int = 0
 
     @cached_property
     def judged(self) -> pd.DataFrame:
@@ -90,6 +92,7 @@ class Collection:
             "pairs_of_other_queries": self.elsewhere,
             "votes": int(self.votes["level"].notna().sum()),
             "votes_without_level": int(self.votes["level"].isna().sum()),
+            "votes_withdrawn": self.withdrawn,
         }
 
     @property
@@ -102,7 +105,8 @@ class Collection:
 class CollectionTables(NamedTuple):
     """The tables that a release is made of; `newest` is when people last judged.
 
-    `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
+    `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`; `withdrawn` is the
+    number of voided votes.
     """
 
     queries: pd.DataFrame
@@ -111,6 +115,7 @@ class CollectionTables(NamedTuple):
     votes: pd.DataFrame
     extra: pd.DataFrame
     newest: pd.Timestamp | None = None
+    withdrawn: int = 0
 
 
 def extra_pairs(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
@@ -146,7 +151,7 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     ordered = counted.sort_values(["pair_id", "annotator"], ignore_index=True)
     votes = ordered.rename(columns={"annotator": "worker"})
     pairs, elsewhere = pairs.reset_index(drop=True), len(shown) - len(own)
-    return Collection(campaign, frozen, pairs, votes, elsewhere, source.newest)
+    return Collection(campaign, frozen, pairs, votes, elsewhere, source.newest, source.withdrawn)
 
 
 def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:

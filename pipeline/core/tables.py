@@ -15,7 +15,8 @@ from pipeline.core.sections import Modality
 from pipeline.core.table import INSTANT, Table
 
 MODALITIES = get_args(Modality)
-KINDS = ("first", "escalated", "gold", "repeat")
+VOTING = ("first", "escalated")
+KINDS = (*VOTING, "gold", "repeat")
 """Why somebody judges a pair of the campaign; `gold` and `repeat` are never votes."""
 TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
 """What a task can be: those of the campaign, and those of projects of their own."""
@@ -201,8 +202,20 @@ QUALIFICATIONS = _table(
     passed=_choice("yes", "no"),
 )
 """Each finished attempt at the exam: how many answers failed, and kappa with the truth."""
-VOIDED = _table(CAMPAIGN / "voided.csv", "annotator since", "annotator since note")
-"""Whose judgments count no more, from which instant on (UTC)."""
+VOIDED = _table(
+    CAMPAIGN / "voided.csv",
+    "annotator since",
+    "annotator since until note",
+    until=_column(INSTANT, nullable=True),
+)
+"""Whose judgments count no more, from which instant on (UTC); an empty `until` is no end."""
+DEPARTURES = _table(
+    CAMPAIGN / "departures.csv",
+    "annotator since",
+    "annotator since returned",
+    returned=_column(INSTANT, nullable=True),
+)
+"""When `pull` first saw an annotator inactive, and when active again (UTC)."""
 ADJUDICATIONS = _table(
     CAMPAIGN / "adjudications.csv",
     f"{_PAIR} {_SHOWN}",

@@ -135,9 +135,11 @@ def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
 
 def _outcomes(collection: Collection) -> str:
     now = collection.counts
+    number = now["votes_withdrawn"]
+    withdrawn = f" ({number:,} more were withdrawn, and are not released)" if number else ""
     return (
-        f"People were shown {now['pairs']:,} pairs; {now['votes']:,} votes count. Agreed by two"
-        f" {now['pairs_two']:,}, by four {now['pairs_four']:,}, adjudicated"
+        f"People were shown {now['pairs']:,} pairs; {now['votes']:,} votes count{withdrawn}."
+        f" Agreed by two {now['pairs_two']:,}, by four {now['pairs_four']:,}, adjudicated"
         f" {now['pairs_adjudicated']:,}, discarded {now['pairs_discarded']:,} (for want of votes"
         f" {now['pairs_given_up']:,}), unjudgeable {now['pairs_unjudgeable']:,}, waiting"
         f" {now['pairs_waiting']:,}.\n"

@@ -39,7 +39,8 @@ class Check(NamedTuple):
 class Progress(NamedTuple):
     """How far judging is: pairs that are wanted and decided (also without a level).
 
-    `left` says what keeps the release from being complete; `judgments` counts all there are.
+    `left` says what keeps the release from being complete; `judgments` counts all that are
+    valid.
     """
 
     wanted: int
@@ -89,7 +90,7 @@ def measure_progress(sources: Sources) -> Progress:
     }
     parts = [f"{number:,} {what}" for what, number in left.items() if number]
     ended = [] if collection.status == "closed" else [f"the campaign is {collection.status}"]
-    return Progress(wanted, decided, [*parts, *ended], len(sources.judgments))
+    return Progress(wanted, decided, [*parts, *ended], len(sources.valid))
 
 
 def check_collection(sources: Sources, progress: Progress, params: Report) -> list[Check]:

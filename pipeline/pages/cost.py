@@ -7,14 +7,16 @@ from pipeline.pages.tables import Grid, Num, count, decimal
 
 def cost(sources: Sources) -> Grid:
     """Return time and money as a table; a judgment counts for at most `sources.pause` minutes."""
-    timed = sources.judgments["seconds"].dropna()
+    judgments = sources.valid
+    timed = judgments["seconds"].dropna()
     seconds = active_seconds(timed, sources.pause)
     rows: list[tuple[str, Num]] = [
-        ("Judgments", count(len(sources.judgments))),
+        ("Judgments", count(len(judgments))),
         ("Hours of judging", decimal(seconds.sum() / HOUR if len(seconds) else None, 1)),
         ("Seconds for a judgment, median", decimal(seconds.median(), 1)),
         (f"Judgments cut off at {sources.pause:g} minutes", count((timed > seconds).sum())),
-        ("Judgments without a time", count(len(sources.judgments) - len(seconds))),
+        ("Judgments without a time", count(len(judgments) - len(seconds))),
+        *_withdrawn(len(sources.judgments) - len(judgments)),
         *_rewriting(sources),
     ]
     backend = sources.metrics["rewrite"]["backend"]
@@ -25,6 +27,10 @@ def cost(sources: Sources) -> Grid:
         f" Rewriting by the backend \u201c{backend}\u201d{free}."
     )
     return Grid("Cost", ("What", "Amount"), rows, note)
+
+
+def _withdrawn(number: int) -> list[tuple[str, Num]]:
+    return [("Judgments withdrawn, not counted above", count(number))] if number else []
 
 
 def _rewriting(sources: Sources) -> list[tuple[str, Num]]:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.voided import count_withdrawn
 from pipeline.pages.sources import Figures, Sources
 from pipeline.pages.tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
 
@@ -112,7 +113,7 @@ def list_disputed(sources: Sources) -> list[Disputed]:
     table = _select_disputed(sources)
     queries = sources.queries.set_index("query_id")["query"]
     clips = sources.clips.set_index("moment_id")["clip"].to_dict()
-    answers = _answers(sources.judgments)
+    answers = _answers(sources.votes)
     return [
         Disputed(
             query=str(queries.get(row["query_id"], row["query_id"])),
@@ -237,3 +238,21 @@ def count_refused(rejected: pd.DataFrame) -> Grid:
     head = ("Reason", "All", *(f"Annotator {number}" for number in numbers.columns))
     note = "Each stands in datasets/work/rejected_judgments.csv." if rows else "There are none."
     return Grid("By reason", head, rows, note)
+
+
+def list_withdrawn(sources: Sources) -> Grid:
+    """Return whose votes are voided, how many, and why."""
+    counts = count_withdrawn(sources.judgments, sources.voided)
+    rows: list[list[Cell]] = [
+        [
+            str(row["annotator"]),
+            f"{row['since']:%Y-%m-%d %H:%M}",
+            UNKNOWN if pd.isna(row["until"]) else f"{row['until']:%Y-%m-%d %H:%M}",
+            count(counts.get(row["annotator"], 0)),
+            "" if pd.isna(row["note"]) else row["note"],
+        ]
+        for row in sources.voided.to_dict("records")
+    ]
+    note = "They stay in judgments.csv; others are asked." if rows else "There are none."
+    head = ("Annotator", "From (UTC)", "Until", "Votes of this annotator", "Why")
+    return Grid("Withdrawn votes", head, rows, note)

@@ -13,6 +13,7 @@ REASONS = {
     "dropped": "Captions that were taken out",
     "clips": "Moments without a clip",
     "judgments": "Answers that are no judgments",
+    "voided": "Votes that the lead withdrew",
 }
 ROUND = {
     "distinct_descriptions": "Descriptions",
@@ -38,12 +39,14 @@ def list_rejected(sources: Sources) -> list[Rejected]:
     review = sources.rewrite_review
     failed = review[review["status"] == "failed"].drop_duplicates("moment_id")
     dropped = sources.metrics["rewrite"]["moments_by_status"].get("dropped", 0)
+    withdrawn = sources.collection.withdrawn
     lists = {
         "moments": (sources.rejected_moments["reason"], "rejected_moments.csv"),
         "captions": (failed["check"].fillna("no draft"), "rewrite_review.csv"),
         "dropped": (pd.Series(["dropped by a person"] * dropped, dtype="str"), "review.csv"),
         "clips": (sources.failed_clips["reason"], "failed_clips.csv"),
         "judgments": (sources.rejected_judgments["reason"], "rejected_judgments.csv"),
+        "voided": (pd.Series(["voided"] * withdrawn, dtype="str"), "voided.csv"),
     }
     return [
         Rejected(kind, str(reason), int(number), file)

@@ -12,6 +12,7 @@ from pipeline.campaign import collection as release
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.collection import Collection
 from pipeline.campaign.next_step import is_released
+from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import captions, cli, csv_files, files, tables
 from pipeline.core.params import Params
 
@@ -36,7 +37,8 @@ class Sources:
     their levels, and how complete they are. `moments` are those of the pool that take part
     (`pool.described`); `state` is the plan's, where a campaign is open. Candidates have ranks up
     to `deepest`; `audit` and `topup` are what is judged besides. A judgment counts for at most
-    `pause` minutes. `released` says whether the campaign was released as it is now.
+    `pause` minutes. `judgments` are all that were made, `voided` says which of them are withdrawn.
+    `released` says whether the campaign was released as it is now.
     """
 
     collection: Collection
@@ -46,6 +48,7 @@ class Sources:
     audit: pd.DataFrame
     topup: pd.DataFrame
     judgments: pd.DataFrame
+    voided: pd.DataFrame
     consensus: pd.DataFrame
     clips: pd.DataFrame
     failed_clips: pd.DataFrame
@@ -61,6 +64,16 @@ class Sources:
     pause: float
     released: bool
 
+    @property
+    def valid(self) -> pd.DataFrame:
+        """The judgments that are not voided, of whatever kind."""
+        return drop_voided(self.judgments, self.voided)
+
+    @property
+    def votes(self) -> pd.DataFrame:
+        """The valid judgments that are neither gold nor repeats."""
+        return self.valid[self.valid["kind"].isin(tables.VOTING)]
+
 
 def read_sources(params: Params) -> Sources:
     """Read everything in the current folder.
@@ -70,6 +83,7 @@ def read_sources(params: Params) -> Sources:
     """
     modalities = params.ingest.pool_modalities
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
+    voided = tables.VOIDED.read()
     audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
     source = release.CollectionTables(
         tables.FROZEN_QUERIES.read(),
@@ -77,6 +91,7 @@ def read_sources(params: Params) -> Sources:
         consensus,
         tables.COUNTED_VOTES.read(),
         release.extra_pairs(audit, topup, params.candidates.top),
+        withdrawn=sum(count_withdrawn(judgments, voided).values()),
     )
     campaign = load_campaign()
     return Sources(
@@ -87,6 +102,7 @@ def read_sources(params: Params) -> Sources:
         audit=audit,
         topup=topup,
         judgments=judgments,
+        voided=voided,
         consensus=consensus,
         clips=tables.CLIPS.read(),
         failed_clips=tables.FAILED_CLIPS.read(),

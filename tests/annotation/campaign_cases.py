@@ -5,6 +5,7 @@ import pandas as pd
 from pipeline.core import tables
 
 START = pd.Timestamp("2024-05-01T08:00:00Z")
+NONE_VOIDED = tables.VOIDED.empty()
 
 
 def judgments_of(rows) -> pd.DataFrame:

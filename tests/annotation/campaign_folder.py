@@ -60,8 +60,8 @@ class CampaignFolder:
             made.put(table, pd.DataFrame(rows, columns=table.columns))
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
         people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
-        decided = (tables.AUDIT, tables.TOPUP, tables.VOIDED, tables.ADJUDICATIONS)
-        for table in (*nothing, *people, *decided):
+        decided = (tables.AUDIT, tables.TOPUP, tables.VOIDED, tables.DEPARTURES)
+        for table in (*nothing, *people, *decided, tables.ADJUDICATIONS):
             made.put(table, table.empty())
         made.open()
         made.people({number: {} for number in range(1, size.people + 1)})

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import START, judgments_of, ledger_of, shown_of, told
+from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, shown_of, told
 from opened import OPEN
 
 from annotation import agreement, consensus
@@ -32,6 +32,7 @@ def project(folder, tmp_path, repository):
         write_campaign(campaign)
         tables.JUDGMENTS.write(judgments)
         tables.PAIRS.write(ledger)
+        tables.VOIDED.write(tables.VOIDED.empty())
         consensus.main()
         agreement.main()
         names = ("consensus", "agreement")
@@ -66,7 +67,7 @@ def test_the_stages_count_what_became_of_every_pair_and_judgment(project):
     assert found["outcomes"] == {**one_each, "adjudicated": 0, "waiting": 3}
     assert (found["pairs"], found["with_level"], found["nothing_waits"]) == (7, 2, False)
     assert found["levels"] == {"0": 0, "1": 1, "2": 0, "3": 0, "4": 1}
-    rest = {"late": 1, "stale": 1, "gold_or_repeat": 1}
+    rest = {"late": 1, "stale": 1, "voided": 0, "gold_or_repeat": 1}
     assert found["judgments"] == {"all": 18, "counted": 15, "without_level": 2, **rest}
     assert (agreed["pairs"], agreed["scores"], agreed["annotators"]) == (5, 13, 4)
     groups = {name: group["pairs"] for name, group in agreed["groups"].items()}
@@ -159,12 +160,12 @@ def test_a_raw_file_is_read_with_the_thresholds_of_params_yaml(repository):
 
 def test_the_campaign_and_its_raw_file_agree(tmp_path):
     judgments, ledger = some_campaign()
-    table = consensus.consensus(judgments, ledger, closed=True)
+    table = consensus.consensus(judgments, ledger, NONE_VOIDED, closed=True)
     names = {"moment_id": "pair_id", "annotator": "worker", "level": "relevance"}
     votes = judgments[judgments["annotator"] < 7].rename(columns=names)
     path = tmp_path / "raw.csv"
     votes[[*raw.REQUIRED, "submitted_at", "seconds"]].to_csv(path, index=False)
-    ours = agreement.measure_campaign(judgments, ledger, table, agreement.USUAL)
+    ours = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.USUAL)
     theirs = agreement.measure_raw(raw.read(path))
     same = ours.figures.keys() - {"similarity_1", "by_guideline"}
     assert all(ours.figures[name] == theirs.figures[name] for name in same)
@@ -178,9 +179,9 @@ def test_agreement_is_told_by_the_version_of_the_guideline():
     judgments, ledger = judgments_of(rows), shown_of(ledger_of(pairs))
     second = judgments["moment_id"].isin(["m2", "m3"])
     judgments = judgments.assign(guideline=second.map({True: "2", False: "1"}))
-    table = consensus.consensus(judgments, ledger)
-    found = agreement.measure_campaign(judgments, ledger, table, agreement.USUAL).figures
-    by_version = found["by_guideline"]
+    table = consensus.consensus(judgments, ledger, NONE_VOIDED)
+    measured = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.USUAL)
+    by_version = measured.figures["by_guideline"]
     assert {name: (one["pairs"], one["within_1"]) for name, one in by_version.items()} == {
         "1": (2, 0.5),
         "2": (2, 1.0),

@@ -7,7 +7,7 @@ from math import ceil
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import judgments_of, ledger_of, told
+from campaign_cases import NONE_VOIDED, judgments_of, ledger_of, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +57,7 @@ def only(table):
 
 
 def of_one(rows, closed=False):
-    return only(consensus(told(rows), ledger_of([PAIR]), closed=closed))
+    return only(consensus(told(rows), ledger_of([PAIR]), NONE_VOIDED, closed=closed))
 
 
 def vote(annotator, level, **rest):
@@ -90,8 +90,8 @@ def test_many_pairs_at_once_are_decided_as_each_alone(cases):
 def test_the_order_of_rows_does_not_matter(cases, random):
     judgments, ledger = tables_of(cases)
     order = random.sample(range(len(judgments)), len(judgments))
-    shuffled = consensus(judgments.iloc[order], ledger.iloc[::-1])
-    pd.testing.assert_frame_equal(shuffled, consensus(judgments, ledger))
+    shuffled = consensus(judgments.iloc[order], ledger.iloc[::-1], NONE_VOIDED)
+    pd.testing.assert_frame_equal(shuffled, consensus(judgments, ledger, NONE_VOIDED))
 
 
 @settings(max_examples=40)
@@ -146,12 +146,12 @@ def test_a_clip_that_was_shown_anew_makes_the_older_judgments_stale():
     ledger = pd.concat([ledger_of([PAIR], "old"), ledger_of([PAIR], "new").assign(pair_id=7)])
     rows = [vote(1, 0, clip_sha="old"), vote(2, 3, clip_sha="new"), vote(3, 4, clip_sha="new")]
     for order in (ledger, ledger.iloc[::-1]):
-        assert only(consensus(told(rows), order))["scores"] == [3, 4]
+        assert only(consensus(told(rows), order, NONE_VOIDED))["scores"] == [3, 4]
 
 
 def test_what_was_never_shown_has_no_consensus():
     judgments = judgments_of([("q", "other", 1, 3), ("q", "other", 2, 3)])
-    assert only(consensus(judgments, ledger_of([PAIR])))["moment_id"] == "m"
+    assert only(consensus(judgments, ledger_of([PAIR]), NONE_VOIDED))["moment_id"] == "m"
 
 
 def test_a_person_has_one_vote_their_newest():
@@ -160,7 +160,7 @@ def test_a_person_has_one_vote_their_newest():
 
 def test_the_table_can_be_written_and_read_again(tmp_path):
     rows = [("q", "m1", 1, 2), ("q", "m1", 2, 3), ("q", "m2", 1, None), ("q", "m3", 1, 0)]
-    table = consensus(judgments_of(rows), ledger_of({row[:2] for row in rows}))
+    table = consensus(judgments_of(rows), ledger_of({row[:2] for row in rows}), NONE_VOIDED)
     tables.CONSENSUS.write(table, tmp_path / "consensus.parquet")
     again = tables.CONSENSUS.read(tmp_path / "consensus.parquet")
     assert [list(scores) for scores in again["scores"]] == table["scores"].tolist()
@@ -171,18 +171,20 @@ def test_the_votes_that_count_are_listed_under_the_number_of_their_pair_as_last_
     ledger = pd.concat([ledger_of([PAIR], "old"), ledger_of([PAIR], "new").assign(pair_id=7)])
     newly = [(5, None), (4, 4), (2, 3), (3, 0)]
     rows = [vote(1, 0, clip_sha="old"), *(vote(*one, clip_sha="new") for one in newly)]
-    counted = counted_votes(told(rows), ledger).astype(object).fillna("").values.tolist()
+    counted = (
+        counted_votes(told(rows), ledger, NONE_VOIDED).astype(object).fillna("").values.tolist()
+    )
     assert counted == [[7, 2, 3, ""], [7, 4, 4, ""], [7, 5, "", "broken-clip"]]
-    assert counted_votes(tables.JUDGMENTS.empty(), ledger_of([])).empty
+    assert counted_votes(tables.JUDGMENTS.empty(), ledger_of([]), NONE_VOIDED).empty
 
 
 @settings(max_examples=20)
 @given(st.lists(votes_of_a_pair, min_size=1, max_size=6))
 def test_the_votes_that_count_are_the_ones_of_the_consensus(cases):
     judgments, ledger = tables_of(cases)
-    counted = counted_votes(judgments, ledger).dropna(subset="level")
+    counted = counted_votes(judgments, ledger, NONE_VOIDED).dropna(subset="level")
     scores = counted.groupby("pair_id")["level"].apply(sorted).to_dict()
-    whole = consensus(judgments, ledger).merge(ledger, on=["query_id", "moment_id"])
+    whole = consensus(judgments, ledger, NONE_VOIDED).merge(ledger, on=["query_id", "moment_id"])
     assert {row["pair_id"]: row["scores"] for row in whole.to_dict("records") if row["scores"]} == {
         number: list(map(int, levels)) for number, levels in scores.items()
     }

@@ -1,6 +1,8 @@
 """What a campaign takes is told before it begins, and is what TVR-Ranking's took."""
 
+import pandas as pd
 import pytest
+from campaign_cases import START
 from campaign_cases import told as judgments_told
 
 from annotation.estimate import ESCALATED, EXTENDED, LEAST, MOST, SECONDS, estimate, measure
@@ -35,6 +37,8 @@ def test_a_single_batch_is_not_extended(paper):
 def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path):
     path = tmp_path / "judgments.csv"
     assert measure(paper, path) is None
+    voided = path.with_name("voided.csv")
+    tables.VOIDED.write(tables.VOIDED.empty(), voided)
     for number, found in ((49, None), (50, 12.0)):
         rows = [
             {"query_id": f"q{row}", "moment_id": "m", "annotator": 1, "level": 2, "seconds": 12.0}
@@ -44,6 +48,9 @@ def test_what_people_took_here_counts_once_there_is_enough_of_it(paper, tmp_path
         assert measure(paper, path) == found
     tables.JUDGMENTS.write(judgments_told([row | {"seconds": 9e4} for row in rows]), path)
     assert measure(paper, path) == 300, "nobody judges for a day"
+    whose = {"annotator": [1], "since": [START], "until": [None], "note": [None]}
+    tables.VOIDED.write(pd.DataFrame(whose), voided)
+    assert measure(paper, path) is None, "what is voided says nothing"
 
 
 @pytest.mark.parametrize(

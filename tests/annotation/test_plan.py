@@ -6,7 +6,7 @@ from random import Random
 
 import pandas as pd
 import pytest
-from campaign_cases import ledger_of, told
+from campaign_cases import NONE_VOIDED, ledger_of, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, people
@@ -126,7 +126,7 @@ def test_a_closed_campaign_stands_as_its_consensus_says(seed):
         world.come_and_go()
     ledger = ledger_of(sorted(shown))
     found = closed_state(replace(world.campaign, annotators=[]), ledger)
-    table = consensus(told(world.rows), ledger, closed=True)
+    table = consensus(told(world.rows), ledger, NONE_VOIDED, closed=True)
     outcomes = Counter(table["outcome"])
     told_of = ("waiting", *OUTCOMES)
     assert {name: found["pairs"][name] for name in told_of} == {n: outcomes[n] for n in told_of}
@@ -434,7 +434,7 @@ def to_the_end(world):
 def check_outcomes(world, counts):
     """Check the plan's counts, and how many people voted, against the consensus."""
     judged_pairs = {(row["query_id"], row["moment_id"]) for row in world.rows}
-    table = consensus(told(world.rows), ledger_of(sorted(judged_pairs)))
+    table = consensus(told(world.rows), ledger_of(sorted(judged_pairs)), NONE_VOIDED)
     found = Counter(table["outcome"])
     assert {name: counts[name] for name in OUTCOMES} == {name: found[name] for name in OUTCOMES}
     assert counts["all"] == len(table)
@@ -475,7 +475,7 @@ def test_extension_is_as_defined(seed):
             break
         world.answer(first)
     pairs = [(row["query_id"], row["moment_id"]) for row in world.rows]
-    table = consensus(told(world.rows), ledger_of(sorted(set(pairs))))
+    table = consensus(told(world.rows), ledger_of(sorted(set(pairs))), NONE_VOIDED)
     last = table[table["moment_id"].str[-2:].astype(int) > BATCH - 5]
     mean = last.dropna(subset="level").groupby("query_id")["level"].mean()
     assert plan(world.campaign).state["queries"]["extended"] == sorted(mean.index[mean >= 2])

@@ -6,7 +6,7 @@ from typing import NamedTuple, get_args
 
 import pandas as pd
 import pytest
-from campaign_cases import ledger_of
+from campaign_cases import NONE_VOIDED, ledger_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +18,7 @@ from annotation.label_studio import page
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import AnsweredTask, Project
-from annotation.votes.votes import drop_stale, last_shown
+from annotation.votes.votes import last_shown, select_counting
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -437,20 +437,24 @@ def test_gold_and_a_vote_on_one_pair_are_two_judgments():
     assert levels(then(NOTHING, task(answer(1, 0)), gold)) == [3, 0]
 
 
+def counting(judgments):
+    return select_counting(judgments, last_shown(SHOWN), NONE_VOIDED)
+
+
 def test_what_was_judged_of_another_clip_is_kept_and_does_not_count():
     known = then(NOTHING, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD))
     assert levels(known) == [3]
-    assert not len(drop_stale(known.judgments, last_shown(SHOWN)))
+    assert not len(counting(known.judgments))
     newly = task(answer(2, 5, said=[level(1)]), number=2)
     both = then(known, task(answer(1, 0), key=KEY._replace(clip_sha="old"), clip=OLD), newly)
     assert levels(both) == [1, 3]
-    assert drop_stale(both.judgments, last_shown(SHOWN))["level"].tolist() == [1]
+    assert counting(both.judgments)["level"].tolist() == [1]
 
 
 def test_a_late_answer_about_another_clip_takes_nothing_from_that_about_this_one():
     newly = task(answer(2, 0, said=[level(1)]), number=2)
     both = then(NOTHING, newly, task(answer(1, 5), key=KEY._replace(clip_sha="old"), clip=OLD))
-    assert drop_stale(both.judgments, last_shown(SHOWN))["level"].tolist() == [1]
+    assert counting(both.judgments)["level"].tolist() == [1]
 
 
 class Version(NamedTuple):

@@ -1,6 +1,7 @@
 """Reference runs of a finished rehearsal on the sample corpus: they rank as they should."""
 
 import pytest
+from campaign_cases import NONE_VOIDED
 from rehearsed import rehearsed
 
 from annotation import consensus
@@ -15,7 +16,9 @@ SEED = 2024
 def qrels():
     """Return what people came to, as a release has it."""
     made = rehearsed()
-    agreed = consensus.consensus(made.judgments, made.ledger, closed=True).dropna(subset="level")
+    agreed = consensus.consensus(made.judgments, made.ledger, NONE_VOIDED, closed=True).dropna(
+        subset="level"
+    )
     pairs = made.ledger.merge(agreed[["query_id", "moment_id", "level"]])
     return pairs[["query_id", *SEGMENT, "level"]].astype({"level": "int64"})
 

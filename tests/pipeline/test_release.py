@@ -108,6 +108,7 @@ class Checkout:
             write(tables.PAIRS, shown)
             write(tables.AUDIT, [])
             write(tables.TOPUP, [])
+            write(tables.VOIDED, [])
             write(tables.CONSENSUS, consensus_rows(pairs))
             write(tables.COUNTED_VOTES, votes)
             cli.write_metrics("consensus", {"agreement": AGREEMENT})

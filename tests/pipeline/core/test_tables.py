@@ -61,7 +61,8 @@ ROWS = {
         (3, 2, "q1", "m1", None, "broken-clip", NOON, None, "2@b", "1"),
     ],
     "QUALIFICATIONS": [(3, 1, 100, 16, 0.25, 0.5, "no"), (3, 2, 16, 0, None, None, "yes")],
-    "VOIDED": [(3, NOON, "judged without looking"), (4, NOON, None)],
+    "VOIDED": [(3, NOON, None, "judged without looking"), (4, NOON, NOON, None)],
+    "DEPARTURES": [(3, NOON, None), (4, NOON, NOON)],
     "ADJUDICATIONS": [
         ("q1", "m1", 8, 4, None, NOON, 7.5, "1@a", "1", "ab", "cd"),
         ("q1", "m2", 8, None, "senseless-query", NOON, None, "2@b", "1", "ab", "ef"),
@@ -124,7 +125,16 @@ SCHEMAS = {
         "annotator attempt",
         "int64 int64 int64 int64 float64 float64 str",
     ),
-    "VOIDED": ("campaign/voided.csv", None, "int64 datetime64[us, UTC] str"),
+    "VOIDED": (
+        "campaign/voided.csv",
+        "annotator since",
+        "int64 datetime64[us, UTC] datetime64[us, UTC] str",
+    ),
+    "DEPARTURES": (
+        "campaign/departures.csv",
+        "annotator since",
+        "int64 datetime64[us, UTC] datetime64[us, UTC]",
+    ),
     "ADJUDICATIONS": (
         "campaign/adjudications.csv",
         f"{PAIR} query_sha clip_sha",

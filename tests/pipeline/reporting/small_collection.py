@@ -92,6 +92,7 @@ def _corpus(text: str) -> None:
     tables.FROZEN_QUERIES.write(frozen)
     tables.AUDIT.write(tables.AUDIT.empty())
     tables.TOPUP.write(tables.TOPUP.empty())
+    tables.VOIDED.write(tables.VOIDED.empty())
     candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
     tables.CANDIDATES.write(candidates.assign(batch=1))
     clips = {"moment_id": ["m1", "m2"], "clip": [f"{text}1.mp4", "m2.mp4"], "clip_sha": "c"}
