@@ -15,14 +15,13 @@ from typing import Any
 
 import pandas as pd
 
-from annotation.label_studio import guideline, projects
+from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection, connect, hold_lock
-from annotation.label_studio.guideline import Guideline
-from annotation.tasks import lock, tasks, unfinished
+from annotation.tasks import tasks
 from annotation.tasks.pairs import append_pairs, find_restored
-from annotation.tasks.projects import close_and_reopen, diff_tasks, ensure_project
+from annotation.tasks.projects import ProjectSettings
+from annotation.tasks.reconcile import reconcile
 from annotation.tasks.shown import join_details, join_shown, read_pairs_to_judge
-from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
@@ -42,34 +41,15 @@ def push(
         CampaignError: it is another campaign's, the guideline is not the campaign's, or another
             checkout pushes.
     """
-    guide, studio = _guideline(connection, params), connection.studio
-    unfinished.wait_for_pending()
-    find = partial(projects.find_projects, studio, connection.campaign)
-    find(beside_others=beside_others)  # the right server?
-    with lock.hold(studio, connection.campaign.id) as turn:
-        projects_by_annotator = find(beside_others=beside_others)
-        keys = tasks.keys_by_annotator(pairs, guide.version)
-        for annotator in sorted(keys.keys() | projects_by_annotator.keys()):
-            project = projects_by_annotator.get(annotator)
-            turn.renew()
-            projects_by_annotator[annotator] = ensure_project(
-                connection, guide, annotator, project, params.clips.url
-            )
-        diffs = []
-        for annotator, project in sorted(projects_by_annotator.items()):
-            turn.renew()
-            wanted = keys.get(annotator, [])
-            diffs.append(diff_tasks(connection, annotator, project, wanted))
-        _record_shown(pairs, params)  # before anybody can answer
-        for diff in diffs:
-            close_and_reopen(connection, diff, turn.renew)
-        shown = tasks.TaskData(pairs, params.clips.url, params.push.batch)
-        tasks.add(connection, diffs, shown, turn.renew)
-    counts = {"added": "add", "closed": "close", "reopened": "reopen"}
-    return {"projects": len(diffs)} | {
-        name: sum(len(getattr(diff.changes, kind)) for diff in diffs)
-        for name, kind in counts.items()
-    }
+    guide, clips = guideline.of_campaign(connection.campaign, params.annotation), params.clips.url
+    return reconcile(
+        connection,
+        ProjectSettings("campaign", guide, clips),
+        tasks.keys_by_annotator(pairs, guide.version),
+        tasks.TaskData(pairs, clips, params.push.batch),
+        partial(_record_shown, pairs, params),
+        beside_others=beside_others,
+    )
 
 
 def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
@@ -80,19 +60,6 @@ def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
         restored = find_restored(ledger, describe_pairs(changed, params))
         pairs = pd.concat([pairs, restored], ignore_index=True)
     tables.PAIRS.write(append_pairs(ledger, pairs))
-
-
-def _guideline(connection: Connection, params: Params) -> Guideline:
-    guide, campaign = guideline.current(params.annotation), connection.campaign
-    shas = [one.sha for one in campaign.guidelines[-1:]] or [guide.sha]
-    if (guide.version, guide.sha) != (campaign.guideline, *shas):
-        raise CampaignError(
-            f"{guide.path}: is not what people judge by in this campaign (version"
-            f" {campaign.guideline}). If it was changed by accident: git restore {guide.path}. If"
-            " it is to hold from now on, raise `version` in it, then:"
-            " python -m annotation.campaign open --revise REASON"
-        )
-    return guide
 
 
 def describe_pairs(assignments: pd.DataFrame, params: Params) -> pd.DataFrame:

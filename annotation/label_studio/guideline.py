@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 
+from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.campaign.guideline import (
     FOLDER,
     GuidelineError,
@@ -57,6 +58,25 @@ def current(settings: Annotation = STANDARD) -> Guideline:
 @cache
 def _read_file(path: Path) -> Guideline:
     return read((CHECKOUT / path).read_text(encoding="utf-8"), path)
+
+
+def of_campaign(campaign: Campaign, settings: Annotation) -> Guideline:
+    """Return the guideline of this checkout, if it is what people judge by in the campaign.
+
+    Raises:
+        CampaignError: it is another, or was changed.
+        GuidelineError: there is none, or it is not valid.
+    """
+    guide = current(settings)
+    shas = [one.sha for one in campaign.guidelines[-1:]] or [guide.sha]
+    if (guide.version, guide.sha) != (campaign.guideline, *shas):
+        raise CampaignError(
+            f"{guide.path}: is not what people judge by in this campaign (version"
+            f" {campaign.guideline}). If it was changed by accident: git restore {guide.path}. If"
+            " it is to hold from now on, raise `version` in it, then:"
+            " python -m annotation.campaign open --revise REASON"
+        )
+    return guide
 
 
 def read(text: str, path: Path) -> Guideline:

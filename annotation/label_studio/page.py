@@ -7,18 +7,22 @@ import hashlib
 import html
 import json
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, get_args
 from urllib.parse import unquote
 from xml.sax.saxutils import quoteattr
 
 from annotation.label_studio.guideline import Guideline
+from annotation.label_studio.records import Purpose
 from pipeline.campaign.guideline import LevelNumber, ReasonName
 from pipeline.campaign.pairs import HASH_DIGITS
 
 CONFIG = Path(__file__).parent.parent / "label_config.xml"
 CANT_JUDGE = "cant-judge"
 LEVEL, REASON = "level", "reason"
+REMARKS: Mapping[Purpose, Sequence[str]] = {"feedback": ("truth", "before")}
+"""What the tasks of a purpose show between query and clip: fields of their data."""
 
 OPTIONS: dict[str, object] = {
     "show_instruction": True,
@@ -47,8 +51,11 @@ class Answer(NamedTuple):
     problem: str | None = None
 
 
-def label_config(guide: Guideline) -> str:
-    """Return the labelling configuration (XML) that Label Studio is given."""
+def label_config(guide: Guideline, purpose: Purpose = "campaign") -> str:
+    """Return the labelling configuration (XML) that Label Studio is given.
+
+    A project's tasks have a field for each of the remarks of its purpose (`REMARKS`).
+    """
     parts = {
         "levels": "".join(
             _choice(level.name, str(number), str(number), level.meaning)
@@ -58,6 +65,9 @@ def label_config(guide: Guideline) -> str:
             _choice(reason.name, name, reason.key) for name, reason in guide.reasons.items()
         ),
         "guideline": f'<HyperText name="guideline" inline="true" value={quoteattr(guide.html)}/>',
+        "remarks": "".join(
+            f'<Header value="${name}" size="5"/>' for name in REMARKS.get(purpose, ())
+        ),
     }
     words = {name: quoteattr(text) for name, text in guide.page.model_dump().items()}
     text = CONFIG.read_text(encoding="utf-8").strip()  # as Label Studio keeps it

@@ -1,32 +1,37 @@
-"""The campaign's projects: one for each annotator, marked in its description."""
+"""The campaign's projects: one for each annotator and purpose, marked in its description."""
 
 import hashlib
 import re
 from collections import Counter
 
 from annotation.label_studio.client import LabelStudio
-from annotation.label_studio.records import Project
+from annotation.label_studio.records import Project, Purpose
 from pipeline.campaign.campaign import Campaign, CampaignError
 
-MARK = re.compile(r"MomentRank campaign ([0-9a-f-]{36}), annotator ([0-9]{1,9})\.")
+MARK = re.compile(
+    r"MomentRank (campaign|exam|feedback|adjudication) ([0-9a-f-]{36}), annotator ([0-9]{1,9})\."
+)
 TITLE_LENGTH = 50
 COMPARED = ("title", "description", "label_config", "expert_instruction")
 
 
-def mark(campaign: str, annotator: int) -> str:
+def mark(campaign: str, annotator: int, purpose: Purpose = "campaign") -> str:
     """Return how the description begins that a project is found by."""
-    return f"MomentRank campaign {campaign}, annotator {annotator}."
+    return f"MomentRank {purpose} {campaign}, annotator {annotator}."
 
 
-def description(campaign: str, annotator: int, clips: str) -> str:
+def description(
+    campaign: str, annotator: int, clips: str, purpose: Purpose = "campaign"
+) -> str:
     """Return a finished project's description; it tells apart where its clips are."""
     place = hashlib.sha256(clips.encode()).hexdigest()[:8]
-    return f"{mark(campaign, annotator)} Don't change this line. Clips: {place}"
+    return f"{mark(campaign, annotator, purpose)} Don't change this line. Clips: {place}"
 
 
-def title(name: str, annotator: int) -> str:
+def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
     """Return what a project is called; Label Studio takes 50 letters."""
-    end = f", annotator {annotator}"
+    what = "" if purpose == "campaign" else f", {purpose}"
+    end = f"{what}, annotator {annotator}"
     return name[: TITLE_LENGTH - len(end)] + end
 
 
@@ -36,27 +41,30 @@ def page_url(studio: LabelStudio, project: Project) -> str:
 
 
 def find_projects(
-    studio: LabelStudio, opened: Campaign, *, beside_others: bool = False
+    studio: LabelStudio,
+    opened: Campaign,
+    purpose: Purpose = "campaign",
+    *,
+    beside_others: bool = False,
 ) -> dict[int, Project]:
-    """Return the campaign's projects by annotator.
+    """Return the campaign's projects of one purpose by annotator.
 
     Raises:
         StudioError: the server does not answer as it should.
         CampaignError: it holds other campaigns and nothing of this one, or two projects of one
-            annotator.
+            annotator and purpose.
     """
     matches = ((project, MARK.match(project.description)) for project in studio.projects())
     marked = [(match.groups(), project) for project, match in matches if match]
-    own = [
-        (int(number), project) for (campaign, number), project in marked if campaign == opened.id
-    ]
-    if marked and not own and not beside_others:
-        [(other, _), project] = marked[0]
+    ours = [(what, int(number), one) for (what, name, number), one in marked if name == opened.id]
+    if marked and not ours and not beside_others:
+        [(_, other, _), project] = marked[0]
         raise CampaignError(
             f"{studio.url}: has another campaign ({other}, in the project {project.title!r}) and"
             f" nothing of this one ({opened.id}); correct LABEL_STUDIO_URL. To share the server"
             " between both, run this once: python -m annotation.push --beside-others"
         )
+    own = [(number, project) for what, number, project in ours if what == purpose]
     times = Counter(number for number, _ in own)
     doubtful = sorted(project.id for number, project in own if times[number] > 1)
     if doubtful:

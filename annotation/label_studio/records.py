@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 BARE = ("id", "data", "is_labeled", "total_annotations", "cancelled_annotations")
 OF_ANSWER = ("id", "completed_by", "updated_by", "was_cancelled", "created_at", "updated_at",
@@ -10,6 +10,9 @@ OF_ANSWER = ("id", "completed_by", "updated_by", "was_cancelled", "created_at", 
 OF_DRAFT = ("id", "user", "annotation", "created_at")
 # Label Studio takes these names at every level: of a task, its answers and its drafts.
 FULL = {"id", "data", "is_labeled", "updated_at", "annotations", "drafts", *OF_ANSWER, *OF_DRAFT}
+
+Purpose = Literal["campaign", "exam", "feedback", "adjudication"]
+"""What a project of ours is for: the campaign's votes, or something beside them."""
 
 
 class Project(NamedTuple):

@@ -11,7 +11,7 @@ from annotation.label_studio import page, projects, storage
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.guideline import Guideline
 from annotation.label_studio.keys import Key
-from annotation.label_studio.records import Project, Task
+from annotation.label_studio.records import Project, Purpose, Task
 from annotation.tasks import unfinished
 from annotation.tasks.changes import Changes, answered_twins, compare_tasks
 from pipeline.core import tables
@@ -19,6 +19,14 @@ from pipeline.core.progress import progress
 
 Step = Callable[[], None]
 """What is called before each write: it raises where this push may write no more."""
+
+
+class ProjectSettings(NamedTuple):
+    """What the projects of one purpose have in common; `clips` is `clips.url`."""
+
+    purpose: Purpose
+    guideline: Guideline
+    clips: str
 
 
 class ProjectDiff(NamedTuple):
@@ -29,32 +37,28 @@ class ProjectDiff(NamedTuple):
 
 
 def ensure_project(
-    connection: Connection,
-    guideline: Guideline,
-    annotator: int,
-    project: Project | None,
-    clips: str,
+    connection: Connection, common: ProjectSettings, annotator: int, project: Project | None
 ) -> Project:
     """Return an annotator's project as it should be; make it if there is none.
 
     The description is finished last, and says that all before it is done.
     """
-    campaign, studio = connection.campaign, connection.studio
-    clips_location = storage.location(clips)
+    campaign, studio, purpose = connection.campaign, connection.studio, common.purpose
+    clips = storage.location(common.clips)
     settings = {
         **page.OPTIONS,
-        "title": projects.title(campaign.name, annotator),
-        "description": projects.description(campaign.id, annotator, clips_location),
-        "label_config": page.label_config(guideline),
-        "expert_instruction": guideline.html,
+        "title": projects.title(campaign.name, annotator, purpose),
+        "description": projects.description(campaign.id, annotator, clips, purpose),
+        "label_config": page.label_config(common.guideline, purpose),
+        "expert_instruction": common.guideline.html,
     }
     if project is None:
-        mark = projects.mark(campaign.id, annotator)
+        mark = projects.mark(campaign.id, annotator, purpose)
         marked = {"title": settings["title"], "description": mark}
-        with unfinished.pending_write(f"the project of annotator {annotator}"):
+        with unfinished.pending_write(f"the project {settings['title']!r}"):
             project = studio.create(marked)
     if any(getattr(project, name) != settings[name] for name in projects.COMPARED):
-        storage.attach(studio, project, clips_location)
+        storage.attach(studio, project, clips)
         studio.change(project, settings)
     return project
 

@@ -1,0 +1,62 @@
+"""Reconcile the projects of one purpose with the tasks that should be open in them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+from annotation.label_studio import projects
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.keys import Key
+from annotation.tasks import lock, tasks, unfinished
+from annotation.tasks.projects import (
+    ProjectSettings,
+    close_and_reopen,
+    diff_tasks,
+    ensure_project,
+)
+
+Keys = Mapping[int, Sequence[Key]]
+"""The keys of the tasks that each annotator should have open."""
+
+
+def reconcile(
+    connection: Connection,
+    common: ProjectSettings,
+    keys: Keys,
+    data_of: tasks.TaskData,
+    record: Callable[[], None] = lambda: None,
+    *,
+    beside_others: bool = False,
+) -> dict[str, int]:
+    """Add what is missing, close what is not wanted, and return the figures of it.
+
+    Whoever has keys gets a project. Stopped at any moment and run again, the result is the same.
+    `record` writes down what will be shown, before anybody can answer.
+
+    Raises:
+        StudioError: the server can't be reached or fails; what is done stays done.
+        CampaignError: it is another campaign's, or another checkout pushes.
+    """
+    studio, campaign = connection.studio, connection.campaign
+    unfinished.wait_for_pending()
+    find = partial(
+        projects.find_projects, studio, campaign, common.purpose, beside_others=beside_others
+    )
+    find()  # the right server?
+    with lock.hold(studio, campaign.id) as turn:
+        own = find()
+        for annotator in sorted(keys.keys() | own.keys()):
+            turn.renew()
+            own[annotator] = ensure_project(connection, common, annotator, own.get(annotator))
+        diffs = []
+        for annotator, project in sorted(own.items()):
+            turn.renew()
+            diffs.append(diff_tasks(connection, annotator, project, keys.get(annotator, [])))
+        record()
+        for diff in diffs:
+            close_and_reopen(connection, diff, turn.renew)
+        tasks.add(connection, diffs, data_of, turn.renew)
+    counts = {"added": "add", "closed": "close", "reopened": "reopen"}
+    return {"projects": len(diffs)} | {
+        name: sum(len(getattr(diff.changes, kind)) for diff in diffs)
+        for name, kind in counts.items()
+    }
