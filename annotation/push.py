@@ -44,11 +44,10 @@ def push(
     guide, clips = guideline.of_campaign(connection.campaign, params.annotation), params.clips.url
     return reconcile(
         connection,
-        ProjectSettings("campaign", guide, clips),
+        ProjectSettings("campaign", guide, clips, beside_others),
         tasks.keys_by_annotator(pairs, guide.version),
         tasks.TaskData(pairs, clips, params.push.batch),
         partial(_record_shown, pairs, params),
-        beside_others=beside_others,
     )
 
 

@@ -7,13 +7,14 @@ becomes a level.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from annotation.label_studio.keys import Key, Pair, Signer
 from annotation.label_studio.page import read_answer
 from annotation.label_studio.records import AnsweredTask
+from pipeline.core import tables
 
 Row = dict[str, Any]
 LONGEST_SECONDS = 1e9
@@ -36,10 +37,11 @@ class SortedAnswers(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Whose project it is: an annotator, and the number of their account."""
+    """Whose project it is: an annotator, the number of their account, and what it may ask."""
 
     annotator: int
     account: int | None
+    kinds: Collection[str] = tables.KINDS
 
 
 class Origin(NamedTuple):
@@ -80,7 +82,8 @@ def sort_answers(
     places: dict[object, list[AnsweredTask]] = defaultdict(list)
     for task in tasks:
         key = signer.read(task.pair)
-        own = key if key is not None and key.annotator == owner.annotator else None
+        ours = key and key.annotator == owner.annotator and key.kind in owner.kinds
+        own = key if ours else None
         shown = own is not None and signer.shows(task)
         for answer in task.answers:
             origin = Origin(own, shown and not _is_of_another_pair(answer, own, first_pairs))

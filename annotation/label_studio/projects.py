@@ -20,9 +20,7 @@ def mark(campaign: str, annotator: int, purpose: Purpose = "campaign") -> str:
     return f"MomentRank {purpose} {campaign}, annotator {annotator}."
 
 
-def description(
-    campaign: str, annotator: int, clips: str, purpose: Purpose = "campaign"
-) -> str:
+def description(campaign: str, annotator: int, clips: str, purpose: Purpose = "campaign") -> str:
     """Return a finished project's description; it tells apart where its clips are."""
     place = hashlib.sha256(clips.encode()).hexdigest()[:8]
     return f"{mark(campaign, annotator, purpose)} Don't change this line. Clips: {place}"

@@ -22,11 +22,15 @@ Step = Callable[[], None]
 
 
 class ProjectSettings(NamedTuple):
-    """What the projects of one purpose have in common; `clips` is `clips.url`."""
+    """What the projects of one purpose have in common; `clips` is `clips.url`.
+
+    `beside_others`: the server has another campaign's projects as well, and that is right.
+    """
 
     purpose: Purpose
     guideline: Guideline
     clips: str
+    beside_others: bool = False
 
 
 class ProjectDiff(NamedTuple):

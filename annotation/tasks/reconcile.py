@@ -24,8 +24,6 @@ def reconcile(
     keys: Keys,
     data_of: tasks.TaskData,
     record: Callable[[], None] = lambda: None,
-    *,
-    beside_others: bool = False,
 ) -> dict[str, int]:
     """Add what is missing, close what is not wanted, and return the figures of it.
 
@@ -39,7 +37,7 @@ def reconcile(
     studio, campaign = connection.studio, connection.campaign
     unfinished.wait_for_pending()
     find = partial(
-        projects.find_projects, studio, campaign, common.purpose, beside_others=beside_others
+        projects.find_projects, studio, campaign, common.purpose, beside_others=common.beside_others
     )
     find()  # the right server?
     with lock.hold(studio, campaign.id) as turn:

@@ -57,6 +57,14 @@ def test_a_project_that_was_copied_is_refused_not_chosen():
         ours(of(OURS, 3), of(OTHER, 3), of(OURS, 3), of(OURS, 4))
 
 
+def test_projects_of_another_purpose_are_told_apart_and_make_the_server_ours():
+    exam = projects.description(OURS, 3, "clips", "exam")
+    assert ours(exam, of(OURS, 3), of(OTHER, 3)) == {3: 2}
+    assert ours(exam, of(OURS, 3), purpose="exam") == {3: 1}
+    assert ours(exam, of(OTHER, 3)) == {}, "the campaign's own come later"
+    assert projects.title("Faults", 3, "exam") == "Faults, exam, annotator 3"
+
+
 @given(st.text(min_size=1), st.integers(1, 10**6))
 def test_a_title_fits_and_tells_people_apart(name, annotator):
     title = projects.title(name, annotator)
@@ -70,7 +78,7 @@ def test_a_description_is_read_as_it_was_written_and_tells_where_the_clips_are(
     campaign, annotator, clips, elsewhere
 ):
     text = projects.description(str(campaign), annotator, clips)
-    assert projects.MARK.match(text).groups() == (str(campaign), str(annotator))
+    assert projects.MARK.match(text).groups() == ("campaign", str(campaign), str(annotator))
     other = projects.description(str(campaign), annotator, elsewhere)
     assert (text == other) == (clips == elsewhere)
     assert len(clips) < 12 or clips not in text, "a folder of the server stands nowhere"

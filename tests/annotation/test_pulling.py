@@ -71,6 +71,16 @@ SHOWN = ledger_of([("q", "m")], sha="ab12").assign(query_sha=SHA)
 # What is a judgment
 
 
+def test_a_task_of_the_exam_that_was_carried_into_the_campaigns_project_is_none_of_its_own():
+    exam = KEY._replace(kind="exam")
+    assert [row["reason"] for row in sorted_out(task(answer(), key=exam)).rejected] == ["bad-key"]
+    assert sorted_out(task(key=exam)).open_tasks == []
+    rows = sorted_out(task(answer(), key=exam), owner=OWNER._replace(kinds=("exam",)))
+    assert [row["kind"] for row in rows.judgments] == ["exam"]
+    voted = sorted_out(task(answer()), owner=OWNER._replace(kinds=("exam",)))
+    assert [row["reason"] for row in voted.rejected] == ["bad-key"]
+
+
 def test_an_answer_becomes_a_judgment_of_its_pair():
     [row] = sorted_out(task(answer(7, made=5, changed=9))).judgments
     assert row == {
