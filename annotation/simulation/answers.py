@@ -33,9 +33,18 @@ def answer_pair(
     truth: int, seed: int, annotator: int, query_id: str, moment_id: str
 ) -> SimulatedAnswer:
     """Return an annotator's answer to a pair: always the same for the same seed."""
-    bias = rng.generator(seed, annotator).normal(0, BIAS)
-    random = rng.generator(seed, annotator, query_id, moment_id)
-    level = int(np.clip(round(truth + bias + random.normal(0, NOISE)), 0, 4))
+    seen = truth + usual_bias(seed, annotator)
+    return judge(seen, NOISE, rng.generator(seed, annotator, query_id, moment_id))
+
+
+def usual_bias(seed: int, annotator: int) -> float:
+    """Return how many levels higher than others an annotator of a rehearsal judges."""
+    return rng.generator(seed, annotator).normal(0, BIAS)
+
+
+def judge(seen: float, noise: float, random: np.random.Generator) -> SimulatedAnswer:
+    """Return the answer of somebody to whom a pair looks as relevant as `seen`, more or less."""
+    level = int(np.clip(round(seen + random.normal(0, noise)), 0, 4))
     seconds = float(np.round(SECONDS * random.lognormal(0, SPREAD), 1))
     return SimulatedAnswer(None if random.random() < UNPLAYABLE else level, seconds)
 

@@ -176,7 +176,8 @@ class Plan(Section):
     number of tasks a person has open at most, `patience` (days) how long a task waits for them.
     `gold` and `repeats` are shares of a person's tasks; a repeat comes `repeat_gap` tasks after
     the first time at the earliest. Nobody gets new tasks whose hits on their last `gold_window`
-    gold pairs are below `min_gold` beyond chance.
+    gold pairs are below `min_gold` beyond chance, or whose answers are unlike any honest
+    annotator's; `max_wrong` is the chance that somebody honest is ever stopped by that.
     """
 
     last_ranks: Positive
@@ -189,6 +190,7 @@ class Plan(Section):
     repeat_gap: Natural
     min_gold: Share
     gold_window: Positive
+    max_wrong: Annotated[float, Field(gt=0, le=0.1)]
 
 
 class Annotation(Section):

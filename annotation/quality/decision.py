@@ -1,0 +1,182 @@
+"""Decide from exam, hidden checks and shared pairs whether somebody goes on judging.
+
+Somebody is stopped for one of three reasons, each of which a lead can be told in a sentence:
+
+* of their pairs of known truth, too few are within 1 of it, bad luck set aside;
+* their answers fit some other behaviour (always 2, at random, ...) so much better than any honest
+  annotator that this happens to an honest one, in a whole campaign, with a chance of
+  `max_wrong` at most; and still so whichever one other person's answers are left out;
+* in the same way, they fit a copy of somebody else's earlier answers.
+
+The limits hold however often one looks.
+"""
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.quality import odds
+from annotation.quality.evidence import Evidence, weigh
+from annotation.quality.odds import Odds
+from annotation.votes.votes import Bools, Ints
+
+State = Literal["keep", "stop", "undecided"]
+TESTS = 3
+"""Reasons to stop: each may wrongly do so with a third of the chance."""
+WINDOW = 400
+"""The answers that are looked at: what came before them has been looked at then."""
+LOOK = 10
+"""Pairs of known truth between two looks at their share."""
+SUSPECT = 20.0
+"""Odds from which more gold is worth asking for."""
+
+
+class Limits(NamedTuple):
+    """When somebody is stopped: see `plan.min_gold`, `gold_window` and `max_wrong`."""
+
+    min_gold: float = 0.7
+    gold_window: int = 60
+    max_wrong: float = 0.01
+
+
+class Decision(NamedTuple):
+    """What becomes of somebody, and why.
+
+    `share` is of the last pairs of known truth within 1 of it, None where there are none;
+    `low` and `high` are the limits of what luck allows. `odds` say how much better
+    some other behaviour fits than any honest annotator (its logarithm, 0 where it does not).
+    `reason` is for the lead.
+    """
+
+    state: State
+    share: float | None
+    low: float
+    high: float
+    odds: float
+    reason: str
+
+    @property
+    def suspect(self) -> bool:
+        """Tell whether more gold would be worth its time."""
+        return self.state == "undecided" and self.odds > np.log(SUSPECT)
+
+
+def decide(rows: pd.DataFrame, limits: Limits, people: Iterable[int] = ()) -> dict[int, Decision]:
+    """Return the decision on everybody who answered, or on `people` alone.
+
+    `rows` are answers to exam, gold, repeats and votes (`evidence.COLUMNS`). Who is stopped no
+    longer tells anything about the others: their answers are left out, one person after the
+    other, the clearest case first.
+    """
+    asked = set(people) or set(rows["annotator"].tolist())
+    stopped: dict[int, Decision] = {}
+    while True:
+        evidence = weigh(rows[~rows["annotator"].isin(list(stopped))])
+        decided = {who: _decide(evidence, who, limits) for who in sorted(asked - set(stopped))}
+        bad = [who for who, one in decided.items() if one.state == "stop"]
+        if not bad:
+            return dict(sorted((stopped | decided).items()))
+        worst = max(bad, key=lambda who: (decided[who].odds, -who))
+        stopped[worst] = decided[worst]
+
+
+def interval(hits: int, number: int, alpha: float) -> tuple[float, float]:
+    """Return the limits of a share: Clopper and Pearson's interval, wrong with chance `alpha`."""
+    from scipy.special import betaincinv  # noqa: PLC0415  (0.1 s: no other command waits for it)
+
+    missed = number - hits
+    low = float(betaincinv(hits, missed + 1, alpha / 2)) if hits else 0.0
+    high = float(betaincinv(hits + 1, missed, 1 - alpha / 2)) if missed else 1.0
+    return low, high
+
+
+def _decide(evidence: Evidence, who: int, limits: Limits) -> Decision:
+    alpha = limits.max_wrong / TESTS
+    own = np.flatnonzero((evidence.annotator == who) & evidence.tells)
+    share, low, high, missed = _nearness(evidence.near[own[evidence.known[own]]], limits, alpha)
+    before = max(0, len(own) - WINDOW)
+    own = own[before:]
+    other = _behaviour(evidence, own, before, -np.log(alpha))
+    source, copy = _copying(evidence, own)
+    reason = ""
+    if missed:
+        reason = missed
+    elif copy.log >= -np.log(alpha):
+        reason = f"copies annotator {source}: {_chance(copy)}"
+    elif other.log >= -np.log(alpha):
+        reason = f"answers {other.words}: {_chance(other)}"
+    most = max(other.log, copy.log)
+    proven = share is not None and low >= limits.min_gold and most < 0
+    state: State = "stop" if reason else "keep" if proven else "undecided"
+    return Decision(state, share, low, high, max(0.0, most), reason)
+
+
+def _chance(found: Odds) -> str:
+    return (
+        f"{found.answers} answers fit that 10^{found.log / np.log(10):.0f} times better than an"
+        " honest annotator"
+    )
+
+
+def _nearness(near: Bools, limits: Limits, alpha: float) -> tuple[float | None, float, float, str]:
+    """Return the last window's share with its interval, and in words whether one was too low."""
+    missed = ""
+    result: tuple[float | None, float, float] = (None, 0.0, 1.0)
+    for look, end in enumerate(_looks(len(near)), start=1):
+        window = near[max(0, end - limits.gold_window) : end]
+        hits, number = int(window.sum()), len(window)
+        low, high = interval(hits, number, alpha / (look * (look + 1)))
+        result = (hits / number, low, high)
+        if high < limits.min_gold and not missed:
+            missed = (
+                f"{hits} of {number} pairs of known truth are within 1 of it ({hits / number:.0%},"
+                f" at most {high:.0%} with luck; {limits.min_gold:.0%} are needed)"
+            )
+    return *result, missed
+
+
+def _looks(number: int) -> list[int]:
+    whole = list(range(LOOK, number + 1, LOOK))
+    return whole if whole or not number else [number]
+
+
+def _behaviour(evidence: Evidence, own: Ints, before: int, enough: float) -> Odds:
+    """Return the odds of another behaviour, were any one other person's answers left out."""
+    level, weight = evidence.level[own], evidence.weight[own]
+    whole = odds.odds_of_behaviour(level, weight, before)
+    if whole.log < enough:
+        return whole
+    without = [whole]
+    for _, shared in _shared(evidence, own):
+        kept = ~shared | evidence.known[own]
+        without.append(odds.odds_of_behaviour(level[kept], weight[kept], before))
+    return min(without)
+
+
+def _copying(evidence: Evidence, own: Ints) -> tuple[int, Odds]:
+    """Return whose earlier answers somebody's fit best, and the odds that they are a copy."""
+    partners = list(_shared(evidence, own))
+    best = (0, odds.NONE)
+    for other, _ in partners:
+        theirs = np.flatnonzero(evidence.annotator == other)
+        place = dict(zip(evidence.pair[theirs].tolist(), theirs.tolist(), strict=True))
+        rows = [(one, place.get(int(evidence.pair[one]), one)) for one in own.tolist()]
+        both = np.array([row for row in rows if row[1] < row[0]], dtype=np.int64).reshape(-1, 2)
+        mine = both[:, 0]
+        found = odds.odds_of_copying(
+            evidence.level[mine], evidence.weight[mine], evidence.level[both[:, 1]], len(partners)
+        )
+        best = max(best, (other, found), key=lambda one: one[1].log)
+    return best
+
+
+def _shared(evidence: Evidence, own: Ints) -> Iterable[tuple[int, Bools]]:
+    """Yield everybody who judged some of somebody's pairs, and which of these."""
+    inside = np.isin(evidence.pair, evidence.pair[own])
+    who = evidence.annotator[own[0]] if len(own) else -1
+    for other in np.unique(evidence.annotator[inside]).tolist():
+        if other != who:
+            theirs = evidence.pair[evidence.annotator == other]
+            yield other, np.isin(evidence.pair[own], theirs)

@@ -1,0 +1,88 @@
+"""Annotators of known kind, honest and not: what each answers, and how long it takes: pure."""
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from annotation.simulation.answers import (
+    NOISE,
+    SPREAD,
+    SimulatedAnswer,
+    judge,
+    usual_bias,
+)
+from annotation.votes.rule import LEVELS
+from pipeline.core import rng
+
+Kind = Literal["honest", "lazy", "contrary", "random", "drifting", "tiring", "copying"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+ALWAYS = 2
+"""What the lazy answer."""
+FAST = 3.0
+"""The median seconds of who does not watch."""
+MISREAD, COPIED = 0.5, 0.95
+"""The noise of the contrary, and the share of answers that who copies takes over."""
+FAR = 1.75
+"""The bias, in levels, to which the drifting drift."""
+CHANGED = 100
+"""Judgments over which the drifting drift and the tiring tire, to their full size."""
+TOP = LEVELS - 1
+
+
+class Person(NamedTuple):
+    """Somebody simulated: their number, kind, own seed, and whose answers they copy.
+
+    Without `bias` and `noise` (in levels) they are those of a rehearsal's annotators.
+    """
+
+    number: int
+    kind: Kind = "honest"
+    seed: int = 1
+    bias: float | None = None
+    noise: float | None = None
+    source: "Person | None" = None
+
+
+def answer(
+    person: Person, truth: int, query_id: str, moment_id: str, at: int = 0
+) -> SimulatedAnswer:
+    """Return somebody's answer to a pair; `at` is how many judgments ago their change began.
+
+    The same words give the same answer. The drifting and the tiring are honest at first, and have
+    changed wholly after `CHANGED` judgments.
+    """
+    random = rng.generator(person.seed, person.number, person.kind, query_id, moment_id, at)
+    changed = min(1.0, max(0.0, at / CHANGED))
+    drift = changed * _direction(person) if person.kind == "drifting" else 0.0
+    honest = _honest(person, truth + drift, query_id, moment_id)
+    level, at_a_glance = honest.level, True
+    match person.kind:
+        case "lazy":
+            level = ALWAYS
+        case "random":
+            level = int(random.integers(LEVELS))
+        case "tiring" if random.random() < changed:
+            level = int(random.integers(LEVELS))
+        case "copying" if person.source and random.random() < COPIED:
+            level = answer(person.source, truth, query_id, moment_id, at).level
+        case "contrary":
+            level, at_a_glance = _level(TOP - truth + random.normal(0, MISREAD)), False
+        case _:
+            at_a_glance = False
+    fast = float(np.round(FAST * random.lognormal(0, SPREAD), 1))
+    return SimulatedAnswer(level, fast if at_a_glance else honest.seconds)
+
+
+def _honest(person: Person, truth: float, query_id: str, moment_id: str) -> SimulatedAnswer:
+    bias = usual_bias(person.seed, person.number) if person.bias is None else person.bias
+    random = rng.generator(person.seed, person.number, query_id, moment_id)
+    return judge(truth + bias, NOISE if person.noise is None else person.noise, random)
+
+
+def _direction(person: Person) -> float:
+    up = rng.generator(person.seed, person.number, person.kind).random() < 0.5  # noqa: PLR2004
+    return FAR if up else -FAR
+
+
+def _level(value: float) -> int:
+    return int(np.clip(round(value), 0, TOP))
