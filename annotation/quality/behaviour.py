@@ -5,6 +5,7 @@ not answers without regard to the clip, in reverse, or far off in one direction.
 of chances, shape (5, 5): a row for each true level, a column for each level that is answered.
 """
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ BIASES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75)
 NOISES = (0.3, 0.5, 0.7, 0.9, 1.1)
 """What an honest annotator may have, in levels: this much on average, and so much from pair to
 pair (standard deviation)."""
-SLIP = 0.1
+SLIP = 0.05
 """The share of an honest annotator's answers that may mean nothing, as by a wrong key or another
 understanding: so a few wild answers prove nothing."""
 RARE = 0.02
@@ -51,11 +52,13 @@ def _constant(level: int) -> Floats:
     return np.tile((1 - RARE) * np.eye(LEVELS)[level] + RARE / LEVELS, (LEVELS, 1))
 
 
+@cache
 def honest() -> Floats:
     """Return the chances of every honest annotator, shape (35, 5, 5)."""
     return np.stack([chances(bias, noise) for bias in BIASES for noise in NOISES])
 
 
+@cache
 def others() -> list[Behaviour]:
     """Return the ways to answer that are not an annotator's."""
     return [

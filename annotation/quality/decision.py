@@ -18,19 +18,19 @@ import numpy as np
 import pandas as pd
 
 from annotation.quality import odds
-from annotation.quality.evidence import Evidence, weigh
+from annotation.quality.evidence import Evidence, Weighed, collect, weigh
 from annotation.quality.odds import Odds
-from annotation.votes.votes import Bools, Ints
+from annotation.votes.votes import Bools
 
 State = Literal["keep", "stop", "undecided"]
 TESTS = 3
 """Reasons to stop: each may wrongly do so with a third of the chance."""
-WINDOW = 400
+WINDOW = 1000
 """The answers that are looked at: what came before them has been looked at then."""
 LOOK = 10
 """Pairs of known truth between two looks at their share."""
 SUSPECT = 20.0
-"""Odds from which more gold is worth asking for."""
+"""Odds that somebody careless should reach whichever one other person is left out."""
 
 
 class Limits(NamedTuple):
@@ -73,7 +73,7 @@ def decide(rows: pd.DataFrame, limits: Limits, people: Iterable[int] = ()) -> di
     asked = set(people) or set(rows["annotator"].tolist())
     stopped: dict[int, Decision] = {}
     while True:
-        evidence = weigh(rows[~rows["annotator"].isin(list(stopped))])
+        evidence = collect(rows[~rows["annotator"].isin(list(stopped))])
         decided = {who: _decide(evidence, who, limits) for who in sorted(asked - set(stopped))}
         bad = [who for who, one in decided.items() if one.state == "stop"]
         if not bad:
@@ -94,18 +94,17 @@ def interval(hits: int, number: int, alpha: float) -> tuple[float, float]:
 
 def _decide(evidence: Evidence, who: int, limits: Limits) -> Decision:
     alpha = limits.max_wrong / TESTS
-    own = np.flatnonzero((evidence.annotator == who) & evidence.tells)
-    share, low, high, missed = _nearness(evidence.near[own[evidence.known[own]]], limits, alpha)
-    before = max(0, len(own) - WINDOW)
-    own = own[before:]
-    other = _behaviour(evidence, own, before, -np.log(alpha))
-    source, copy = _copying(evidence, own)
+    enough = -float(np.log(alpha))
+    near = evidence.near[evidence.known & (evidence.annotator == who)]
+    share, low, high, missed = _nearness(near, limits, alpha)
+    other = _behaviour(evidence, who, enough)
+    source, copy = _copying(evidence, who)
     reason = ""
     if missed:
         reason = missed
-    elif copy.log >= -np.log(alpha):
+    elif copy.log >= enough:
         reason = f"copies annotator {source}: {_chance(copy)}"
-    elif other.log >= -np.log(alpha):
+    elif other.log >= enough:
         reason = f"answers {other.words}: {_chance(other)}"
     most = max(other.log, copy.log)
     proven = share is not None and low >= limits.min_gold and most < 0
@@ -142,41 +141,41 @@ def _looks(number: int) -> list[int]:
     return whole if whole or not number else [number]
 
 
-def _behaviour(evidence: Evidence, own: Ints, before: int, enough: float) -> Odds:
-    """Return the odds of another behaviour, were any one other person's answers left out."""
-    level, weight = evidence.level[own], evidence.weight[own]
-    whole = odds.odds_of_behaviour(level, weight, before)
+def _behaviour(evidence: Evidence, who: int, enough: float) -> Odds:
+    """Return the odds of another behaviour; none if they hang on one other person's answers."""
+    whole = _odds(weigh(evidence, who))
     if whole.log < enough:
         return whole
-    without = [whole]
-    for _, shared in _shared(evidence, own):
-        kept = ~shared | evidence.known[own]
-        without.append(odds.odds_of_behaviour(level[kept], weight[kept], before))
-    return min(without)
+    for other in _partners(evidence, who):
+        without = _odds(weigh(evidence, who, without=other))
+        if without.log < np.log(SUSPECT):
+            return without
+    return whole
 
 
-def _copying(evidence: Evidence, own: Ints) -> tuple[int, Odds]:
+def _odds(own: Weighed) -> Odds:
+    before = max(0, len(own.row) - WINDOW)
+    return odds.odds_of_behaviour(own.level[before:], own.weight[before:], before)
+
+
+def _copying(evidence: Evidence, who: int) -> tuple[int, Odds]:
     """Return whose earlier answers somebody's fit best, and the odds that they are a copy."""
-    partners = list(_shared(evidence, own))
-    best = (0, odds.NONE)
-    for other, _ in partners:
+    own, partners = weigh(evidence, who), _partners(evidence, who)
+    pair, best = evidence.pair[own.row], (0, odds.NONE)
+    for other in partners:
         theirs = np.flatnonzero(evidence.annotator == other)
-        place = dict(zip(evidence.pair[theirs].tolist(), theirs.tolist(), strict=True))
-        rows = [(one, place.get(int(evidence.pair[one]), one)) for one in own.tolist()]
-        both = np.array([row for row in rows if row[1] < row[0]], dtype=np.int64).reshape(-1, 2)
-        mine = both[:, 0]
-        found = odds.odds_of_copying(
-            evidence.level[mine], evidence.weight[mine], evidence.level[both[:, 1]], len(partners)
-        )
+        shared, first = np.unique(evidence.pair[theirs], return_index=True)
+        place = np.searchsorted(shared, pair).clip(max=len(shared) - 1)
+        earlier = theirs[first][place]
+        both = (shared[place] == pair) & (earlier < own.row)
+        level, weight = own.level[both], own.weight[both]
+        found = odds.odds_of_copying(level, weight, evidence.level[earlier[both]], len(partners))
         best = max(best, (other, found), key=lambda one: one[1].log)
     return best
 
 
-def _shared(evidence: Evidence, own: Ints) -> Iterable[tuple[int, Bools]]:
-    """Yield everybody who judged some of somebody's pairs, and which of these."""
-    inside = np.isin(evidence.pair, evidence.pair[own])
-    who = evidence.annotator[own[0]] if len(own) else -1
-    for other in np.unique(evidence.annotator[inside]).tolist():
-        if other != who:
-            theirs = evidence.pair[evidence.annotator == other]
-            yield other, np.isin(evidence.pair[own], theirs)
+def _partners(evidence: Evidence, who: int) -> list[int]:
+    """Return everybody else who judged some of somebody's pairs."""
+    inside = np.isin(evidence.pair, evidence.pair[evidence.annotator == who])
+    people = np.unique(evidence.annotator[inside]).tolist()
+    return [other for other in people if other != who]

@@ -18,6 +18,7 @@ from pipeline.campaign.pairs import PAIR_KEY
 
 COLUMNS = [*PAIR_KEY, "annotator", "level", "kind", "truth", "submitted_at"]
 """A row for each answer: `truth` is null where nobody knows it."""
+UNKNOWN = -1
 ROUNDS = 12
 FOREIGN = 0.05
 """The share of the others' answers that count for nothing: each of them may be careless."""
@@ -26,39 +27,68 @@ FOREIGN = 0.05
 class Evidence(NamedTuple):
     """All answers with a level, in order of time.
 
-    `weight` says how likely each level is the true one (shape n, 5) as far as truth or others
-    tell; `tells` marks the answers of which either is there, `known` those whose truth is known
-    and `near` those within 1 of it.
+    `truth` is the true level, UNKNOWN where nobody knows it; `log` how well each true level would
+    explain the answer (the logarithm of its chance, shape n, 5), and `prior` how frequent each is.
     """
 
     annotator: Ints
     pair: Ints
     level: Ints
-    known: Bools
-    near: Bools
-    tells: Bools
+    truth: Ints
+    log: Floats
+    prior: Floats
+
+    @property
+    def known(self) -> Bools:
+        """Tell the answers whose truth is known."""
+        known: Bools = self.truth != UNKNOWN
+        return known
+
+    @property
+    def near(self) -> Bools:
+        """Tell the answers that are within 1 of a known truth."""
+        return self.known & (abs(self.level - self.truth) <= MAX_DIFFERENCE)
+
+
+class Weighed(NamedTuple):
+    """Answers (by their places in the evidence), and how likely each level is true (n, 5)."""
+
+    row: Ints
+    level: Ints
     weight: Floats
 
 
-def weigh(rows: pd.DataFrame) -> Evidence:
+def collect(rows: pd.DataFrame) -> Evidence:
     """Return the evidence of answers (`COLUMNS`); those without a level tell nothing."""
     given = rows[rows["level"].notna()].sort_values(["submitted_at", *PAIR_KEY, "annotator"])
-    annotator = given["annotator"].to_numpy("int64")
     pair = pd.factorize(pd.MultiIndex.from_frame(given[PAIR_KEY]))[0].astype(np.int64)
     level = given["level"].to_numpy("int64")
-    known = given["truth"].notna().to_numpy()
-    truth = given["truth"].fillna(0).to_numpy("int64")
-    number = np.bincount(pair)[pair] if len(pair) else pair
-    typical, prior = _typical(pair[~known], level[~known])
-    log = np.log(typical)[:, level].T
-    total = np.zeros((int(pair.max(initial=-1)) + 1, LEVELS))
-    np.add.at(total, pair, log)
-    rest = np.log(prior) + total[pair] - log
-    weight = np.exp(rest - rest.max(axis=1, keepdims=True))
+    truth = given["truth"].fillna(UNKNOWN).to_numpy("int64")
+    open_ = truth == UNKNOWN
+    typical, prior = _typical(pair[open_], level[open_])
+    annotator = given["annotator"].to_numpy("int64")
+    return Evidence(annotator, pair, level, truth, np.log(typical)[:, level].T, prior)
+
+
+def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Weighed:
+    """Return somebody's answers of which truth or other answers tell, `without` a person's."""
+    row = np.flatnonzero(evidence.annotator == annotator)
+    pair = np.unique(evidence.pair[row])
+    told = np.isin(evidence.pair, pair)
+    if without is not None:
+        told &= evidence.annotator != without
+    place = np.searchsorted(pair, evidence.pair)
+    total = np.zeros((len(pair), LEVELS))
+    np.add.at(total, place[told], evidence.log[told])
+    number = np.bincount(place[told], minlength=len(pair))
+    known = evidence.known[row]
+    kept = known | (number[place[row]] > 1)
+    row, known = row[kept], known[kept]
+    rest = np.log(evidence.prior) + total[place[row]] - evidence.log[row]
+    weight = np.exp(rest - rest.max(axis=1, keepdims=True, initial=-np.inf))
     weight /= weight.sum(axis=1, keepdims=True)
-    weight[known] = np.eye(LEVELS)[truth[known]]
-    near = known & (abs(level - truth) <= MAX_DIFFERENCE)
-    return Evidence(annotator, pair, level, known, near, known | (number > 1), weight)
+    weight[known] = np.eye(LEVELS)[evidence.truth[row[known]]]
+    return Weighed(row, evidence.level[row], weight)
 
 
 def _typical(pair: Ints, level: Ints) -> tuple[Floats, Floats]:

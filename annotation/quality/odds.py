@@ -37,6 +37,9 @@ NONE = Odds(-np.inf, "", 0)
 def odds_of_behaviour(level: Ints, weight: Floats, before: int = 0) -> Odds:
     """Return the highest odds of any other behaviour against the best fitting honest one.
 
+    An honest annotator keeps one bias and noise. Whoever is not may have been honest first: then
+    their honest answers tell what would be usual for them.
+
     `level` are the answers in order, `weight` how likely each level is the true one (shape n, 5),
     `before` the number of answers that came before these.
     """
@@ -46,14 +49,14 @@ def odds_of_behaviour(level: Ints, weight: Floats, before: int = 0) -> Odds:
     honest = _cumulated(behaviour.honest(), level, weight)
     other = _cumulated(np.stack([way.chances for way in ways]), level, weight)
     counts = np.vstack([np.zeros(LEVELS), np.cumsum(np.eye(LEVELS)[level], axis=0)])
-    best = NONE
+    usual = np.logaddexp.reduce(honest, axis=0) - np.log(len(honest))
+    whole, best = honest.max(axis=0), NONE
     for begin in range(0, len(level), STEP):
         fits = other[:, begin + 1 :] - other[:, [begin]]
         free = _any_shares(counts[begin + 1 :] - counts[begin])
         fits = np.vstack([fits, free])
         total = np.logaddexp.reduce(fits, axis=0) - np.log(len(fits))
-        own = (honest[:, begin + 1 :] - honest[:, [begin]]).max(axis=0)
-        log = total - own - _price(before + begin)
+        log = usual[begin] + total - whole[begin + 1 :] - _price(before + begin)
         end = int(log.argmax())
         if log[end] > best.log:
             way = int(fits[:, end].argmax())

@@ -51,6 +51,8 @@ def answer(
     The same words give the same answer. The drifting and the tiring are honest at first, and have
     changed wholly after `CHANGED` judgments.
     """
+    if person.kind == "honest":
+        return _honest(person, truth, query_id, moment_id)
     random = rng.generator(person.seed, person.number, person.kind, query_id, moment_id, at)
     changed = min(1.0, max(0.0, at / CHANGED))
     drift = changed * _direction(person) if person.kind == "drifting" else 0.0
