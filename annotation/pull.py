@@ -3,8 +3,9 @@
 reads   datasets/campaign/campaign.yaml, annotators.yaml, annotators.private.yaml, Label Studio
 writes  datasets/campaign/judgments.csv (each person's newest answer to a pair) and
         judgment_history.csv (every version ever seen); datasets/work/open_tasks.parquet and
-        rejected_judgments.csv (answers that are no judgments, with the reason), and today.json
-        (the day, on which the plan's pace and forecast depend)
+        rejected_judgments.csv (answers that are no judgments, with the reason), today.json
+        (the day, on which the plan's pace and forecast depend); datasets/campaign/departures.csv
+        (when a pull first saw an annotator inactive: what they answer from then on is refused)
 
 Without a server the tables stay as they are. Where many judgments went away from the server it
 stops, and says how many; `--accept-loss` goes on without them on the server (they still count).
@@ -20,6 +21,7 @@ from functools import partial
 import pandas as pd
 
 from annotation.answers import reader
+from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
 from annotation.answers.judgments import SortedAnswers, Trust, sort_answers, trust_all
 from annotation.answers.reader import owners
@@ -29,17 +31,28 @@ from pipeline.campaign.campaign import CampaignError, load_open_campaign
 from pipeline.core import cli, files, tables
 from pipeline.core.progress import progress
 
-KEPT = (tables.JUDGMENT_HISTORY, tables.JUDGMENTS, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS)
+KEPT = (
+    tables.JUDGMENT_HISTORY,
+    tables.JUDGMENTS,
+    tables.OPEN_TASKS,
+    tables.REJECTED_JUDGMENTS,
+    tables.DEPARTURES,
+)
 FEW_LOST, LOST_SHARE = 2, 0.001
 """Who deletes an answer or two did so by accident: that many, or that share of all, are told."""
 
 
 def fetch(
-    connection: Connection, *, full: bool = False, trust: Trust | None = None
+    connection: Connection,
+    departed: pd.DataFrame,
+    *,
+    full: bool = False,
+    trust: Trust | None = None,
 ) -> SortedAnswers:
     """Return the rows of all projects of the campaign.
 
-    Of imported answers those count which `trust` says; by default those which counted before.
+    `departed` is `tables.DEPARTURES` as of now. Of imported answers those count which `trust` says;
+    by default those which counted before.
 
     Raises:
         StudioError: the server can't be reached or fails.
@@ -50,7 +63,10 @@ def fetch(
     before = tables.JUDGMENT_HISTORY.read()
     trusted = trust or set(before.loc[before["state"] == "trusted", "origin"]).__contains__
     people, seen_pairs = owners(connection, own), first_pairs(before)
-    for owner in progress("pull", people, total=len(people), unit="projects"):
+    until = {who.number: who.until for who in connection.roster.annotators}
+    left = find_left(departed, until, before)
+    for one in progress("pull", people, total=len(people), unit="projects"):
+        owner = one._replace(left=left(one.annotator))
         tasks = reader.read(connection.studio, own[owner.annotator], full=full)
         project = sort_answers(tasks.values(), owner, connection.signer, trusted, seen_pairs)
         for name, own_rows in project._asdict().items():
@@ -60,6 +76,14 @@ def fetch(
             when = pd.Timestamp(row["submitted_at"]).to_pydatetime()
             row["guideline"] = connection.campaign.guideline_at(when)
     return rows
+
+
+def see_departures(connection: Connection) -> pd.DataFrame:
+    """Return `tables.DEPARTURES` as of now: who is not listed is not active."""
+    listed, accounts = connection.roster
+    active = {who.number for who in listed if who.active}
+    inactive = ({who.number for who in listed} | accounts.keys()) - active
+    return update_departures(tables.DEPARTURES.read(), inactive, datetime.now(UTC))
 
 
 def merge_history(before: pd.DataFrame, rows: SortedAnswers) -> History:
@@ -139,11 +163,12 @@ def pull(
         StudioError: the server can't be reached or fails; nothing is written.
         CampaignError: it is another campaign's, or many judgments went away from it.
     """
-    rows = fetch(connection, full=full, trust=trust)
+    departed = see_departures(connection)
+    rows = fetch(connection, departed, full=full, trust=trust)
     merged = merge_history(tables.JUDGMENT_HISTORY.read(), rows)
     if not accept_loss:
         refuse_loss(merged)
-    frames = (merged.versions, merged.judgments, *other_tables(rows))
+    frames = (merged.versions, merged.judgments, *other_tables(rows), departed)
     for table, frame in zip(KEPT, frames, strict=True):
         table.write(frame)
     cli.write_metrics("pull", figures(rows, merged))

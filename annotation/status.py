@@ -108,7 +108,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     connection, answers, params = connect("status"), read_answers(), load()
     if connection is not None:
         with hold_lock("status"):
-            fetched = pull.fetch(connection)
+            fetched = pull.fetch(connection, pull.see_departures(connection))
         merged = pull.merge_history(tables.JUDGMENT_HISTORY.read(), fetched)
         answers = Answers(merged.judgments, *pull.other_tables(fetched))
     people = roster.read_roster()

@@ -1,9 +1,9 @@
 """Judgments, separated from everything else that a project contains: pure.
 
 An answer is a judgment if its task's key is ours and of this project, the task shows what the key
-says, its author is the project's annotator, who submitted it, nobody else has changed it, and it
-says one level or one reason. Everything else is refused, with the reason: nothing unreadable ever
-becomes a level.
+says, its author is the project's annotator, who submitted it before they left, nobody else has
+changed it, and it says one level or one reason. Everything else is refused, with the reason:
+nothing unreadable ever becomes a level.
 """
 
 from collections import defaultdict
@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from annotation.answers.departures import Left, never
 from annotation.label_studio.keys import Key, Pair, Signer
 from annotation.label_studio.page import read_answer
 from annotation.label_studio.records import AnsweredTask
@@ -37,11 +38,15 @@ class SortedAnswers(NamedTuple):
 
 
 class Owner(NamedTuple):
-    """Whose project it is: an annotator, the number of their account, and what it may ask."""
+    """Whose project it is: an annotator and the number of their account.
+
+    `kinds` are those it may ask; `left` tells what came after they had left.
+    """
 
     annotator: int
     account: int | None
     kinds: Collection[str] = tables.KINDS
+    left: Left = never
 
 
 class Origin(NamedTuple):
@@ -165,6 +170,8 @@ def _fault(answer: Mapping[str, Any], owner: Owner, origin: Origin, trust: Trust
         return foreign
     if not origin.shown:
         return "not-what-was-shown"
+    if owner.left(_origin(answer), answer["updated_at"]):
+        return "left"
     return "skipped" if answer["was_cancelled"] else None
 
 
@@ -214,6 +221,7 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
         "origin": _origin(answer),
         "submitted_at": answer["created_at"],
         "updated_at": answer.get("updated_at"),
+        "seconds": _seconds(answer.get("lead_time")),
         "takes_back": _takes_back(answer, owner, reason),
     }
 
@@ -221,9 +229,13 @@ def _refusal(answer: Mapping[str, Any], owner: Owner, key: Key | None, reason: s
 def _takes_back(answer: Mapping[str, Any], owner: Owner, reason: str) -> str:
     """Return which older versions a refused answer takes back: all, this very one, or none.
 
+    `none` says that somebody tampered with them; who has left keeps what they said before.
+
     An annotator takes back what they said before. That an answer is not theirs at all may come
     out later (their account was put right); if it became another's, somebody changed it.
     """
     if reason in NOT_THEIRS and None not in {owner.account, _account(answer["completed_by"])}:
         return "version"
+    if reason == "left":
+        return "kept"
     return "none" if reason in {*SOMEBODY_ELSES, "draft"} else "all"

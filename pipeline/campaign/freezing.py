@@ -19,6 +19,7 @@ DECIDED = (
     tables.EXAM_ANSWERS,
     tables.QUALIFICATIONS,
     tables.VOIDED,
+    tables.DEPARTURES,
     tables.ADJUDICATIONS,
 )
 """What people made and decided, beside who they are and which campaign it was."""

@@ -163,7 +163,8 @@ JUDGMENT_HISTORY = _table(
 REJECTED_JUDGMENTS = _table(
     WORK / "rejected_judgments.csv",
     "origin reason",
-    f"{_PAIR} annotator reason origin submitted_at",
+    f"{_PAIR} annotator reason origin submitted_at seconds",
+    seconds=_time(nullable=True),
     query_id=_column("str", nullable=True),
     moment_id=_column("str", nullable=True),
     reason=_choice(*_REJECTIONS.split()),

@@ -162,6 +162,11 @@ class Camp:
         rows = self.folder.get(tables.JUDGMENTS)
         return dict(zip(rows[PAIR].itertuples(index=False, name=None), rows["level"], strict=True))
 
+    def refused(self):
+        rows = self.folder.get(tables.REJECTED_JUDGMENTS)
+        keys = rows[PAIR].itertuples(index=False, name=None)
+        return dict(zip(keys, rows["reason"], strict=True))
+
     def simulate(self, level):
         """Let simulated people answer all that is open, in this process: it knows the levels."""
         with contextlib.chdir(self.folder.path):
@@ -406,8 +411,9 @@ def test_an_annotator_leaves_and_comes_back(camp):
     late = min(own)
     camp.answer(tasks[late][0], late, 3)
     camp.well("pull", "plan", "push")
-    assert camp.judged() == {late: 3}
-    assert len(waiting(camp)) == 2 * 24 - 1, "the late answer counts, and somebody's is taken back"
+    assert camp.judged() == {}
+    assert camp.refused() == {late: "left"}
+    assert len(waiting(camp)) == 2 * 24, "an answer after the departure does not count"
     camp.folder.people({2: {"active": False}, **{n: {} for n in (1, 3, 4, 5)}})
     camp.well("pull", "plan", "push")
     tasks = camp.tasks()
@@ -906,7 +912,9 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
     assert not [said for said in failed if "Traceback" in said]
     assert len(told) > PEOPLE
     camp.well("pull")
-    assert camp.judged() == told
+    refused = camp.refused()
+    assert set(refused.values()) <= {"left"}
+    assert camp.judged() == {key: level for key, level in told.items() if key not in refused}
     content = camp.folder.content()
     assert camp.run("pull", "--full").code == 0
     assert camp.folder.content() == content, "what is read piece by piece is all there is"

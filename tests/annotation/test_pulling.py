@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from annotation import pull
 from annotation.answers import reader
+from annotation.answers.departures import find_left
 from annotation.answers.history import first_pairs
 from annotation.answers.judgments import Owner, SortedAnswers, sort_answers, trust_all, trust_none
 from annotation.label_studio import page
@@ -114,7 +115,18 @@ def test_a_late_answer_to_a_task_that_was_taken_back_is_a_judgment_like_any_othe
 
 
 TAMPERED = SIGNER.sign(KEY)[:-4] + "AAA="
+LEAVING = {"annotator": [3], "since": [at(5)], "returned": [at(9)]}
+AWAY = tables.DEPARTURES.check(pd.DataFrame(LEAVING))
+
+
+def owner_who_left(before=None, away=AWAY, until=None):
+    """Return the annotator, who is away from minute 5 to minute 9, or stays until a day."""
+    versions = tables.JUDGMENT_HISTORY.empty() if before is None else before.versions
+    return Owner(3, OURS, left=find_left(away, {3: until}, versions)(3))
+
+
 REFUSED = {
+    "left": task(answer(made=6)),
     "bad-key": task(answer(), pair=TAMPERED),
     "not-the-annotator": task(answer(completed_by=OTHER)),
     "imported": task(answer(updated_by=None)),
@@ -141,12 +153,12 @@ def test_no_reason_to_refuse_is_left_out_here():
 
 @pytest.mark.parametrize("why", REFUSED)
 def test_what_is_no_judgment_is_refused_with_the_reason_and_never_a_level(why):
-    found = sorted_out(REFUSED[why])
+    found = sorted_out(REFUSED[why], owner=owner_who_left())
     assert found.judgments == []
     [row] = found.rejected
     assert row["reason"] == why
     assert row["annotator"] == 3
-    assert row["origin"] == f"1@{at(0)}"
+    assert row["origin"] == f"1@{at(6 if why == 'left' else 0)}"
     assert (row["query_id"], row["moment_id"]) == ((None, None) if why == "bad-key" else ("q", "m"))
     pull.other_tables(found)
 

@@ -44,8 +44,8 @@ ROWS = {
         ("q1", "m1", 3, None, "broken-clip", NOON, None, "b", "1", "first", "a", "c", NOON, "lost"),
     ],
     "REJECTED_JUDGMENTS": [
-        ("q1", "m1", 3, "skipped", "1@a", NOON),
-        (None, None, 4, "bad-key", "2@b", NOON),
+        ("q1", "m1", 3, "skipped", "1@a", NOON, 7.5),
+        (None, None, 4, "bad-key", "2@b", NOON, None),
     ],
     "ASSIGNMENTS": [("q1", "m1", 3, "first"), ("q1", "m1", 4, "escalated")],
     "OPEN_TASKS": [
@@ -102,7 +102,7 @@ SCHEMAS = {
     "REJECTED_JUDGMENTS": (
         "work/rejected_judgments.csv",
         None,
-        "str str int64 str str datetime64[us, UTC]",
+        "str str int64 str str datetime64[us, UTC] float64",
     ),
     "ASSIGNMENTS": ("work/assignments.parquet", f"{PAIR} annotator kind", "str str int64 str"),
     "OPEN_TASKS": (

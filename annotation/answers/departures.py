@@ -1,0 +1,64 @@
+"""Departures: when annotators left and returned, for what they answer meanwhile does not count.
+
+`until` in annotators.yaml says when somebody leaves. `active: false` has no date: it is the first
+pull that sees it, which departures.csv remembers, and the first that sees them active again.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from datetime import UTC, date, datetime, time, timedelta
+
+import pandas as pd
+
+from pipeline.core import tables
+
+Left = Callable[[str, str], bool]
+"""Whether a version of an answer, by its origin and `updated_at`, came after its annotator left."""
+
+
+def never(_origin: str, _updated_at: str) -> bool:
+    """Tell that the annotator has not left."""
+    return False
+
+
+def update_departures(
+    departures: pd.DataFrame, inactive: Collection[int], now: datetime
+) -> pd.DataFrame:
+    """Return `tables.DEPARTURES` as of a pull at `now` (UTC), which sees these people inactive."""
+    away = departures["returned"].isna()
+    back = away & ~departures["annotator"].isin(list(inactive))
+    known = departures.assign(returned=departures["returned"].mask(back, now))
+    gone = sorted(set(inactive) - set(departures.loc[away, "annotator"].tolist()))
+    new = pd.DataFrame({"annotator": gone, "since": now, "returned": None})
+    both = pd.concat([known.astype(object), new.astype(object)], ignore_index=True)
+    key = list(tables.DEPARTURES.key)
+    return tables.DEPARTURES.check(both.sort_values(key, ignore_index=True))
+
+
+def find_left(
+    departures: pd.DataFrame, until: Mapping[int, date | None], versions: pd.DataFrame
+) -> Callable[[int], Left]:
+    """Return for an annotator what tells the answers that came after they left.
+
+    `until` has their last days (UTC) by number. Of `versions` (`tables.JUDGMENT_HISTORY`) none
+    did: what was pulled once stays counted.
+    """
+    pulled = set(zip(versions["origin"], versions["updated_at"], strict=True))
+
+    def of(annotator: int) -> Left:
+        own = departures[departures["annotator"] == annotator]
+        away = list(zip(own["since"], own["returned"], strict=True))
+        last = until.get(annotator)
+        if last is not None:
+            midnight = datetime.combine(last + timedelta(days=1), time(), UTC)
+            away.append((pd.Timestamp(midnight), pd.NaT))
+        if not away:
+            return never
+
+        def left(origin: str, updated_at: str) -> bool:
+            when = pd.Timestamp(updated_at).tz_convert("UTC")
+            absent = any(a <= when and (pd.isna(b) or when < b) for a, b in away)
+            return absent and (origin, when) not in pulled
+
+        return left
+
+    return of

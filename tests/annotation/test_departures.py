@@ -1,0 +1,161 @@
+"""Departures: what somebody answers after they left does not count; what was pulled before does."""
+
+from datetime import timedelta
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_pulling import (
+    KEY,
+    NOTHING,
+    OURS,
+    SIGNER,
+    START,
+    answer,
+    at,
+    level,
+    levels,
+    owner_who_left,
+    task,
+    told,
+    versions,
+)
+
+from annotation import pull
+from annotation.answers.departures import find_left, update_departures
+from annotation.answers.history import first_pairs
+from annotation.answers.judgments import Owner, sort_answers
+from pipeline.core import tables
+
+NEVER = tables.DEPARTURES.empty()
+DAY = START.date()
+LEFT = "left"
+
+
+def then(before, *tasks, owner):
+    """Return the history after another pull, and what was refused in it."""
+    rows = sort_answers(tasks, owner, SIGNER, first_pairs=first_pairs(before.versions))
+    return pull.merge_history(before.versions, rows), [row["reason"] for row in rows.rejected]
+
+
+def instant(minute):
+    return START + timedelta(seconds=minute)
+
+
+def table(*rows):
+    times = [(who, *(None if one is None else instant(one) for one in span)) for who, *span in rows]
+    return tables.DEPARTURES.check(pd.DataFrame(times, columns=tables.DEPARTURES.columns))
+
+
+def test_who_leaves_and_returns_is_remembered_and_nobody_else():
+    assert update_departures(NEVER, [], instant(1)).empty
+    gone = update_departures(NEVER, {4, 3}, instant(1))
+    pd.testing.assert_frame_equal(gone, table((3, 1, None), (4, 1, None)))
+    same = update_departures(gone, {4, 3}, instant(2))
+    pd.testing.assert_frame_equal(same, gone)
+    back = update_departures(gone, {4}, instant(3))
+    pd.testing.assert_frame_equal(back, table((3, 1, 3), (4, 1, None)))
+    again = update_departures(back, {3, 4}, instant(5))
+    pd.testing.assert_frame_equal(again, table((3, 1, 3), (3, 5, None), (4, 1, None)))
+
+
+@pytest.mark.parametrize(
+    ("made", "refused"), [(4, False), (5, True), (8, True), (9, False), (20, False)]
+)
+def test_an_answer_counts_by_when_it_was_submitted(made, refused):
+    known, reasons = then(NOTHING, task(answer(made=made)), owner=owner_who_left())
+    assert (levels(known), reasons) == ([], [LEFT]) if refused else ([3], [])
+
+
+def test_until_is_a_day_and_belongs_to_it():
+    last_second = 24 * 3600 - 1
+    for second, expected in ((last_second, []), (last_second + 1, [LEFT])):
+        owner = owner_who_left(away=NEVER, until=DAY)
+        assert then(NOTHING, task(answer(made=second)), owner=owner)[1] == expected
+
+
+def test_a_later_day_takes_back_the_refusal_and_an_earlier_one_takes_nothing_back():
+    late = task(answer(made=30 * 3600))
+    known, reasons = then(NOTHING, late, owner=owner_who_left(away=NEVER, until=DAY))
+    assert (levels(known), reasons) == ([], [LEFT])
+    longer = owner_who_left(known, NEVER, DAY + timedelta(days=1))
+    known, reasons = then(known, late, owner=longer)
+    assert (levels(known), reasons) == ([3], [])
+    again, reasons = then(known, late, owner=owner_who_left(known, NEVER, DAY))
+    assert (levels(again), reasons) == ([3], [])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        answer(changed=6, said=[level(0)]),
+        answer(changed=6, was_cancelled=True),
+        answer(changed=6, said=()),
+    ],
+)
+def test_who_has_left_neither_changes_nor_withdraws_what_was_pulled(change):
+    known, _ = then(NOTHING, task(answer()), owner=owner_who_left())
+    after, reasons = then(known, task(change), owner=owner_who_left(known))
+    assert (versions(after), reasons) == ([(3, "stands")], [LEFT])
+    assert not len(after.vanished)
+    assert "changed by somebody else" not in told(after)
+
+
+def test_an_answer_of_another_is_refused_as_such_whoever_has_left():
+    forged = task(answer(made=6, completed_by=OURS + 1))
+    assert then(NOTHING, forged, owner=owner_who_left())[1] == ["not-the-annotator"]
+
+
+pairs, numbers = st.integers(0, 2), st.integers(0, 4)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("say"), pairs, numbers | st.none()),
+        st.just(("leave",)),
+        st.just(("return",)),
+        st.just(("pull",)),
+    ),
+    max_size=14,
+)
+
+
+@given(steps)
+def test_what_counts_is_what_was_said_while_the_last_pull_saw_somebody_active(happens):
+    """A level of None withdraws an answer. The oracle knows no intervals, and no history."""
+    active, seen_active = True, True
+    server, counted, refused = {}, {}, set()
+    known, departed = NOTHING, NEVER
+    for now, (what, *values) in enumerate([*happens, ("pull",)], 1):
+        if what == "say":
+            pair, said = values
+            made = server[pair][0] if pair in server else now
+            server[pair] = (made, now, said, seen_active)
+        elif what == "pull":
+            departed = update_departures(departed, [] if active else [3], instant(now))
+            owner = Owner(3, OURS, left=find_left(departed, {}, known.versions)(3))
+            known, reasons = then(known, *map(on_server, server.items()), owner=owner)
+            for pair, (_, _, said, accepted) in server.items():
+                refused = refused - {pair} if accepted else refused | {pair}
+                if accepted:
+                    counted[pair] = said
+            assert reasons.count(LEFT) == len(refused)
+            seen_active = active
+        else:
+            active = what == "return"
+    expected = {f"m{pair}": said for pair, said in counted.items() if said is not None}
+    found = known.judgments
+    assert dict(zip(found["moment_id"], found["level"], strict=True)) == expected
+    assert not len(known.vanished)
+
+
+def on_server(entry):
+    pair, (made, changed, said, _) = entry
+    rest = {"was_cancelled": said is None}
+    one = answer(pair, made, changed, [level(said or 0)], **rest)
+    return task(one, key=KEY._replace(moment_id=f"m{pair}"), number=pair)
+
+
+def test_a_day_and_an_absence_both_count():
+    left = find_left(table((3, 5, 9)), {3: DAY}, tables.JUDGMENT_HISTORY.empty())(3)
+    spans = {4: False, 5: True, 8: True, 9: False, 24 * 3600: True}
+    assert {second: left(f"1@{at(second)}", at(second)) for second in spans} == spans
