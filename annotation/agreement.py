@@ -41,7 +41,7 @@ from pipeline.campaign.effort import active_seconds
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import load
-from pipeline.core.sections import Agreement
+from pipeline.core.people_sections import Agreement
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
 USUAL = Agreement(

@@ -2,7 +2,8 @@
 
 reads   datasets/work/{candidates,moments,videos}.parquet, and the videos that are named there;
         datasets/campaign/{audit,topup}.csv
-writes  datasets/work/clips/ (H.264 or GIF, without sound), clips.csv, failed_clips.csv
+writes  datasets/work/clips/ (H.264 or GIF; silent without `clips.audio`),
+        clips.csv, failed_clips.csv
 
 A clip shows the frames of [start - clips.padding, end + clips.padding), within the video. Its
 name is a hash of what it shows (the video's content, the stretch, format and height), so that
@@ -95,7 +96,7 @@ def _look(hashes: FileCache[str], name: str) -> tuple[str | None, Reason | None]
 
 
 def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
-    clip_format = ClipFormat(params.format, params.height)
+    clip_format = ClipFormat(params.format, params.height, params.audio)
 
     def cut_one(job: Job) -> Reason | None:
         return cut(job.video, job.interval, job.needed, clip_format, FOLDER / job.clip)

@@ -17,7 +17,7 @@ import pandas as pd
 from momentrank.errors import UsageError
 from momentrank.ids import query_numbers
 from pipeline.core import captions, cli, files, tables
-from pipeline.core.manifest import Entry, to_json
+from pipeline.core.files import ManifestEntry, manifest_json
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.distribution.training_sets import Suffix, Training, training_path, write_training_sets
@@ -43,10 +43,10 @@ def video_corpus(videos: pd.DataFrame) -> dict[str, tuple[float, int]]:
 def manifest(rows: Mapping[Path, int]) -> dict[str, Any]:
     """Return hash, size and number of rows of each file."""
     entries = {
-        path.name: Entry(files.file_sha256(path), path.stat().st_size, count)
+        path.name: ManifestEntry(files.file_sha256(path), path.stat().st_size, count)
         for path, count in rows.items()
     }
-    return {"files": to_json(entries)}
+    return {"files": manifest_json(entries)}
 
 
 def refuse_undeclared(sizes: Sequence[int], dag: Path = cli.DAG) -> None:

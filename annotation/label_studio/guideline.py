@@ -20,7 +20,7 @@ from pipeline.campaign.guideline import (
     locate_guideline,
     split_guideline,
 )
-from pipeline.core.sections import Annotation
+from pipeline.core.people_sections import Annotation
 
 CHECKOUT = Path(__file__).parents[2]
 STANDARD = Annotation(

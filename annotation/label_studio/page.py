@@ -37,6 +37,8 @@ OPTIONS: dict[str, object] = {
 
 _PLACE = re.compile(r"<!-- (\w+) -->|\{\{ (\w+) \}\}")
 """Where label_config.xml is filled in."""
+ALOUD = ".sound.mp4"
+"""How the name of a clip with sound ends (`pipeline.video.cutter.ClipFormat`)."""
 _SOURCE = re.compile(r' src="([^"]*)"')
 
 
@@ -80,14 +82,22 @@ def _choice(text: str, alias: str, key: str, hint: str = "") -> str:
 
 
 def clip_html(url: str) -> str:
-    """Return what shows a clip: it plays at once, silently, again and again.
+    """Return what shows a clip: it plays at once, again and again, silently unless it has sound.
 
-    `url` is an address, or a path on Label Studio's own server; what is no GIF is a video.
+    `url` is an address, or a path on Label Studio's own server; what is no GIF is a video. A
+    browser may hold one with sound until its person has clicked or pressed a key on the page.
     """
-    source = html.escape(url)
-    if _path(url).lower().endswith(".gif"):
+    source, path = html.escape(url), _path(url).lower()
+    if path.endswith(".gif"):
         return f'<img src="{source}" alt="">'
-    return f'<video src="{source}" autoplay loop muted playsinline controls></video>'
+    muted = "" if path.endswith(ALOUD) else "muted "
+    return f'<video src="{source}" autoplay loop {muted}playsinline controls></video>'
+
+
+def instruction(guide: Guideline, done: int, left: int) -> str:
+    """Return what is shown when an annotator opens the page: how far they are, the guideline."""
+    progress = guide.page.progress.format(done=f"{done:,}", left=f"{left:,}")
+    return f"<p><strong>{html.escape(progress)}</strong></p>\n{guide.html}"
 
 
 def _path(url: str) -> str:

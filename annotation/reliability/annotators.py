@@ -10,7 +10,7 @@ import pandas as pd
 from annotation.reliability.scores import Floats, Scores
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools, select_rows
-from pipeline.core.sections import Agreement
+from pipeline.core.people_sections import Agreement
 
 
 def measure_annotators(scores: Scores, params: Agreement) -> pd.DataFrame:

@@ -23,7 +23,7 @@ from annotation.reliability.scores import (
 from annotation.votes.rule import LEVELS
 from annotation.votes.votes import FIRST_VOTES, select_rows
 from pipeline.campaign.pairs import ALL_VOTES
-from pipeline.core.sections import Agreement
+from pipeline.core.people_sections import Agreement
 
 ALIKE = 1.0
 NO_INTERVAL = Bootstrap(resamples=0, confidence=0.95, seed=0)

@@ -41,11 +41,16 @@ class ProjectDiff(NamedTuple):
 
 
 def ensure_project(
-    connection: Connection, common: ProjectSettings, annotator: int, project: Project | None
+    connection: Connection,
+    common: ProjectSettings,
+    annotator: int,
+    project: Project | None,
+    left: int,
 ) -> Project:
     """Return an annotator's project as it should be; make it if there is none.
 
-    The description is finished last, and says that all before it is done.
+    `left` is how many tasks wait in it from now on. The description is finished last, and says
+    that all before it is done.
     """
     campaign, studio, purpose = connection.campaign, connection.studio, common.purpose
     clips = storage.location(common.clips)
@@ -54,7 +59,9 @@ def ensure_project(
         "title": projects.title(campaign.name, annotator, purpose),
         "description": projects.description(campaign.id, annotator, clips, purpose),
         "label_config": page.label_config(common.guideline, purpose),
-        "expert_instruction": common.guideline.html,
+        "expert_instruction": page.instruction(
+            common.guideline, project.answers if project else 0, left
+        ),
     }
     if project is None:
         mark = projects.mark(campaign.id, annotator, purpose)

@@ -44,7 +44,8 @@ def reconcile(
         own = find()
         for annotator in sorted(keys.keys() | own.keys()):
             turn.renew()
-            own[annotator] = ensure_project(connection, common, annotator, own.get(annotator))
+            project, left = own.get(annotator), len(keys.get(annotator, []))
+            own[annotator] = ensure_project(connection, common, annotator, project, left)
         diffs = []
         for annotator, project in sorted(own.items()):
             turn.renew()

@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from momentrank.errors import MomentRankError
-from pipeline.core.sections import Annotation
+from pipeline.core.people_sections import Annotation
 from pipeline.core.validation import Name, Section, validate
 
 FOLDER = Path("annotation/guideline")
@@ -52,6 +52,7 @@ class PageTexts(Section):
     choose: Name
     say_why: Name
     guideline: Name
+    progress: Annotated[Name, Field(pattern=r"^[^{}]*(\{(done|left)\}[^{}]*){2}$")]
 
 
 class Head(Section):

@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -246,3 +246,16 @@ def write_yaml(path: Path, value: object, remark: str, *, private: bool = False)
     with unfinished(path, private=private) as stream:
         stream.write(f"# {remark}\n")
         YAML(typ="safe", pure=True).dump(value, stream)
+
+
+class ManifestEntry(NamedTuple):
+    """A file of a manifest: its hash and size, and `rows` where it is a table or a list."""
+
+    sha256: str
+    bytes: int
+    rows: int | None
+
+
+def manifest_json(entries: Mapping[str, ManifestEntry]) -> dict[str, dict[str, Any]]:
+    """Return the entries of a manifest for JSON, by their paths in order."""
+    return {path: entry._asdict() for path, entry in sorted(entries.items())}

@@ -6,7 +6,7 @@ An unknown key, a wrong type or an impossible value is one line with the key's p
 from pathlib import Path
 
 from momentrank.errors import UsageError
-from pipeline.core import files, sections
+from pipeline.core import files, people_sections, sections
 from pipeline.core.validation import Model, Section, validate
 
 PARAMS = Path("params.yaml")
@@ -28,14 +28,14 @@ class Params(Section):
     embed: sections.Embed
     candidates: sections.Candidates
     clips: sections.Clips
-    annotation: sections.Annotation
-    exam: sections.Exam
-    pull: sections.Pull
-    plan: sections.Plan
-    push: sections.Push
+    annotation: people_sections.Annotation
+    exam: people_sections.Exam
+    pull: people_sections.Pull
+    plan: people_sections.Plan
+    push: people_sections.Push
     pseudo: sections.Pseudo
-    consensus: sections.Consensus
-    agreement: sections.Agreement
+    consensus: people_sections.Consensus
+    agreement: people_sections.Agreement
     release: sections.Release
     reference_runs: sections.ReferenceRuns
     report: sections.Report

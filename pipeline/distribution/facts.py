@@ -14,7 +14,7 @@ from pipeline.campaign.collection import Collection, ReleaseError
 from pipeline.core import files, tables
 from pipeline.core.captions import min_similarity
 from pipeline.core.params import Params
-from pipeline.core.sections import Annotation
+from pipeline.core.people_sections import Annotation
 from pipeline.language import detection
 
 MOST = 0.5

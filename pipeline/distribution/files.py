@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.core.csv_files import quoting
-from pipeline.core.manifest import Entry
+from pipeline.core.files import ManifestEntry
 
 
 class ReleaseFile(NamedTuple):
@@ -27,9 +27,9 @@ class ReleaseFile(NamedTuple):
         return hashlib.sha256(self.data).hexdigest()
 
     @property
-    def entry(self) -> Entry:
+    def entry(self) -> ManifestEntry:
         """What the manifest tells."""
-        return Entry(self.sha256, len(self.data), self.rows)
+        return ManifestEntry(self.sha256, len(self.data), self.rows)
 
 
 ReleaseFiles = dict[str, ReleaseFile]

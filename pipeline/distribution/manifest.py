@@ -3,7 +3,7 @@
 from typing import Any
 
 from pipeline.campaign.collection import Collection
-from pipeline.core.manifest import to_json
+from pipeline.core.files import manifest_json
 from pipeline.core.params import Params
 from pipeline.distribution import settings
 from pipeline.distribution.facts import Facts
@@ -57,7 +57,7 @@ def manifest(
         "campaign": None if campaign is None else campaign.model_dump(),
         "standing": collection.counts,
         "params": settings.select_settings(params),
-        "files": to_json({path: part.entry for path, part in parts.items()}),
+        "files": manifest_json({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",
     }
     return json_object(content)

@@ -35,7 +35,9 @@ MP4 = (
     *("-movflags", "+faststart", "-write_tmcd", "0"),
 )
 """What every browser plays, each frame at its own time; without subtitles in the frames."""
-VIDEO_ONLY = (
+AAC = ("-c:a", "aac", "-b:a", "96k", "-ac", "2", "-map_metadata:s:a", "-1", "-flags:a", "+bitexact")
+SOUND = ".sound"
+PLAIN = (
     *("-map_chapters", "-1", "-map_metadata", "-1", "-map_metadata:s:v", "-1"),
     *("-fflags", "+bitexact", "-flags:v", "+bitexact"),
 )
@@ -56,10 +58,16 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class ClipFormat:
-    """The format of clips: `height` pixels at most."""
+    """The format of clips: `height` pixels at most, with sound or without."""
 
     format: Literal["mp4", "gif"]
     height: int
+    audio: bool = False
+
+    @property
+    def suffix(self) -> str:
+        """How the names of such clips end: the annotators' page plays `.sound.mp4` aloud."""
+        return f"{SOUND if self.audio else ''}.{self.format}"
 
     def filters(self, interval: Interval) -> str:
         """Return ffmpeg's filters that turn the frames of an interval into a clip."""
@@ -69,9 +77,17 @@ class ClipFormat:
             return f"setpts=PTS-STARTPTS,{scaled}"
         return f"{_thin(interval)},{scaled},{PALETTES}"
 
+    def sound(self, interval: Interval) -> tuple[str, ...]:
+        """Return ffmpeg's options for the first sound track, if the video has one."""
+        if not self.audio:
+            return ()
+        trim = f"atrim={interval.start!r}:{interval.end!r},asetpts=PTS-{interval.start!r}/TB"
+        return ("-map", "0:a:0?", "-af", trim)
+
     def options(self) -> tuple[str, ...]:
         """Return ffmpeg's options for the output file."""
-        return (*(MP4 if self.format == "mp4" else ()), *VIDEO_ONLY)
+        sound = AAC if self.audio else ()
+        return (*(MP4 if self.format == "mp4" else ()), *sound, *PLAIN)
 
 
 def _thin(interval: Interval) -> str:
@@ -171,7 +187,8 @@ def _command(
     log = ("-nostdin", "-hide_banner", "-nostats", "-loglevel", "level+info")
     times = ("-copyts", "-start_at_zero", "-threads", "1", "-filter_threads", "1")
     graph = f"{filters},{clip_format.filters(interval)}"
-    return [find_ffmpeg(), *log, *times, *seek, *source, "-vf", graph]
+    sound = clip_format.sound(interval)
+    return [find_ffmpeg(), *log, *times, *seek, *source, "-vf", graph, *sound]
 
 
 def _run(command: list[str], output: Sequence[str]) -> _Attempt:

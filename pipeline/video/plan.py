@@ -62,7 +62,7 @@ def plan_clips(
     `slack`: the seconds by which a video may end before the last moment of a clip does.
     """
     have = moments[moments["path"].isin(list(contents))]
-    clip_format = ClipFormat(params.format, params.height)
+    clip_format = ClipFormat(params.format, params.height, params.audio)
     bounds = zip(have["first"].tolist(), have["last"].tolist(), strict=True)
     intervals = list(map(Interval._make, bounds))
     shas = have["path"].map(contents)
@@ -80,7 +80,7 @@ def clip_name(video_sha: str, interval: Interval, clip_format: ClipFormat) -> st
     """
     facts = [VERSION, video_sha, *interval, clip_format.format, clip_format.height]
     digest = hashlib.sha256(json.dumps(facts).encode())
-    return f"{digest.hexdigest()[:32]}.{clip_format.format}"
+    return f"{digest.hexdigest()[:32]}{clip_format.suffix}"
 
 
 def has_clip(folder: Path, clip: str) -> bool:

@@ -37,7 +37,8 @@ def moments_of(*rows, padding=0.0, candidates=None):
 
 
 def jobs_of(*rows, padding=0.0, slack=1.0, **clips):
-    params = {"format": "mp4", "height": 480, "url": "label-studio", "workers": 1} | clips
+    usual = {"format": "mp4", "height": 480, "url": "label-studio", "workers": 1, "audio": False}
+    params = usual | clips
     moments = moments_of(*rows, padding=padding)
     return plan_clips(moments, SHAS, Clips(padding=padding, **params), slack)
 

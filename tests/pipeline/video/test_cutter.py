@@ -4,6 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -274,3 +275,28 @@ def test_an_ffmpeg_that_hangs_is_given_up(numbered, tmp_path, monkeypatch):
 
     monkeypatch.setattr(cutter.subprocess, "run", hang)
     assert cut(numbered, Interval(0, 1), 1, MP4, tmp_path / "clip.mp4") == "unreadable"
+
+
+def test_a_clip_keeps_the_sound_of_its_stretch(numbered, tmp_path):
+    """A tone that begins at 4 s is heard from 1 s on in a clip that begins at 3 s."""
+    loud, silent = tmp_path / "loud.mp4", tmp_path / "none.mp4"
+    tone = ("-f", "lavfi", "-i", "sine=d=4")
+    convert(numbered, loud, "-map", "0:v", "-map", "1:a", "-af", "adelay=4000:all=1", before=tone)
+    convert(numbered, silent, "-an")
+    aloud = ClipFormat("mp4", 480, audio=True)
+    for start, end in ((3.0, 6.0), (0.5, 4.5), (5.37, 7.99)):
+        clip = clip_of(loud, start, end, aloud, tmp_path)
+        assert numbers(clip) == shown(start, end, ALL)
+        assert streams(clip) == ["Video", "Audio"]
+        assert first_sound(clip) == pytest.approx(max(4.0 - start, 0), abs=0.06)
+    assert streams(clip_of(silent, 1.0, 2.0, aloud, tmp_path)) == ["Video"]
+    assert streams(clip_of(loud, 1.0, 2.0, MP4, tmp_path)) == ["Video"]
+
+
+def first_sound(clip):
+    """Return the second at which a clip is no longer silent."""
+    rate = 8000
+    command = [cutter.find_ffmpeg(), "-v", "error", "-i", str(clip), "-f", "s16le", "-ac", "1"]
+    raw = subprocess.run([*command, "-ar", str(rate), "-"], capture_output=True, check=True).stdout
+    [heard] = (abs(np.frombuffer(raw, np.int16)) > 500).nonzero()
+    return heard[0] / rate
