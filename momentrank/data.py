@@ -85,7 +85,7 @@ def _as_run(run: Data, warn: Warn) -> Segments:
     return build_run(*columns, by_score=scored)
 
 
-def _as_frame(data: Any) -> "pd.DataFrame | None":  # noqa: ANN401  (any library's)
+def _as_frame(data: Any) -> "pd.DataFrame | None":
     """Return a frame, of pandas or with a way to it, as polars' are; None if it is no frame."""
     frame: pd.DataFrame | None = data.to_pandas() if hasattr(data, "to_pandas") else data
     return frame if hasattr(frame, "iloc") else None
@@ -136,7 +136,7 @@ def match(
     return lists
 
 
-def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401
+def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:
     """Yield rows of query, video, start, end and, where there is one, a value."""
     if isinstance(data, Mapping):
         data = _by_query(data)

@@ -11,8 +11,9 @@ import numpy as np
 
 from momentrank import conventions
 from momentrank.errors import UsageError
+from momentrank.matching import Trace
 from momentrank.matching.aligned import align
-from momentrank.matching.trace import FREE, Trace
+from momentrank.matching.iou import FREE
 from momentrank.measures import AP, R, nDCG
 from momentrank.measures.base import Measure
 from momentrank.query_groups import select_queries
@@ -111,7 +112,7 @@ def default_measure(convention: "str | Convention") -> Measure:
     return AP(match="overlap")
 
 
-def explain(  # noqa: PLR0913, PLR0917
+def explain(
     qrels: Segments,
     run: Segments,
     query: str,

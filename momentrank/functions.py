@@ -67,7 +67,7 @@ def evaluate(
     return Evaluation(chosen, totals, per_query)
 
 
-def compare(  # noqa: PLR0913
+def compare(
     qrels: Data,
     runs: Mapping[str, Data],
     measures: Measures,
@@ -94,7 +94,7 @@ def compare(  # noqa: PLR0913
     )
 
 
-def explain(  # noqa: PLR0913
+def explain(
     qrels: Data,
     run: Data,
     query: str | int,
@@ -109,7 +109,7 @@ def explain(  # noqa: PLR0913
     Raises:
         UsageError: the qrels do not have the query, or the measure can't be explained.
     """
-    from momentrank import explanation  # noqa: PLC0415  (few need it)
+    from momentrank import explanation
 
     chosen = _choose(convention)
     asked = measure or explanation.default_measure(chosen)
@@ -205,7 +205,7 @@ def _parse(measures: Measures) -> list[Measure]:
     return [parse_measure(one) if isinstance(one, str) else one for one in listed]
 
 
-def _load(  # noqa: PLR0913
+def _load(
     run: Data,
     scorer: Evaluator,
     truth: formats.Truth,

@@ -93,7 +93,7 @@ def iou(start: Floats, end: Floats, other: Floats, other_end: Floats) -> Floats:
     return ratio
 
 
-def build_qrels(  # noqa: PLR0913, PLR0917  (the five columns of a table)
+def build_qrels(
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
@@ -115,7 +115,7 @@ def build_qrels(  # noqa: PLR0913, PLR0917  (the five columns of a table)
     return segments
 
 
-def build_run(  # noqa: PLR0913  (the five columns of a table, and what orders it)
+def build_run(
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
@@ -153,7 +153,7 @@ def build_run(  # noqa: PLR0913  (the five columns of a table, and what orders i
     return segments
 
 
-def _group(  # noqa: PLR0913, PLR0917  (the five columns of a table)
+def _group(
     query_ids: Sequence[str],
     video_ids: Sequence[str],
     starts: Column,
@@ -278,7 +278,7 @@ def make_frame(columns: Mapping[str, Any] | Sequence[Any]) -> "pd.DataFrame":
         UsageError: pandas is not installed.
     """
     try:
-        import pandas as pd  # noqa: PLC0415  (slow to import, and an extra)
+        import pandas as pd
     except ImportError as exc:
         raise UsageError("frames need pandas: pip install 'momentrank[frames]'") from exc
     return pd.DataFrame(columns)

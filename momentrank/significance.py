@@ -89,7 +89,7 @@ class Comparisons(list[Pair]):
         return html
 
 
-def compare_runs(  # noqa: PLR0913
+def compare_runs(
     runs: Mapping[str, Mapping["Measure", tuple[list[str], Floats]]],
     measures: Iterable["Measure"],
     *,

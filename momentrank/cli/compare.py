@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from momentrank.cli import inputs, tables
-from momentrank.cli.provenance import provenance
+from momentrank.cli.inputs import provenance
 from momentrank.cli.tables import DASH, Cell, Numbers, Row, describe
 from momentrank.errors import UsageError
 from momentrank.measures import Measure

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from momentrank import conventions
 from momentrank.cli import inputs, scored, tables
-from momentrank.cli.provenance import provenance
+from momentrank.cli.inputs import provenance
 from momentrank.cli.scored import Results, Scored, score, score_table
 from momentrank.cli.tables import Numbers, Quantity
 from momentrank.conventions.base import Convention

@@ -12,7 +12,7 @@ from pathlib import Path
 from string import Template
 
 from momentrank.cli import inputs, tables
-from momentrank.cli.provenance import provenance
+from momentrank.cli.inputs import provenance
 from momentrank.errors import UsageError
 from momentrank.explanation import (
     DASH,

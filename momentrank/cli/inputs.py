@@ -1,13 +1,15 @@
-"""Shared by the commands: arguments, reading qrels and runs, provenance."""
+"""Shared by the commands: arguments, reading qrels and runs, and where numbers come from."""
 
 import argparse
+import hashlib
+import json
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from momentrank import conventions, data, formats
+from momentrank import __version__, conventions, data, formats
 from momentrank.cli import tables
 from momentrank.cli.tables import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
@@ -20,6 +22,43 @@ from momentrank.scoring import Evaluator
 if TYPE_CHECKING:
     from momentrank.formats.validate import Description
     from momentrank.submission import Findings
+
+MANIFEST = "manifest.json"
+
+
+def provenance(qrels: Path, convention: str) -> dict[str, str]:
+    """Return where numbers come from: version, convention, qrels and release."""
+    if qrels.exists() and not qrels.is_file():
+        raise UsageError(
+            f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
+        )
+    sha256 = _hash(qrels) if qrels.exists() else ""
+    return {
+        "momentrank": __version__,
+        "convention": convention,
+        "qrels": str(qrels),
+        "qrels_sha256": sha256,
+        "release": _release(qrels, sha256),
+    }
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _release(qrels: Path, sha256: str) -> str:
+    """Return the version of the release whose manifest lists the qrels, or `unknown`."""
+    for folder in (qrels.resolve().parent, qrels.resolve().parent.parent):
+        try:
+            text = (folder / MANIFEST).read_text(encoding="utf-8")
+            version = json.loads(text)["version"]
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+        if sha256 in text:
+            return str(version)
+    return "unknown"
+
 
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
 MEASURE_LIKE = rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?"
@@ -95,11 +134,7 @@ def numbers(options: argparse.Namespace) -> Numbers:
 
 
 def split_names(arguments: Sequence[str]) -> Named:
-    """Separate files from measures: a file looks like a path, or exists and is no measure's name.
-
-    Raises:
-        UsageError: a run is named twice.
-    """
+    """Separate files from measures: files look like paths, or exist and are no measures' names."""
     is_run = [
         bool(PATH_LIKE.fullmatch(name))
         or (Path(name).exists() and not re.fullmatch(MEASURE_LIKE, name, re.IGNORECASE))
@@ -160,11 +195,7 @@ def run_options(options: argparse.Namespace, truth: formats.Truth | None) -> Run
 def load_for(
     options: argparse.Namespace, path: Path, evaluator: Evaluator, truth: formats.Truth
 ) -> Lists:
-    """Read the part of a run's lists that is scored; warn of what they and the qrels don't share.
-
-    Raises:
-        NothingMeetsError: they share nothing.
-    """
+    """Read the part of a run that is scored; warn of what it and the qrels don't share."""
     if getattr(options, "check", False):
         lists = _validate(options, path, truth)
         return data.match(lambda *_: lists, evaluator, str(path), warn)
@@ -181,7 +212,7 @@ def examine(
     options: argparse.Namespace, path: Path, truth: formats.Truth | None
 ) -> tuple["Description", Lists]:
     """Check a file, read as the options say; --qrels-format is that of QRELS, if they are named."""
-    from momentrank.formats import validate  # noqa: PLC0415  (only who asks for it loads it)
+    from momentrank.formats import validate
 
     return validate.examine(
         path,
@@ -196,18 +227,14 @@ def find_problems(
     options: argparse.Namespace, lists: Lists, fmt: str, truth: formats.Truth | None
 ) -> "Findings":
     """Return what the benchmark of the convention would make of a run."""
-    from momentrank import submission  # noqa: PLC0415  (only who asks for it loads it)
+    from momentrank import submission
 
     durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
     return submission.check(convention_of(options), lists, fmt, truth, durations)
 
 
 def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> Lists:
-    """Return the whole run; tell what is odd in it.
-
-    Raises:
-        FormatError: the run is malformed, or the benchmark of the convention would misread it.
-    """
+    """Return the whole run; tell what is odd in it."""
     content, lists = examine(options, path, truth)
     if content.kind != "run":
         raise formats.FormatError(f"{path}: {content.kind}, not a run")

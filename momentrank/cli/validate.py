@@ -13,7 +13,7 @@ from pathlib import Path
 
 from momentrank import formats
 from momentrank.cli import inputs
-from momentrank.cli.provenance import provenance
+from momentrank.cli.inputs import provenance
 from momentrank.conventions import CONVENTIONS
 from momentrank.errors import MomentRankError
 from momentrank.submission import Findings

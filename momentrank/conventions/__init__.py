@@ -29,11 +29,7 @@ CONVENTIONS = tuple(MODULES)
 
 
 def get(name: "str | Convention") -> "Convention":
-    """Return the convention of a name.
-
-    Raises:
-        UsageError: it does not exist.
-    """
+    """Return the convention of a name."""
     if not isinstance(name, str):
         return name
     if name not in MODULES:

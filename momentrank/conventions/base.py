@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from momentrank import matching
 from momentrank.errors import UsageError
+from momentrank.matching import Trace, trace
 from momentrank.matching.aligned import AlignedRun, Params, align
-from momentrank.matching.trace import Trace, trace
 from momentrank.measures.base import Measure
 from momentrank.measures.dcg import GAINS
 from momentrank.measures.params import thresholds
@@ -43,11 +43,7 @@ class Convention:
     """Tasks of which a submission may have a list each; their cells begin with their names."""
 
     def check(self, measure: Measure) -> None:
-        """Check that the convention defines a measure.
-
-        Raises:
-            UsageError: it does not.
-        """
+        """Check that the convention defines a measure."""
 
     def resolve(self, measure: Measure) -> Measure:
         """Return the measure with what its name must show, such as the comparison of `R`."""
@@ -88,11 +84,7 @@ class Convention:
         return measure.per_query(aligned, relevance, params)
 
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
-        """Return what each result met, as the measure sees it.
-
-        Raises:
-            UsageError: the measure is a mean over a range of thresholds.
-        """
+        """Return what each result met, as the measure sees it."""
         params = measure.settings(self.changes)
         if isinstance(params.get("iou"), str):
             raise UsageError(f"{measure!r} has several thresholds; name one: {measure(iou=0.5)!r}")

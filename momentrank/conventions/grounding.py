@@ -23,8 +23,8 @@ import numpy.typing as npt
 from momentrank.conventions.base import Benchmark, hull_iou, memoize, pair_times
 from momentrank.errors import UsageError
 from momentrank.formats.benchmarks.tvr import TASKS
+from momentrank.matching import Trace, nearest, overlapping
 from momentrank.matching.aligned import AlignedRun, Params, Relevance
-from momentrank.matching.trace import Trace, nearest, overlapping
 from momentrank.measures import R, mIoU
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments

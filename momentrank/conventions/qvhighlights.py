@@ -16,8 +16,9 @@ import numpy as np
 
 from momentrank.conventions.base import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
+from momentrank.matching import Trace, iou_with, nearest, overlapping
 from momentrank.matching.aligned import AlignedRun, Params, align
-from momentrank.matching.trace import FREE, Trace, iou_with, nearest, overlapping
+from momentrank.matching.iou import FREE
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 

@@ -14,8 +14,8 @@ import numpy as np
 from momentrank.conventions.base import Convention, memoize
 from momentrank.conventions.sh_eval_models import MODELS, Part, Query, Watched, merge, trace, watch
 from momentrank.errors import UsageError
+from momentrank.matching import Trace
 from momentrank.matching.aligned import AlignedRun, Params, Relevance, Truth, align
-from momentrank.matching.trace import Trace
 from momentrank.measures import (
     AP,
     Judged,

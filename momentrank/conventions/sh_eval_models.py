@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from momentrank.matching import Trace, iou_with, nearest
 from momentrank.matching.aligned import AlignedRun, Pairs
 from momentrank.matching.timeline import Spans
-from momentrank.matching.trace import Trace, iou_with, nearest
 
 BIN, TOL = 300, 15
 """Seconds."""

@@ -143,11 +143,7 @@ def is_segments(text: str) -> bool:
 
 
 def read_lines(source: Source) -> Lines:
-    """Return the fields of a text file.
-
-    Raises:
-        FormatError: two lines differ in their number of fields.
-    """
+    """Return the fields of a text file."""
     lines = source.text.split("\n")
     if "#" in source.text:
         lines = ["" if is_comment(line) else line for line in lines]
@@ -190,11 +186,7 @@ def is_trec(source: Source) -> bool:
 
 
 def read_trec(source: Source) -> Judged:
-    """Read lines `query_id 0 moment_id level`.
-
-    Raises:
-        FormatError: a line is malformed, or a moment appears twice in its query.
-    """
+    """Read lines `query_id 0 moment_id level`."""
     lines = read_lines(source)
     levels = floats(lines, TREC, "level")
     wrong = (levels < 0) | (levels > MOST_LEVEL) | (levels % 1 != 0)

@@ -29,9 +29,6 @@ class Column(NamedTuple):
         """Return this column if each value has one of these types (if any are given).
 
         A boolean is not an integer here.
-
-        Raises:
-            FormatError: one has not; with its place, as in every method here.
         """
         if kinds and not set(map(type, self.values)) <= set(kinds):
             wanted = " or ".join(_NAMES[kind] for kind in kinds)
@@ -152,11 +149,7 @@ _EXTRA = "Extra data"  # Python's message for a second value
 
 
 def read_records(source: Source) -> Column:
-    """Return the records of a file: an array's values, or each line's, or the one object.
-
-    Raises:
-        FormatError: not JSON (with line and column), or ids that are keys appear twice.
-    """
+    """Return the records of a file: an array's values, or each line's, or the one object."""
     try:
         value = _parse(source.text)
     except json.JSONDecodeError as exc:

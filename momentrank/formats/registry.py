@@ -61,11 +61,7 @@ CONVENTIONS = {
 
 
 def check_format(fmt: str | None, names: Sequence[str]) -> None:
-    """Check that a format exists.
-
-    Raises:
-        UsageError: no format has that name.
-    """
+    """Check that a format exists."""
     if fmt is not None and fmt not in names:
         raise UsageError(f"{fmt!r} is not a valid format, must be one of {', '.join(names)}")
 
@@ -100,7 +96,7 @@ def detect_kind(records: Column) -> tuple[Literal["qrels", "run"], JsonFormat] |
     return None
 
 
-def first_record(records: Column) -> Any:  # noqa: ANN401  (a value of JSON)
+def first_record(records: Column) -> Any:
     """Return the first record, None if there is none."""
     return records.values[0] if records.values else None
 
@@ -121,11 +117,7 @@ def is_corpus(records: Column) -> bool:
 
 
 def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]) -> JsonFormat:
-    """Return the format of records that must be of `kind`.
-
-    Raises:
-        FormatError: they are of another or unknown kind.
-    """
+    """Return the format of records that must be of `kind`."""
     first = first_record(records)
     if kind == "qrels" and is_training(records):
         what = "a training set (its moments have no relevance)"

@@ -72,22 +72,14 @@ class Table(NamedTuple):
     texts: Texts = dict
 
     def qrels(self) -> Segments:
-        """Return the table as judged segments.
-
-        Raises:
-            FormatError: a time or a level is malformed.
-        """
+        """Return the table as judged segments."""
         return self._with_all_queries(self._check(build_qrels))
 
     def run(self) -> Segments:
-        """Return the table as results, by rank or in file order.
-
-        Raises:
-            FormatError: a time, rank or score is malformed.
-        """
+        """Return the table as results, by rank or in file order."""
         return self._with_all_queries(self._check(build_run, ranks=self.ranks))
 
-    def _check(self, make: Callable[..., Segments], **more: Any) -> Segments:  # noqa: ANN401  (as `make`)
+    def _check(self, make: Callable[..., Segments], **more: Any) -> Segments:
         columns = (self.query, self.video, self.start, self.end, self.value)
         try:
             return make(*columns, **more)
@@ -191,11 +183,7 @@ class Windows(NamedTuple):
     malformed: Bools
 
     def check(self, place: Callable[[int], Place]) -> "Windows":
-        """Return the windows.
-
-        Raises:
-            FormatError: a time or a score is malformed.
-        """
+        """Return the windows."""
         Table([""] * len(self.video), *self[:4], place).run()
         return self
 
@@ -226,9 +214,6 @@ def read_windows(
         count: how many rows there are.
         parse: reads some rows, or raises for the first that is malformed.
         lenient: whether rows that are malformed become windows that meet nothing.
-
-    Raises:
-        FormatError: a row is malformed.
     """
     if not lenient:
         return parse(range(count)), None

@@ -41,9 +41,6 @@ def parse_columns(text: str, *needed: str) -> str:
     """Return a layout from the names of its columns, separated by commas or spaces.
 
     Times, ids and the columns `needed` must be among them.
-
-    Raises:
-        UsageError: a name is unknown or appears twice, or a needed one is missing.
     """
     names = text.replace(",", " ").split()
     for name in names:
@@ -62,9 +59,6 @@ def choose_run_layout(lines: Lines) -> str:
 
     It has a jump-in time if its sixth column is the start everywhere or can't be a rank, its
     seventh may be ranks, and its eighth is a number. A few lines may be malformed.
-
-    Raises:
-        FormatError: both layouts of 8 columns fit, or none.
     """
     if lines.width != _AMBIGUOUS:
         return RUNS[lines.width]
@@ -131,12 +125,7 @@ MEDIAEVAL = " in seconds; for MediaEval's official numbers, in mm.ss, use --conv
 
 
 def read_qrels(source: Source, time: Time = "seconds", columns: str | None = None) -> Table:
-    """Read lines `query_id Q0 video_id start end level`, or as `columns` names them.
-
-    Raises:
-        FormatError: a line is malformed.
-        UsageError: `columns` has no level.
-    """
+    """Read lines `query_id Q0 video_id start end level`, or as `columns` names them."""
     lines = read_lines(source)
     if columns is not None:
         return _table(lines, _given(lines, columns, "level"), "level", time)
@@ -158,10 +147,6 @@ def read_run(
     """Read lines `query_id Q0 video_id start end rank score tag`, or their variants.
 
     Lines beyond the first `depth` of their query are read, but not returned.
-
-    Raises:
-        FormatError: a line is malformed.
-        UsageError: `columns` has no rank or no score.
     """
     lines = read_lines(source)
     if columns is None and lines.width not in RUNS:

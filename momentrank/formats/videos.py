@@ -22,20 +22,12 @@ class VideoCorpus(NamedTuple):
 
 
 def read_corpus(path: Path) -> VideoCorpus:
-    """Return the names and durations of videos.
-
-    Raises:
-        FormatError: the file is malformed, or an index is negative or appears twice.
-    """
+    """Return the names and durations of videos."""
     return parse_corpus(read_records(read_source(path)))
 
 
 def parse_corpus(records: Column) -> VideoCorpus:
-    """Return the names and durations of videos, from the one record of such a file.
-
-    Raises:
-        FormatError: a duration is not in seconds, or an index is negative or appears twice.
-    """
+    """Return the names and durations of videos, from the one record of such a file."""
     corpus = records.require(dict).values[0] if len(records.values) == 1 else {}
     if not corpus:
         reason = "not a video corpus {video_name: [duration, index]}"
@@ -74,22 +66,14 @@ def is_corpus(record: Mapping[str, Any]) -> bool:
 
 
 def whole_numbers(column: Column) -> list[int]:
-    """Return integers; those that a model wrote as floats are integers, too.
-
-    Raises:
-        FormatError: a value is not a whole number.
-    """
+    """Return integers; those that a model wrote as floats are integers, too."""
     wrong = (type(value) not in {int, float} or value % 1 != 0 for value in column.values)
     column.refuse(wrong, "must be an integer")
     return list(map(int, column.values))
 
 
 def name_videos(videos: Column, names: Mapping[int, str] | None) -> list[str]:
-    """Return the videos of a column of names, or of indices in a corpus.
-
-    Raises:
-        FormatError: there is an index but no corpus, or the corpus lacks it.
-    """
+    """Return the videos of a column of names, or of indices in a corpus."""
     if set(map(type, videos.values)) <= {str}:
         return videos.names()
     is_index = [type(video) is not str for video in videos.require(str, int, float).values]

@@ -77,17 +77,6 @@ def qrels_text(segments: Segments) -> str:
     )
 
 
-def trec_text(queries: Sequence[str], moments: Sequence[str], levels: Sequence[int]) -> str:
-    """Return judged moments as lines.
-
-    Raises:
-        FormatError: an id can't be written as a field.
-    """
-    query, moment = fields(queries), fields(moments)
-    rows = zip(queries, moments, levels, strict=True)
-    return "".join(f"{query[one]} 0 {moment[other]} {level}\n" for one, other, level in rows)
-
-
 def run_text(segments: Segments, tag: str) -> str:
     """Return results as lines, ranked from 1."""
     queries, videos = _text_parts(segments)

@@ -1,17 +1,19 @@
 """Relevance models: what makes a result relevant.
 
 All three papers keep the measures and adapt the relevance of a result. So a model turns an aligned
-run into `Relevance`, and a measure turns that into numbers. One module per model:
-
-* `iou`: greedy one-to-one matches at an IoU threshold (TVR-Ranking)
-* `maxiou`: the highest IoU with any relevant segment (AxIoU)
-* `overlap`, `bins`, `tolerance`: the three of Aly et al. (2013)
+run into `Relevance`, and a measure turns that into numbers. `iou` has the models by IoU, `aly` those
+of Aly et al. (2013); `trace` tells what each result met.
 """
 
 from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
 
 from momentrank.matching import aly, iou
-from momentrank.matching.aligned import AlignedRun, Params, Relevance, ranks
+from momentrank.matching.aligned import AlignedRun, Pairs, Params, Relevance, ranks
+from momentrank.matching.iou import FREE, match_greedily
+from momentrank.segments import Bools, Floats, Ints
 
 MODELS: dict[str, Callable[[AlignedRun, Params], Relevance]] = {
     "iou": iou.rate_matches,
@@ -47,3 +49,75 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
         return aly.rate_tolerance(aligned.select(found.judged), params)
     judged = Relevance._make([*(column[found.judged] for column in found[:-1]), found.total])
     return judged._replace(rank=ranks(judged.query))
+
+
+class Trace(NamedTuple):
+    """Of each result, shape (results,): the row of the judged segment that it met, or FREE.
+
+    With it: the IoU of both, the gain, and whether the result is relevant.
+    """
+
+    truth: Ints
+    iou: Floats
+    gain: Floats
+    relevant: Bools
+
+
+def trace(aligned: AlignedRun, params: Params) -> Trace:
+    """Return what each result met by the model of `params`; unjudged ones may be removed."""
+    if params["match"] == "iou":
+        truth = match_greedily(aligned, params["iou"], strict=params["strict"])
+    else:
+        truth = nearest(aligned, _met(aligned, params), params["rel"])
+    found = relevance(aligned, params)
+    rows: Ints = np.arange(len(truth))
+    if params["match"] == "bin":  # the results of one bin are one item, at the first one's place
+        rows = aly.first_results(aligned, params["bin"])
+    if params["judged_only"]:
+        rows = rows[truth[rows] != FREE]
+    gain: Floats = np.zeros(len(truth))
+    relevant: Bools = np.zeros(len(truth), dtype=bool)
+    relevant[rows], gain[rows] = found.relevant, found.gain
+    if not params["match"]:
+        relevant = np.append(aligned.relevant(params["rel"]), False)[truth]
+    return Trace(truth, iou_with(aligned, truth), gain, relevant)
+
+
+def _met(aligned: AlignedRun, params: Params) -> Pairs:
+    """Return the pairs of results and judged segments that a model looks at."""
+    if params["match"] == "bin":
+        of_truth, of_results = aly.number_bins(aligned, params["bin"])
+        result, truth = aligned.pairs
+        return aligned.pairs.select(of_results[result] == of_truth[truth])
+    if params["match"] == "tol":
+        return overlapping(aligned, aligned.results.start + params["tol"])
+    return overlapping(aligned) if params["match"] else aligned.pairs
+
+
+def overlapping(aligned: AlignedRun, end: Floats | None = None) -> Pairs:
+    """Return the pairs that share some time; `end` is where results end, if not at their end."""
+    result, truth = aligned.pairs
+    ends = aligned.results.end if end is None else end
+    first = np.maximum(aligned.results.start[result], aligned.truth.start[truth])
+    return aligned.pairs.select(first < np.minimum(ends[result], aligned.truth.end[truth]))
+
+
+def nearest(aligned: AlignedRun, met: Pairs, rel: int = 1) -> Ints:
+    """Return the judged segment that each result is nearest to, of those in `met`, or FREE.
+
+    Relevant ones come first, then the highest IoU, then the highest level.
+    """
+    level = aligned.truth.level[met.truth]
+    order = np.lexsort((met.truth, -level, -aligned.iou_of(met), level < rel, met.result))
+    truth = np.full(len(aligned.results.query), FREE)
+    rows, first = np.unique(met.result[order], return_index=True)
+    truth[rows] = met.truth[order][first]
+    return truth
+
+
+def iou_with(aligned: AlignedRun, truth: Ints) -> Floats:
+    """Return the IoU of each result with its judged segment, 0 where it has none."""
+    rows = np.flatnonzero(truth != FREE)
+    values = np.zeros(len(truth))
+    values[rows] = aligned.iou_of(Pairs(rows, truth[rows]))
+    return values

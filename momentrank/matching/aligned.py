@@ -222,9 +222,6 @@ def restore_own_ids(run: Segments, qrels: Segments) -> Segments:
     """Return a run with query numbers replaced by the ids of the qrels.
 
     A model trained on a release's JSON predicts these numbers (`ids.query_number`).
-
-    Raises:
-        IdError: the run has a query under its id and under its number.
     """
     in_qrels = set(qrels.queries)
     own = own_ids((name for name in run.queries if name not in in_qrels), qrels.queries)

@@ -90,7 +90,7 @@ class Measure:
         return hash(repr(self))
 
     def _suggest(self, name: str) -> str:
-        from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+        from difflib import get_close_matches
 
         near = get_close_matches(name, self.PARAMS, n=1)
         there = ", ".join(self.PARAMS) or "none"

@@ -104,7 +104,7 @@ def _look_up(name: str, text: str) -> Measure:
     names |= {one.lower(): measure for measure in REGISTRY.values() for one in measure.ALIASES}
     if name.lower() in names:
         return names[name.lower()]
-    from difflib import get_close_matches  # noqa: PLC0415  (only errors need it)
+    from difflib import get_close_matches
 
     near = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
     meant = f"did you mean {names[near[0]].NAME}?" if near else f"use one of {', '.join(REGISTRY)}"

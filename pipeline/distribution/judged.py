@@ -1,14 +1,15 @@
 """Queries and judgments as files: JSON of the published training code, qrels, CSV, TSV."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
 from momentrank import segments
 from momentrank.formats import write
-from momentrank.ids import json_names, query_numbers
 from pipeline.campaign.collection import Collection
+from pipeline.core.query_ids import json_names, query_numbers
 from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution.files import (
     ReleaseFile,
@@ -67,7 +68,7 @@ def _segments(judged: pd.DataFrame) -> ReleaseFile:
 
 def _moments(judged: pd.DataFrame) -> ReleaseFile:
     cells = columns(judged, "query_id", "moment_id", "level")
-    return ReleaseFile(write.trec_text(*cells).encode(), len(judged))
+    return ReleaseFile(_trec_text(*cells).encode(), len(judged))
 
 
 def _queries(queries: pd.DataFrame) -> ReleaseFile:
@@ -92,3 +93,10 @@ def _tables(collection: Collection) -> ReleaseFiles:
         "pairs.csv": csv_rows(pairs[["pair_id", "query_id", "video_name", "start", "end"]]),
         "consensus.csv": csv_rows(pairs[["pair_id", "level", "mean", "outcome", "origin"]]),
     }
+
+
+def _trec_text(queries: Sequence[str], moments: Sequence[str], levels: Sequence[int]) -> str:
+    """Return judged moments as lines."""
+    query, moment = write.fields(queries), write.fields(moments)
+    rows = zip(queries, moments, levels, strict=True)
+    return "".join(f"{query[one]} 0 {moment[other]} {level}\n" for one, other, level in rows)

@@ -29,11 +29,7 @@ RESULTS = "results"
 
 
 def read_annotations(records: Column, _: Reading) -> Table:
-    """Read `{video: {duration, timestamps: [[start, end], ...], sentences: [...]}}`.
-
-    Raises:
-        FormatError: an entry is malformed; as in every reader here.
-    """
+    """Read `{video: {duration, timestamps: [[start, end], ...], sentences: [...]}}`."""
     names, videos = split_objects(records)
     lists, sentences = videos.key(TIMES, list), videos.key(SENTENCES, list)
     pairs = zip(sentences.values, lists.values, strict=True)
@@ -104,7 +100,7 @@ def plain(sentence: str) -> str:
     return " ".join(sentence.split()).rstrip(" .").casefold()
 
 
-def _is_annotations(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
+def _is_annotations(record: Any) -> bool:
     first = next(iter(record.values()), None) if isinstance(record, dict) else None
     return isinstance(first, Mapping) and TIMES in first
 

@@ -1,4 +1,4 @@
-"""What the readers of benchmarks' formats share."""
+"""What the readers of benchmarks' formats share; what is malformed is a FormatError in all."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -79,11 +79,7 @@ def cut(lists: Column, depth: int | None) -> Column:
 
 
 def read_qrels(queries: list[str], videos: list[str], lists: Column) -> Table:
-    """Read a list `[[start, end], ...]` for each query, each of level 1.
-
-    Raises:
-        FormatError: a list is malformed.
-    """
+    """Read a list `[[start, end], ...]` for each query, each of level 1."""
     windows = lists.flat()
     start, end = windows.parts("start end")
     query, video = spread(queries, lists), spread(videos, lists)
@@ -111,7 +107,7 @@ def texts_of(queries: list[str], texts: Iterable[object]) -> dict[str, str]:
     return {query: text for query, text in pairs if isinstance(text, str)}
 
 
-def longest(pairs: Any) -> dict[str, float]:  # noqa: ANN401  (unchecked values of JSON)
+def longest(pairs: Any) -> dict[str, float]:
     """Return the longest duration of each video that has one."""
     durations: dict[str, float] = {}
     for video, duration in pairs:
@@ -133,9 +129,6 @@ def read_run(
     """Read the list of results of each query, in its order.
 
     `videos` are the queries' own, where the results do not name theirs.
-
-    Raises:
-        FormatError: a result is malformed.
     """
     first = cut(lists, reading.depth)
     own = None if videos is None else spread(videos, first)
@@ -151,11 +144,7 @@ def read_results(
     parse: Parse,
     videos: list[str] | None = None,
 ) -> Table:
-    """Read results, each with its query and, where it does not name one, its video.
-
-    Raises:
-        FormatError: a result is malformed.
-    """
+    """Read results, each with its query and, where it does not name one, its video."""
 
     def read_some(numbers: Sequence[int]) -> Windows:
         some = rows if len(numbers) == len(rows.values) else rows.select(numbers)
@@ -208,11 +197,7 @@ def _are_sound(lists: list[Any]) -> bool:
 def parse_list(
     results: Column, names: str, name_videos: Callable[[Column], list[str]] = Column.ids
 ) -> Windows:
-    """Read results that are lists of `names`, the last of which, the score, may be missing.
-
-    Raises:
-        FormatError: a result is malformed.
-    """
+    """Read results that are lists of `names`, the last of which, the score, may be missing."""
     width = len(names.split())
     unscored: Bools = np.zeros(len(results.values), dtype=bool)
     lengths = set(map(len, results.require(list).values))
@@ -233,11 +218,7 @@ def moment_id(video: str, seen: Counter[str]) -> str:
 
 
 def require_truth(records: Column, reading: Reading, reason: str) -> Truth:
-    """Return the ground truth that a run without ids refers to.
-
-    Raises:
-        FormatError: there is none.
-    """
+    """Return the ground truth that a run without ids refers to."""
     if reading.truth is None:
         path = records.place(0).path
         raise FormatError(f"{path}: {reason}: it can only be read with its qrels (--qrels FILE)")

@@ -53,11 +53,7 @@ def is_annotations(text: str) -> bool:
 
 
 def read_annotations(source: Source) -> Table:
-    """Read one moment of level 1 per line.
-
-    Raises:
-        FormatError: a line is malformed.
-    """
+    """Read one moment of level 1 per line."""
     numbered = [
         (number, line)
         for number, line in enumerate(source.text.split("\n"), start=1)

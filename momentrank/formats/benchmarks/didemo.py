@@ -49,11 +49,7 @@ def _seconds(first: Column, last: Column) -> tuple[Floats, Floats]:
 
 
 def read_annotations(records: Column, _: Reading) -> Table:
-    """Read `{annotation_id, video, times: [[first, last], ...], description}`; levels are 1.
-
-    Raises:
-        FormatError: a record is malformed; as in every reader here.
-    """
+    """Read `{annotation_id, video, times: [[first, last], ...], description}`; levels are 1."""
     queries = records.key(FIELDS.query).distinct_ids()
     lists = records.key(FIELDS.times, list)
     rows = lists.flat()
@@ -98,7 +94,7 @@ def read_lists(records: Column, reading: Reading) -> Table:
     return read_run(queries, records.require(list), reading._replace(scored=False), parse, videos)
 
 
-def _is_lists(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
+def _is_lists(record: Any) -> bool:
     """Tell a list of moments, `[[start, end], ...]`."""
     return isinstance(record, list) and all(isinstance(one, list) for one in record)
 

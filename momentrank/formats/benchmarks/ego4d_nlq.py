@@ -29,9 +29,6 @@ def read_annotations(records: Column, _: Reading) -> Table:
     """Read `{videos: [{clips: [{clip_uid, annotations: [...]}]}]}`; a moment has level 1.
 
     An annotation is `{annotation_uid, language_queries: [{clip_start_sec, clip_end_sec}]}`.
-
-    Raises:
-        FormatError: a record is malformed; as in every reader here.
     """
     clips = records.key("videos", list).flat().key("clips", list).flat()
     lists = clips.key("annotations", list)
@@ -85,7 +82,7 @@ def read_submission(records: Column, reading: Reading) -> Table:
     )
 
 
-def _is_submission(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
+def _is_submission(record: Any) -> bool:
     results = record.get("results") if isinstance(record, dict) else None
     return isinstance(results, list) or has_key(PREDICTED)(record)
 

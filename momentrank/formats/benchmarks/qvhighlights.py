@@ -21,11 +21,7 @@ PREDICTED = "pred_relevant_windows"
 
 
 def read_annotations(records: Column, _: Reading) -> Table:
-    """Read `{qid, vid, relevant_windows: [[start, end], ...]}`; each window has level 1.
-
-    Raises:
-        FormatError: a record is malformed; as in every reader here.
-    """
+    """Read `{qid, vid, relevant_windows: [[start, end], ...]}`; each window has level 1."""
     queries = records.key(FIELDS.query).distinct_ids()
     lists = records.key(FIELDS.times, list)
     table = read_qrels(queries, records.key(FIELDS.video, str).ids(), lists)

@@ -34,9 +34,6 @@ def read_release(records: Column, _: Reading) -> Table:
     """Read `{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}`.
 
     A query's id is its `query_key`, if it has one.
-
-    Raises:
-        FormatError: a record is malformed; as in every reader here.
     """
     queries = own_ids(records).distinct_ids()
     lists = records.key("relevant_moment", list)
@@ -126,7 +123,7 @@ def _first(scores: Column) -> Column:
     return scores._replace(values=first)
 
 
-def _is_scores(record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
+def _is_scores(record: Any) -> bool:
     """Tell whether a record is `{query_id: [{"video_name", ...}, ...]}`; lists may be empty."""
     if not isinstance(record, dict) or set(map(type, record.values())) != {list}:
         return False
@@ -171,9 +168,6 @@ def read_annotations(records: Column, _: Reading) -> Table:
     """Read `{desc_id, vid_name, ts: [start, end], desc, duration, ...}`; a moment has level 1.
 
     Several moments of a query, as in DiDeMo, are a list in `ts`.
-
-    Raises:
-        FormatError: a record is malformed; as in every reader here.
     """
     queries = records.key(FIELDS.query).distinct_ids()
     videos = records.key(FIELDS.video, str).ids()
@@ -211,7 +205,7 @@ def _video_names(records: Column) -> dict[int, str]:
     return dict(zip(numbers, names, strict=True))
 
 
-def _has_task(task: str, record: Any) -> bool:  # noqa: ANN401  (a value of JSON)
+def _has_task(task: str, record: Any) -> bool:
     """Tell a submission to a task from scores of a query of that name."""
     if not isinstance(record, dict):
         return False
