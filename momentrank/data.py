@@ -101,12 +101,8 @@ def match(
 ) -> formats.Lists:
     """Return a run's lists with the ids of the qrels; warn of what they don't share.
 
-    Args:
-        read: returns the first results of each list, or all, and calls a function with warnings.
-        scorer: which decides how many results are read, and what must be the same.
-        name: the run's, for messages.
-        warn: called with warnings.
-        must_meet: whether it is an error, not a warning, if nothing can be scored.
+    `read` returns the first results of each list, or all, and calls a function with warnings;
+    `name` is the run's, for messages. Unless it `must_meet`, it is a warning that nothing does.
 
     Raises:
         NothingMeetsError: nothing of the run can be scored.
@@ -137,7 +133,6 @@ def match(
 
 
 def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:
-    """Yield rows of query, video, start, end and, where there is one, a value."""
     if isinstance(data, Mapping):
         data = _by_query(data)
     elif not isinstance(data, Iterable):
@@ -175,7 +170,6 @@ def _record(number: int, row: Mapping[Any, Any], value: str) -> tuple[Any, ...]:
 
 
 def _columns(rows: list[tuple[Any, ...]], width: int, last: str) -> list[list[Any]]:
-    """Return the columns of rows; `last` names the one after the times in messages."""
     for number, row in enumerate(rows):
         if len(row) != width:
             raise SegmentError(number, f"must be {', '.join(SEGMENT)}{last}; not {row!r}")

@@ -13,7 +13,7 @@ from momentrank import conventions
 from momentrank.errors import UsageError
 from momentrank.matching import Trace
 from momentrank.matching.aligned import align
-from momentrank.matching.iou import FREE
+from momentrank.matching.models import FREE
 from momentrank.measures import AP, R, nDCG
 from momentrank.measures.base import Measure
 from momentrank.query_groups import select_queries
@@ -172,7 +172,6 @@ def _ranking(
 
 
 def _truth(qrels: Segments, ranking: list[RankedResult]) -> list[JudgedSegment]:
-    """Return the judged segments, the highest level first."""
     return [
         JudgedSegment(
             qrels.video[row],
@@ -186,6 +185,5 @@ def _truth(qrels: Segments, ranking: list[RankedResult]) -> list[JudgedSegment]:
 
 
 def _by_level(qrels: Segments) -> list[int]:
-    """Return the rows by descending level."""
     rows: list[int] = np.argsort(-qrels.value, kind="stable").tolist()
     return rows

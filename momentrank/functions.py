@@ -192,7 +192,6 @@ def _choose(convention: Chosen) -> "Convention":
 def _read(
     measures: Measures, qrels: Data, convention: Chosen, time: Time | None = None
 ) -> tuple[Evaluator, formats.Truth]:
-    """Return an evaluator, and what the file of the qrels tells."""
     chosen = _choose(convention)
     truth = data.as_truth(qrels, time or chosen.time, _warn)
     if convention is None and (own := formats.CONVENTIONS.get(truth.format)):
@@ -223,7 +222,6 @@ def _load(
 
 
 def _warn(message: str) -> None:
-    """Warn whoever called the library."""
     level, frame = 1, sys._getframe()
     while frame.f_back and frame.f_code.co_filename.startswith(PACKAGE):
         level, frame = level + 1, frame.f_back

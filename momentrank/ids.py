@@ -75,6 +75,28 @@ def query_number(query_id: str) -> int:
     return _NUMBERED + int.from_bytes(digest[:8], "big") % _NUMBERED
 
 
+def query_numbers(ids: Iterable[str]) -> dict[str, int]:
+    """Return the number of each query id.
+
+    Raises:
+        IdError: two ids have the same number (for a million ids, a chance of 1 in 9,000).
+    """
+    numbers = {one: query_number(one) for one in ids}
+    owner: dict[int, str] = {}
+    for one, number in numbers.items():
+        if owner.setdefault(number, one) != one:
+            raise IdError(
+                f"the query ids {owner[number]!r} and {one!r} have the same number, {number}:"
+                " change one of the two in the corpus"
+            )
+    return numbers
+
+
+def json_names(number: int, own: str) -> dict[str, int | str]:
+    """Return a query's ids in JSON: its number and, if different, its own id."""
+    return {"query_id": number} if str(number) == own else {"query_id": number, KEY: own}
+
+
 def own_ids(numbers: Iterable[str], ids: Iterable[str]) -> dict[str, str]:
     """Return the id for each of `numbers` that stands for one of `ids`."""
     derived = {text for text in numbers if _INTEGER.fullmatch(text) and int(text) >= _NUMBERED}

@@ -132,7 +132,6 @@ def _mostly_meet(judged: Sequence[str], retrieved: Sequence[str]) -> bool:
 
 
 def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
-    """Yield a warning if times are on another scale, in the videos of judged moments."""
     latest = _middle(qrels.end), _middle(run.end)
     if min(latest) <= 0 or 1 / SCALE < latest[1] / latest[0] < SCALE:
         return
@@ -159,7 +158,6 @@ def _middle(values: Floats) -> float:
 
 
 def _latest(segments: Segments) -> dict[str, float]:
-    """Return the latest end in each video."""
     latest: dict[str, float] = {}
     for video, end in zip(segments.video, segments.end.tolist(), strict=True):
         latest[video] = max(end, latest.get(video, 0.0))

@@ -67,7 +67,6 @@ def _t_tails(t_squared: float, degrees: int) -> float:
 
 
 def _log_beta_half(a: float) -> float:
-    """Return the logarithm of the beta function of a and 1 / 2."""
     if a < LARGE:
         ratio = math.lgamma(a + 0.5) - math.lgamma(a)
     else:  # where the difference of two large numbers would lose digits
@@ -124,7 +123,6 @@ def _doubled_ranks(sizes: Floats) -> tuple[Ints, Ints]:
 
 
 def _exact(doubled: Ints, positive: int) -> float:
-    """Return the share of all signs with a sum of ranks at least as far from the mean."""
     ways: Floats = np.ones(1)
     for rank in doubled.tolist():
         ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))

@@ -87,7 +87,6 @@ def _from_file(path: Path, qrels: Segments, warn: Callable[[str], None]) -> Grou
 
 
 def _read_members(path: Path) -> dict[str, dict[str, int]]:
-    """Return the queries of each group, with their lines."""
     members: dict[str, dict[str, int]] = {}
     for line, text in enumerate(read_source(path).text.split("\n"), start=1):
         if is_comment(text) or not text.strip():

@@ -176,7 +176,6 @@ class Evaluator:
         }
 
     def _align(self, run: Segments) -> tuple[list[str], AlignedRun, Ints]:
-        """Return the scored queries, the run beside the qrels, and the rows of these queries."""
         qrels, run = self.convention.prepare(self.qrels, restore_own_ids(run, self.qrels))
         aligned = align(qrels, run, self.depth)
         rows = np.flatnonzero(self.convention.select_counted(aligned))

@@ -202,7 +202,6 @@ def _numbers(column: Column, name: str) -> Floats:
 
 
 def _refuse(wrong: Bools, order: Ints, reason: str) -> None:
-    """Raise for the first wrong row of the input."""
     if wrong.any():
         raise SegmentError(int(order[wrong].min()), reason)
 

@@ -63,15 +63,8 @@ def check(
 ) -> Findings:
     """Return what the benchmark of a convention would make of a run.
 
-    Args:
-        convention: its name.
-        lists: all results, by the task; "" is the only one of most benchmarks.
-        fmt: the format of the run's file.
-        truth: the benchmark's qrels, if they are there: ids are compared with theirs.
-        durations: of more videos, in seconds.
-
-    Raises:
-        UsageError: the convention does not exist.
+    `lists` are all results, by the task, and `fmt` is the format of their file. Ids are compared
+    with those of `truth`, times with the `durations` of videos, in seconds, and with its own.
     """
     rules = RULES.get(convention, Rules())
     lengths = {**(truth.durations if truth else {}), **(durations or {})}
@@ -119,7 +112,6 @@ def _direction(rules: Rules, run: Segments) -> Iterator[str]:
 
 
 def _numbers(convention: str, run: Segments) -> Iterator[str]:
-    """Yield a remark on results that are not read."""
     most = getattr(conventions.get(convention), "read", None)
     if most and (more := int((np.bincount(run.query) > most).sum())):
         yield f"queries with more than the {most} results that are read: {more}"
@@ -138,7 +130,6 @@ def _missing(qrels: Segments, run: Segments) -> Iterator[str]:
 
 
 def _queries(qrels: Segments, run: Segments) -> Iterator[str]:
-    """Yield problems with ids; queries that the run lacks are no such problem."""
     _, unknown = find_unmatched(qrels.queries, run.queries)
     try:
         found = list(find_differences(qrels, run, unmatched=False))
@@ -151,7 +142,6 @@ def _queries(qrels: Segments, run: Segments) -> Iterator[str]:
 
 
 def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:
-    """Yield a problem if results are not in the video that the query is about."""
     if not rules.own_video:
         return
     owner = [truth.videos.get(query) for query in run.queries]
@@ -167,7 +157,6 @@ def _videos(rules: Rules, truth: Truth, run: Segments) -> Iterator[str]:
 
 
 def _times(run: Segments, durations: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Yield what is wrong with times, and the share of the results that it is true of."""
     length: Floats = np.array([durations.get(video, np.inf) for video in run.video], np.float64)
     for wrong, what in (
         (run.start < 0, "start before 0"),

@@ -15,11 +15,11 @@ from typing import Any, get_args
 import pandas as pd
 
 from momentrank.errors import UsageError
+from momentrank.ids import query_numbers
 from pipeline.core import captions, cli, files, tables
 from pipeline.core.files import ManifestEntry, manifest_json
 from pipeline.core.params import load
 from pipeline.core.progress import progress
-from pipeline.core.query_ids import query_numbers
 from pipeline.distribution.training_sets import Suffix, Training, training_path, write_training_sets
 from pipeline.retrieval import search
 from pipeline.retrieval.embeddings import Embeddings

@@ -110,7 +110,6 @@ def _rows(compared: Compared, numbers: Numbers) -> Iterator[dict[str, Any]]:
 
 
 def as_json(compared: Compared, numbers: Numbers) -> dict[str, Any]:
-    """Return the means by run and measure, and an object per pair and measure."""
     means = {
         run: {repr(m): numbers.plain(describe(m), value) for m, value in values.items()}
         for run, values in compared.means.items()
@@ -119,7 +118,6 @@ def as_json(compared: Compared, numbers: Numbers) -> dict[str, Any]:
 
 
 def as_csv(compared: Compared, numbers: Numbers, source: Mapping[str, str]) -> Iterable[Row]:
-    """Yield a row per pair and measure."""
     rows = list(_rows(compared, numbers))
     yield [*rows[0], *source]
     for row in rows:
@@ -131,7 +129,6 @@ USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="+", metavar="RUN_A RUN_B ... MEASURE",
                         help="runs and measures; all pairs of runs are compared")  # fmt: skip
@@ -153,7 +150,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Compare, and print."""
     named = inputs.split_names(options.names)
     paths = list(dict.fromkeys([*([options.baseline] if options.baseline else []), *named.runs]))
     measures = parse_measures(named.measures)

@@ -12,7 +12,6 @@ from momentrank.formats.write import QRELS_WRITTEN, RUNS_WRITTEN, convert
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the subcommand."""
     parser.add_argument("file", type=Path, metavar="FILE")
     parser.add_argument("out", type=Path, metavar="OUT")
     names = list(dict.fromkeys([*QRELS_WRITTEN, *RUNS_WRITTEN]))
@@ -28,7 +27,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Read one file and write the other."""
     truth = inputs.load_truth(options, options.qrels) if options.qrels else None
     content, lists = inputs.examine(options, options.file, truth)
     content.warn(options.file, inputs.warn)

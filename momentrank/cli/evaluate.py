@@ -30,7 +30,6 @@ FOR_PAPERS = ("markdown", "latex")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("names", nargs="*", metavar="RUN ... MEASURE",
                         help="runs and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
@@ -49,7 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Score, and print."""
     named = inputs.split_names(options.names)
     convention = conventions.get(inputs.convention_of(options))
     measures = _measures(options, named.measures, convention)

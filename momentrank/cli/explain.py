@@ -31,7 +31,6 @@ SHOWN = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the subcommand."""
     parser.add_argument("qrels", type=Path, metavar="QRELS")
     parser.add_argument("run_file", type=Path, metavar="RUN")
     parser.add_argument("query", metavar="QUERY", help="the query's id")
@@ -45,7 +44,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain, and print."""
     if options.results is not None and options.results < 1:
         raise UsageError("--results must be at least 1")
     convention = inputs.convention_of(options)
@@ -70,9 +68,12 @@ def run(options: argparse.Namespace) -> int:
 
 
 def text(explanation: Explanation, source: dict[str, str]) -> str:
-    """Return the explanation as text."""
-    ranking = tables.align_columns([RANKING, *(_ranking_row(row) for row in explanation.ranking)])
-    judged = [_truth_row(number, row) for number, row in enumerate(explanation.truth, start=1)]
+    results = [(str(row.rank), *_place(row), *row.facts) for row in explanation.ranking]
+    ranking = tables.align_columns([RANKING, *results])
+    judged = [
+        (f"#{number}", *_place(row), str(row.level), ", ".join(map(str, row.ranks)) or DASH)
+        for number, row in enumerate(explanation.truth, start=1)
+    ]
     truth = tables.align_columns([TRUTH, *judged])
     lines = [f"\n{line}\n" for line in (explanation.summary, explanation.counts)]
     return "".join([*tables.header(source, "table"), *lines, "\n", *ranking, "\n", *truth])
@@ -82,14 +83,8 @@ RANKING = ("rank", "video", "start", "end", *FACTS)
 TRUTH = ("", "video", "start", "end", "level", "met by rank")
 
 
-def _ranking_row(row: RankedResult) -> tuple[str, ...]:
-    return (str(row.rank), row.video, f"{row.start:.2f}", f"{row.end:.2f}", *row.facts)
-
-
-def _truth_row(number: int, row: JudgedSegment) -> tuple[str, ...]:
-    times = (f"{row.start:.2f}", f"{row.end:.2f}")
-    ranks = ", ".join(map(str, row.ranks)) or DASH
-    return (f"#{number}", row.video, *times, str(row.level), ranks)
+def _place(row: RankedResult | JudgedSegment) -> tuple[str, str, str]:
+    return row.video, f"{row.start:.2f}", f"{row.end:.2f}"
 
 
 COLOURS = ("#b8bcc4", "#c6dbef", "#9ecae1", "#4292c6", "#08519c")

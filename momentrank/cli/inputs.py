@@ -27,7 +27,6 @@ MANIFEST = "manifest.json"
 
 
 def provenance(qrels: Path, convention: str) -> dict[str, str]:
-    """Return where numbers come from: version, convention, qrels and release."""
     if qrels.exists() and not qrels.is_file():
         raise UsageError(
             f"{qrels}: qrels must be a regular file, so that their SHA-256 can be reported"
@@ -48,7 +47,6 @@ def _hash(path: Path) -> str:
 
 
 def _release(qrels: Path, sha256: str) -> str:
-    """Return the version of the release whose manifest lists the qrels, or `unknown`."""
     for folder in (qrels.resolve().parent, qrels.resolve().parent.parent):
         try:
             text = (folder / MANIFEST).read_text(encoding="utf-8")
@@ -73,12 +71,10 @@ class Named(NamedTuple):
 
 
 def warn(text: str) -> None:
-    """Write a warning to standard error."""
     sys.stderr.write(f"momentrank: {text}\n")
 
 
 def add_files(parser: argparse.ArgumentParser) -> None:
-    """Add the options for reading files."""
     for kind, names in (("qrels", formats.QRELS_FORMATS), ("run", formats.RUN_FORMATS)):
         choices = f"one of {', '.join(names)} (default: detected)"
         parser.add_argument(f"--{kind}-format", choices=names, metavar="FORMAT", help=choices)
@@ -97,26 +93,22 @@ def add_files(parser: argparse.ArgumentParser) -> None:
 
 
 def add_check(parser: argparse.ArgumentParser) -> None:
-    """Add the option for validating what is scored."""
     parser.add_argument("--check", action="store_true",
                         help="validate the whole of each run first, as `momentrank validate"
                              " --like CONVENTION` does; no scores if it is wrong")  # fmt: skip
 
 
 def add_convention(parser: argparse.ArgumentParser) -> None:
-    """Add the option for computing measures."""
     parser.add_argument("--convention", choices=CONVENTIONS,
                         help="compute as each measure's paper does (default), or as a benchmark's"
                              " or a paper's own script")  # fmt: skip
 
 
 def convention_of(options: argparse.Namespace) -> str:
-    """Return the convention that was asked for, or the default."""
     return getattr(options, "convention", None) or PAPER
 
 
 def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
-    """Add the options for printing; `form` describes the JSON."""
     parser.add_argument("--format", choices=tables.FORMATS,
                         help="markdown and latex for papers; csv has a row per value")  # fmt: skip
     parser.add_argument("--json", action="store_const", const="json", dest="format",
@@ -128,7 +120,6 @@ def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
 
 
 def numbers(options: argparse.Namespace) -> Numbers:
-    """Return how numbers are shown."""
     usual = 2 if options.percent else 4
     return Numbers(usual if options.digits is None else options.digits, options.percent)
 
@@ -158,7 +149,6 @@ def add_judged(measures: Sequence[Measure]) -> list[Measure]:
 
 
 def read_time_option(options: argparse.Namespace) -> Time:
-    """Return the unit of times in text files."""
     chosen: Time | None = options.time
     return chosen or conventions.get(convention_of(options)).time
 
@@ -226,7 +216,6 @@ def examine(
 def find_problems(
     options: argparse.Namespace, lists: Lists, fmt: str, truth: formats.Truth | None
 ) -> "Findings":
-    """Return what the benchmark of the convention would make of a run."""
     from momentrank import submission
 
     durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
@@ -248,7 +237,6 @@ def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> 
 
 
 def digits(text: str) -> int:
-    """Parse a number of decimal places."""
     if not text.isdecimal() or int(text) > MOST_DIGITS:
         raise argparse.ArgumentTypeError(f"must be 0 to {MOST_DIGITS}, not {text!r}")
     return int(text)

@@ -93,7 +93,6 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
-    """Return the parser for some verbs, whose modules it imports."""
     form = partial(argparse.RawDescriptionHelpFormatter, width=WIDTH)
     parser = argparse.ArgumentParser("momentrank", description=__doc__, formatter_class=form)
     parser.add_argument("--version", action="version", version=f"momentrank {__version__}")

@@ -51,8 +51,6 @@ def score_table(
     lists: Mapping[str, Segments],
     groups: Groups,
 ) -> Scored:
-    """Score a run by the cells of the convention's own table; `lists` are those of its tasks."""
-
     def table(queries: Sequence[str] | None) -> Values:
         truth, own = qrels, lists
         if queries is not None:
@@ -65,7 +63,6 @@ def score_table(
 
 
 def _describe(convention: Convention, cell: str) -> Quantity:
-    """Return how a cell of a convention's table is shown."""
     is_count = convention.is_count(cell)
     is_ranked = not is_count and not cell.startswith(Judged.NAME)
     return Quantity(cell, is_share=not is_count, is_ranked=is_ranked, is_count=is_count)
@@ -79,7 +76,6 @@ class Spread(NamedTuple):
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Return the mean and the standard deviation of several runs' values."""
     count, mean = len(values), math.fsum(values) / len(values)
     squares = math.fsum((value - mean) ** 2 for value in values)
     return Spread(mean, math.sqrt(squares / (count - 1)) if count > 1 else None)
@@ -149,7 +145,6 @@ def _parts(results: Results) -> Iterator[tuple[str, list[list[Values]]]]:
 
 
 def _cells(quantity: Quantity, systems: Sequence[list[Values]], numbers: Numbers) -> list[Cell]:
-    """Return a cell per system: a run's value, or the mean and deviation of several runs."""
     spreads = [
         spread([values[quantity] for values in runs])
         if runs and all(quantity in values for values in runs)

@@ -49,7 +49,6 @@ def header(source: Mapping[str, str], fmt: str) -> Iterator[str]:
 
 
 def align_columns(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    """Yield the lines of a table with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
@@ -107,7 +106,6 @@ def _show(
 
 
 def _are_right(rows: Sequence[Sequence[Cell]]) -> list[bool]:
-    """Return which columns hold numbers below their heads: they are aligned to the right."""
     return [
         len(cells) > 0
         and all(cell.text.lstrip("+-")[:1].isdecimal() or not cell.text for cell in cells)
@@ -172,7 +170,6 @@ class Numbers(NamedTuple):
         return None if math.isnan(value) else self.scale(quantity, value)
 
     def text(self, quantity: Quantity, value: float, sign: str = "") -> str:
-        """Return a value as text, with a plus sign if `sign` is "+"."""
         if math.isnan(value):
             return DASH
         value = self.scale(quantity, value)

@@ -20,7 +20,6 @@ from momentrank.submission import Findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the subcommand."""
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE")
     parser.add_argument("--like", dest="convention", choices=CONVENTIONS, metavar="CONVENTION",
                         help="check runs against a benchmark's submission rules:"

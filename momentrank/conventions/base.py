@@ -11,7 +11,7 @@ from momentrank.errors import UsageError
 from momentrank.matching import Trace, trace
 from momentrank.matching.aligned import AlignedRun, Params, align
 from momentrank.measures.base import Measure
-from momentrank.measures.dcg import GAINS
+from momentrank.measures.gain import GAINS
 from momentrank.measures.params import thresholds
 from momentrank.segments import Bools, Floats, Ints, Segments
 

@@ -14,7 +14,7 @@ from momentrank.conventions.base import Convention, memoize
 from momentrank.errors import UsageError
 from momentrank.matching import Trace
 from momentrank.matching.aligned import AlignedRun, Params
-from momentrank.matching.iou import FREE
+from momentrank.matching.models import FREE
 from momentrank.measures import nDCG
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats

@@ -18,7 +18,7 @@ from momentrank.conventions.base import Benchmark, hull_iou, pair_times
 from momentrank.errors import UsageError
 from momentrank.matching import Trace, iou_with, nearest, overlapping
 from momentrank.matching.aligned import AlignedRun, Params, align
-from momentrank.matching.iou import FREE
+from momentrank.matching.models import FREE
 from momentrank.measures.base import Measure
 from momentrank.segments import Bools, Floats, Ints, Segments
 
@@ -97,7 +97,6 @@ def _in_order(qrels: Segments, run: Segments, aligned: AlignedRun) -> Ints:
 
 
 def _cells(name: str, hit: Floats, precision: Floats) -> dict[str, float]:
-    """Return a range's cells of its queries' values, both of shape (queries, thresholds)."""
     if not len(hit):  # no query has a window of such a length
         hit = precision = np.full((1, len(THRESHOLDS)), np.nan)
     means = {"R1": hit.mean(axis=0), "mAP": precision.mean(axis=0)}

@@ -98,7 +98,6 @@ class ShEval(Convention):
         return cell.startswith(COUNTS)
 
     def _cells(self, aligned: AlignedRun) -> dict[str, Floats]:
-        """Return the value of each query for each cell, of shape (queries,)."""
         cells = {name: self.values(measure, aligned) for name, measure in GENERAL.items()}
         for match, end in ENDINGS.items():
             relevance = _judged(aligned, match)[1]
@@ -131,7 +130,6 @@ def _total(cell: str, values: Floats) -> float:
 
 
 def _watched(aligned: AlignedRun) -> list[Watched]:
-    """Return what a user sees of each query's list."""
     return memoize(
         aligned,
         "watched",
@@ -140,7 +138,6 @@ def _watched(aligned: AlignedRun) -> list[Watched]:
 
 
 def _judged(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
-    """Return the run beside merged relevant segments, and the relevance of its results."""
     return memoize(aligned, match, lambda: _relevance(aligned, match))
 
 
@@ -163,7 +160,6 @@ def _relevance(aligned: AlignedRun, match: str) -> tuple[AlignedRun, Relevance]:
 
 
 def _queries(aligned: AlignedRun) -> list[Query]:
-    """Return the results and judged segments of each query, in whole seconds."""
     queries = [Query([], [], []) for _ in range(aligned.count)]
     truth, results = aligned.truth, aligned.results
     columns = (results.query, results.video, results.start, results.end)

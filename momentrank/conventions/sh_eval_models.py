@@ -136,7 +136,6 @@ def _hits(query: Query, match: str) -> list[bool]:
 
 
 def _met(aligned: AlignedRun, match: str) -> Pairs:
-    """Return the pairs of results and judged segments that a model looks at."""
     result, truth = aligned.pairs
     start, end = (np.trunc(c)[result] for c in (aligned.results.start, aligned.results.end))
     first, last = (np.trunc(c)[truth] for c in (aligned.truth.start, aligned.truth.end))

@@ -35,8 +35,8 @@ def detect_document(record: object) -> Document | None:
 
 
 def _check_manifest(place: Place, record: Mapping[str, Any]) -> int:
-    files = [(place.key("files").key(name), name, entry) for name, entry in record["files"].items()]
-    return _check_files(files)
+    listed = place.key("files")
+    return _check_files((listed.key(name), name, one) for name, one in record["files"].items())
 
 
 def _check_croissant(place: Place, record: Mapping[str, Any]) -> int:
@@ -56,16 +56,12 @@ def _check_files(files: Iterable[tuple[Place, object, object]]) -> int:
         number += 1
         if not isinstance(entry, dict) or not isinstance(entry.get("sha256"), str):
             raise place.error("must be an object with sha256, the file's hash as text")
-        if not isinstance(name, str) or _leads_out(name):
+        path = PurePosixPath(name if isinstance(name, str) else "..")
+        if {"\0", "\\"} & set(str(path)) or path.is_absolute() or ".." in path.parts:
             raise place.error("must name a file in this folder")
-        if (actual := _sha256(place, place.path.parent / name)) != entry["sha256"]:
+        if (actual := _sha256(place, place.path.parent / path)) != entry["sha256"]:
             raise place.error(f"the file in this folder has another SHA-256: {actual}")
     return number
-
-
-def _leads_out(name: str) -> bool:
-    path = PurePosixPath(name)
-    return "\0" in name or "\\" in name or path.is_absolute() or ".." in path.parts
 
 
 def _sha256(place: Place, path: Path) -> str:
@@ -111,7 +107,6 @@ def check_release(records: Column) -> None:
 
 
 def _optional(moments: Column, name: str, *kinds: type) -> Column:
-    """Return a field of those moments that have it."""
     moments.require(dict)
     rows = [row for row, moment in enumerate(moments.values) if name in moment]
     return moments.select(rows).key(name, *kinds)

@@ -149,7 +149,11 @@ def read_lines(source: Source) -> Lines:
         lines = ["" if is_comment(line) else line for line in lines]
     fields = [line.split() for line in lines]
     rows = list(filter(None, fields))
-    place = _places(source, fields)
+
+    def place(row: int) -> Place:
+        numbers = [number for number, line in enumerate(fields, start=1) if line]
+        return Place(source.path, numbers[row])
+
     if not rows:
         raise Place(source.path).error("the file contains only comments")
     if len(set(map(len, rows))) > 1:
@@ -157,14 +161,6 @@ def read_lines(source: Source) -> Lines:
         reason = f"{len(rows[row])} columns, where the first line has {len(rows[0])}"
         raise place(row).error(reason)
     return Lines(rows, place)
-
-
-def _places(source: Source, fields: list[list[str]]) -> Callable[[int], Place]:
-    def place(row: int) -> Place:
-        numbers = [number for number, line in enumerate(fields, start=1) if line]
-        return Place(source.path, numbers[row])
-
-    return place
 
 
 TREC = "query_id 0 moment_id level"

@@ -88,18 +88,14 @@ class Column(NamedTuple):
 
     def numbers(self) -> Floats:
         """Return the values as numbers; texts and booleans are refused."""
-        self.refuse_all_but_numbers()
+        if not set(map(type, self.values)) <= {int, float}:
+            wrong = (type(value) not in {int, float} for value in self.values)
+            self.refuse(wrong, "must be a number")
         try:
             return np.array(array("d", self.values))  # numpy takes twice as long over a list
         except OverflowError as exc:
             row = next(row for row, value in enumerate(self.values) if _overflows(value))
             raise self.place(row).error("must be a number below 1e308") from exc
-
-    def refuse_all_but_numbers(self) -> None:
-        """Raise for the first value that is not a number."""
-        if not set(map(type, self.values)) <= {int, float}:
-            wrong = (type(value) not in {int, float} for value in self.values)
-            self.refuse(wrong, "must be a number")
 
     def ids(self) -> list[str]:
         """Return the values (integers, whole floats or texts) as ids."""
@@ -162,8 +158,9 @@ def read_records(source: Source) -> Column:
         raise Place(source.path, _find_repeat(source.text)).error(_reason(exc)) from exc
     if isinstance(value, list):
         return Column(value, Place(source.path).item)
-    place = Place(source.path, 1) if _is_line(source.text, value) else Place(source.path)
-    return Column([value], lambda _: place)
+    is_record = isinstance(value, dict) and any(name in value for name in _IDS)
+    is_line = is_record and "\n" not in source.text.rstrip()  # not a document
+    return Column([value], lambda _: Place(source.path, 1 if is_line else None))
 
 
 def _parse(text: str) -> object:
@@ -200,12 +197,6 @@ def _reason(exc: Exception) -> str:
 def _is_whole(text: str) -> bool:
     """Tell whether the first of several values is a line of its own."""
     return text.endswith("\n") and "\n" not in text.strip()
-
-
-def _is_line(text: str, value: object) -> bool:
-    """Tell a file of one JSON line from a document."""
-    is_record = isinstance(value, dict) and any(name in value for name in _IDS)
-    return is_record and "\n" not in text.rstrip()
 
 
 def _read_lines(source: Source) -> Column:

@@ -129,7 +129,6 @@ def choose_format(source: Source, records: Column, kind: Literal["qrels", "run"]
 
 
 def _other(source: Source, records: Column, kind: str) -> FormatError | None:
-    """Return an error that names what the records are instead, if known."""
     wanted = f", not {_NAMED[kind]}"
     if is_corpus(records):
         return Place(source.path).error(f"a video corpus{wanted}")

@@ -148,16 +148,14 @@ class Table(NamedTuple):
         columns = (self.query, self.video, self.start.tolist(), self.end.tolist())
         for row, key in enumerate(zip(*columns, strict=True)):
             first = seen.setdefault(key, row)
-            if self.value[first] != self.value[row]:
-                return self._contradicts(first, row)
+            one, other = self.value[[first, row]]
+            if one != other:
+                place = self.place(first)
+                inside = f"line {place.line}" if place.line else ""
+                where = ", ".join(filter(None, [inside, place.trail]))
+                reason = f"the same segment appears twice: level {other:g}, but level {one:g} in"
+                return str(self.place(row).error(f"{reason} {where}; both count"))
         return None
-
-    def _contradicts(self, first: int, row: int) -> str:
-        place, levels = self.place(first), self.value[[first, row]]
-        inside = f"line {place.line}" if place.line else ""
-        where = ", ".join(filter(None, [inside, place.trail]))
-        differ = f"level {levels[1]:g}, but level {levels[0]:g} in {where}"
-        return str(self.place(row).error(f"the same segment appears twice: {differ}; both count"))
 
 
 def _may_repeat(segments: Segments) -> bool:
@@ -210,10 +208,8 @@ def read_windows(
 ) -> tuple[Windows, FormatError | None]:
     """Return the windows of rows 0 to `count` - 1, and the first error if `lenient`.
 
-    Args:
-        count: how many rows there are.
-        parse: reads some rows, or raises for the first that is malformed.
-        lenient: whether rows that are malformed become windows that meet nothing.
+    `parse` reads some rows, or raises for the first that is malformed; if `lenient`, malformed rows
+    become windows that meet nothing.
     """
     if not lenient:
         return parse(range(count)), None

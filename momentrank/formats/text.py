@@ -190,7 +190,6 @@ def _windows(lines: Lines, layout: str, time: Time) -> Windows:
 
 
 def _fill_scores(query: Sequence[str], ranks: Floats, windows: Windows) -> Floats:
-    """Return the scores; a malformed line has that of the rank before it."""
     order = np.argsort(ranks, kind="stable")
     scores = windows.score.copy()
     ranked = windows._replace(score=scores[order], unscored=windows.unscored[order])
@@ -199,7 +198,6 @@ def _fill_scores(query: Sequence[str], ranks: Floats, windows: Windows) -> Float
 
 
 def _below(lines: Lines, layout: str, time: Time) -> list[str]:
-    """Return a note of the first malformed line that is not scored, if any."""
     try:
         _windows(lines, layout, time).check(lines.place)
     except FormatError as exc:
@@ -208,7 +206,6 @@ def _below(lines: Lines, layout: str, time: Time) -> list[str]:
 
 
 def _given(lines: Lines, columns: str, *needed: str) -> str:
-    """Return the layout that the user names."""
     layout = parse_columns(columns, *needed)
     if lines.width != (named := len(layout.split())):
         raise lines.place(0).error(f"{lines.width} columns, where --columns names {named}")
@@ -216,7 +213,6 @@ def _given(lines: Lines, columns: str, *needed: str) -> str:
 
 
 def _by_rank(queries: list[str], ranks: Floats, depth: int | None) -> tuple[Ints, list[int]]:
-    """Return the rows of the first `depth` results per query, and the rows that repeat a rank."""
     index = {name: number for number, name in enumerate(dict.fromkeys(queries))}
     query = np.fromiter(map(index.__getitem__, queries), np.int64, len(queries))
     order = np.lexsort((ranks, query))

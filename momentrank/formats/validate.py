@@ -14,7 +14,7 @@ from momentrank.formats.documents import (
     check_training,
     detect_document,
 )
-from momentrank.formats.lines import BY_WIDTH, Judged, first_fields, is_trec, read_trec
+from momentrank.formats.lines import BY_WIDTH, first_fields, is_trec, read_trec
 from momentrank.formats.read import Lists, ReadOptions, RunOptions, Warn, qrels_table, run_tables
 from momentrank.formats.records import Column, read_records
 from momentrank.formats.registry import (
@@ -156,7 +156,10 @@ def _examine(file: _File, given: Mapping[str, str | None]) -> tuple[Description,
     if is_charades(source, None):
         return file.examine("qrels", charades_sta.NAME)
     if is_trec(source):
-        return _describe_moments(read_trec(source)), {}
+        lines = read_trec(source)
+        levels = dict(sorted(Counter(lines.level).items()))
+        sizes = len(set(lines.query)), len(lines.level)
+        return Description("qrels", "trec", *sizes, levels, []), {}
     if not is_json(source):
         raise unknown(source)
     records = read_records(source)
@@ -173,13 +176,7 @@ def _empty(fmt: str) -> Description:
     return Description("empty file", fmt, 0, 0, {}, ["the file contains no queries"])
 
 
-def _describe_moments(lines: Judged) -> Description:
-    counts = dict(sorted(Counter(lines.level).items()))
-    return Description("qrels", "trec", len(set(lines.query)), len(lines.level), counts, [])
-
-
 def _describe_other(source: Source, records: Column) -> Description:
-    """Describe what is neither qrels nor a run."""
     if not records.values:
         return _empty("json")
     if is_training(records):

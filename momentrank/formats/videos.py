@@ -49,7 +49,6 @@ def parse_corpus(records: Column) -> VideoCorpus:
 def _entries(
     place: Place, corpus: Mapping[str, Any]
 ) -> tuple[list[Place], list[tuple[str, object]]]:
-    """Return the place, name and value of each video, those of all splits if there are splits."""
     splits = {name: part for name, part in corpus.items() if isinstance(part, dict)}
     if len(splits) < len(corpus):
         return [place.key(name) for name in corpus], list(corpus.items())

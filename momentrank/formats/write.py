@@ -180,10 +180,6 @@ def _lists(segments: Segments) -> list[list[Row]]:
     return [rows[first:last] for first, last in zip([0, *ends], ends, strict=False)]
 
 
-def _array(records: list[dict[str, Any]]) -> str:
-    return "[\n" + ",\n".join(map(_json, records)) + "\n]\n"
-
-
 def _lines(records: list[dict[str, Any]]) -> str:
     return "".join(f"{_json(record)}\n" for record in records)
 
@@ -195,12 +191,11 @@ def _json(record: dict[str, Any]) -> str:
 def tvr_ranking_run(segments: Segments, _: str) -> str:
     """Return an array of `{query_id, predictions: [[video, start, end, score], ...]}`."""
     ids = as_integers(segments.queries)
-    return _array(
-        [
-            {"query_id": name, "predictions": [row[1:] for row in rows]}
-            for name, rows in zip(ids, _lists(segments), strict=True)
-        ]
+    records = (
+        _json({"query_id": name, "predictions": [row[1:] for row in rows]})
+        for name, rows in zip(ids, _lists(segments), strict=True)
     )
+    return "[\n" + ",\n".join(records) + "\n]\n"
 
 
 def flat_qrels(segments: Segments) -> str:
@@ -243,11 +238,6 @@ def qvhighlights_qrels(segments: Segments) -> str:
     return _qvhighlights(segments, "relevant_windows", 2)
 
 
-def qvhighlights_run(segments: Segments, _: str) -> str:
-    """Return lines `{qid, vid, pred_relevant_windows}`."""
-    return _qvhighlights(segments, "pred_relevant_windows", 3)
-
-
 _QRELS: dict[str, Callable[[Segments], str]] = {
     SEGMENTS: qrels_text,
     "flat": flat_qrels,
@@ -256,6 +246,6 @@ _QRELS: dict[str, Callable[[Segments], str]] = {
 _RUNS: dict[str, Callable[[Segments, str], str]] = {
     SEGMENTS: run_text,
     "tvr-ranking": tvr_ranking_run,
-    "qvhighlights": qvhighlights_run,
+    "qvhighlights": lambda segments, _: _qvhighlights(segments, "pred_relevant_windows", 3),
 }
 QRELS_WRITTEN, RUNS_WRITTEN = tuple(_QRELS), tuple(_RUNS)

@@ -1,8 +1,7 @@
 """Relevance models: what makes a result relevant.
 
 All three papers keep the measures and adapt the relevance of a result. So a model turns an aligned
-run into `Relevance`, and a measure turns that into numbers. `iou` has the models by IoU, `aly` those
-of Aly et al. (2013); `trace` tells what each result met.
+run into `Relevance`, and a measure turns that into numbers. `trace` tells what each result met.
 """
 
 from collections.abc import Callable
@@ -10,17 +9,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.matching import aly, iou
+from momentrank.matching import models
 from momentrank.matching.aligned import AlignedRun, Pairs, Params, Relevance, ranks
-from momentrank.matching.iou import FREE, match_greedily
+from momentrank.matching.models import FREE, match_greedily
 from momentrank.segments import Bools, Floats, Ints
 
 MODELS: dict[str, Callable[[AlignedRun, Params], Relevance]] = {
-    "iou": iou.rate_matches,
-    "maxiou": iou.rate_highest,
-    "overlap": aly.rate_overlap,
-    "bin": aly.rate_bins,
-    "tol": aly.rate_tolerance,
+    "iou": models.rate_matches,
+    "maxiou": models.rate_highest,
+    "overlap": models.rate_overlap,
+    "bin": models.rate_bins,
+    "tol": models.rate_tolerance,
 }
 
 READ = {
@@ -46,7 +45,7 @@ def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     if not params["judged_only"]:
         return found
     if params["match"] == "tol":  # only there an unjudged result has an effect on others
-        return aly.rate_tolerance(aligned.select(found.judged), params)
+        return models.rate_tolerance(aligned.select(found.judged), params)
     judged = Relevance._make([*(column[found.judged] for column in found[:-1]), found.total])
     return judged._replace(rank=ranks(judged.query))
 
@@ -72,7 +71,7 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
     found = relevance(aligned, params)
     rows: Ints = np.arange(len(truth))
     if params["match"] == "bin":  # the results of one bin are one item, at the first one's place
-        rows = aly.first_results(aligned, params["bin"])
+        rows = models.first_results(aligned, params["bin"])
     if params["judged_only"]:
         rows = rows[truth[rows] != FREE]
     gain: Floats = np.zeros(len(truth))
@@ -84,9 +83,8 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
 
 
 def _met(aligned: AlignedRun, params: Params) -> Pairs:
-    """Return the pairs of results and judged segments that a model looks at."""
     if params["match"] == "bin":
-        of_truth, of_results = aly.number_bins(aligned, params["bin"])
+        of_truth, of_results = models.number_bins(aligned, params["bin"])
         result, truth = aligned.pairs
         return aligned.pairs.select(of_results[result] == of_truth[truth])
     if params["match"] == "tol":

@@ -204,7 +204,6 @@ class AlignedRun:
 
 
 def _expand(order: Ints, ranges: Ranges) -> Pairs:
-    """Return each result with each judged segment of its range."""
     result, first, length = ranges
     inside = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length, length)
     return Pairs(np.repeat(result, length), order[np.repeat(first, length) + inside])

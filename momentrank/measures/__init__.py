@@ -4,7 +4,6 @@ Measures are values: `nDCG(iou=0.5)@10`. A new one is imported here, and nowhere
 has all of them by name.
 """
 
-from momentrank.measures.axiou import AxIoU, MeanP, NCxIoU, R, mIoU
 from momentrank.measures.base import Measure, MeasureError
 from momentrank.measures.counts import (
     LengthRel,
@@ -17,7 +16,7 @@ from momentrank.measures.counts import (
     VideosRel,
     VideosRet,
 )
-from momentrank.measures.dcg import DCG, nDCG
+from momentrank.measures.gain import DCG, AxIoU, MeanP, NCxIoU, R, mIoU, nDCG
 from momentrank.measures.precision import AP, RR, VR, Judged, P, Recall
 
 _MEASURES = [one for one in list(globals().values()) if isinstance(one, Measure)]

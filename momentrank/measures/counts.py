@@ -159,7 +159,6 @@ MAiSP = InterpolatedPrecision()
 
 
 def _interpolated(shown: Floats, taken: Floats, wanted: float) -> float:
-    """Return the mean interpolated precision of one list, from seconds after each result."""
     precision = np.divide(shown, taken, out=np.zeros(len(shown)), where=taken > 0)
     highest = np.append(np.maximum.accumulate(precision[::-1])[::-1], 0.0)
     return float(highest[np.searchsorted(shown / wanted, POINTS - CLOSE)].mean())

@@ -8,8 +8,8 @@ import pandas as pd
 
 from momentrank import segments
 from momentrank.formats import write
+from momentrank.ids import json_names, query_numbers
 from pipeline.campaign.collection import Collection
-from pipeline.core.query_ids import json_names, query_numbers
 from pipeline.core.tables import JUDGED_SPLITS
 from pipeline.distribution.files import (
     ReleaseFile,

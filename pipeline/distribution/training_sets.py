@@ -17,8 +17,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from momentrank.ids import json_names, query_numbers
 from pipeline.core import files, tables
-from pipeline.core.query_ids import json_names, query_numbers
 from pipeline.retrieval.ranking import Neighbours, concatenate
 
 GROUP = 1000

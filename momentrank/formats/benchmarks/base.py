@@ -152,15 +152,13 @@ def read_results(
         return windows.check(some.place) if reading.lenient else windows
 
     windows, error = read_windows(len(rows.values), read_some, lenient=reading.lenient)
-    video = windows.video if videos is None else _own(videos, windows)
+    video = windows.video
+    if videos is not None:
+        malformed = windows.malformed.tolist()
+        video = ["" if bad else own for own, bad in zip(videos, malformed, strict=True)]
     columns = (video, windows.start, windows.end, fill_scores(query, windows))
     told = windows if reading.scored else windows._replace(unscored=windows.malformed)
     return Table(query, *columns, rows.place, notes=told.remarks(error, rows.place))
-
-
-def _own(videos: list[str], windows: Windows) -> list[str]:
-    pairs = zip(videos, windows.malformed.tolist(), strict=True)
-    return ["" if malformed else video for video, malformed in pairs]
 
 
 def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:

@@ -95,7 +95,6 @@ def read_lists(records: Column, reading: Reading) -> Table:
 
 
 def _is_lists(record: Any) -> bool:
-    """Tell a list of moments, `[[start, end], ...]`."""
     return isinstance(record, list) and all(isinstance(one, list) for one in record)
 
 

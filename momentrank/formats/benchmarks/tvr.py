@@ -117,7 +117,6 @@ def _parse_objects(results: Column, names: Mapping[int, str] | None) -> Windows:
 
 
 def _first(scores: Column) -> Column:
-    """Return numbers as they are, and the first value of lists."""
     scores.refuse((value == [] for value in scores.values), "must be a number or a non-empty list")
     first = [value[0] if type(value) is list else value for value in scores.values]
     return scores._replace(values=first)

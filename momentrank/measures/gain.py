@@ -1,17 +1,79 @@
-"""Measures of each result's highest IoU: those of the AxIoU paper (Togashi et al., CVPR 2022).
+"""Measures of gains: of the levels taken, or of each result's highest IoU.
 
-R is video moment retrieval's R@K,theta, MeanP what the paper calls AP@K,theta (appendix, equation
-12), NCxIoU its equation 4 and AxIoU its equation 5. mIoU is temporal grounding's.
+DCG (Järvelin and Kekäläinen, 2002), and nDCG at an IoU threshold (TVR-Ranking: Liang et al., 2024,
+section 4). Of the AxIoU paper (Togashi et al., CVPR 2022): DCG of IoUs; R, video moment retrieval's
+R@K,theta; MeanP, there AP@K,theta (appendix, equation 12); NCxIoU, its equation 4, and AxIoU, its
+equation 5. mIoU is temporal grounding's.
 """
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import numpy as np
 
 from momentrank.matching.aligned import AlignedRun, Params, Relevance
-from momentrank.measures.base import COMMON, Measure, MeasureError, table, total
-from momentrank.measures.params import CUTOFF, IOU, STRICT, Choice, Number
+from momentrank.measures.base import (
+    COMMON,
+    MODEL_PARAMS,
+    ByModel,
+    Measure,
+    MeasureError,
+    share,
+    table,
+    total,
+)
+from momentrank.measures.params import CUTOFF, DEPTH, GAIN, IOU, NOT_STRICT, STRICT, Choice, Number
 from momentrank.segments import Floats
+
+GAINS: dict[str, Callable[[Floats], Floats]] = {
+    "log2": lambda level: level,
+    "exp-log2": lambda level: np.exp2(level) - 1,
+}
+
+
+class DiscountedGain(ByModel):
+    """The sum of gains, each divided by log2(rank + 1)."""
+
+    NAME = "DCG"
+    PARAMS: ClassVar = {
+        "cutoff": DEPTH,
+        **MODEL_PARAMS,
+        "match": Choice("iou", "maxiou", desc="gain: the level taken, or the highest IoU"),
+        "dcg": GAIN,
+    }
+    OWN: ClassVar = {**ByModel.OWN, "iou": ("iou", "strict", "dcg")}
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        gain = "log2" if params["match"] == "maxiou" else params["dcg"]
+        return _discounted(relevance, gain, params["cutoff"])
+
+
+class NDCG(Measure):
+    """DCG of the levels taken over DCG of the query's highest levels; 0 without any."""
+
+    NAME = "nDCG"
+    PARAMS: ClassVar = {
+        "cutoff": DEPTH,
+        "iou": IOU,
+        "dcg": GAIN,
+        "strict": NOT_STRICT,
+        **{name: param for name, param in COMMON.items() if name != "rel"},
+    }
+
+    def per_query(self, aligned: AlignedRun, relevance: Relevance, params: Params) -> Floats:
+        taken, ideal = (
+            _discounted(ranking, params["dcg"], params["cutoff"])
+            for ranking in (relevance, aligned.ideal)
+        )
+        return share(taken, ideal)
+
+
+def _discounted(relevance: Relevance, gain: str, cutoff: int | None) -> Floats:
+    return total(relevance, GAINS[gain](relevance.gain) / np.log2(relevance.rank + 1), cutoff)
+
+
+DCG = DiscountedGain()
+nDCG = NDCG()  # noqa: N816  (as the field writes it)
 
 
 class OfHighestIoU(Measure):
@@ -102,13 +164,11 @@ class CumulativeMaxIoU(OfHighestIoU):
 
 
 def _best_so_far(iou: Floats) -> Floats:
-    """Return the best IoU among the first k results, shape (queries, K)."""
     highest: Floats = np.maximum.accumulate(iou, axis=1)
     return highest
 
 
 def _stops(params: Params, iou: Floats) -> Floats:
-    """Return the probability of stopping at each rank, shape (queries, K)."""
     if params["stop"] == "uniform":
         return np.full(iou.shape, 1.0 / iou.shape[1])
     if params["stop"] == "rbp":
