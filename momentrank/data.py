@@ -41,12 +41,7 @@ SEGMENT = ("query_id", "video_id", "start", "end")
 
 
 def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:
-    """Return judged segments, with what else their file tells; `warn` is called with warnings.
-
-    Raises:
-        FormatError: the file is malformed.
-        SegmentError: a row is malformed.
-    """
+    """Return judged segments, with what else their file tells; `warn` is called with warnings."""
     if isinstance(qrels, str | Path):
         return formats.load_truth(qrels, time=time, warn=warn)
     return formats.Truth(as_qrels(qrels))
@@ -66,10 +61,6 @@ def as_lists(run: Data, *, tasks: bool = False, **options: Unpack[RunOptions]) -
     """Return ranked results by task; "" is the list of all.
 
     Of a file, the options of `formats.load_lists` decide what is read.
-
-    Raises:
-        FormatError: the file is malformed.
-        SegmentError: a row is malformed.
     """
     if isinstance(run, str | Path):
         return formats.load_lists(run, tasks=tasks, **options)
@@ -103,10 +94,6 @@ def match(
 
     `read` returns the first results of each list, or all, and calls a function with warnings;
     `name` is the run's, for messages. Unless it `must_meet`, it is a warning that nothing does.
-
-    Raises:
-        NothingMeetsError: nothing of the run can be scored.
-        IdError: the run has a query twice, under its id and under its number.
     """
 
     def load(depth: int | None, tell: Warn) -> formats.Lists:

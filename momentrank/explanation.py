@@ -120,11 +120,7 @@ def explain(
     convention: "str | Convention",
     shown: int,
 ) -> Explanation:
-    """Explain a measure's value for one query by its first results.
-
-    Raises:
-        UsageError: the qrels do not have the query, or the measure can't be explained.
-    """
+    """Explain a measure's value for one query by its first results."""
     if query not in qrels.queries:
         raise UsageError(f"the qrels have no query {query!r}")
     qrels, run = select_queries(qrels, [query]), select_queries(run, [query])

@@ -76,11 +76,7 @@ def query_number(query_id: str) -> int:
 
 
 def query_numbers(ids: Iterable[str]) -> dict[str, int]:
-    """Return the number of each query id.
-
-    Raises:
-        IdError: two ids have the same number (for a million ids, a chance of 1 in 9,000).
-    """
+    """Return the number of each query id."""
     numbers = {one: query_number(one) for one in ids}
     owner: dict[int, str] = {}
     for one, number in numbers.items():
@@ -125,11 +121,7 @@ def is_utf8(text: str) -> bool:
 
 
 def without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the fields of a JSON object, as `object_pairs_hook`.
-
-    Raises:
-        ValueError: a key appears twice, and so one value would be lost.
-    """
+    """Return the fields of a JSON object, as `object_pairs_hook`."""
     fields = dict(pairs)
     if len(fields) != len(pairs):
         [(twice, _)] = Counter(name for name, _ in pairs).most_common(1)

@@ -30,10 +30,6 @@ def group_queries(text: str, qrels: Segments, warn: Callable[[str], None]) -> Gr
             seconds of a query's relevant moments.
         qrels: whose queries are grouped.
         warn: called with what only the file or only the qrels have.
-
-    Raises:
-        FormatError: the file is malformed, or none of its queries is in the qrels.
-        UsageError: the bounds are not ascending numbers.
     """
     kind, _, bounds = text.partition(":")
     if kind == LENGTH:

@@ -5,6 +5,7 @@ are never changed.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -107,10 +108,11 @@ class Evaluation(Mapping[str, float]):
         lines = [f"{name:{width}}  {value:.4f}" for name, value in self.items()]
         return "\n".join([f"# convention: {self.convention.name}", *lines])
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        html: str = self.to_frame().to_html(index=False)
-        return html
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; without pandas, that is the text."""
+        with suppress(UsageError):
+            return str(self.to_frame().to_html(index=False))
+        return None
 
 
 class CalcResults(NamedTuple):

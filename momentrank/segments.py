@@ -2,7 +2,7 @@
 
 The segments of a query are contiguous and in order: judged segments as in their file, results by
 rank. As frames they have the columns `query_id, video_id, start, end`, and `level` for qrels or
-`rank, score` for runs.
+`rank, score` for runs. A malformed row is a SegmentError, a missing column a UsageError.
 """
 
 from collections import defaultdict
@@ -104,9 +104,6 @@ def build_qrels(
     """Return judged segments; those of a query keep their order.
 
     `queries` gives the order of queries; some may have no segments.
-
-    Raises:
-        SegmentError: a time is not a number, an end is before its start, or a level is not valid.
     """
     segments, order = _group(query_ids, video_ids, starts, ends, levels, queries=queries)
     levels = segments.value
@@ -131,9 +128,6 @@ def build_run(
 
     They are ordered by `ranks` if given, else by descending score if `by_score`; ties, and all
     other rows, keep the input order. `warn` is called if ranks are tied.
-
-    Raises:
-        SegmentError: a time, rank or score is not a number, or an end is before its start.
     """
     values = np.zeros(len(starts)) if scores is None else scores
     keys = None
@@ -207,22 +201,12 @@ def _refuse(wrong: Bools, order: Ints, reason: str) -> None:
 
 
 def qrels_from_frame(frame: "pd.DataFrame") -> Segments:
-    """Return the judged segments of a frame `query_id, video_id, start, end, level`.
-
-    Raises:
-        UsageError: a column is missing.
-        SegmentError: a value is malformed.
-    """
+    """Return the judged segments of a frame `query_id, video_id, start, end, level`."""
     return build_qrels(*_columns(frame, ["query_id", "video_id", "start", "end", "level"], "qrels"))
 
 
 def run_from_frame(frame: "pd.DataFrame", warn: Callable[[str], None] | None = None) -> Segments:
-    """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`.
-
-    Raises:
-        UsageError: a column is missing.
-        SegmentError: a value is malformed.
-    """
+    """Return the results of a frame `query_id, video_id, start, end` with `rank` or `score`."""
     query, video, start, end = _columns(frame, ["query_id", "video_id", "start", "end"], "run")
     if "rank" not in frame and "score" not in frame:
         raise UsageError("the run has neither a column 'rank' nor 'score'")
@@ -242,11 +226,7 @@ def _columns(frame: "pd.DataFrame", names: Sequence[str], kind: str) -> list[Any
 
 
 def read_ids(values: Sequence[object], name: str) -> list[str]:
-    """Return a column of ids as texts; whole numbers are integers.
-
-    Raises:
-        SegmentError: a value is null, empty, or neither a text nor a whole number.
-    """
+    """Return a column of ids as texts; whole numbers are integers."""
     texts = [id_text(value) for value in values]
     if not all(texts):
         row = next(row for row, text in enumerate(texts) if not text)
@@ -271,11 +251,7 @@ def _frame(segments: Segments, more: dict[str, npt.NDArray[Any]]) -> "pd.DataFra
 
 
 def make_frame(columns: Mapping[str, Any] | Sequence[Any]) -> "pd.DataFrame":
-    """Return a frame of columns by name, or of rows; nothing else here needs pandas.
-
-    Raises:
-        UsageError: pandas is not installed.
-    """
+    """Return a frame of columns by name, or of rows; nothing else here needs pandas."""
     try:
         import pandas as pd
     except ImportError as exc:

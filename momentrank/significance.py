@@ -7,6 +7,7 @@
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -83,10 +84,11 @@ class Comparisons(list[Pair]):
         """Return a row per pair and measure."""
         return make_frame([pair.as_json() for pair in self])
 
-    def _repr_html_(self) -> str:
-        """Return what a notebook shows."""
-        html: str = self.to_frame().to_html(index=False)
-        return html
+    def _repr_html_(self) -> str | None:
+        """Return what a notebook shows; without pandas, that is the text."""
+        with suppress(UsageError):
+            return str(self.to_frame().to_html(index=False))
+        return None
 
 
 def compare_runs(

@@ -16,10 +16,11 @@ from pathlib import Path
 from momentrank import conventions
 from momentrank.cli import inputs, scored, tables
 from momentrank.cli.inputs import provenance
-from momentrank.cli.scored import Results, Scored, score, score_table
+from momentrank.cli.scored import Marks, Results, Scored, score, score_table
 from momentrank.cli.tables import Numbers, Quantity
 from momentrank.conventions.base import Convention
 from momentrank.errors import UsageError
+from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.query_groups import group_queries
@@ -43,6 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", metavar="FILE",
                         help="also print values by group: a file of lines 'query_id group', or"
                              " length:10,30 (of relevant moments, in seconds)")  # fmt: skip
+    parser.add_argument("--marks", action="store_true",
+                        help="mark values that differ significantly from the first"
+                             " run's")  # fmt: skip
     inputs.add_files(parser)
     inputs.add_check(parser)
 
@@ -54,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     seeds = _seeds(options.group, named.runs)
     if not named.runs and not seeds:
         raise UsageError("no run given: momentrank evaluate QRELS RUN [RUN ...] [MEASURE ...]")
-    _check_queries_shown(options, measures, convention.name)
+    _check_printing(options, named.runs, measures, convention.name)
     source = provenance(options.qrels, convention.name)
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(measures, truth.segments, convention)
@@ -76,6 +80,9 @@ def run(options: argparse.Namespace) -> int:
         groups=groups,
         order=evaluator.qrels.queries if options.per_query else [],
     )
+    if options.marks:
+        source["marks"], marks = _compare_with_first(results, evaluator.measures)
+        results = results._replace(marks=marks)
     _print(options, results, _numbers(options, None if measures else convention), source)
     return 0
 
@@ -94,14 +101,36 @@ def _shown(scored: Scored, brief: Sequence[str]) -> list[Quantity]:
     return [cells[name] for name in brief if name in cells] or list(scored.total)
 
 
-def _check_queries_shown(
-    options: argparse.Namespace, measures: Sequence[Measure], convention: str
+def _compare_with_first(results: Results, measures: Sequence[Measure]) -> tuple[str, Marks]:
+    """Return what the marks say, and the runs and measures that get one."""
+    from momentrank.significance import CONFIDENCE, TESTS, compare_runs
+
+    ranked = [measure for measure in measures if tables.describe(measure).is_ranked]
+    values = {run: results.runs[run].per_query for run in results.shown}
+    first = results.shown[0]
+    pairs = compare_runs(values, ranked, baseline=first)
+    alpha = round(1 - CONFIDENCE, 12)
+    test = f"p < {alpha:g}, {TESTS[0]}, Holm's correction over {count(len(pairs), 'comparison')}"
+    return f"{scored.MARK}: differs from {first} ({test})", {
+        (pair.second, repr(pair.measure))
+        for pair in pairs
+        if (pair.comparison.p_randomisation_holm or 1) < alpha
+    }
+
+
+def _check_printing(
+    options: argparse.Namespace,
+    runs: Sequence[Path],
+    measures: Sequence[Measure],
+    convention: str,
 ) -> None:
     if options.per_query and not measures:
         raise UsageError(
             f"--per-query: {convention}'s own table has no values of single queries;"
             " name a measure, such as 'R@1,0.5'"
         )
+    if options.marks and (not measures or options.format in {"json", "csv"} or not runs[1:]):
+        raise UsageError("--marks: only in a table of several runs by measures")
     if options.per_query and options.format in FOR_PAPERS:
         raise UsageError(f"--per-query: not in --format {options.format}; use csv or json")
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,10 +13,13 @@ from momentrank.errors import UsageError
 from momentrank.ids import encode_id
 from momentrank.measures import Judged
 from momentrank.query_groups import Groups, select_queries
-from momentrank.scoring import Evaluator
+from momentrank.scoring import Evaluator, PerQuery
 from momentrank.segments import Segments
 
 Values = dict[Quantity, float]
+Marks = AbstractSet[tuple[str, str]]
+"""Runs, each with a quantity of which its value is marked."""
+MARK = "\u2020"
 
 
 class Scored(NamedTuple):
@@ -24,14 +28,15 @@ class Scored(NamedTuple):
     total: Values
     groups: dict[str, Values]
     queries: dict[str, Values]
+    per_query: PerQuery
 
 
 def score(
     evaluator: Evaluator, lists: Mapping[str, Segments], groups: Groups, *, per_query: bool
 ) -> Scored:
     """Score a run by measures; a group's values are over those of its queries that count."""
-    scored = Scored({}, {name: {} for name in groups}, {})
-    for measure, (names, values) in evaluator.per_query(lists).items():
+    scored = Scored({}, {name: {} for name in groups}, {}, evaluator.per_query(lists))
+    for measure, (names, values) in scored.per_query.items():
         quantity = describe(measure)
         scored.total[quantity] = evaluator.aggregate(measure, values)
         place = {name: row for row, name in enumerate(names)} if groups else {}
@@ -59,7 +64,7 @@ def score_table(
         cells = convention.table_of(truth, own)
         return {_describe(convention, name): value for name, value in cells.items()}
 
-    return Scored(table(None), {name: table(queries) for name, queries in groups.items()}, {})
+    return Scored(table(None), {name: table(queries) for name, queries in groups.items()}, {}, {})
 
 
 def _describe(convention: Convention, cell: str) -> Quantity:
@@ -92,6 +97,7 @@ class Results(NamedTuple):
     groups: Groups
     order: Sequence[str]
     """Queries in the order in which they are printed."""
+    marks: Marks = frozenset()
 
 
 ALL = "all"
@@ -116,7 +122,8 @@ def by_measure(results: Results, numbers: Numbers) -> Iterator[Row]:
     for part, systems in _parts(results):
         for quantity in results.quantities:
             if any(quantity in values for runs in systems for values in runs):
-                yield [f"{quantity.name} {part}".rstrip(), *_cells(quantity, systems, numbers)]
+                cells = _cells(results, part, quantity, systems, numbers)
+                yield [f"{quantity.name} {part}".rstrip(), *cells]
 
 
 def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
@@ -125,7 +132,7 @@ def by_run(results: Results, numbers: Numbers) -> Iterator[Row]:
     first = ["queries"] if results.groups else []
     yield ["run", *first, *(quantity.name for quantity in results.quantities)]
     for part, systems in _parts(results):
-        by_quantity = [_cells(quantity, systems, numbers) for quantity in results.quantities]
+        by_quantity = [_cells(results, part, one, systems, numbers) for one in results.quantities]
         label = [part or ALL] if results.groups else []
         for name, *cells in zip(names, *by_quantity, strict=True):
             yield [name, *label, *cells]
@@ -144,7 +151,13 @@ def _parts(results: Results) -> Iterator[tuple[str, list[list[Values]]]]:
     yield "", [[run.total for run in runs] for runs in systems]
 
 
-def _cells(quantity: Quantity, systems: Sequence[list[Values]], numbers: Numbers) -> list[Cell]:
+def _cells(
+    results: Results,
+    part: str,
+    quantity: Quantity,
+    systems: Sequence[list[Values]],
+    numbers: Numbers,
+) -> list[Cell]:
     spreads = [
         spread([values[quantity] for values in runs])
         if runs and all(quantity in values for values in runs)
@@ -152,6 +165,9 @@ def _cells(quantity: Quantity, systems: Sequence[list[Values]], numbers: Numbers
         for runs in systems
     ]
     cells = numbers.cells(quantity, [one and one.mean for one in spreads])
+    for at, run in enumerate(() if part else results.shown):
+        if (run, quantity.name) in results.marks:
+            cells[at] = cells[at]._replace(above=MARK)
     return [
         cell._replace(text=f"{cell.text} {PLUS_MINUS} {numbers.text(quantity, one.sd)}")
         if one and one.sd is not None

@@ -16,6 +16,7 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     PLUS_MINUS: r"$\pm$",
+    "\u2020": r"\dagger",
     ">": r"$>$",
     "<": r"$<$",
     **{letter: rf"\{letter}" for letter in "&%$#_{}"},
@@ -99,9 +100,12 @@ def _show(
     for row in rows:
         texts = []
         for cell in row:
-            text = "".join(letters.get(letter, letter) for letter in cell.text)
+            text, above = (
+                "".join(letters.get(letter, letter) for letter in part)
+                for part in (cell.text, cell.above)
+            )
             text = text.join(bold) if cell.best else text
-            texts.append(text + (cell.above.join(raised) if cell.above else ""))
+            texts.append(text + (above.join(raised) if above else ""))
         yield texts
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypedDict, Unpack, get_ar
 
 from momentrank.errors import UsageError
 from momentrank.formats import text
-from momentrank.formats.benchmarks import charades_sta, tvr
+from momentrank.formats.benchmarks import captions, tvr
 from momentrank.formats.benchmarks.base import JsonFormat, Reading
 from momentrank.formats.records import Column, read_records
 from momentrank.formats.registry import (
@@ -109,7 +109,7 @@ def qrels_table(
     """Return the table of a qrels file, and its format; `records` are its JSON if it is parsed."""
     if _read_as_text(source, options):
         if is_charades(source, options.fmt):
-            table, name = charades_sta.read_annotations(source), charades_sta.NAME
+            table, name = captions.read_charades(source), captions.CHARADES
         else:
             table, name = text.read_qrels(source, options.time, options.columns), SEGMENTS
     else:
@@ -154,7 +154,7 @@ def run_tables(
 ) -> dict[str, Table]:
     """Return the tables of a run file, as `load_lists` does; see `qrels_table`."""
     if options.fmt is None and is_charades(source, None):
-        raise Place(source.path).error(f"qrels ({charades_sta.NAME}), not a run")
+        raise Place(source.path).error(f"qrels ({captions.CHARADES}), not a run")
     if _read_as_text(source, options):
         layout = (options.time, options.depth, options.columns)
         return {"": text.read_run(source, *layout, lenient=options.lenient)}

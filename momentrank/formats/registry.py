@@ -6,8 +6,7 @@ from typing import Any, Literal
 from momentrank.errors import UsageError
 from momentrank.formats import videos
 from momentrank.formats.benchmarks import (
-    activitynet_captions,
-    charades_sta,
+    captions,
     didemo,
     ego4d_nlq,
     qvhighlights,
@@ -25,7 +24,7 @@ QRELS = (
     tvr.RELEASE,
     qvhighlights.ANNOTATIONS,
     tvr.ANNOTATIONS,
-    activitynet_captions.ANNOTATIONS,
+    captions.ANNOTATIONS,
     didemo.ANNOTATIONS,
     ego4d_nlq.ANNOTATIONS,
     tvr.FLAT,
@@ -35,7 +34,7 @@ RUNS = (
     *tvr.SUBMISSIONS,
     qvhighlights.SUBMISSION,
     ego4d_nlq.SUBMISSION,
-    activitynet_captions.SUBMISSION,
+    captions.SUBMISSION,
     tvr.SCORES,
     didemo.LISTS,
 )
@@ -43,7 +42,7 @@ FORMATS = {"qrels": QRELS, "run": RUNS}
 SHAPES = {
     "qrels": [
         f"{SEGMENTS} query_id Q0 video_id start end level",
-        f"{charades_sta.NAME} {charades_sta.SHAPE}",
+        f"{captions.CHARADES} {captions.CHARADES_SHAPE}",
         *(f"{one.name} {one.shape}" for one in QRELS),
     ],
     "run": [
@@ -51,10 +50,10 @@ SHAPES = {
         *(f"{one.name} {one.shape}" for one in RUNS),
     ],
 }
-QRELS_FORMATS = (SEGMENTS, charades_sta.NAME, *(one.name for one in QRELS))
+QRELS_FORMATS = (SEGMENTS, captions.CHARADES, *(one.name for one in QRELS))
 RUN_FORMATS = (SEGMENTS, *(one.name for one in RUNS))
 CONVENTIONS = {
-    charades_sta.NAME: charades_sta.CONVENTION,
+    captions.CHARADES: captions.CONVENTION,
     **{one.name: one.convention for one in QRELS if one.convention},
 }
 """The convention of the benchmark that a format of qrels belongs to."""
@@ -72,8 +71,8 @@ _NAMED = {"qrels": "qrels", "run": "a run"}
 def is_charades(source: Source, fmt: str | None) -> bool:
     """Tell whether to read a file as Charades-STA's annotations."""
     if fmt is None:
-        return charades_sta.is_annotations(source.text)
-    return fmt == charades_sta.NAME
+        return captions.is_charades(source.text)
+    return fmt == captions.CHARADES
 
 
 def is_text(source: Source, fmt: str | None) -> bool:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple, Unpack
 
 import numpy as np
 
-from momentrank.formats.benchmarks import charades_sta
+from momentrank.formats.benchmarks import captions
 from momentrank.formats.documents import (
     DocumentKind,
     check_release,
@@ -154,7 +154,7 @@ def _examine(file: _File, given: Mapping[str, str | None]) -> tuple[Description,
         names = columns or BY_WIDTH[len(first_fields(source.text))]
         return file.examine("qrels" if "level" in names else "run", SEGMENTS)
     if is_charades(source, None):
-        return file.examine("qrels", charades_sta.NAME)
+        return file.examine("qrels", captions.CHARADES)
     if is_trec(source):
         lines = read_trec(source)
         levels = dict(sorted(Counter(lines.level).items()))

@@ -1,4 +1,7 @@
-"""Write qrels and runs, atomically; reading a file returns what was written."""
+"""Write qrels and runs, atomically; reading a file returns what was written.
+
+What a format can't express is a FormatError, a format that does not exist a UsageError.
+"""
 
 import gzip
 import json
@@ -46,11 +49,7 @@ def refuse_empty_queries(segments: Segments) -> None:
 
 
 def fields(ids: Sequence[str]) -> dict[str, str]:
-    """Return the field for each id; a leading # is encoded, as it would start a comment.
-
-    Raises:
-        FormatError: an id can't be written as UTF-8.
-    """
+    """Return the field for each id; a leading # is encoded, as it would start a comment."""
     try:
         encoded = {text: encode_id(text) for text in dict.fromkeys(ids)}
     except UnicodeEncodeError as exc:
@@ -65,11 +64,7 @@ def _text_parts(segments: Segments) -> tuple[list[str], dict[str, str]]:
 
 
 def qrels_text(segments: Segments) -> str:
-    """Return judged segments as lines.
-
-    Raises:
-        FormatError: a query has no segments, or an id can't be written.
-    """
+    """Return judged segments as lines."""
     queries, videos = _text_parts(segments)
     return "".join(
         f"{queries[query]} Q0 {videos[video]} {start!r} {end!r} {int(level)}\n"
@@ -92,24 +87,14 @@ TAG = "momentrank"
 
 
 def write_qrels(path: Path | str, segments: Segments, fmt: str = SEGMENTS) -> None:
-    """Write judged segments, compressed if the name ends in .gz.
-
-    Raises:
-        FormatError: the format can't express them.
-        UsageError: qrels can't be written in that format.
-    """
+    """Write judged segments, compressed if the name ends in .gz."""
     check_format(fmt, tuple(_QRELS))
     refuse_empty_ids(segments)
     _write(Path(path), _QRELS[fmt](segments))
 
 
 def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: str = TAG) -> None:
-    """Write results in order, with `tag` if the format has one; see `write_qrels`.
-
-    Raises:
-        FormatError: the format can't express them.
-        UsageError: runs can't be written in that format, or the tag is not one word.
-    """
+    """Write results in order, with `tag` if the format has one; see `write_qrels`."""
     check_format(fmt, tuple(_RUNS))
     if tag.split() != [tag]:
         raise UsageError(f"the tag {tag!r} must be one word")
@@ -120,13 +105,7 @@ def write_run(path: Path | str, segments: Segments, fmt: str = SEGMENTS, tag: st
 def convert(
     content: Description, lists: Lists, paths: tuple[Path, Path], to: str, tag: str = TAG
 ) -> None:
-    """Write what `examine` returns of a file, the first of `paths`, in another format.
-
-    Raises:
-        FormatError: the format can't express it.
-        UsageError: it is neither qrels nor a run, there is no such format, or both files are the
-            same.
-    """
+    """Write what `examine` returns of a file, the first of `paths`, in another format."""
     source, out = paths
     if out.exists() and out.samefile(source):
         raise UsageError(f"{out}: input and output must be different files")
@@ -199,11 +178,7 @@ def tvr_ranking_run(segments: Segments, _: str) -> str:
 
 
 def flat_qrels(segments: Segments) -> str:
-    """Return a line `{query_id, video_name, timestamp, relevance}` per segment.
-
-    Raises:
-        FormatError: a query has no segments.
-    """
+    """Return a line `{query_id, video_name, timestamp, relevance}` per segment."""
     refuse_empty_queries(segments)
     ids = as_integers(segments.queries)
     names = ("query_id", "video_name", "timestamp", "relevance")
@@ -216,11 +191,7 @@ def flat_qrels(segments: Segments) -> str:
 
 
 def _qvhighlights(segments: Segments, key: str, width: int) -> str:
-    """Return a line per query.
-
-    Raises:
-        FormatError: a query has no segments, or segments of several videos.
-    """
+    """Return a line per query."""
     refuse_empty_queries(segments)
     records = []
     for name, rows in zip(as_integers(segments.queries), _lists(segments), strict=True):

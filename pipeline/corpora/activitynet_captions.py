@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
-from momentrank.formats.benchmarks.activitynet_captions import DURATION, SENTENCES, TIMES
+from momentrank.formats.benchmarks.captions import DURATION, SENTENCES, TIMES
 from pipeline.core.files import FileError
 from pipeline.corpora.rows import Row, interval, stable_id
 from pipeline.corpora.sources import documents

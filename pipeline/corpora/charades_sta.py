@@ -7,7 +7,7 @@ source is a folder with both: `charades_sta_*.txt` and `Charades_*.csv`.
 from collections.abc import Iterator
 from pathlib import Path
 
-from momentrank.formats.benchmarks.charades_sta import DURATIONS, split_line
+from momentrank.formats.benchmarks.captions import DURATIONS, split_line
 from pipeline.core import csv_files, files
 from pipeline.corpora.rows import Row, stable_id, unreadable
 from pipeline.corpora.sources import source_files

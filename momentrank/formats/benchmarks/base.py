@@ -1,6 +1,5 @@
 """What the readers of benchmarks' formats share; what is malformed is a FormatError in all."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from typing import Any, NamedTuple
@@ -207,12 +206,6 @@ def parse_list(
     video = name_videos(first[0]) if first else [""] * len(results.values)
     columns = (start.numbers(), end.numbers(), score.numbers())
     return Windows(video, *columns, unscored, np.zeros(len(unscored), dtype=bool))
-
-
-def moment_id(video: str, seen: Counter[str]) -> str:
-    """Return the id of the next moment of a video, for formats without ids: `VIDEO#k`, from 0."""
-    seen[video] += 1
-    return f"{video}#{seen[video] - 1}"
 
 
 def require_truth(records: Column, reading: Reading, reason: str) -> Truth:

@@ -1,11 +1,14 @@
-"""ActivityNet Captions (Krishna et al., ICCV 2017): one object of videos.
+"""Charades-STA (Gao et al., ICCV 2017) and ActivityNet Captions (Krishna et al., ICCV 2017).
 
-The k-th sentence of a video is the query `VIDEO#k`, from 0. A submission names the sentence.
+Their annotations have no ids: the k-th sentence of a video is the query `VIDEO#k`, from 0.
+Charades-STA has lines `VIDEO START END##sentence`, and durations in Charades' own CSV file.
+ActivityNet Captions is one object of videos; a submission names the sentence.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +16,6 @@ from momentrank.formats.benchmarks.base import (
     JsonFormat,
     Reading,
     longest,
-    moment_id,
     parse_list,
     read_results,
     require_truth,
@@ -21,8 +23,85 @@ from momentrank.formats.benchmarks.base import (
     spread,
     texts_of,
 )
+from momentrank.formats.lines import NUMBER, Lines, floats
 from momentrank.formats.records import Column
+from momentrank.formats.source import Place, Source
 from momentrank.formats.table import Table, Windows
+
+CHARADES = "charades-sta"
+CONVENTION = "charades"
+"""Of both: the same cells are usual."""
+CHARADES_SHAPE = "lines VIDEO START END##sentence"
+MARK = "##"
+LAYOUT = "video_id start end"
+DURATIONS = ("id", "length")
+"""The columns of Charades' CSV file: a video, and its duration in seconds."""
+_FIRST = re.compile(
+    rf"\s*[^\s{{\[]\S{{0,200}}[ \t]+(?:{NUMBER.pattern})[ \t]+(?:{NUMBER.pattern})[ \t]*{MARK}",
+    re.ASCII,
+)
+
+
+class Line(NamedTuple):
+    """A moment as the file has it, unchecked."""
+
+    video: str
+    start: str
+    end: str
+    sentence: str
+
+
+def moment_id(video: str, seen: Counter[str]) -> str:
+    """Return the id of the next moment of a video."""
+    seen[video] += 1
+    return f"{video}#{seen[video] - 1}"
+
+
+def split_line(text: str) -> Line | None:
+    """Return the parts of a line; None if it is not `VIDEO START END##sentence`."""
+    head, mark, sentence = text.partition(MARK)
+    fields = head.split()
+    if not mark or len(fields) != len(LAYOUT.split()):
+        return None
+    video, start, end = fields
+    return Line(video, start, end, sentence)
+
+
+def is_charades(text: str) -> bool:
+    """Tell whether the first line with content is one of Charades-STA."""
+    return _FIRST.match(text) is not None
+
+
+def read_charades(source: Source) -> Table:
+    """Read one moment of level 1 per line."""
+    numbered = [
+        (number, line)
+        for number, line in enumerate(source.text.split("\n"), start=1)
+        if line and not line.isspace()
+    ]
+    lines = []
+    for number, text in numbered:
+        line = split_line(text)
+        if line is None:
+            raise Place(source.path, number).error(
+                f"must be {CHARADES_SHAPE.removeprefix('lines ')}"
+            )
+        lines.append(line)
+
+    def place(row: int) -> Place:
+        return Place(source.path, numbered[row][0])
+
+    fields = Lines([list(line[:3]) for line in lines], place)
+    seen: Counter[str] = Counter()
+    queries = [moment_id(line.video, seen) for line in lines]
+    start, end = floats(fields, LAYOUT, "start"), floats(fields, LAYOUT, "end")
+
+    def texts() -> dict[str, str]:
+        return {query: line.sentence.strip() for query, line in zip(queries, lines, strict=True)}
+
+    videos = [line.video for line in lines]
+    return Table(queries, videos, start, end, np.ones(len(lines)), place, queries, texts=texts)
+
 
 TIMES, SENTENCES, DURATION = "timestamps", "sentences", "duration"
 RESULTS = "results"
@@ -110,7 +189,7 @@ ANNOTATIONS = JsonFormat(
     "{video: {duration, timestamps: [[start, end], ...], sentences: [...]}}",
     _is_annotations,
     read_annotations,
-    convention="charades",  # the same cells are usual
+    convention=CONVENTION,
 )
 SUBMISSION = JsonFormat(
     "activitynet-captions",
