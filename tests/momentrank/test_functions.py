@@ -1,5 +1,6 @@
 """The library as a notebook uses it: what it takes, what it returns, what it warns of."""
 
+import sys
 import warnings
 
 import pandas as pd
@@ -195,3 +196,52 @@ def test_what_does_not_meet_is_a_warning_or_if_nothing_does_an_error():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mr.evaluate(ROWS, RESULTS, MEASURES)
+
+
+TVR = '{"desc_id": 7, "vid_name": "v", "ts": [0, 10], "desc": "A dog."}\n'
+
+
+def test_what_the_command_hints_at_is_a_warning_unless_a_convention_is_named(tmp_path):
+    (tmp_path / "tvr.jsonl").write_text(TVR)
+    run = [("7", "v", 0, 9, 0.5)]
+    with pytest.warns(UserWarning, match="official numbers of tvr pass convention='vcmr'"):
+        mr.evaluate(tmp_path / "tvr.jsonl", run, MEASURES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mr.evaluate(tmp_path / "tvr.jsonl", run, MEASURES, "paper")
+
+
+def test_tied_ranks_of_a_frame_are_a_warning():
+    frame = RUN_FRAME.assign(rank=[1, 1, 1])
+    with pytest.warns(UserWarning, match="ranks that appear twice in their query: 1; ties"):
+        mr.evaluate(ROWS, frame, MEASURES)
+
+
+def test_what_is_malformed_below_the_cutoff_is_told_and_the_rest_scored(files):
+    (files / "my.run").write_text("q1 Q0 v1 0 20 1 0.9 x\nq1 Q0 v1 x 10 2 0.7 x\n")
+    with pytest.warns(UserWarning, match=r"line 2: .*not among the first results"):
+        found = mr.evaluate(files / "my.qrels", files / "my.run", "R@1,0.5")
+    assert list(found.values()) == [0.5]
+    with pytest.raises(mr.FormatError, match="line 2"):
+        mr.evaluate(files / "my.qrels", files / "my.run", "R@2,0.5")
+
+
+def test_times_may_be_in_minutes(files):
+    (files / "a.qrels").write_text("q Q0 v 1.00 2.00 1\n")
+    (files / "a.run").write_text("q Q0 v 1.00 1.30 1 1 x\n")
+    paths = (files / "a.qrels", files / "a.run")
+    assert mr.evaluate(*paths, "mIoU", time="mm.ss")["mIoU"] == 0.5
+    assert mr.explain(*paths, "q", "mIoU", time="mm.ss").value == 0.5
+    assert mr.evaluate(*paths, "mIoU")["mIoU"] == pytest.approx(0.3)
+
+
+def test_without_pandas_a_frame_is_one_line_and_a_notebook_shows_the_text(monkeypatch):
+    found, pairs = (
+        mr.evaluate(ROWS, RESULTS, MEASURES),
+        mr.compare(ROWS, {"a": RESULTS, "b": RESULTS}, MEASURES, rounds=9),
+    )
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    for result in (found, pairs):
+        with pytest.raises(mr.UsageError, match=r"frames need pandas: pip install 'momentrank\[fr"):
+            result.to_frame()
+        assert result._repr_html_() is None

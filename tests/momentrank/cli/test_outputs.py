@@ -54,6 +54,26 @@ def test_markdown_is_the_same_table(files, capsys):
     assert "<!-- convention: paper -->" in lines
 
 
+def test_what_differs_from_the_first_run_significantly_is_marked(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    right = {"a": 3, "b": 4, "c": 30}
+    (tmp_path / "test.qrels").write_text("".join(f"{n} Q0 v 0 10 1\n" for n in range(40)))
+    for name, hits in right.items():
+        starts = [0 if n < hits else 50 for n in range(40)]
+        lines = [f"{n} Q0 v {start} {start + 9} 1 1 x\n" for n, start in enumerate(starts)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    runs = [f"{name}.run" for name in right]
+    lines = out(capsys, *runs, "mIoU", "Judged(iou=0.5)@1", "--marks").out.splitlines()
+    said = "p < 0.05, randomisation, Holm's correction over 2 comparisons"
+    assert f"# marks: \u2020: differs from a.run ({said})" in lines
+    assert [line.split()[1:] for line in lines[-2:]] == [
+        ["0.0675", "0.0900", "0.6750", "*", "^\u2020"],
+        ["0.0750", "0.1000", "0.7500"],
+    ]
+    lines = out(capsys, *runs, "mIoU", "--marks", "--format", "latex").out.splitlines()
+    assert r"c.run & \textbf{0.6750}$^{\dagger}$ \\" in lines
+
+
 def test_judged_is_never_the_best(files, capsys):
     shown = out(capsys, "a.run", "b_1.run", MEASURE).out.splitlines()
     assert [line.count("*") for line in shown[-2:]] == [1, 0]
@@ -150,6 +170,8 @@ def test_a_malformed_file_of_groups_is_one_line(files, capsys, content, said):
         (["--by", "length:30,10"], "--by length:30,10: write length:10,30"),
         (["--by", "length:x"], "write length:10,30"),
         (["-q", "--format", "latex"], "not in --format latex"),
+        (["--marks"], "--marks: only in a table of several runs"),
+        (["b_1.run", "--marks", "--json"], "--marks: only in a table of several runs"),
     ],
 )
 def test_options_that_cannot_be_are_refused(files, capsys, arguments, said):

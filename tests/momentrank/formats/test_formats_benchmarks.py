@@ -255,6 +255,15 @@ def test_moments_that_end_before_they_start_are_left_out_if_lenient(tmp_path, te
     assert describe(path, lenient=True).remarks[0] == told[0]
 
 
+def test_a_query_that_is_left_out_keeps_its_name(tmp_path):
+    text = ACTIVITYNET.replace("0, 9", "9, 0")
+    truth = load_truth(file_of(tmp_path, text), lenient=True, warn=lambda _: None)
+    [lost] = set(truth.texts) - set(truth.segments.queries)
+    results = {lost.split("#")[0]: [{"sentence": truth.texts[lost], "timestamp": [0, 9]}]}
+    path = file_of(tmp_path, json.dumps({"results": results}), "run")
+    assert load_run(path, truth=truth).queries == [lost]
+
+
 def test_several_moments_of_a_query_in_the_format_of_tvr(tmp_path):
     text = TVR.replace("[0, 2.29]", "[[0, 5], [5, 10]]")
     assert rows_of(load_qrels(file_of(tmp_path, text)))[1:] == [

@@ -5,6 +5,7 @@ import json
 import pytest
 from formats_cases import file_of
 
+from momentrank.cli.main import main
 from momentrank.formats import FormatError
 from momentrank.formats.validate import Description, describe
 
@@ -133,3 +134,16 @@ def test_what_is_no_known_format(tmp_path, text):
 
 def test_no_records(tmp_path):
     assert describe(file_of(tmp_path, "[]")).remarks == ["the file contains no queries"]
+
+
+def test_a_file_is_described_in_the_format_that_is_named(tmp_path, capsys):
+    lists = {task: [{"desc_id": 1, "predictions": [[0, 0, n, 1]] * n}] for n, task in
+             enumerate(("VCMR", "SVMR"), start=1)}  # fmt: skip
+    path = file_of(tmp_path, json.dumps({"video2idx": {"v": 0}, **lists}))
+    assert describe(path)[:4] == ("run", "vcmr", 1, 1)
+    assert "one list of VCMR, SVMR is read, VCMR" in describe(path).remarks[0]
+    assert describe(path, run_format="svmr")[:4] == ("run", "svmr", 1, 2)
+    assert main(["validate", str(path), "--run-format", "svmr"]) == 0
+    assert "run (svmr): 1 query, 2 segments" in capsys.readouterr().out
+    assert main(["validate", str(path), "--qrels-format", "tvr"]) == 1
+    assert "the key 'desc_id' is missing" in capsys.readouterr().err
