@@ -5,12 +5,14 @@
 
 Without options it is the stage:
 
-reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, campaign.yaml
+reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, adjudications.csv, campaign.yaml
 writes  datasets/work/consensus.parquet, counted_votes.parquet
 
 With --raw it reads the judgments of any collection (pair_id,worker,relevance) and prints pairs,
 kept, discarded and the count of each level; --out gets a row for each pair. The rule is in
 annotation/votes/rule.py: two levels within 1, or the middle two of four, and their mean rounded up.
+What the lead decided (`python -m annotation.campaign adjudicate`) goes before it. Beside it stands
+a second consensus, weighted by skill (annotation/votes/skill.py), which is no level of the release.
 """
 
 import argparse
@@ -26,9 +28,15 @@ import pandas as pd
 from annotation.reliability.figures import summarize
 from annotation.reliability.scores import campaign_scores
 from annotation.votes import raw, raw_consensus
-from annotation.votes.rule import LEVELS, Rounding, decide
+from annotation.votes.adjudication import adjudicate, fresh_decisions
+from annotation.votes.rule import LEVELS, Consensus, Rounding, decide
+from annotation.votes.skill import weigh
 from annotation.votes.votes import (
+    FIRST_VOTES,
     NO_LEVEL,
+    Bools,
+    Ints,
+    Votes,
     classify,
     last_shown,
     select_counting,
@@ -45,6 +53,7 @@ def consensus(
     judgments: pd.DataFrame,
     ledger: pd.DataFrame,
     voided: pd.DataFrame,
+    adjudications: pd.DataFrame | None = None,
     *,
     closed: bool = False,
     rounding: Rounding = "up",
@@ -52,21 +61,36 @@ def consensus(
     """Return the consensus of every pair of the ledger, sorted by query_id and moment_id.
 
     A pair that was shown and not judged waits, with no scores. Once the campaign is `closed`,
-    what waits is discarded: such a pair has fewer than four scores.
+    what waits is discarded: such a pair has fewer than four scores. What was decided in
+    `adjudications` goes before the votes.
     """
     shown = last_shown(ledger)
     pairs = shown[PAIR_KEY].sort_values(PAIR_KEY, ignore_index=True)
     counted = select_votes(select_counting(judgments, shown, voided), pairs)
     decided = decide(counted.pair, counted.level, len(pairs), closed=closed, rounding=rounding)
-    undecided = decided.level == NO_LEVEL
-    rows = pairs.assign(
-        level=pd.array(np.where(undecided, 0, decided.level), "Int64"),
+    voted = pairs.assign(
+        level=_levels(decided.level, decided.level != NO_LEVEL),
         mean=decided.mean,
         scores=pd.Series(decided.lists(), dtype=object),
         outcome=decided.outcome,
+        **_skilled(counted, decided),
     )
-    rows.loc[undecided, "level"] = pd.NA
-    return tables.CONSENSUS.check(rows)
+    made = tables.ADJUDICATIONS.empty() if adjudications is None else adjudications
+    return tables.CONSENSUS.check(adjudicate(voted, fresh_decisions(made, shown)))
+
+
+def _skilled(counted: Votes, decided: Consensus) -> dict[str, Any]:
+    """Return level and mean by skill of the pairs with two levels or more."""
+    weighed = weigh(counted.pair, counted.annotator, counted.level, len(decided.level))
+    enough = (decided.scores >= FIRST_VOTES) & (decided.outcome != "unjudgeable")
+    return {
+        "skill_level": _levels(weighed.level, enough),
+        "skill_mean": np.where(enough, weighed.mean, np.nan),
+    }
+
+
+def _levels(level: Ints, known: Bools) -> pd.Series:
+    return pd.Series(np.where(known, level, 0), dtype="Int64").mask(~known)
 
 
 def counted_votes(
@@ -87,16 +111,22 @@ def counted_votes(
 
 
 def figures(
-    judgments: pd.DataFrame, ledger: pd.DataFrame, voided: pd.DataFrame, table: pd.DataFrame
+    judgments: pd.DataFrame,
+    ledger: pd.DataFrame,
+    voided: pd.DataFrame,
+    adjudications: pd.DataFrame,
+    table: pd.DataFrame,
 ) -> dict[str, Any]:
     """Return where the pairs stand, and which judgments count, in numbers.
 
-    `stale` judgments are of another text or clip than was last shown, `voided` ones the lead has
-    withdrawn. `late` ones came after
-    their pair was decided, or were replaced by the same person's newer one.
+    `stale` judgments and decisions are of another text or clip than was last shown, `voided`
+    judgments the lead has withdrawn. `late` ones came after their pair was decided, or were
+    replaced by the same person's newer one.
     """
-    standing = classify(judgments, last_shown(ledger), voided)
+    shown = last_shown(ledger)
+    standing = classify(judgments, shown, voided)
     usable = judgments[standing == "vote"]
+    decisions = fresh_decisions(adjudications, shown)
     counted = select_votes(usable, table[PAIR_KEY])
     outcome, scores = table["outcome"], table["scores"].map(len)
     short = (outcome == "discarded") & (scores != ALL_VOTES)
@@ -116,6 +146,29 @@ def figures(
             "voided": int((standing == "voided").sum()),
             "gold_or_repeat": int((standing == "check").sum()),
         },
+        "adjudications": {
+            "counted": len(decisions),
+            "without_level": int(decisions["level"].isna().sum()),
+            "stale": len(adjudications) - len(decisions),
+        },
+        "skill": _compare(table),
+    }
+
+
+def _compare(table: pd.DataFrame) -> dict[str, Any]:
+    """Return where the levels weighted by skill differ from those that votes came to by the rule.
+
+    `matrix` counts pairs by the rule's level (rows; the last: discarded) and the other (columns).
+    """
+    both = table[table["skill_level"].notna() & (table["voted_outcome"] != "waiting")]
+    row, column = both["voted_level"].fillna(LEVELS).astype(int), both["skill_level"].astype(int)
+    cells = np.bincount(row * LEVELS + column, minlength=(LEVELS + 1) * LEVELS)
+    kept = both["voted_level"].notna()
+    return {
+        "pairs": len(both),
+        "with_both": int(kept.sum()),
+        "different": int((row != column)[kept].sum()),
+        "matrix": cells.reshape(-1, LEVELS).tolist(),
     }
 
 
@@ -124,15 +177,17 @@ def main() -> None:
     params, campaign = load().consensus, load_campaign()
     closed = campaign is not None and campaign.closed
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
+    adjudications = tables.ADJUDICATIONS.read()
     ledger = ledger if campaign is None else campaign.select_kept(ledger)
     voided = tables.VOIDED.read()
-    table = consensus(judgments, ledger, voided, closed=closed, rounding=params.rounding)
+    made = judgments, ledger, voided, adjudications
+    table = consensus(*made, closed=closed, rounding=params.rounding)
     tables.CONSENSUS.write(table)
     tables.COUNTED_VOTES.write(counted_votes(judgments, ledger, voided))
     scores = campaign_scores(judgments, select_newest(ledger), voided, table)
     metrics = {
         "closed": closed,
-        **figures(judgments, ledger, voided, table),
+        **figures(*made, table),
         "agreement": summarize(scores),
     }
     cli.write_metrics("consensus", metrics)

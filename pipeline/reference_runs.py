@@ -1,6 +1,6 @@
 """Write runs to compare systems with, and score them: a release is useful on its first day.
 
-reads   datasets/release/qrels/{val,test}.qrels,
+reads   datasets/release/qrels/{val,test}.qrels, {val,test}.skill.qrels,
         datasets/work/{candidates,captions,moments,queries,videos}.parquet
 writes  datasets/work/runs/{random,captions,ideal,jittered}.{val,test}.run
 
@@ -10,7 +10,8 @@ writes  datasets/work/runs/{random,captions,ideal,jittered}.{val,test}.run
     jittered   the same order, with boundaries moved by up to `jitter` of a moment's length
 
 A query's random numbers depend on the seed and its own id alone. If
-nothing is judged, the last two are empty files.
+nothing is judged, the last two are empty files. All are scored by the collection's levels, and
+once more by the second consensus, which is none of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -171,6 +172,7 @@ def main() -> None:
             "judged_queries": qrels["query_id"].nunique(),
             "with_a_relevant_moment": qrels.loc[qrels["level"] > 0, "query_id"].nunique(),
             "runs": scores(runs, qrels),
+            "skill_runs": scores(runs, read_judged(QRELS / f"{split}.skill.qrels")),
         }
     cli.write_metrics("reference_runs", figures)
     counts = ", ".join(f"{of_split['judged_queries']} {name}" for name, of_split in figures.items())

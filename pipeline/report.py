@@ -78,6 +78,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
     agreement, judged = sources.metrics["agreement"], sources.collection.judged
     examples = relevance.examples(judged, sources.collection.frozen)
     runs = scores.score_grids(sources.metrics["reference_runs"])
+    skilled = sources.metrics["consensus"]["skill"]
     return Page(
         {figure.name: figure for figure in figures(data.tables, agreement, examples)},
         {
@@ -87,6 +88,8 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "rewriting": [losses.rounds_grid(sources), losses.statuses_grid(sources)],
             "table_3": [losses.table_3(sources)],
             "rejected": [losses.rejections_grid(data.rejected)],
+            "second_consensus": [scores.skill_grid(skilled)],
+            "orders": scores.order_grids(sources.metrics["reference_runs"]),
             "wide": runs.wide,
             "narrow": runs.narrow,
             "cost": [cost(sources)],
@@ -113,6 +116,7 @@ def report_page(sources: Sources, data: ReportData, page: Page) -> str:
         figures=page.figures,
         grids=page.grids,
         alike_text=scores.alike_text(sources.metrics["agreement"]["similarity_1"]),
+        difference_text=scores.difference_text(sources.metrics["consensus"]["skill"]),
     )
 
 

@@ -92,13 +92,20 @@ _COLUMNS = {
     "rank": _number("int64", 1),
     "batch": _number("int64", 1, 2),
     "kind": _choice(*KINDS),
-    "level": _number("Int64", LEVELS[0], LEVELS[-1], nullable=True),
-    "mean": _number("float64", LEVELS[0], LEVELS[-1], nullable=True),
+    **{
+        name: _number("Int64", LEVELS[0], LEVELS[-1], nullable=True)
+        for name in ("level", "voted_level", "skill_level")
+    },
+    **{
+        name: _number("float64", LEVELS[0], LEVELS[-1], nullable=True)
+        for name in ("mean", "skill_mean")
+    },
     "reason": _choice("broken-clip", "senseless-query", nullable=True),
     "state": _choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
     "extend": _choice("yes", "no"),
     "scores": _column("object"),
     "outcome": _choice(*OUTCOMES),
+    "voted_outcome": _choice(*(one for one in OUTCOMES if one != "adjudicated")),
     "attempt": _number("int64", 1),
     "since": _column(INSTANT),
     "note": _column("str", nullable=True),
@@ -175,7 +182,12 @@ OPEN_TASKS = _table(
 )
 """The tasks that wait for their annotator; `opened_at` is when the server last changed one."""
 EXTEND = _table(CAMPAIGN / "extend.csv", "query_id", "query_id extend")
-CONSENSUS = _table(WORK / "consensus.parquet", _PAIR, f"{_PAIR} level mean scores outcome")
+CONSENSUS = _table(
+    WORK / "consensus.parquet",
+    _PAIR,
+    f"{_PAIR} level mean scores outcome skill_level skill_mean voted_level voted_outcome",
+)
+"""`voted_*` is what the votes came to, whatever was adjudicated; `skill_*` is no released level."""
 COUNTED_VOTES = _table(
     WORK / "counted_votes.parquet", "pair_id annotator", "pair_id annotator level reason"
 )

@@ -26,7 +26,8 @@ _CSV = {
     "cant_judge.csv": "pair_id:Integer worker:Integer reason:Text",
     "pairs.csv": "pair_id:Integer query_id:Text video_name:Text start:Float end:Float",
     # A pair without a level has none, which only a float can say.
-    "consensus.csv": "pair_id:Integer level:Float mean:Float outcome:Text origin:Text",
+    "consensus.csv": "pair_id:Integer level:Float mean:Float outcome:Text origin:Text"
+    " voted_level:Float voted_outcome:Text skill_level:Float skill_mean:Float",
 }
 _PARQUET = {"string": "Text", "int64": "Integer", "double": "Float", "list<item: string>": "Text[]"}
 RECORDS: dict[str, dict[str, str]] = {

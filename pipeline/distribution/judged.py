@@ -20,6 +20,8 @@ from pipeline.distribution.files import (
     json_object,
 )
 
+CONSENSUS = ["pair_id", "level", "mean", "outcome", "origin"]
+CONSENSUS += ["voted_level", "voted_outcome", "skill_level", "skill_mean"]
 MOMENT = ("pair_id", "video_name", "timestamp", "duration", "caption", "similarity", "relevance")
 _BREAKS = re.compile(r"[\t\v\f\x1c-\x1f\x85\u2028\u2029\r\n]+")
 """What ends a line or a field for some reader of tab-separated text."""
@@ -32,6 +34,7 @@ def build_judgment_files(collection: Collection, meanings: dict[str, Any]) -> Re
     return {
         **{f"{name}.json": _relevant_moments(collection, by_split[name]) for name in JUDGED_SPLITS},
         **{f"qrels/{name}.qrels": _segments(by_split[name]) for name in JUDGED_SPLITS},
+        **{f"qrels/{name}.skill.qrels": _by_skill(collection, name) for name in JUDGED_SPLITS},
         **{f"qrels/{name}.moments.qrels": _moments(by_split[name]) for name in JUDGED_SPLITS},
         "qrels/levels.json": json_object(meanings),
         "queries.tsv": _queries(collection.queries),
@@ -66,6 +69,14 @@ def _segments(judged: pd.DataFrame) -> ReleaseFile:
     return ReleaseFile(write.qrels_text(segments.build_qrels(*cells)).encode(), len(judged))
 
 
+def _by_skill(collection: Collection, split: str) -> ReleaseFile:
+    """Return the qrels of the second consensus: also of discarded pairs, of the same queries."""
+    pairs = collection.pairs
+    known = pairs["skill_level"].notna() & pairs["query_id"].isin(collection.queries["query_id"])
+    own = pairs[known & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
+    return _segments(own.assign(level=own["skill_level"].astype("int64")))
+
+
 def _moments(judged: pd.DataFrame) -> ReleaseFile:
     cells = columns(judged, "query_id", "moment_id", "level")
     return ReleaseFile(_trec_text(*cells).encode(), len(judged))
@@ -91,7 +102,7 @@ def _tables(collection: Collection) -> ReleaseFiles:
         "raw_annotation.csv": csv_rows(scored[["pair_id", "worker", "relevance"]]),
         "cant_judge.csv": csv_rows(without[["pair_id", "worker", "reason"]]),
         "pairs.csv": csv_rows(pairs[["pair_id", "query_id", "video_name", "start", "end"]]),
-        "consensus.csv": csv_rows(pairs[["pair_id", "level", "mean", "outcome", "origin"]]),
+        "consensus.csv": csv_rows(pairs[CONSENSUS]),
     }
 
 

@@ -60,6 +60,7 @@ ESCAPED = str.maketrans(
         "\u00a0": "~",
         "\u03b1": r"$\alpha$",
         "\u03ba": r"$\kappa$",
+        "\u03c4": r"$\tau$",
     }
 )
 

@@ -20,7 +20,7 @@ REPLACEMENTS = tables.WORK / "replacements.csv"
 REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
 REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
 LEAD = tables.WORK / "lead"
-STAGES = ("ingest", "rewrite", "agreement", "reference_runs")
+STAGES = ("ingest", "rewrite", "consensus", "agreement", "reference_runs")
 
 Figures = Mapping[str, Any]
 

@@ -33,6 +33,7 @@ def project(folder, tmp_path, repository):
         tables.JUDGMENTS.write(judgments)
         tables.PAIRS.write(ledger)
         tables.VOIDED.write(tables.VOIDED.empty())
+        tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
         consensus.main()
         agreement.main()
         names = ("consensus", "agreement")

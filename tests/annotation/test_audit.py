@@ -53,7 +53,10 @@ def voted(pairs, level_of):
         mean=[np.nan if one is None else float(one) for one in levels],
         scores=[[] for _ in said],
         outcome=[one if isinstance(one, str) else "two" for one in said],
+        skill_level=pd.array([None] * len(said), "Int64"),
+        skill_mean=np.nan,
     )
+    frame = frame.assign(voted_level=frame["level"], voted_outcome=frame["outcome"])
     return tables.CONSENSUS.check(frame)
 
 

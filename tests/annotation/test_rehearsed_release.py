@@ -29,7 +29,7 @@ CAMPAIGN = OPEN.model_copy(
     update={"name": "Rehearsal", "rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"}
 )
 CHECKED = ["val.json", "test.json"] + [
-    f"qrels/{split}{kind}.qrels" for split in ("val", "test") for kind in ("", ".moments")
+    f"qrels/{split}{kind}.qrels" for split in ("val", "test") for kind in ("", ".moments", ".skill")
 ]
 MOMENT = {"pair_id": int, "video_name": str, "timestamp": list, "duration": float}
 MOMENT |= {"caption": str, "similarity": float, "relevance": int}
@@ -49,6 +49,7 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
         tables.AUDIT.write(tables.AUDIT.empty())
         tables.TOPUP.write(tables.TOPUP.empty())
         tables.VOIDED.write(tables.VOIDED.empty())
+        tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
         write_campaign(campaign)
         consensus.main()
         release.main()

@@ -74,7 +74,12 @@ def judgment(**said) -> pd.DataFrame:
 
 
 def consensus_rows(pairs) -> list[tuple]:
-    return [(query, moment, *found) for _, query, moment, _, found in pairs if found]
+    """Return the consensus of pairs; what has two scores or more has a level by skill: 1."""
+    return [
+        (query, moment, *found, *((1, 1.4) if len(found[2]) > 1 else (None, None)),
+         found[0], found[3])
+        for _, query, moment, _, found in pairs if found
+    ]  # fmt: skip
 
 
 class Checkout:
@@ -185,9 +190,21 @@ def test_votes_without_a_level_stand_apart_with_their_reason(released):
 
 def test_the_exact_mean_stands_beside_the_level(released):
     rows = csv_of(released, "consensus.csv")
-    assert rows[1] == ["1", "3", "2.5", "two", "candidates"]
-    assert rows[2] == ["2", "", "", "discarded", "candidates"]
-    assert rows[5] == ["5", "", "", "unjudgeable", "candidates"]
+    assert rows[1] == ["1", "3", "2.5", "two", "candidates", "3", "two", "1", "1.4"]
+    assert rows[2] == ["2", "", "", "discarded", "candidates", "", "discarded", "1", "1.4"]
+    assert rows[5] == ["5", "", "", "unjudgeable", "candidates", "", "unjudgeable", "", ""]
+
+
+def test_the_second_consensus_has_qrels_of_its_own_which_the_card_says_are_no_levels(released):
+    """Of discarded pairs too, and of no query that is not released."""
+    lines = "q2 Q0 v-m1 1.5 3.0 1\nq2 Q0 v-m2 1.5 3.0 1\n"
+    assert (released / "qrels/test.skill.qrels").read_text() == lines
+    assert (released / "qrels/val.skill.qrels").read_text().count("q1") == 2
+    card = " ".join((released / "README.md").read_text().split())
+    assert "`qrels/*.skill.qrels`: the levels of the second consensus. They are not" in card
+    assert csv_of(released, "consensus.csv")[0][-4:] == [
+        "voted_level", "voted_outcome", "skill_level", "skill_mean",
+    ]  # fmt: skip
 
 
 def test_a_query_without_any_level_is_counted_and_not_released(released):
@@ -229,7 +246,7 @@ def test_each_pair_tells_what_brought_it_into_the_collection(checkout):
     number, query, moment, *_ = PAIRS[1]
     with contextlib.chdir(checkout.folder):
         write(tables.TOPUP, [(query, moment, 99, 0.5, "my system")])
-    rows = {row[0]: row[-1] for row in csv_of(checkout.release(), "consensus.csv")[1:]}
+    rows = {row[0]: row[4] for row in csv_of(checkout.release(), "consensus.csv")[1:]}
     assert rows.pop(str(number)) == "my system"
     assert set(rows.values()) == {"candidates"}
 

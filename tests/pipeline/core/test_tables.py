@@ -67,7 +67,10 @@ ROWS = {
         ("q1", "m1", 8, 4, None, NOON, 7.5, "1@a", "1", "ab", "cd"),
         ("q1", "m2", 8, None, "senseless-query", NOON, None, "2@b", "1", "ab", "ef"),
     ],
-    "CONSENSUS": [("q1", "m1", 4, 3.5, [3, 4], "two"), ("q1", "m2", None, None, [], "waiting")],
+    "CONSENSUS": [
+        ("q1", "m1", 4, 3.5, [3, 4], "two", 3, 3.4, 4, "two"),
+        ("q1", "m2", None, None, [], "waiting", None, None, None, "waiting"),
+    ],
 }  # fmt: skip
 # Of each table: its file in datasets/, its key, and its columns' dtypes.
 SCHEMAS = {
@@ -112,7 +115,11 @@ SCHEMAS = {
     ),
     "EXTEND": ("campaign/extend.csv", "query_id", "str str"),
     "COUNTED_VOTES": ("work/counted_votes.parquet", "pair_id annotator", "int64 int64 Int64 str"),
-    "CONSENSUS": ("work/consensus.parquet", PAIR, "str str Int64 float64 object str"),
+    "CONSENSUS": (
+        "work/consensus.parquet",
+        PAIR,
+        "str str Int64 float64 object str Int64 float64 Int64 str",
+    ),
     "GOLD": ("campaign/gold.csv", PAIR, "str str int64 str"),
     "EXAM": ("campaign/exam.csv", PAIR, "str str Int64 str str str"),
     "EXAM_ANSWERS": (
@@ -290,6 +297,7 @@ MISTAKES = [
     ("CONSENSUS", "level", 9, "9 is not between 0 and 4"),
     ("CONSENSUS", "mean", 4.5, "4.5 is not between 0 and 4"),
     ("CONSENSUS", "outcome", "", "empty"),
+    ("CONSENSUS", "skill_level", 9, "9 is not between 0 and 4"),
 ]  # fmt: skip
 
 

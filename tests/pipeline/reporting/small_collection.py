@@ -93,6 +93,7 @@ def _corpus(text: str) -> None:
     tables.AUDIT.write(tables.AUDIT.empty())
     tables.TOPUP.write(tables.TOPUP.empty())
     tables.VOIDED.write(tables.VOIDED.empty())
+    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
     candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
     tables.CANDIDATES.write(candidates.assign(batch=1))
     clips = {"moment_id": ["m1", "m2"], "clip": [f"{text}1.mp4", "m2.mp4"], "clip_sha": "c"}
@@ -157,7 +158,8 @@ def _qrels() -> None:
             f"{row.query_id} Q0 {row.video_id} {row.start} {row.end} {row.level}\n"
             for row in rows.itertuples()
         ]
-        (reference_runs.QRELS / f"{split}.qrels").write_text("".join(lines))
+        for name in (split, f"{split}.skill"):
+            (reference_runs.QRELS / f"{name}.qrels").write_text("".join(lines))
 
 
 def read_levels() -> pd.DataFrame:

@@ -1,0 +1,31 @@
+"""What the lead or an expert decided on pairs that votes could not settle: pure.
+
+A decision is about a pair as it was shown: once its query or clip has changed, it is stale and
+counts no more. A decision that the pair can't be judged leaves it without a level.
+"""
+
+import pandas as pd
+
+from annotation.votes.votes import pair_rows
+from pipeline.campaign.pairs import SHOWN_KEY
+
+
+def fresh_decisions(adjudications: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
+    """Return the decisions on pairs as they were last shown (`shown`, as `SHOWN_KEY`)."""
+    return adjudications.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
+
+
+def adjudicate(voted: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
+    """Return pairs (`PAIR_KEY, level, mean, outcome`) with what was decided on them.
+
+    `voted_level` and `voted_outcome` keep what the votes came to. Of what was decided there is
+    no mean. `decisions` are fresh.
+    """
+    place = pair_rows(decisions, voted)
+    own = decisions[place >= 0].set_index(voted.index[place[place >= 0]])
+    judged = own["level"].notna()
+    rows = voted.assign(voted_level=voted["level"], voted_outcome=voted["outcome"])
+    rows.loc[own.index, "level"] = own["level"]
+    rows.loc[own.index, "mean"] = float("nan")
+    rows.loc[own.index, "outcome"] = judged.map({True: "adjudicated", False: "unjudgeable"})
+    return rows
