@@ -53,7 +53,6 @@ def consensus(
     judgments: pd.DataFrame,
     ledger: pd.DataFrame,
     voided: pd.DataFrame,
-    adjudications: pd.DataFrame | None = None,
     *,
     closed: bool = False,
     rounding: Rounding = "up",
@@ -61,22 +60,23 @@ def consensus(
     """Return the consensus of every pair of the ledger, sorted by query_id and moment_id.
 
     A pair that was shown and not judged waits, with no scores. Once the campaign is `closed`,
-    what waits is discarded: such a pair has fewer than four scores. What was decided in
-    `adjudications` goes before the votes.
+    what waits is discarded: such a pair has fewer than four scores. Nothing is adjudicated yet.
     """
     shown = last_shown(ledger)
     pairs = shown[PAIR_KEY].sort_values(PAIR_KEY, ignore_index=True)
     counted = select_votes(select_counting(judgments, shown, voided), pairs)
     decided = decide(counted.pair, counted.level, len(pairs), closed=closed, rounding=rounding)
-    voted = pairs.assign(
-        level=_levels(decided.level, decided.level != NO_LEVEL),
+    level = _levels(decided.level, decided.level != NO_LEVEL)
+    rows = pairs.assign(
+        level=level,
         mean=decided.mean,
         scores=pd.Series(decided.lists(), dtype=object),
         outcome=decided.outcome,
+        voted_level=level,
+        voted_outcome=decided.outcome,
         **_skilled(counted, decided),
     )
-    made = tables.ADJUDICATIONS.empty() if adjudications is None else adjudications
-    return tables.CONSENSUS.check(adjudicate(voted, fresh_decisions(made, shown)))
+    return tables.CONSENSUS.check(rows)
 
 
 def _skilled(counted: Votes, decided: Consensus) -> dict[str, Any]:
@@ -180,14 +180,14 @@ def main() -> None:
     adjudications = tables.ADJUDICATIONS.read()
     ledger = ledger if campaign is None else campaign.select_kept(ledger)
     voided = tables.VOIDED.read()
-    made = judgments, ledger, voided, adjudications
-    table = consensus(*made, closed=closed, rounding=params.rounding)
+    voted = consensus(judgments, ledger, voided, closed=closed, rounding=params.rounding)
+    table = adjudicate(voted, fresh_decisions(adjudications, last_shown(ledger)))
     tables.CONSENSUS.write(table)
     tables.COUNTED_VOTES.write(counted_votes(judgments, ledger, voided))
     scores = campaign_scores(judgments, select_newest(ledger), voided, table)
     metrics = {
         "closed": closed,
-        **figures(*made, table),
+        **figures(judgments, ledger, voided, adjudications, table),
         "agreement": summarize(scores),
     }
     cli.write_metrics("consensus", metrics)

@@ -8,6 +8,7 @@ import pandas as pd
 
 from annotation.votes.votes import pair_rows
 from pipeline.campaign.pairs import SHOWN_KEY
+from pipeline.core import tables
 
 
 def fresh_decisions(adjudications: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
@@ -16,16 +17,16 @@ def fresh_decisions(adjudications: pd.DataFrame, shown: pd.DataFrame) -> pd.Data
 
 
 def adjudicate(voted: pd.DataFrame, decisions: pd.DataFrame) -> pd.DataFrame:
-    """Return pairs (`PAIR_KEY, level, mean, outcome`) with what was decided on them.
+    """Return a consensus (`tables.CONSENSUS`) with what was decided on its pairs.
 
     `voted_level` and `voted_outcome` keep what the votes came to. Of what was decided there is
     no mean. `decisions` are fresh.
     """
     place = pair_rows(decisions, voted)
     own = decisions[place >= 0].set_index(voted.index[place[place >= 0]])
-    judged = own["level"].notna()
-    rows = voted.assign(voted_level=voted["level"], voted_outcome=voted["outcome"])
+    rows = voted.copy()
     rows.loc[own.index, "level"] = own["level"]
     rows.loc[own.index, "mean"] = float("nan")
+    judged = own["level"].notna()
     rows.loc[own.index, "outcome"] = judged.map({True: "adjudicated", False: "unjudgeable"})
-    return rows
+    return tables.CONSENSUS.check(rows)

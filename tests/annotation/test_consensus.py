@@ -7,11 +7,12 @@ from math import ceil
 import numpy as np
 import pandas as pd
 import pytest
-from campaign_cases import NONE_VOIDED, judgments_of, ledger_of, told
+from campaign_cases import NONE_VOIDED, START, judgments_of, ledger_of, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.consensus import consensus, counted_votes, decide
+from annotation.votes.adjudication import adjudicate, fresh_decisions
 from annotation.votes.votes import NO_LEVEL
 from pipeline.core import tables
 
@@ -188,3 +189,37 @@ def test_the_votes_that_count_are_the_ones_of_the_consensus(cases):
     assert {row["pair_id"]: row["scores"] for row in whole.to_dict("records") if row["scores"]} == {
         number: list(map(int, levels)) for number, levels in scores.items()
     }
+
+
+def decided_on(rows):
+    """Return adjudications of `(moment, level)`; what a pair was as it was shown."""
+    frame = pd.DataFrame(
+        [("q", moment, 9, level, START, f"d-{moment}", "1", "text", clip)
+         for moment, level, clip in rows],
+        columns=["query_id", "moment_id", "annotator", "level", "submitted_at", "origin",
+                 "guideline", "query_sha", "clip_sha"],
+    ).astype({"level": "Int64"})  # fmt: skip
+    reason = frame["level"].isna().map({True: "broken-clip", False: None})
+    return tables.ADJUDICATIONS.check(frame.assign(reason=reason, seconds=9.0))
+
+
+def test_what_the_lead_decided_goes_before_the_votes_and_beside_what_they_came_to():
+    votes = {"m1": (0, 4, 0, 4), "m2": (None, None), "m3": (2, 3), "m4": (1, 1), "m5": (0, 4, 0, 4)}
+    rows = [("q", moment, who, level) for moment, own in votes.items()
+            for who, level in enumerate(own)]  # fmt: skip
+    ledger = ledger_of([("q", moment) for moment in votes])
+    voted = consensus(judgments_of(rows), ledger, NONE_VOIDED)
+    made = decided_on(
+        [("m1", 2, "clip"), ("m2", None, "clip"), ("m3", 0, "clip"), ("m5", 1, "older"),
+         ("m9", 1, "clip")]
+    )  # fmt: skip
+    table = adjudicate(voted, fresh_decisions(made, ledger)).set_index("moment_id")
+    assert table["outcome"].to_dict() == {
+        "m1": "adjudicated", "m2": "unjudgeable", "m3": "adjudicated", "m4": "two",
+        "m5": "discarded",
+    }  # fmt: skip
+    assert table["level"].fillna(-1).tolist() == [2, -1, 0, 1, -1]
+    assert table["voted_level"].fillna(-1).tolist() == [-1, -1, 3, 1, -1]
+    assert table["voted_outcome"].tolist() == voted["outcome"].tolist()
+    assert table["mean"].notna().tolist() == [False, False, False, True, False]
+    assert table["skill_level"].notna().tolist() == [True, False, True, True, True]
