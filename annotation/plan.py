@@ -34,7 +34,8 @@ from annotation.assignment.inputs import (
 )
 from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
-from annotation.label_studio import roster, settings
+from annotation.label_studio import roster
+from annotation.label_studio.connection import is_configured
 from annotation.tasks.shown import join_shown, read_pairs_to_judge
 from annotation.votes.votes import Ints, classify
 from pipeline.campaign.campaign import load_campaign, load_open_campaign
@@ -228,7 +229,7 @@ def main() -> None:
     tables.ASSIGNMENTS.write(planned.assignments)
     files.write_json(tables.STATE, figures)
     # `push` follows in the same `dvc repro`, and gives out what is wanted.
-    steps = next_steps(Situation(campaign, figures, server=settings.endpoint() is not None))
+    steps = next_steps(Situation(campaign, figures, server=is_configured(params)))
     cli.log(progress.summarize(figures, len(planned.assignments), steps))
 
 

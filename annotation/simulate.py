@@ -17,9 +17,9 @@ from functools import partial
 from typing import NamedTuple
 
 from annotation.label_studio import page, projects
-from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection, connect
 from annotation.label_studio.keys import Key
+from annotation.label_studio.port import Studio
 from annotation.label_studio.records import Project
 from annotation.label_studio.roster import Account
 from annotation.simulation.accounts import Visitor
@@ -111,7 +111,7 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
 
 
 @contextmanager
-def _log_in(studio: LabelStudio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
+def _log_in(studio: Studio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
     with ExitStack() as stack:
         invite = studio.invite_path()
         yield {

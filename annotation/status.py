@@ -30,8 +30,8 @@ from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.assignment.progress import closed_state
 from annotation.assignment.status_text import text
-from annotation.label_studio import roster, settings
-from annotation.label_studio.connection import connect, hold_lock
+from annotation.label_studio import roster
+from annotation.label_studio.connection import connect, hold_lock, is_configured
 from annotation.plan import Answers, people_without_account, plan, read_answers, read_inputs
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
@@ -120,7 +120,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     situation = Situation(
         opened,
         measured,
-        server=settings.endpoint() is not None,
+        server=is_configured(params),
         shown=not tables.PAIRS.read().empty,
         unsent=count_unsent(planned.assignments, campaign.open_tasks),
     )

@@ -11,8 +11,8 @@ from pathlib import Path
 import orjson
 
 from annotation.answers.judgments import Owner
-from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
+from annotation.label_studio.port import Studio
 from annotation.label_studio.records import AnsweredTask, Project
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import files
@@ -26,7 +26,7 @@ TRIES = 3
 Tasks = Mapping[int, AnsweredTask]
 
 
-def read(studio: LabelStudio, project: Project, *, full: bool = False) -> Tasks:
+def read(studio: Studio, project: Project, *, full: bool = False) -> Tasks:
     """Return the project's tasks by number, and remember them for the next time.
 
     Raises:

@@ -9,11 +9,13 @@ from filelock import FileLock, Timeout
 
 from annotation.label_studio import keys, settings
 from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.exchange import FileExchange
 from annotation.label_studio.keys import Signer
+from annotation.label_studio.port import Studio
 from annotation.label_studio.roster import Roster, read_roster
 from pipeline.campaign.campaign import Campaign, CampaignError, load_open_campaign
 from pipeline.core import cli
-from pipeline.core.params import load
+from pipeline.core.params import Params, load
 
 LOCK = Path(".cache/campaign/lock")
 PATIENCE_SECONDS = 900
@@ -23,7 +25,7 @@ class Connection(NamedTuple):
     """A running campaign, the server it runs on, and what it takes to tell its tasks."""
 
     campaign: Campaign
-    studio: LabelStudio
+    studio: Studio
     signer: Signer
     roster: Roster
 
@@ -38,6 +40,10 @@ def connect(name: str) -> Connection | None:
     if campaign is None:
         cli.log(f"{name}: no campaign is open, so nobody is asked")
         return None
+    params, people = load(), read_roster()
+    if params.annotation.backend == "files":
+        studio: Studio = FileExchange(Path(params.annotation.folder), people.accounts)
+        return Connection(campaign, studio, keys.signer(campaign.id), people)
     endpoint = settings.endpoint()
     if endpoint is None:
         cli.log(
@@ -46,9 +52,13 @@ def connect(name: str) -> Connection | None:
             " `make label-studio` starts one"
         )
         return None
-    return Connection(
-        campaign, LabelStudio(endpoint, load().pull.page), keys.signer(campaign.id), read_roster()
-    )
+    studio = LabelStudio(endpoint, params.pull.page)
+    return Connection(campaign, studio, keys.signer(campaign.id), people)
+
+
+def is_configured(params: Params) -> bool:
+    """Return whether there is a server to ask, or a folder instead of it."""
+    return params.annotation.backend == "files" or settings.endpoint() is not None
 
 
 @contextmanager

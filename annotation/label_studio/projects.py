@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections import Counter
 
-from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.port import Studio
 from annotation.label_studio.records import Project, Purpose
 from pipeline.campaign.campaign import Campaign, CampaignError
 
@@ -33,13 +33,13 @@ def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
     return name[: TITLE_LENGTH - len(end)] + end
 
 
-def page_url(studio: LabelStudio, project: Project) -> str:
+def page_url(studio: Studio, project: Project) -> str:
     """Return the address at which its annotator judges, one task after the other."""
     return f"{studio.url}/projects/{project.id}/data?labeling=1"
 
 
 def find_projects(
-    studio: LabelStudio,
+    studio: Studio,
     opened: Campaign,
     purpose: Purpose = "campaign",
     *,

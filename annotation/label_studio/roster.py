@@ -36,11 +36,15 @@ class Person(Section):
 
 
 class Account(Section):
-    """An annotator's account in Label Studio; `password` only where the person is simulated."""
+    """An annotator's account in Label Studio; `password` only where the person is simulated.
+
+    `number` is the account's own: needed where the server is out of reach.
+    """
 
     email: Annotated[str, Field(pattern=r"^\S+@\S+$")]
     name: Name | None = None
     password: Name | None = None
+    number: Number | None = None
 
 
 class People(Section):

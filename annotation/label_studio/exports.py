@@ -1,0 +1,110 @@
+"""Exports of Label Studio, JSON and JSON_MIN: the answers in them, by the key of their task.
+
+JSON tells who changed an answer last; JSON_MIN does not, so that its author is taken for it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.page import CANT_JUDGE, LEVEL, REASON, result_of
+from annotation.label_studio.records import OF_ANSWER
+
+Fields = Mapping[str, Any]
+LEVELS = frozenset("01234")
+
+
+class ExportedTask(NamedTuple):
+    """A task as it was exported: its key, what it shows, and its answers by their numbers."""
+
+    pair: object
+    query: object
+    clip: object
+    answers: dict[int, Fields]
+
+
+def read_exports(folder: Path) -> dict[object, ExportedTask]:
+    """Return the tasks of all exports in a folder, by their keys.
+
+    Of an answer that is in several exports the one that was changed last is taken.
+
+    Raises:
+        StudioError: a file is no export, with its name and place.
+    """
+    tasks: dict[object, ExportedTask] = {}
+    for path in sorted(folder.glob("*.json")):
+        for task in _read_file(path):
+            known = tasks.get(task.pair)
+            if known is None:
+                tasks[task.pair] = task
+                continue
+            for number, answer in task.answers.items():
+                older = known.answers.get(number)
+                if older is None or instant(older) < instant(answer):
+                    known.answers[number] = answer
+    return tasks
+
+
+def instant(answer: Fields) -> datetime:
+    """Return when an answer was changed last."""
+    return datetime.fromisoformat(str(answer["updated_at"])).astimezone(UTC)
+
+
+def _read_file(path: Path) -> Iterator[ExportedTask]:
+    try:
+        rows = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as exc:
+        raise StudioError(f"{path}: not readable as JSON ({exc}); export it again") from exc
+    if not isinstance(rows, list):
+        raise StudioError(f"{path}: not an export of Label Studio: must be a list of tasks")
+    for number, row in enumerate(rows, start=1):
+        try:
+            yield _parse_task(row)
+        except (KeyError, TypeError, ValueError, AttributeError) as exc:
+            raise StudioError(
+                f"{path}: task {number}: not as Label Studio exports it as JSON or JSON-MIN ({exc})"
+            ) from exc
+
+
+def _parse_task(row: Fields) -> ExportedTask:
+    if "data" in row:
+        data = row["data"]
+        answers = {int(one["id"]): _checked(one) for one in row["annotations"]}
+    else:
+        data = row
+        answers = {int(row["annotation_id"]): _checked(_expand(row))}
+    return ExportedTask(data.get("pair"), data.get("query"), data.get("clip_html"), answers)
+
+
+def _checked(answer: Fields) -> Fields:
+    """Return the fields that we read; a time that is none is an error now and not later."""
+    fields = {name: answer.get(name) for name in OF_ANSWER}
+    instant(fields)
+    datetime.fromisoformat(str(fields["created_at"]))
+    return fields
+
+
+def _expand(row: Fields) -> Fields:
+    """Return the annotation of a row of JSON_MIN as JSON has it."""
+    chosen = row.get(LEVEL)
+    if chosen in LEVELS:
+        result = result_of(int(chosen))
+    elif chosen == CANT_JUDGE:
+        result = result_of(None, row.get(REASON))
+    else:  # nothing of ours: refused, and told
+        result = [] if chosen is None else [{"from_name": LEVEL, "value": chosen}]
+    if chosen in LEVELS and row.get(REASON) is not None:
+        result = [*result, *result_of(None, row[REASON])[1:]]
+    return {
+        "id": row["annotation_id"],
+        "completed_by": row["annotator"],
+        "updated_by": row["annotator"],
+        "was_cancelled": False,
+        "created_at": row["created_at"],
+        "updated_at": row["updated_at"],
+        "lead_time": row.get("lead_time"),
+        "result": result,
+    }

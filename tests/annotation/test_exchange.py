@@ -1,0 +1,198 @@
+"""A campaign whose server is out of reach: files carried in and out, by hand and by a real one."""
+
+import contextlib
+import json
+from collections import Counter
+
+import pytest
+from campaign_folder import CampaignFolder, Size, email_of
+from studio import studio
+
+from annotation.label_studio import page, settings
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.exchange import FileExchange
+from annotation.label_studio.exports import read_exports
+from annotation.label_studio.roster import Account
+from annotation.votes.votes import VOTING
+from pipeline.core import files, tables
+
+PASSWORD = "a-good-password"  # noqa: S105
+SIZE = Size(queries=2, ranks=2, people=4)
+EXCHANGE = "exchange"
+
+
+def level_of(data, who):
+    """Return a level on which people differ by at most 2, so that some pairs need four."""
+    return (len(data["clip_html"]) + ord(data["query"][-1])) % 3 + (who % 2) * 2 - (who % 2 and 1)
+
+
+@pytest.fixture
+def campaign(folder, repository, command):
+    """Return a campaign by files, and its commands in this process."""
+    made = CampaignFolder.make(folder, repository, SIZE, "https://clips.example.org")
+    text = (folder / "params.yaml").read_text()
+    text = text.replace("backend: label-studio ", "backend: files ")
+    (folder / "params.yaml").write_text(
+        text.replace("folder: datasets/work/exchange", "folder: exchange")
+    )
+    made.unconfigure()
+    accounts = {n: {"email": email_of(n), "number": 10 + n} for n in range(1, SIZE.people + 1)}
+    path = folder / tables.CAMPAIGN / "annotators.private.yaml"
+    files.write_yaml(path, {"accounts": accounts}, "accounts")
+
+    def loop():
+        for module in ("pull", "plan", "push"):
+            with contextlib.chdir(folder):
+                code, _, said = command(f"annotation.{module}")
+            assert code == 0, said
+
+    made.loop = loop
+    return made
+
+
+def imports(folder):
+    """Return the tasks of each import file, by whose they are and its name."""
+    found = {}
+    for path in sorted((folder / EXCHANGE / "projects").glob("*/import-*.json")):
+        who = int(path.parent.name.rpartition("-")[2])
+        found[who, path.name] = [task["data"] for task in json.loads(path.read_text())]
+    return found
+
+
+def answer(number, who, data, level, *, at="2026-05-01T10:00:00.000000Z", **other):
+    made = {"id": number, "completed_by": 10 + who, "updated_by": 10 + who, "was_cancelled": False}
+    times = {"created_at": at, "updated_at": at, "lead_time": 7.5}
+    return {"id": number, "data": data, "annotations": [
+        made | times | {"result": page.result_of(level)} | other
+    ]}  # fmt: skip
+
+
+def as_json_min(task):
+    [made] = task["annotations"]
+    [choice] = made["result"][0]["value"]["choices"]
+    own = {"annotator": made["completed_by"], "annotation_id": made["id"], "level": choice}
+    times = {name: made[name] for name in ("created_at", "updated_at", "lead_time")}
+    return {"id": task["id"], **task["data"], **own, **times}
+
+
+def put_exports(folder, tasks, name="all.json"):
+    target = folder / EXCHANGE / "exports" / name
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(json.dumps(tasks))
+
+
+@pytest.mark.parametrize("shape", [lambda task: task, as_json_min], ids=["json", "json-min"])
+def test_the_loop_goes_through_files(campaign, folder, shape):
+    campaign.loop()
+    first = imports(folder)
+    campaign.loop()
+    assert imports(folder) == first, "what was given out is not given out again"
+    for _ in range(4):
+        tasks = [(who, data) for (who, _), own in imports(folder).items() for data in own]
+        put_exports(folder, [
+            shape(answer(number, who, data, level_of(data, who)))
+            for number, (who, data) in enumerate(tasks)
+        ])  # fmt: skip
+        campaign.loop()
+    state = files.read_json(tables.STATE)["pairs"]
+    assert (state["waiting"], state["two"] + state["four"] + state["discarded"]) == (0, 4)
+    judgments = tables.JUDGMENTS.read()
+    assert len(judgments) == len(tasks)
+    given = {(data["query"], data["clip_html"], who): level_of(data, who) for who, data in tasks}
+    assert Counter(judgments["level"]) == Counter(given.values())
+    assert tables.REJECTED_JUDGMENTS.read().empty
+
+
+def test_the_newest_of_several_exports_counts_and_a_strangers_answer_does_not(campaign, folder):
+    campaign.loop()
+    own = imports(folder)
+    (who, _), [first, second] = next((key, data) for key, data in own.items() if len(data) == 2)
+    put_exports(folder, [answer(1, who, first, 4)], "b-old.json")
+    later = "2026-05-02T10:00:00.000000Z"
+    changed = answer(1, who, first, 0, updated_at=later)
+    stolen = answer(2, who, second, 4, completed_by=99)
+    unknown = answer(3, who, first | {"pair": "nobody's"}, 4)
+    put_exports(folder, [changed, stolen, unknown], "a-new.json")
+    campaign.loop()
+    [judged] = tables.JUDGMENTS.read().itertuples()
+    assert (judged.level, judged.annotator) == (0, who)
+    assert tables.REJECTED_JUDGMENTS.read()["reason"].tolist() == ["not-the-annotator"]
+
+
+def test_a_task_that_shows_something_else_on_the_server_is_refused(campaign, folder):
+    campaign.loop()
+    (who, _), [data, *_] = next(iter(imports(folder).items()))
+    put_exports(folder, [answer(1, who, data | {"query": "something else"}, 4)])
+    campaign.loop()
+    assert tables.JUDGMENTS.read().empty
+    assert tables.REJECTED_JUDGMENTS.read()["reason"].tolist() == ["not-what-was-shown"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{}", "[1]", "[{}]", '[{"data": {}}]', '[{"data": {}, "annotations": [{"id": "x"}]}]',
+     '[{"annotation_id": 1}]', '[{"data": 3, "annotations": []}]'],
+)  # fmt: skip
+def test_what_is_no_export_is_one_line_with_its_file(tmp_path, text):
+    (tmp_path / "export.json").write_text(text)
+    with pytest.raises(StudioError, match=r"export\.json: ") as caught:
+        read_exports(tmp_path)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_account_without_a_number_is_asked_for(tmp_path):
+    put_exports(tmp_path, [answer(1, 1, {"pair": "p", "query": "q", "clip_html": "c"}, 4)])
+    exchange = FileExchange(tmp_path / EXCHANGE, {1: Account(email="ann@example.org")})
+    with pytest.raises(StudioError, match=r"accounts\.1\.number is missing"):
+        exchange.users()
+
+
+@pytest.mark.integration
+@pytest.mark.slow
+def test_files_are_carried_into_a_real_server_and_out_of_it(
+    campaign, folder, tmp_path_factory, repository
+):
+    """Import files go in as they are, exports come out as they are; until nothing is wanted."""
+    with (
+        studio(tmp_path_factory.mktemp("away"), repository) as lead,
+        contextlib.ExitStack() as all_,
+    ):
+        people = {
+            who: all_.enter_context(contextlib.closing(lead.sign_up(email_of(who), PASSWORD)))
+            for who in range(1, SIZE.people + 1)
+        }
+        numbers = {
+            who: {
+                "email": email_of(who),
+                "number": one.api("GET", "/api/current-user/whoami")["id"],
+            }
+            for who, one in people.items()
+        }
+        path = folder / tables.CAMPAIGN / "annotators.private.yaml"
+        files.write_yaml(path, {"accounts": numbers}, "accounts")
+        projects, carried = {}, set()
+        campaign.loop()
+        while new := imports(folder).keys() - carried:
+            for who, name in sorted(new):
+                [place] = (folder / EXCHANGE / "projects").glob(f"*-{who}")
+                if who not in projects:
+                    config = (place / "label_config.xml").read_text()
+                    projects[who] = lead.project(place.name, config, **page.OPTIONS)
+                tasks = json.loads((place / name).read_text())
+                lead.api("POST", f"/api/projects/{projects[who]}/import", tasks)
+            carried |= new
+            for who, project in projects.items():
+                for task in lead.tasks(project):
+                    if not task["annotations"]:
+                        result = page.result_of(level_of(task["data"], who))
+                        people[who].annotate(task["id"], result)
+                form = "JSON" if who % 2 else "JSON_MIN"
+                exported = lead.api("GET", f"/api/projects/{project}/export?exportType={form}")
+                put_exports(folder, exported, f"{who}.json")
+            campaign.loop()
+    state = files.read_json(folder / tables.STATE)["pairs"]
+    assert (state["waiting"], state["two"] + state["four"] + state["discarded"]) == (0, 4)
+    judgments = tables.JUDGMENTS.read(folder / tables.JUDGMENTS.path)
+    votes = judgments[judgments["kind"].isin(VOTING)].groupby(["query_id", "moment_id"]).size()
+    assert set(votes) <= {2, 4}
+    assert settings.endpoint() is None
