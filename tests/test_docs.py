@@ -102,7 +102,7 @@ def guide(repository):
 
 
 def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
-    public, private = map(textwrap.dedent, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
+    public, private, *_ = map(textwrap.dedent, re.findall(r"```yaml\n(.*?)```", guide, re.DOTALL))
     (tmp_path / "public.yaml").write_text(public)
     (tmp_path / "private.yaml").write_text(private)
     people = roster.read_people(tmp_path / "public.yaml")
