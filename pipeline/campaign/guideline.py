@@ -46,13 +46,18 @@ class Reason(Section):
 
 
 class PageTexts(Section):
-    """The words of the annotators' page that are ours, in the guideline's language."""
+    """The words of the annotators' page that are ours, in the guideline's language.
+
+    `expected` and `first_answer` begin the two lines that the exam's feedback shows.
+    """
 
     cant_judge: Name
     choose: Name
     say_why: Name
     guideline: Name
     progress: Annotated[Name, Field(pattern=r"^[^{}]*(\{(done|left)\}[^{}]*){2}$")]
+    expected: Name
+    first_answer: Name
 
 
 class Head(Section):

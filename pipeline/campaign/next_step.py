@@ -131,6 +131,32 @@ def _ask_people(now: Situation) -> Iterator[Step]:
         yield Step(f"people are judging, {wanted:,} open; when they have judged", "dvc repro")
 
 
+def exam_steps(standings: Mapping[str, str]) -> Iterator[Step]:
+    """Yield what is to be done about the exam, by where people stand with it, by number."""
+    people: dict[str, list[str]] = {}
+    for number, standing in standings.items():
+        people.setdefault(standing, []).append(number)
+    named = {standing: f"annotator {', '.join(some)}" for standing, some in people.items()}
+    if "failed-twice" in named:
+        yield Step(
+            f"decide on {named['failed-twice']}, who failed the exam twice, in {PEOPLE}"
+            " (`admitted: true`, or `active: false`), then",
+            "dvc repro",
+        )
+    if "failed" in named:
+        yield Step(
+            f"show {named['failed']} what was wrong in the exam; it is asked once more",
+            "python -m annotation.exam feedback",
+        )
+    if "to-begin" in named:
+        yield Step(
+            f"give the exam to {named['to-begin']}, and send them its page",
+            "python -m annotation.exam push && python -m annotation.exam status",
+        )
+    if "begun" in named:
+        yield Step(f"{named['begun']} is at the exam; then", "python -m annotation.exam mark")
+
+
 def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:
     """Yield what nobody but the lead can settle."""
     pairs, undecided = state["pairs"], state["queries"]["for_the_lead"]

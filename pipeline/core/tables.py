@@ -196,7 +196,7 @@ GOLD = _table(CAMPAIGN / "gold.csv", _PAIR, f"{_PAIR} level note", level=_number
 EXAM = _table(
     CAMPAIGN / "exam.csv",
     _PAIR,
-    f"{_PAIR} level origin {_SHOWN}",
+    f"{_PAIR} level origin clip {_SHOWN}",
     origin=_choice("gold", "median", nullable=True),
 )
 """The pairs of the exam, the same for all; `level` is empty until the truth is frozen."""

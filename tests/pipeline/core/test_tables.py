@@ -55,7 +55,10 @@ ROWS = {
     "EXTEND": [("q1", "yes"), ("q2", "no")],
     "COUNTED_VOTES": [(0, 3, 4, None), (0, 4, None, "broken-clip")],
     "GOLD": [("q1", "m1", 4, "she waves at nobody"), ("q1", "m2", 0, None)],
-    "EXAM": [("q1", "m1", 4, "gold", "ab", "cd"), ("q1", "m2", None, None, "ab", "ef")],
+    "EXAM": [
+        ("q1", "m1", 4, "gold", "cd.mp4", "ab", "cd"),
+        ("q1", "m2", None, None, "ef.mp4", "ab", "ef"),
+    ],
     "EXAM_ANSWERS": [
         (3, 1, "q1", "m1", 4, None, NOON, 7.5, "1@a", "1"),
         (3, 2, "q1", "m1", None, "broken-clip", NOON, None, "2@b", "1"),
@@ -121,7 +124,7 @@ SCHEMAS = {
         "str str Int64 float64 object str Int64 float64 Int64 str",
     ),
     "GOLD": ("campaign/gold.csv", PAIR, "str str int64 str"),
-    "EXAM": ("campaign/exam.csv", PAIR, "str str Int64 str str str"),
+    "EXAM": ("campaign/exam.csv", PAIR, "str str Int64 str str str str"),
     "EXAM_ANSWERS": (
         "campaign/exam_answers.csv",
         f"annotator attempt {PAIR}",

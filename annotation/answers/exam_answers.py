@@ -1,0 +1,128 @@
+"""Fetch the answers of the exam and of its feedback, and mark them.
+
+They pass the same checks as judgments: their annotator's own, changed by nobody else, to what the
+task was made to show. What somebody answered otherwise (skipped, two levels ...) is an answer
+without a level; what somebody else did is none.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from annotation.answers import reader
+from annotation.answers.judgments import (
+    SOMEBODY_ELSES,
+    FirstPairs,
+    SortedAnswers,
+    sort_answers,
+)
+from annotation.label_studio import projects
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.records import Project, Purpose
+from annotation.quality.exam import freeze_truth
+from annotation.quality.marking import FIRST, SECOND, mark, record_answers
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
+from pipeline.core import tables
+from pipeline.core.sections import Exam
+
+ATTEMPT_OF: Mapping[Purpose, int] = {"exam": FIRST, "feedback": SECOND}
+
+
+class Marked(NamedTuple):
+    """The exam, all answers to it, and the results: three tables.
+
+    `left` counts the open tasks by annotator and attempt, `refused` the answers that are none by
+    reason, and `pages` holds the projects in which they are.
+    """
+
+    exam: pd.DataFrame
+    answers: pd.DataFrame
+    results: pd.DataFrame
+    left: Counter[tuple[int, int]]
+    refused: Counter[str]
+    pages: Mapping[tuple[int, int], Project]
+
+
+def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) -> Marked:
+    """Return the exam as it stands on the server now; nothing is written.
+
+    The server is not asked where there is no exam.
+
+    Raises:
+        StudioError: the server can't be reached or fails.
+        CampaignError: it is another campaign's, or nobody knows whose a project is.
+    """
+    exam, before = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
+    left, refused, found = Counter[tuple[int, int]](), Counter[str](), []
+    pages: dict[tuple[int, int], Project] = {}
+    first = _first_pairs(before, exam)
+    for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
+        own = projects.find_projects(connection.studio, connection.campaign, purpose)
+        for owner in reader.owners(connection, own):
+            tasks = reader.read(connection.studio, own[owner.annotator], full=full)
+            of_exam = owner._replace(kinds=(purpose,))
+            rows = sort_answers(
+                tasks.values(), of_exam, connection.signer, first_pairs=first
+            )
+            pages[owner.annotator, attempt] = own[owner.annotator]
+            left[owner.annotator, attempt] = len(rows.open_tasks)
+            refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
+            found += _answers(rows, attempt)
+    answers = record_answers(before, _as_table(connection, found, exam), exam)
+    people = [who.number for who in connection.roster.annotators if who.active]
+    exam = freeze_truth(exam, tables.GOLD.read(), answers, params.group, people)
+    results = mark(answers, exam, params.max_failed)
+    return Marked(exam, answers, results, left, refused, pages)
+
+
+def _first_pairs(answers: pd.DataFrame, exam: pd.DataFrame) -> FirstPairs:
+    """Return which pair each answer was to when it was first fetched, by its origin."""
+    shown = answers.merge(exam.drop(columns=["level", "origin"]), on=PAIR_KEY)
+    pairs = shown[[*PAIR_KEY, "annotator", "query_sha", "clip_sha"]]
+    return dict(zip(shown["origin"], pairs.itertuples(index=False, name=None), strict=True))
+
+
+def _answers(rows: SortedAnswers, attempt: int) -> list[dict[str, Any]]:
+    """Return what an annotator has answered; what is not readable has no level."""
+    unread = [
+        {**row, "reason": None}
+        for row in rows.rejected
+        if row["reason"] not in {*SOMEBODY_ELSES, "draft"} and row["query_id"] is not None
+    ]
+    return [{**row, "attempt": attempt} for row in [*unread, *rows.judgments]]
+
+
+def _as_table(
+    connection: Connection, rows: list[dict[str, Any]], exam: pd.DataFrame
+) -> pd.DataFrame:
+    """Return rows as `tables.EXAM_ANSWERS`; those of another text or clip are left out."""
+    columns = [*tables.EXAM_ANSWERS.columns, "query_sha", "clip_sha"]
+    frame = pd.DataFrame(rows, columns=columns)
+    unread = frame["query_sha"].isna()
+    shown = pd.MultiIndex.from_frame(frame[SHOWN_KEY])
+    as_chosen = shown.isin(pd.MultiIndex.from_frame(exam[SHOWN_KEY]))
+    frame = frame.loc[unread | as_chosen, tables.EXAM_ANSWERS.columns]
+    instants = pd.to_datetime(frame["submitted_at"], format="ISO8601", utc=True)
+    versions = [connection.campaign.guideline_at(one.to_pydatetime()) for one in instants]
+    ordered = frame.assign(submitted_at=instants, guideline=versions).sort_values("submitted_at")
+    newest = ordered.drop_duplicates(list(tables.EXAM_ANSWERS.key), keep="last")
+    return tables.EXAM_ANSWERS.check(newest)
+
+
+def write(marked: Marked) -> None:
+    """Write the three tables."""
+    tables.EXAM_ANSWERS.write(marked.answers)  # first: the rest follows from them
+    tables.EXAM.write(marked.exam)
+    tables.QUALIFICATIONS.write(marked.results)
+
+
+def log_line(marked: Marked) -> str:
+    """Return in one line how far the exam is."""
+    passed = marked.results.loc[marked.results["passed"] == "yes", "annotator"].nunique()
+    refused = ", ".join(f"{number} {reason}" for reason, number in sorted(marked.refused.items()))
+    return (
+        f"exam: {len(marked.answers)} answers, {marked.left.total()} tasks open, {passed} people"
+        f" have passed" + (f"; refused: {refused}" if refused else "")
+    )

@@ -1,0 +1,94 @@
+"""The exam (paper, Appendix B.2): which pairs it has, and which levels are the right ones: pure.
+
+Everybody judges the same pairs. They and their clips are chosen once; then nothing changes them:
+no new candidate, no clip that was cut again. The right level of a pair is the lead's own (gold),
+else the median of the first people to finish. It is frozen as soon as all pairs have one.
+"""
+
+from collections.abc import Collection
+
+import numpy as np
+import pandas as pd
+
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import rng, tables
+from pipeline.core.sections import Exam
+
+
+def choose_pairs(
+    candidates: pd.DataFrame, gold: pd.DataFrame, campaign: str, params: Exam
+) -> pd.DataFrame:
+    """Return the pairs of a campaign's exam (`tables.EXAM`), without the right levels.
+
+    `candidates` have a clip each (`rank, query_sha, clip, clip_sha`). Where the lead has gold
+    (`tables.GOLD`) for as many pairs as the exam has, they are its pairs, drawn query by query;
+    else they are the first candidates of some queries, those with enough of them first.
+    """
+    size = params.queries * params.top
+    golden = candidates.merge(gold[PAIR_KEY], on=PAIR_KEY)
+    if len(golden) >= size:
+        drawn = _draw(golden, campaign).head(size)
+    else:
+        ranked = candidates.sort_values(["query_id", "rank", "moment_id"])
+        first = ranked.groupby("query_id").head(params.top)
+        count = first.groupby("query_id")["rank"].transform("size")
+        places = _draw(first.assign(short=params.top - count), campaign, "short")
+        drawn = places[places["query_id"].isin(places["query_id"].unique()[: params.queries])]
+    rows = drawn.assign(level=pd.NA, origin=None).sort_values(PAIR_KEY, ignore_index=True)
+    return tables.EXAM.check(rows[tables.EXAM.columns])
+
+
+def _draw(pairs: pd.DataFrame, campaign: str, *before: str) -> pd.DataFrame:
+    """Return pairs in an order drawn for the campaign, query by query."""
+    query = [rng.draw(campaign, "exam", one) for one in pairs["query_id"]]
+    ids = zip(pairs["query_id"], pairs["moment_id"], strict=True)
+    pair = [rng.draw(campaign, "exam", *one) for one in ids]
+    return pairs.assign(query=query, pair=pair).sort_values([*before, "query", "query_id", "pair"])
+
+
+def is_frozen(exam: pd.DataFrame) -> bool:
+    """Tell whether the right levels of an exam stand, for ever."""
+    return len(exam) > 0 and bool(exam["origin"].notna().all())
+
+
+def freeze_truth(
+    exam: pd.DataFrame,
+    gold: pd.DataFrame,
+    answers: pd.DataFrame,
+    group: int,
+    people: Collection[int],
+) -> pd.DataFrame:
+    """Return the exam with the right levels, if they are known; else as it is.
+
+    They are as soon as `gold` has them all, or `group` of the `people` have finished: the first
+    to finish are asked. A frozen exam stays as it is.
+    """
+    if exam.empty or is_frozen(exam):
+        return exam
+    pairs = pd.MultiIndex.from_frame(exam[PAIR_KEY])
+    golden = gold.set_index(PAIR_KEY)["level"].reindex(pairs).astype("Int64").to_numpy()
+    first = [one for one in by_finish(answers, exam) if one in set(people)][:group]
+    known = ~pd.isna(golden)
+    if len(first) < group and not known.all():
+        return exam
+    asked = answers[(answers["attempt"] == 1) & answers["annotator"].isin(first)]
+    medians = asked.groupby(PAIR_KEY)["level"].agg(lambda levels: median(levels, group))
+    level = np.where(known, golden, medians.reindex(pairs).astype("Int64").to_numpy())
+    return tables.EXAM.check(exam.assign(level=level, origin=np.where(known, "gold", "median")))
+
+
+def median(levels: pd.Series, group: int) -> int | None:
+    """Return the median of a group's levels; None unless more than half of them gave one.
+
+    Between two levels it is the higher one: the consensus rounds up, too.
+    """
+    given = levels.dropna().astype("int64")
+    return int(np.ceil(given.median())) if 2 * len(given) > group else None
+
+
+def by_finish(answers: pd.DataFrame, exam: pd.DataFrame) -> list[int]:
+    """Return who has answered every pair of the exam, the first to finish first."""
+    own = answers[answers["attempt"] == 1].merge(exam[PAIR_KEY], on=PAIR_KEY)
+    last = own.groupby("annotator")["submitted_at"].agg(["size", "max"])
+    done = last[last["size"] == len(exam)].reset_index()
+    return done.sort_values(["max", "annotator"])["annotator"].tolist()

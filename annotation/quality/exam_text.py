@@ -1,0 +1,109 @@
+"""The exam as a page of text for a terminal: how everybody stands, attempt by attempt."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pandas as pd
+
+from annotation.quality.exam import by_finish, is_frozen
+from annotation.quality.marking import ATTEMPTS, FIRST, between_people
+from annotation.quality.standing import Standing
+from pipeline.campaign.next_step import exam_steps, format_steps
+from pipeline.core.sections import Exam
+
+HEAD = f"{'annotator':>9}{'attempt':>9}{'answered':>10}{'left':>6}{'failed':>8}{'share':>9}" \
+    f"{'plain':>8}{'quadratic':>11}  stands"  # fmt: skip
+WORDS: Mapping[Standing, str] = {
+    "to-begin": "has not begun",
+    "begun": "has not finished",
+    "waits": "waits for others to finish",
+    "failed": "failed",
+    "failed-twice": "failed twice",
+    "passed": "passed",
+    "admitted": "admitted",
+}
+Left = Mapping[tuple[int, int], int]
+"""Open tasks by annotator and attempt."""
+Pages = Mapping[tuple[int, int], str]
+
+
+def text(
+    tables_of: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
+    params: Exam,
+    standings: Mapping[int, Standing],
+    left: Left,
+    pages: Pages,
+) -> str:
+    """Return how everybody stands.
+
+    `tables_of` are the exam, the answers and the results; `pages` the addresses at which people
+    still answer, by annotator and attempt.
+    """
+    exam, answers, results = tables_of
+    by_name = {str(number): name for number, name in standings.items()}
+    parts = [
+        [_truth(exam, answers, params), *format_steps(list(exam_steps(by_name)))],
+        [HEAD, *_people(answers, results, standings, left)],
+        list(_between(exam, answers, results)),
+        [f"annotator {who}, attempt {which}: {url}" for (who, which), url in sorted(pages.items())],
+    ]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _truth(exam: pd.DataFrame, answers: pd.DataFrame, params: Exam) -> str:
+    size = f"exam: {len(exam)} pairs of {exam['query_id'].nunique()} queries"
+    if not is_frozen(exam):
+        done = len(by_finish(answers, exam))
+        return f"{size}; the right levels are known when {params.group} have finished ({done} have)"
+    origins = exam["origin"].value_counts().sort_index().to_dict()
+    names = ", ".join(f"{number} by {origin}" for origin, number in origins.items())
+    nobody = int(exam["level"].isna().sum())
+    without = f"; {nobody} could not be judged, and count for nobody" if nobody else ""
+    return f"{size}; right levels: {names}{without}; {100 * params.max_failed:g} % may fail"
+
+
+def _people(
+    answers: pd.DataFrame, results: pd.DataFrame, standings: Mapping[int, Standing], left: Left
+) -> Iterator[str]:
+    """Yield a line for each attempt of everybody, with what it came to; the last says the rest."""
+    given = answers.groupby(["annotator", "attempt"]).size().to_dict()
+    rows = results.set_index(["annotator", "attempt"]).to_dict("index")
+    for number in sorted(standings.keys() | set(answers["annotator"])):
+        keys = [(number, one) for one in ATTEMPTS]
+        begun = [key for key in keys if key in given or key in left] or [(number, FIRST)]
+        for key in begun:
+            stands = _stands(rows.get(key), standings.get(number), last=key == begun[-1])
+            counts = f"{number:>9}{key[1]:>9}{given.get(key, 0):>10}{left.get(key, 0):>6}"
+            yield f"{counts}{_result(rows.get(key))}  {stands}"
+
+
+def _stands(result: Mapping[str, Any] | None, standing: Standing | None, *, last: bool) -> str:
+    if result is not None and not (last and standing == "failed-twice"):
+        mark = "passed" if result["passed"] == "yes" else "failed"
+        return "admitted" if standing == "admitted" and last else mark
+    if standing is None:
+        return "is not asked"
+    return "has feedback to answer" if standing == "failed" else WORDS[standing]
+
+
+def _result(result: Mapping[str, Any] | None) -> str:
+    if result is None:
+        return f"{'-':>8}{'-':>9}{'-':>8}{'-':>11}"
+    share = f"{100 * result['failed'] / result['answered']:.1f} %" if result["answered"] else "-"
+    kappas = f"{_figure(result['plain']):>8}{_figure(result['quadratic']):>11}"
+    return f"{result['failed']:>8}{share:>9}{kappas}"
+
+
+def _between(exam: pd.DataFrame, answers: pd.DataFrame, results: pd.DataFrame) -> Iterator[str]:
+    """Yield kappa between people, once the exam is marked."""
+    for attempt in sorted(set(results["attempt"])):
+        figures = between_people(answers, exam, attempt)
+        mean = figures["mean_over_annotator_pairs"]
+        yield (
+            f"between people, attempt {attempt}: kappa plain {_figure(mean['plain'])}, quadratic"
+            f" {_figure(mean['quadratic'])} (mean of {figures['annotator_pairs']} pairs of people)"
+        )
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None or pd.isna(value) else f"{value:.3f}"

@@ -1,0 +1,129 @@
+"""Marks of the exam (paper, Appendix B.2), attempt by attempt: pure.
+
+An answer fails that is more than 1 from the right level, or says no level where there is a right
+one. Where there is none, because most of the group could not judge the pair, it counts for
+nobody. The second attempt is the first with the failed answers replaced by those of the feedback.
+Who has handed in an attempt can't change it: what they answer later does not count.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from annotation.quality.exam import by_finish, is_frozen
+from annotation.reliability.kappa import WEIGHTS, kappa, summary
+from annotation.reliability.scores import Scores, couples, number, sort_scores
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import MAX_DIFFERENCE
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import tables
+
+FIRST, SECOND = ATTEMPTS = 1, 2
+PERSON = ["annotator", "attempt"]
+KEY = list(tables.EXAM_ANSWERS.key)
+
+
+def record_answers(before: pd.DataFrame, now: pd.DataFrame, exam: pd.DataFrame) -> pd.DataFrame:
+    """Return all answers (`tables.EXAM_ANSWERS`): those recorded before, and what is new.
+
+    An attempt that was finished stays as it was; until then a person's newest answer to a pair
+    counts. What has gone from the server stays.
+    """
+    done = pd.MultiIndex.from_tuples(finished(before, exam), names=PERSON)
+    late = pd.MultiIndex.from_frame(now[PERSON]).isin(done)
+    new = now[~late].merge(exam[PAIR_KEY], on=PAIR_KEY)[before.columns]
+    both = pd.concat([before, new]) if len(new) else before
+    ordered = both.sort_values("submitted_at", kind="stable").drop_duplicates(KEY, keep="last")
+    return tables.EXAM_ANSWERS.check(ordered.sort_values(KEY, ignore_index=True))
+
+
+def finished(answers: pd.DataFrame, exam: pd.DataFrame) -> list[tuple[int, int]]:
+    """Return `(annotator, attempt)` of the attempts that were handed in.
+
+    A second one is when every failed answer of the first was given again.
+    """
+    first = [(annotator, FIRST) for annotator in by_finish(answers, exam)]
+    again = answers.loc[answers["attempt"] == SECOND, ["annotator", *PAIR_KEY]]
+    wrong = failed_answers(answers, exam)
+    left = wrong.merge(again, how="left", indicator="there")
+    waiting = left.loc[left["there"] == "left_only", "annotator"]
+    second = sorted(set(wrong["annotator"]) - set(waiting))
+    return first + [(annotator, SECOND) for annotator in second]
+
+
+def failed_answers(answers: pd.DataFrame, exam: pd.DataFrame) -> pd.DataFrame:
+    """Return the failed answers of the finished first attempts, with the right levels.
+
+    The columns are `annotator, query_id, moment_id, level, reason, truth`. There are none until
+    the right levels are frozen.
+    """
+    first = answers[(answers["attempt"] == FIRST)]
+    first = first[first["annotator"].isin(by_finish(answers, exam) if is_frozen(exam) else [])]
+    rows = _join_truth(first, exam)
+    columns = ["annotator", *PAIR_KEY, "level", "reason", "truth"]
+    return rows.loc[rows["failed"], columns].reset_index(drop=True)
+
+
+def _join_truth(answers: pd.DataFrame, exam: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers to pairs that have a right level, with `truth` and `failed`."""
+    truth = exam.loc[exam["level"].notna(), [*PAIR_KEY, "level"]]
+    rows = answers.merge(truth.rename(columns={"level": "truth"}), on=PAIR_KEY)
+    far = (rows["level"] - rows["truth"]).abs() > MAX_DIFFERENCE
+    return rows.assign(failed=far.fillna(True).astype(bool))
+
+
+def whole_attempt(answers: pd.DataFrame, attempt: int) -> pd.DataFrame:
+    """Return everybody's answers as they stood at an attempt, a row for each pair."""
+    until = answers[answers["attempt"] <= attempt].sort_values("attempt", kind="stable")
+    return until.drop_duplicates(["annotator", *PAIR_KEY], keep="last")
+
+
+def mark(answers: pd.DataFrame, exam: pd.DataFrame, max_failed: float) -> pd.DataFrame:
+    """Return the result of each finished attempt (`tables.QUALIFICATIONS`), sorted.
+
+    `answered` counts the pairs with a right level. Kappa is over those with both levels, and empty
+    where chance alone would make the two agree.
+    """
+    results = []
+    done = finished(answers, exam) if is_frozen(exam) else []
+    for attempt in ATTEMPTS:
+        rows = _join_truth(whole_attempt(answers, attempt), exam)
+        people = [who for who, which in done if which == attempt]
+        results += [
+            {"annotator": who, "attempt": attempt}
+            | mark_one(rows[rows["annotator"] == who], max_failed)
+            for who in people
+        ]
+    frame = pd.DataFrame(results, columns=tables.QUALIFICATIONS.columns)
+    checked = tables.QUALIFICATIONS.check(frame)
+    return checked.sort_values(PERSON, ignore_index=True)
+
+
+def mark_one(rows: pd.DataFrame, max_failed: float) -> dict[str, Any]:
+    """Return the result of one attempt: its answers with `truth` and `failed`."""
+    answered, failed = len(rows), int(rows["failed"].sum())
+    judged = rows[rows["level"].notna()]
+    cells = judged["level"].astype("int64") * LEVELS + judged["truth"].astype("int64")
+    counts = np.bincount(cells, minlength=LEVELS**2).reshape(1, LEVELS, LEVELS)
+    passed = answered > 0 and failed / answered <= max_failed
+    kappas = {name: number(kappa(counts, weights)[0]) for name, weights in WEIGHTS.items()}
+    return {
+        "answered": answered,
+        "failed": failed,
+        **kappas,
+        "passed": "yes" if passed else "no",
+    }
+
+
+def between_people(answers: pd.DataFrame, exam: pd.DataFrame, attempt: int) -> dict[str, Any]:
+    """Return kappa between those who have finished, as everybody's answers stood at an attempt.
+
+    Who was not asked again counts with the first attempt.
+    """
+    own = answers[answers["annotator"].isin(by_finish(answers, exam))]
+    rows = whole_attempt(own, attempt).merge(exam[PAIR_KEY].reset_index(names="pair"), on=PAIR_KEY)
+    rows = rows[rows["level"].notna()]
+    annotator, annotators = pd.factorize(rows["annotator"], sort=True)
+    columns = (rows["pair"].to_numpy("int64"), annotator, rows["level"].to_numpy("int64"))
+    return summary(couples(sort_scores(Scores(*columns, len(exam), pd.Index(annotators)))))

@@ -1,0 +1,51 @@
+"""Where each person stands with the exam, and who is therefore asked nothing: pure."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import pandas as pd
+
+from annotation.assignment.inputs import Annotator, judges
+from annotation.quality.exam import by_finish, is_frozen
+from annotation.quality.marking import FIRST
+
+Standing = Literal["to-begin", "begun", "waits", "failed", "failed-twice", "passed", "admitted"]
+"""`waits`: has finished, but too few others have, so that the right levels are not known yet."""
+MAY_JUDGE: Sequence[Standing] = ("passed", "admitted")
+
+
+def find_standings(
+    annotators: Sequence[Annotator],
+    exam: pd.DataFrame,
+    answers: pd.DataFrame,
+    results: pd.DataFrame,
+) -> dict[int, Standing]:
+    """Return where everybody stands who may be asked to judge, by number.
+
+    `answers` are `tables.EXAM_ANSWERS`, `results` `tables.QUALIFICATIONS`. Who has passed once has
+    passed.
+    """
+    done, begun = set(by_finish(answers, exam)), set(answers["annotator"])
+    passed = set(results.loc[results["passed"] == "yes", "annotator"])
+    twice = set(results.loc[results["attempt"] > FIRST, "annotator"])
+
+    def standing(who: Annotator) -> Standing:
+        number = who.number
+        cases: dict[Standing, bool] = {
+            "admitted": who.admitted,
+            "passed": number in passed,
+            "failed-twice": number in twice,
+            "failed": number in done and is_frozen(exam),
+            "waits": number in done,
+            "begun": number in begun,
+        }
+        return next((name for name, true in cases.items() if true), "to-begin")
+
+    asked = judges(annotators)
+    return {who.number: standing(who) for who in annotators if who.number in asked}
+
+
+def bar(standings: Mapping[int, Standing], *, required: bool) -> dict[int, str]:
+    """Return who gets no tasks because of the exam, with the reason."""
+    barred = {who: name for who, name in standings.items() if name not in MAY_JUDGE}
+    return {who: f"exam: {name}" for who, name in barred.items()} if required else {}
