@@ -1,6 +1,7 @@
 """Plan who should judge what next: a pure function (paper, section 3.2).
 
-reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv, voided.csv;
+reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv, voided.csv,
+        exam.csv, exam_answers.csv, qualifications.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
         rejected_judgments.csv, today.json; datasets/campaign/{audit,topup}.csv; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
@@ -36,6 +37,7 @@ from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.label_studio import roster
 from annotation.label_studio.connection import is_configured
+from annotation.quality.standing import bar, read_standings
 from annotation.tasks.shown import join_shown, read_pairs_to_judge
 from annotation.votes.votes import Ints, classify
 from pipeline.campaign.campaign import load_campaign, load_open_campaign
@@ -44,6 +46,7 @@ from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.campaign.voided import voided_for_good
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
+from pipeline.core.sections import Exam
 
 
 class Plan(NamedTuple):
@@ -170,9 +173,21 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         id=campaign.id if (campaign := load_campaign()) else "",
         today=today,
         overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
-        barred=dict.fromkeys(voided_for_good(voided), "voided"),
+        barred=barred_by_exam(annotators, params.exam)
+        | dict.fromkeys(voided_for_good(voided), "voided"),
         voided=voided,
     )
+
+
+def barred_by_exam(annotators: Sequence[Annotator], exam: Exam) -> dict[int, str]:
+    """Return who gets no tasks before they have passed the exam, with the reason."""
+    return bar(read_standings(annotators, required=exam.required), required=exam.required)
+
+
+def exam_standings(annotators: Sequence[Annotator], exam: Exam) -> dict[str, str]:
+    """Return where everybody stands with the exam, by number, for `campaign_state.json`."""
+    standings = read_standings(annotators, required=exam.required)
+    return {str(number): standing for number, standing in standings.items()}
 
 
 def find_overdue(open_tasks: pd.DataFrame, today: date, patience: float) -> pd.DataFrame:
@@ -224,6 +239,7 @@ def main() -> None:
         "campaign": campaign.name,
         **measure_progress(inputs, planned.state, answers.rejected, params.plan.pause),
         "without_account": people_without_account(people),
+        "exam": exam_standings(people.annotators, params.exam),
         "stale_judgments": int((standing == "stale").sum()),
     }
     tables.ASSIGNMENTS.write(planned.assignments)

@@ -1,11 +1,14 @@
 """Fetch what people have judged in Label Studio.
 
-reads   datasets/campaign/campaign.yaml, annotators.yaml, annotators.private.yaml, Label Studio
+reads   datasets/campaign/campaign.yaml, annotators.yaml, annotators.private.yaml, gold.csv,
+        Label Studio
 writes  datasets/campaign/judgments.csv (each person's newest answer to a pair) and
         judgment_history.csv (every version ever seen); datasets/work/open_tasks.parquet and
         rejected_judgments.csv (answers that are no judgments, with the reason), today.json
         (the day, on which the plan's pace and forecast depend); datasets/campaign/departures.csv
-        (when a pull first saw an annotator inactive: what they answer from then on is refused)
+        (when a pull first saw an annotator inactive: what they answer from then on is refused);
+        where there is an exam, its answers, right levels and results (exam_answers.csv, exam.csv
+        and qualifications.csv beside judgments.csv, as `python -m annotation.exam mark` does)
 
 Without a server the tables stay as they are. Where many judgments went away from the server it
 stops, and says how many; `--accept-loss` goes on without them on the server (they still count).
@@ -20,7 +23,7 @@ from functools import partial
 
 import pandas as pd
 
-from annotation.answers import reader
+from annotation.answers import exam_answers, reader
 from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
 from annotation.answers.judgments import SortedAnswers, Trust, sort_answers, trust_all
@@ -29,6 +32,7 @@ from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection, connect, hold_lock
 from pipeline.campaign.campaign import CampaignError, load_open_campaign
 from pipeline.core import cli, files, tables
+from pipeline.core.params import load
 from pipeline.core.progress import progress
 
 KEPT = (
@@ -38,6 +42,7 @@ KEPT = (
     tables.REJECTED_JUDGMENTS,
     tables.DEPARTURES,
 )
+OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
 FEW_LOST, LOST_SHARE = 2, 0.001
 """Who deletes an answer or two did so by accident: that many, or that share of all, are told."""
 
@@ -168,6 +173,10 @@ def pull(
     merged = merge_history(tables.JUDGMENT_HISTORY.read(), rows)
     if not accept_loss:
         refuse_loss(merged)
+    examined = None
+    if len(tables.EXAM.read()):
+        examined = exam_answers.fetch_and_mark(connection, load().exam, full=full)
+        exam_answers.write(examined)
     frames = (merged.versions, merged.judgments, *other_tables(rows), departed)
     for table, frame in zip(KEPT, frames, strict=True):
         table.write(frame)
@@ -179,11 +188,13 @@ def pull(
     )
     for remark in remarks(rows, merged):
         cli.log(f"pull: {remark}")
+    if examined:
+        cli.log(f"pull: {exam_answers.log_line(examined)}")
 
 
 def main(options: argparse.Namespace) -> None:
     """Pull, if a campaign is open and a server is configured."""
-    for table in KEPT:
+    for table in (*KEPT, *OF_EXAM):
         if not table.path.is_file():
             table.write(table.empty())
     files.write_json(

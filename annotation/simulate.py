@@ -16,14 +16,15 @@ from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import NamedTuple
 
-from annotation.label_studio import page, projects
+from annotation.label_studio import page
 from annotation.label_studio.connection import Connection, connect
 from annotation.label_studio.keys import Key
 from annotation.label_studio.port import Studio
-from annotation.label_studio.records import Project
+from annotation.label_studio.projects import find_projects
+from annotation.label_studio.records import Project, Purpose
 from annotation.label_studio.roster import Account
 from annotation.simulation.accounts import Visitor
-from annotation.simulation.answers import SEED, Truth, answer_pair
+from annotation.simulation.answers import SEED, Truth, answer_again, answer_pair
 from pipeline import sample
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.guideline import ReasonName
@@ -34,6 +35,9 @@ from pipeline.sitcom.screenplay import load_screenplay
 
 TOGETHER = 2
 """More at once are slower: Django's own server has one core, SQLite one writer."""
+
+
+ANSWERED: tuple[Purpose, ...] = ("exam", "feedback", "campaign")
 
 
 class Work(NamedTuple):
@@ -89,18 +93,26 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
     active = {who.number for who in connection.roster.annotators if who.active}
     accounts = connection.roster.accounts.items()
     people = {number: one for number, one in accounts if number in active and one.password}
-    own = projects.find_projects(connection.studio, connection.campaign)
-    judging = {number: people[number] for number in sorted(own.keys() & people.keys())}
+    own = [
+        (number, project)
+        for purpose in ANSWERED
+        for number, project in find_projects(
+            connection.studio, connection.campaign, purpose
+        ).items()
+        if number in people
+    ]
+    judging = {number: people[number] for number in sorted({number for number, _ in own})}
     work = [
         Work(number, task, key)
-        for number in judging
-        for task, key in _open(connection, own[number], share)
+        for number, project in sorted(own)
+        for task, key in _open(connection, project, share)
     ]
     with _log_in(connection.studio, judging) as visitors, ThreadPoolExecutor(TOGETHER) as pool:
 
         def answer(one: Work) -> None:
             pair = (one.key.query_id, one.key.moment_id)
-            answered = answer_pair(level(*pair), seed, one.annotator, *pair)
+            answer_as_asked = answer_again if one.key.kind == "feedback" else answer_pair
+            answered = answer_as_asked(level(*pair), seed, one.annotator, *pair)
             reason: ReasonName | None = "broken-clip" if answered.level is None else None
             result = page.result_of(answered.level, reason)
             visitors[one.annotator].answer(one.task, result, answered.seconds)

@@ -32,7 +32,14 @@ from annotation.assignment.progress import closed_state
 from annotation.assignment.status_text import text
 from annotation.label_studio import roster
 from annotation.label_studio.connection import connect, hold_lock, is_configured
-from annotation.plan import Answers, people_without_account, plan, read_answers, read_inputs
+from annotation.plan import (
+    Answers,
+    exam_standings,
+    people_without_account,
+    plan,
+    read_answers,
+    read_inputs,
+)
 from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
@@ -116,7 +123,10 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     campaign = replace(campaign, today=datetime.now(UTC).date())
     planned = plan(campaign)
     measured = measure_progress(campaign, planned.state, answers.rejected, params.plan.pause)
-    measured |= {"without_account": people_without_account(people)}
+    measured |= {
+        "without_account": people_without_account(people),
+        "exam": exam_standings(people.annotators, params.exam),
+    }
     situation = Situation(
         opened,
         measured,

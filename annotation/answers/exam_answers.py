@@ -63,9 +63,7 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
         for owner in reader.owners(connection, own):
             tasks = reader.read(connection.studio, own[owner.annotator], full=full)
             of_exam = owner._replace(kinds=(purpose,))
-            rows = sort_answers(
-                tasks.values(), of_exam, connection.signer, first_pairs=first
-            )
+            rows = sort_answers(tasks.values(), of_exam, connection.signer, first_pairs=first)
             pages[owner.annotator, attempt] = own[owner.annotator]
             left[owner.annotator, attempt] = len(rows.open_tasks)
             refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")

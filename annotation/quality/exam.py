@@ -34,7 +34,7 @@ def choose_pairs(
         count = first.groupby("query_id")["rank"].transform("size")
         places = _draw(first.assign(short=params.top - count), campaign, "short")
         drawn = places[places["query_id"].isin(places["query_id"].unique()[: params.queries])]
-    rows = drawn.assign(level=pd.NA, origin=None).sort_values(PAIR_KEY, ignore_index=True)
+    rows = drawn.assign(level=None, origin=None).sort_values(PAIR_KEY, ignore_index=True)
     return tables.EXAM.check(rows[tables.EXAM.columns])
 
 
@@ -72,8 +72,9 @@ def freeze_truth(
     if len(first) < group and not known.all():
         return exam
     asked = answers[(answers["attempt"] == 1) & answers["annotator"].isin(first)]
-    medians = asked.groupby(PAIR_KEY)["level"].agg(lambda levels: median(levels, group))
-    level = np.where(known, golden, medians.reindex(pairs).astype("Int64").to_numpy())
+    by_pair = {pair: median(rows["level"], group) for pair, rows in asked.groupby(PAIR_KEY)}
+    medians = pd.Series([by_pair.get(pair) for pair in pairs], dtype="Int64")
+    level = np.where(known, golden, medians.to_numpy())
     return tables.EXAM.check(exam.assign(level=level, origin=np.where(known, "gold", "median")))
 
 

@@ -1,6 +1,6 @@
 """The exam as a page of text for a terminal: how everybody stands, attempt by attempt."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
 import pandas as pd
@@ -11,8 +11,10 @@ from annotation.quality.standing import Standing
 from pipeline.campaign.next_step import exam_steps, format_steps
 from pipeline.core.sections import Exam
 
-HEAD = f"{'annotator':>9}{'attempt':>9}{'answered':>10}{'left':>6}{'failed':>8}{'share':>9}" \
-    f"{'plain':>8}{'quadratic':>11}  stands"  # fmt: skip
+HEAD = (
+    f"{'annotator':>9}{'attempt':>9}{'answered':>10}{'left':>6}{'failed':>8}{'share':>9}{'plain':>8}"
+    f"{'quadratic':>11}  stands"
+)
 WORDS: Mapping[Standing, str] = {
     "to-begin": "has not begun",
     "begun": "has not finished",
@@ -24,6 +26,8 @@ WORDS: Mapping[Standing, str] = {
 }
 Left = Mapping[tuple[int, int], int]
 """Open tasks by annotator and attempt."""
+Result = Mapping[Hashable, Any]
+"""A row of `tables.QUALIFICATIONS`."""
 Pages = Mapping[tuple[int, int], str]
 
 
@@ -67,7 +71,7 @@ def _people(
 ) -> Iterator[str]:
     """Yield a line for each attempt of everybody, with what it came to; the last says the rest."""
     given = answers.groupby(["annotator", "attempt"]).size().to_dict()
-    rows = results.set_index(["annotator", "attempt"]).to_dict("index")
+    rows = {(row["annotator"], row["attempt"]): row for row in results.to_dict("records")}
     for number in sorted(standings.keys() | set(answers["annotator"])):
         keys = [(number, one) for one in ATTEMPTS]
         begun = [key for key in keys if key in given or key in left] or [(number, FIRST)]
@@ -77,7 +81,7 @@ def _people(
             yield f"{counts}{_result(rows.get(key))}  {stands}"
 
 
-def _stands(result: Mapping[str, Any] | None, standing: Standing | None, *, last: bool) -> str:
+def _stands(result: Result | None, standing: Standing | None, *, last: bool) -> str:
     if result is not None and not (last and standing == "failed-twice"):
         mark = "passed" if result["passed"] == "yes" else "failed"
         return "admitted" if standing == "admitted" and last else mark
@@ -86,7 +90,7 @@ def _stands(result: Mapping[str, Any] | None, standing: Standing | None, *, last
     return "has feedback to answer" if standing == "failed" else WORDS[standing]
 
 
-def _result(result: Mapping[str, Any] | None) -> str:
+def _result(result: Result | None) -> str:
     if result is None:
         return f"{'-':>8}{'-':>9}{'-':>8}{'-':>11}"
     share = f"{100 * result['failed'] / result['answered']:.1f} %" if result["answered"] else "-"

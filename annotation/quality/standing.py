@@ -1,4 +1,4 @@
-"""Where each person stands with the exam, and who is therefore asked nothing: pure."""
+"""Where each person stands with the exam, and who is therefore asked nothing."""
 
 from collections.abc import Mapping, Sequence
 from typing import Literal
@@ -8,6 +8,7 @@ import pandas as pd
 from annotation.assignment.inputs import Annotator, judges
 from annotation.quality.exam import by_finish, is_frozen
 from annotation.quality.marking import FIRST
+from pipeline.core import tables
 
 Standing = Literal["to-begin", "begun", "waits", "failed", "failed-twice", "passed", "admitted"]
 """`waits`: has finished, but too few others have, so that the right levels are not known yet."""
@@ -43,6 +44,15 @@ def find_standings(
 
     asked = judges(annotators)
     return {who.number: standing(who) for who in annotators if who.number in asked}
+
+
+def read_standings(annotators: Sequence[Annotator], *, required: bool) -> dict[int, Standing]:
+    """Return where everybody stands as it was marked last; nothing where there is no exam."""
+    exam = tables.EXAM.read()
+    if exam.empty and not required:
+        return {}
+    marked = tables.EXAM_ANSWERS.read(), tables.QUALIFICATIONS.read()
+    return find_standings(annotators, exam, *marked)
 
 
 def bar(standings: Mapping[int, Standing], *, required: bool) -> dict[int, str]:

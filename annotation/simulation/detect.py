@@ -11,7 +11,7 @@ import pandas as pd
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.page import read_answer
-from annotation.simulation.answers import SEED, SimulatedAnswer, Truth, answer_pair
+from annotation.simulation.answers import SEED, SimulatedAnswer, Truth, answer_again, answer_pair
 
 
 class Simulated(NamedTuple):
@@ -25,7 +25,8 @@ class Simulated(NamedTuple):
     ) -> bool:
         """Tell whether somebody's answer to a pair is simulated."""
         level = self.truth(query_id, moment_id)
-        return answer == answer_pair(level, SEED, annotator, query_id, moment_id)
+        words = (level, SEED, annotator, query_id, moment_id)
+        return answer in {answer_pair(*words), answer_again(*words)}
 
 
 def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:

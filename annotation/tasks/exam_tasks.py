@@ -37,9 +37,7 @@ def read_candidates() -> pd.DataFrame:
     return shown.sort_values(PAIR_KEY, ignore_index=True)
 
 
-def exam_tasks(
-    exam: pd.DataFrame, answers: pd.DataFrame, people: Collection[int]
-) -> pd.DataFrame:
+def exam_tasks(exam: pd.DataFrame, answers: pd.DataFrame, people: Collection[int]) -> pd.DataFrame:
     """Return the pairs of the exam that these people have not answered, for each of them."""
     everybody = pd.DataFrame({"annotator": sorted(people)}, dtype="int64")
     wanted = exam.merge(everybody, how="cross").assign(kind="exam")
@@ -84,7 +82,7 @@ class FeedbackData(TaskData):
 def remarks_of(wanted: pd.DataFrame, guide: Guideline) -> dict[Answered, list[str]]:
     """Return what each task of the feedback says above its clip, in the guideline's words."""
     columns = ["annotator", *PAIR_KEY, "truth", "level", "reason"]
-    remarks = {}
+    remarks, names = {}, {name: reason.name for name, reason in guide.reasons.items()}
     for annotator, query, moment, truth, level, reason in wanted[columns].itertuples(
         index=False, name=None
     ):
@@ -92,8 +90,7 @@ def remarks_of(wanted: pd.DataFrame, guide: Guideline) -> dict[Answered, list[st
         if pd.notna(level):
             first = f"{level} {guide.levels[level].name}"
         else:
-            why = guide.reasons[reason].name if isinstance(reason, str) else ""
-            first = f"{guide.page.cant_judge} {why}".strip()
+            first = f"{guide.page.cant_judge}. {names.get(reason, '')}"
         remarks[annotator, query, moment] = [
             f"{guide.page.expected} {truth} {right.name}. {right.meaning}",
             f"{guide.page.first_answer} {first}",
@@ -122,7 +119,9 @@ def push(
     refuse_missing_clips(pairs, params.clips.url)
     shown = (pairs, params.clips.url, params.push.batch)
     data = (
-        FeedbackData(*shown, remarks_of(pairs, guide)) if purpose == "feedback" else TaskData(*shown)
+        FeedbackData(*shown, remarks_of(pairs, guide))
+        if purpose == "feedback"
+        else TaskData(*shown)
     )
     common = ProjectSettings(purpose, guide, params.clips.url, beside_others)
     return reconcile(connection, common, keys_by_annotator(pairs, guide.version), data)

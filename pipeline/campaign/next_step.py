@@ -123,6 +123,7 @@ def _ask_people(now: Situation) -> Iterator[Step]:
             " whose they are",
             "python -m annotation.people list",
         )
+    yield from exam_steps(now.state.get("exam", {}))
     if now.unsent or (wanted and not now.shown):
         yield Step(f"give out {now.unsent or wanted:,} judgments", "dvc repro")
     if wanted and not done:
@@ -167,7 +168,8 @@ def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:
             f" queries whose last ranks have no level ({some}), then",
             "dvc repro",
         )
-    if pairs["nobody_left"]:
+    examined = set(state.get("exam", {}).values()) <= {"passed", "admitted"}
+    if pairs["nobody_left"] and examined:
         yield Step(
             f"add people to {PEOPLE}: {pairs['nobody_left']:,} pairs have been seen by everybody"
             " who is active; then",

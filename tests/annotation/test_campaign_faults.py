@@ -32,6 +32,7 @@ from campaign_folder import (
     email_of,
     ranks,
 )
+from sklearn.metrics import cohen_kappa_score
 from studio import Studio, studio
 from wire import LATE_SECONDS, Fault, Wire
 
@@ -920,3 +921,113 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
     assert camp.folder.content() == content, "what is read piece by piece is all there is"
     camp.well("plan", "push")
     assert all(len(found) == 1 for found in camp.tasks().values())
+
+
+# The exam
+
+
+EXAM = {"  required: false  ": "  required: true  ", "  queries: 10  ": "  queries: 3  "}
+EXAM |= {"  top: 10  ": "  top: 4  "}
+OFF = {2: 1, 4: 3}
+"""How far people's levels are off; the fourth is careless."""
+
+
+def examine(camp, verb):
+    done = camp.run("exam", verb)
+    assert done.code == 0, done.said
+    return done.said
+
+
+def own_level(key):
+    return min(int(key[1][-1]) + OFF.get(key[2], 0), 4)
+
+
+def of_exam(camp):
+    """Return every task of exam and feedback, with its key."""
+    numbers = [one["id"] for one in camp.lead.api("GET", "/api/projects/?page_size=100")["results"]]
+    keyed = [
+        (camp.folder.signer.read(task["data"]["pair"]), task)
+        for number in numbers
+        for task in camp.lead.tasks(number)
+    ]
+    return [(key, task) for key, task in keyed if key.kind in {"exam", "feedback"}]
+
+
+def take_exam(camp, level=own_level):
+    """Answer all that is open of it, as the people themselves; return the levels by person."""
+    said = {}
+    for key, task in of_exam(camp):
+        if open_(task):
+            said[key[:3]] = level(key)
+            camp.world.people[key.annotator].annotate(task["id"], result_of(said[key[:3]]))
+    return said
+
+
+def truth_of(camp):
+    return camp.folder.get(tables.EXAM).set_index(["query_id", "moment_id"])["level"]
+
+
+def results(camp):
+    rows = camp.folder.get(tables.QUALIFICATIONS)
+    return {(row.annotator, row.attempt): row for row in rows.itertuples()}
+
+
+def assert_kappa_is_scikit_learns(camp, row, levels):
+    truth = truth_of(camp)
+    both = [(level, truth[key[:2]]) for key, level in levels.items() if key[2] == row.annotator]
+    for name, weights in (("plain", None), ("quadratic", "quadratic")):
+        expected = cohen_kappa_score(*zip(*both, strict=True), labels=range(5), weights=weights)
+        assert getattr(row, name) == pytest.approx(expected, abs=1e-6)
+
+
+def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, world):
+    camp = camp(Size(queries=6, ranks=6, people=4))
+    path = camp.folder.path / "params.yaml"
+    path.write_text(re.sub("|".join(EXAM), lambda at: EXAM[at[0]], path.read_text()))
+    camp.folder.put(tables.FROZEN_QUERIES, camp.folder.get(tables.QUERIES))
+    assert "no exam was given" in camp.run("exam", "status").said
+    assert "12 pairs of 3 queries for 4 people; 48 tasks added" in examine(camp, "push")
+    assert " 0 tasks added, 0 closed" in examine(camp, "push")
+    assert "levels are not known" in camp.run("exam", "feedback").said
+    strange = next(task for key, task in of_exam(camp) if key.annotator == 1)
+    made = world.stranger.annotate(strange["id"], result_of(0))
+    camp.well("pull", "plan", "push")
+    assert camp.folder.get(tables.EXAM_ANSWERS).empty
+    world.lead.api("DELETE", f"/api/annotations/{made['id']}/")
+    said = take_exam(camp)
+    camp.well("pull", "plan", "push")
+    assert camp.judged() == {}, "an answer of the exam is no judgment"
+    passed = {key: row.passed for key, row in results(camp).items()}
+    assert passed == {(1, 1): "yes", (2, 1): "yes", (3, 1): "yes", (4, 1): "no"}
+    for row in results(camp).values():
+        assert_kappa_is_scikit_learns(camp, row, said)
+    assert {key[2] for key in waiting(camp)} == {1, 2, 3}, "who failed is asked nothing"
+
+    truth, exam = truth_of(camp), camp.folder.content(tables.EXAM)
+    assert "feedback to 1 people: 3 tasks added" in examine(camp, "feedback")
+    for key, task in of_exam(camp):
+        if key.kind == "feedback":
+            assert f" {truth[key[:2]]} " in task["data"]["truth"]
+            assert f" {said[key[:3]]} " in task["data"]["before"]
+        if key.kind == "exam" and key.annotator == 4:  # too late: it was handed in
+            change = {"result": result_of(int(truth[key[:2]]))}
+            world.people[4].api(
+                "PATCH", f"/api/annotations/{task['annotations'][0]['id']}/", change
+            )
+    again = take_exam(camp, lambda key: int(truth[key[:2]]))
+    assert {key[2] for key in again} == {4}
+    camp.folder.people({number: {} for number in range(1, 6)})  # somebody joins
+    clips, candidates = camp.folder.get(tables.CLIPS), camp.folder.get(tables.CANDIDATES)
+    camp.folder.put(tables.CLIPS, clips.assign(clip="other.mp4", clip_sha="other"))
+    camp.folder.put(tables.CANDIDATES, candidates.tail(3))
+    assert "for 1 people; 12 tasks added" in examine(camp, "push")
+    assert "annotator 5, attempt 1: http" in examine(camp, "mark")
+    assert (results(camp)[4, 1].failed, results(camp)[4, 2].failed) == (3, 0)
+    assert results(camp)[4, 2].passed == "yes"
+    assert_kappa_is_scikit_learns(camp, results(camp)[4, 2], said | again)
+    newcomers = take_exam(camp)
+    assert {key[:2] for key in newcomers} == {key[:2] for key in said}, "the same exam"
+    examine(camp, "mark")
+    assert results(camp)[5, 1].passed == "yes"
+    assert camp.folder.content(tables.EXAM) == exam
+    assert len(camp.folder.get(tables.EXAM_ANSWERS)) == 5 * 12 + 3

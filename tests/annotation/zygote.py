@@ -6,10 +6,10 @@ import os
 import runpy
 import sys
 
-from annotation import people, plan, pull, push, simulate, status
+from annotation import exam, people, plan, pull, push, simulate, status
 from annotation.tasks import lock, unfinished
 
-LOADED = (people, plan, pull, push, simulate, status)
+LOADED = (exam, people, plan, pull, push, simulate, status)
 
 
 def begin(order):
