@@ -46,7 +46,7 @@ from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.campaign.voided import voided_for_good
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
-from pipeline.core.sections import Exam
+from pipeline.core.people_sections import Exam
 
 
 class Plan(NamedTuple):

@@ -25,7 +25,7 @@ from annotation.quality.exam import freeze_truth
 from annotation.quality.marking import FIRST, SECOND, mark, record_answers
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import tables
-from pipeline.core.sections import Exam
+from pipeline.core.people_sections import Exam
 
 ATTEMPT_OF: Mapping[Purpose, int] = {"exam": FIRST, "feedback": SECOND}
 

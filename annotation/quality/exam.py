@@ -12,7 +12,7 @@ import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
-from pipeline.core.sections import Exam
+from pipeline.core.people_sections import Exam
 
 
 def choose_pairs(

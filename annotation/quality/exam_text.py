@@ -9,7 +9,7 @@ from annotation.quality.exam import by_finish, is_frozen
 from annotation.quality.marking import ATTEMPTS, FIRST, between_people
 from annotation.quality.standing import Standing
 from pipeline.campaign.next_step import exam_steps, format_steps
-from pipeline.core.sections import Exam
+from pipeline.core.people_sections import Exam
 
 HEAD = (
     f"{'annotator':>9}{'attempt':>9}{'answered':>10}{'left':>6}{'failed':>8}{'share':>9}{'plain':>8}"

@@ -23,7 +23,7 @@ from annotation.quality.marking import (
     record_answers,
 )
 from pipeline.core import tables
-from pipeline.core.sections import Exam
+from pipeline.core.people_sections import Exam
 
 OFF = [-2, -1, 0, 0, 1]
 LEVEL = st.one_of(st.none(), st.integers(0, 4))
