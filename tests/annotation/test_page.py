@@ -12,15 +12,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.label_studio import guideline
+from annotation.label_studio.guideline import STANDARD
 from annotation.label_studio.page import (
+    ALOUD,
     Answer,
     clip_html,
+    clip_of,
+    instruction,
     label_config,
     read_answer,
     result_of,
     task_data,
 )
 from pipeline.campaign.guideline import GuidelineError
+from pipeline.video.cutter import ClipFormat, Interval
+from pipeline.video.plan import clip_name
 
 FILE = Path("annotation/guideline/en.md")
 TEXT = (guideline.CHECKOUT / FILE).read_text(encoding="utf-8")
@@ -52,6 +58,34 @@ def test_it_has_a_version_five_levels_and_two_reasons():
 def test_it_is_read_in_two_minutes():
     words = re.sub(r"<[^>]+>", " ", guideline.current().html).split()
     assert len(words) < 2 * 300
+
+
+EVERY = [
+    STANDARD.model_copy(update={"language": language, "guideline": variant})
+    for language, variant in [("en", "standard"), ("en", "paper"), ("de", "standard")]
+]
+
+
+@pytest.mark.parametrize("settings", EVERY, ids=lambda one: f"{one.language}-{one.guideline}")
+def test_every_guideline_makes_a_page_of_its_own_words(settings):
+    guide = guideline.current(settings)
+    root = ElementTree.fromstring(label_config(guide))  # noqa: S314  (our own)
+    said = {value for item in root.iter() for value in item.attrib.values()}
+    words = guide.page.model_dump()
+    assert said >= {words[name] for name in ("cant_judge", "choose", "say_why", "guideline")}
+    assert [item.get("value") for item in root.iter("Choice")][:5] == [
+        guide.levels[number].name for number in range(5)
+    ]
+    shown = instruction(guide, 1234, 5)
+    assert "1,234" in shown
+    assert shown.endswith(guide.html)
+    assert len({one.path for one in map(guideline.current, EVERY)}) == len(EVERY)
+
+
+def test_a_language_without_a_guideline_is_said_with_those_there_are():
+    missing = STANDARD.model_copy(update={"language": "fi"})
+    with pytest.raises(GuidelineError, match=r"fi\.md: no such guideline .*de\.md, en\.md"):
+        guideline.current(missing)
 
 
 def test_markup_in_it_is_shown_and_not_run():
@@ -116,6 +150,14 @@ def test_a_task_shows_query_and_clip_alone():
 
 
 # The clip
+
+
+def test_a_clip_with_sound_is_not_muted():
+    name = clip_name("ab", Interval(0, 1), ClipFormat("mp4", 480, audio=True))
+    assert name.endswith(ALOUD)
+    shown = {name: clip_html(f"/data/local-files/?d=clips/{name}") for name in (name, "ab.mp4")}
+    assert [" muted " in html for html in shown.values()] == [False, True]
+    assert [clip_of(html) for html in shown.values()] == [name.removesuffix(".mp4"), "ab"]
 
 
 class Tags(HTMLParser):
