@@ -1,0 +1,44 @@
+"""Gold: the pairs whose level is known, and where it is known from.
+
+The lead's own levels, the truth of the exam once it is frozen, and what was adjudicated. The last
+are pairs that people could not agree on, so that they tell less of a person than the others.
+"""
+
+import pandas as pd
+
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
+
+SOURCES = ("lead", "exam", "adjudicated")
+"""Where a level is known from: of a pair that several have, the first counts."""
+CLEAR = ("lead", "exam")
+"""The sources that may stop somebody: not the pairs on which people could not agree."""
+COLUMNS = [*SHOWN_KEY, "level", "source"]
+
+
+def collect_gold(
+    lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFrame
+) -> pd.DataFrame:
+    """Return the known levels, as `query_id, moment_id, query_sha, clip_sha, level, source`.
+
+    `lead`, `exam` and `adjudicated` are as `tables.GOLD`, `EXAM` and `ADJUDICATIONS`. The hashes
+    are of what was judged; the lead's levels, which have none, hold however a pair is shown.
+    """
+    parts = zip(SOURCES, (lead, exam, adjudicated), strict=True)
+    whole = pd.concat([part.reindex(columns=COLUMNS[:-1]).assign(source=one) for one, part in parts])
+    whole = whole[whole["level"].notna()].astype({"level": "int64", "query_sha": "str"})
+    return whole.astype({"clip_sha": "str"}).reset_index(drop=True)
+
+
+def join_gold(rows: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
+    """Return `rows` of `SHOWN_KEY` with `truth` and `source`, null where a pair is no gold."""
+    names = {"level": "truth"}
+    everywhere = gold[gold["query_sha"].isna()].drop(columns=["query_sha", "clip_sha"])
+    as_shown = gold[gold["query_sha"].notna()].drop_duplicates(SHOWN_KEY)
+    one = rows.merge(everywhere.rename(columns=names), on=PAIR_KEY, how="left")
+    other = rows.merge(as_shown.rename(columns=names), on=SHOWN_KEY, how="left")
+    joined = one.set_axis(rows.index).astype({"truth": "Int64", "source": "str"})
+    other = other.set_axis(rows.index).astype({"truth": "Int64", "source": "str"})
+    return joined.assign(
+        truth=joined["truth"].fillna(other["truth"]),
+        source=joined["source"].fillna(other["source"]),
+    )
