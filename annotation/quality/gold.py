@@ -15,16 +15,16 @@ CLEAR = ("lead", "exam")
 COLUMNS = [*SHOWN_KEY, "level", "source"]
 
 
-def collect_gold(
-    lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFrame
-) -> pd.DataFrame:
+def collect_gold(lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFrame) -> pd.DataFrame:
     """Return the known levels, as `query_id, moment_id, query_sha, clip_sha, level, source`.
 
     `lead`, `exam` and `adjudicated` are as `tables.GOLD`, `EXAM` and `ADJUDICATIONS`. The hashes
     are of what was judged; the lead's levels, which have none, hold however a pair is shown.
     """
     parts = zip(SOURCES, (lead, exam, adjudicated), strict=True)
-    whole = pd.concat([part.reindex(columns=COLUMNS[:-1]).assign(source=one) for one, part in parts])
+    whole = pd.concat(
+        [part.reindex(columns=COLUMNS[:-1]).assign(source=one) for one, part in parts]
+    )
     whole = whole[whole["level"].notna()].astype({"level": "int64", "query_sha": "str"})
     return whole.astype({"clip_sha": "str"}).reset_index(drop=True)
 

@@ -1,0 +1,169 @@
+"""Hidden checks in figures: each person's agreement with gold, and with themselves.
+
+A hit is a level within 1 of the known one; who can't judge a pair has neither hit nor missed. Who
+hits too little beyond chance is asked no more.
+"""
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.quality.gold import CLEAR, join_gold
+from annotation.quality.hits import Hits, difference
+from annotation.reliability import kappa
+from annotation.reliability.scores import Couples
+from annotation.votes.votes import MAX_DIFFERENCE, VOTING
+from pipeline.campaign.pairs import SHOWN_KEY
+
+FEWEST = 10
+"""Gold answers before somebody can be stopped: two misses at the beginning are bad luck."""
+THIRDS = ("early", "middle", "late")
+
+
+class Limits(NamedTuple):
+    """Who is stopped: whose share of hits on the last `window` is below `min_gold`."""
+
+    min_gold: float
+    window: int
+
+
+class Stop(NamedTuple):
+    """Since when somebody is asked no more (UTC), and why."""
+
+    since: pd.Timestamp
+    reason: str
+
+
+def measure_checks(judgments: pd.DataFrame, gold: pd.DataFrame, limits: Limits) -> pd.DataFrame:
+    """Return the figures and flags of everybody with a hidden check, a row for each `annotator`.
+
+    `gold` is as of `collect_gold`. Of so many pairs whose level the lead or the exam tells
+    (`gold`), `hits` are within 1 and `exact` equal; the `share` of hits with `low` and `high`, and
+    the same of the `last` ones; the shares in each third of them by time, `early`, `middle` and
+    `late`. `adjudicated` and `adjudicated_hits` count pairs that people could not agree on;
+    `without_level` are answers to gold that can't judge. Of `repeats`, pairs judged twice with a
+    level, `same` and `near` (within 1) count how the second answer met the first; `kappa` is
+    quadratic. What is not defined is null.
+    """
+    answers, twice = _gold_answers(judgments, gold), _repeats(judgments)
+    people = sorted(set(answers["annotator"].tolist()) | set(twice["annotator"].tolist()))
+    rows = {
+        who: _person(answers[answers["annotator"] == who], twice[twice["annotator"] == who], limits)
+        for who in people
+    }
+    columns = _person(answers.iloc[:0], twice.iloc[:0], limits).keys()
+    table = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns)).round(6)
+    return table.rename_axis("annotator").reset_index()
+
+
+def _person(answers: pd.DataFrame, twice: pd.DataFrame, limits: Limits) -> dict[str, Any]:
+    judged = answers[answers["level"].notna()]
+    clear = judged["source"].isin(CLEAR)
+    marks, other = (judged.loc[of, "hit"].tolist() for of in (clear, ~clear))
+    whole, last = Hits.of(marks), Hits.of(marks[-limits.window :])
+    thirds = [Hits.of(part.tolist()) for part in np.array_split(np.array(marks), len(THIRDS))]
+    same, near = (Hits.of((twice["apart"] <= far).tolist()) for far in (0, MAX_DIFFERENCE))
+    return {
+        "gold": whole.number,
+        "hits": whole.hits,
+        "exact": int(judged.loc[clear, "exact"].sum()),
+        **_share(whole, ""),
+        "last": last.number,
+        "last_hits": last.hits,
+        **_share(last, "last_"),
+        **{name: third.share for name, third in zip(THIRDS, thirds, strict=True)},
+        "adjudicated": len(other),
+        "adjudicated_hits": sum(other),
+        "without_level": int(answers["level"].isna().sum()),
+        "repeats": near.number,
+        "same": same.hits,
+        "near": near.hits,
+        "kappa": _kappa(twice),
+        "flags": "; ".join(_flags(last, near, thirds, limits)),
+    }
+
+
+def _share(hits: Hits, prefix: str) -> dict[str, float | None]:
+    low, high = hits.bounds if hits.number else (None, None)
+    return {f"{prefix}share": hits.share, f"{prefix}low": low, f"{prefix}high": high}
+
+
+def _flags(last: Hits, near: Hits, thirds: list[Hits], limits: Limits) -> list[str]:
+    """Say what is worth a look: gold missed, answers that differ from one's own, a trend."""
+    flags = []
+    if last.bounds[1] < limits.min_gold:
+        flags.append(f"gold: {last.text}")
+    if near.bounds[1] < limits.min_gold:
+        flags.append(f"disagrees with oneself: {near.text}")
+    first, late = thirds[0], thirds[-1]
+    low, high = difference(first, late)
+    if not low <= 0 <= high:
+        word = "tiring" if high < 0 else "learning"
+        shares = f"{first.hits} of {first.number} within 1, at the end {late.hits} of {late.number}"
+        flags.append(f"{word}: of gold at first {shares}")
+    return flags
+
+
+def find_stopped(
+    judgments: pd.DataFrame,
+    gold: pd.DataFrame,
+    limits: Limits,
+    checked_from: Mapping[int, date | None],
+) -> dict[int, Stop]:
+    """Return who is asked no more, since which gold answer, and why.
+
+    It holds from that answer on, whatever comes later: the lead lets somebody go on by
+    `checked_from`, before which nothing counts.
+    """
+    answers = _gold_answers(judgments, gold)
+    clear = answers[answers["source"].isin(CLEAR) & answers["level"].notna()]
+    stops = {}
+    for who in sorted(set(clear["annotator"].tolist())):
+        own, begin = clear[clear["annotator"] == who], checked_from.get(who)
+        if begin is not None:
+            own = own[own["submitted_at"] >= pd.Timestamp(begin, tz="UTC")]
+        stop = _find_stop(own, limits)
+        if stop is not None:
+            stops[who] = stop
+    return stops
+
+
+def _find_stop(own: pd.DataFrame, limits: Limits) -> Stop | None:
+    marks = own["hit"].tolist()
+    for end in range(min(FEWEST, limits.window), len(marks) + 1):
+        last = Hits.of(marks[max(0, end - limits.window) : end])
+        if last.bounds[1] < limits.min_gold:
+            reason = f"gold: {last.text}, {limits.min_gold:.0%} are needed"
+            return Stop(own["submitted_at"].iloc[end - 1], reason)
+    return None
+
+
+def _gold_answers(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
+    """Return the judgments of what is gold still with `truth`, in the order of time."""
+    known = join_gold(judgments[judgments["kind"] == "gold"], gold)
+    known = known[known["truth"].notna()]
+    apart = (known["level"] - known["truth"]).abs()
+    marks = {"hit": apart <= MAX_DIFFERENCE, "exact": apart == 0}
+    known = known.assign(**{name: mark.fillna(value=False) for name, mark in marks.items()})
+    return known.sort_values(["submitted_at", "origin"], ignore_index=True)
+
+
+def _repeats(judgments: pd.DataFrame) -> pd.DataFrame:
+    """Return what somebody judged twice with a level, as `annotator, level, again, apart`."""
+    whole = judgments[judgments["level"].notna()].sort_values(["submitted_at", "origin"])
+    person = [*SHOWN_KEY, "annotator"]
+    votes = whole[whole["kind"].isin(VOTING)].drop_duplicates(person, keep="last")
+    again = whole[whole["kind"] == "repeat"].rename(columns={"level": "again"})
+    both = votes[[*person, "level"]].merge(again[[*person, "again"]], on=person)
+    return both.assign(apart=(both["level"] - both["again"]).abs())
+
+
+def _kappa(twice: pd.DataFrame) -> float | None:
+    if twice.empty:
+        return None
+    names = ("annotator", "annotator", "level", "again")
+    couples = Couples(*(twice[name].to_numpy("int64") for name in names))
+    return float(kappa.by_annotators(couples)["quadratic"].iloc[0])
