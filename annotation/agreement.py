@@ -6,8 +6,9 @@
 Without options it is the stage:
 
 reads   datasets/campaign/judgments.csv, voided.csv, pairs.csv, datasets/work/consensus.parquet
+        and, for hidden checks, datasets/campaign/{gold,exam,adjudications}.csv
 writes  datasets/work/plots/min_max.csv, final_levels.csv, and for the lead alone
-        datasets/work/lead/annotators.csv, annotator_pairs.csv
+        datasets/work/lead/annotators.csv, annotator_pairs.csv, checks.csv
 
 With --raw it reads the judgments of any collection (pair_id,worker,relevance; where they are
 there, submitted_at and seconds) and prints the same figures. Figures of a person stand under
@@ -23,6 +24,8 @@ from typing import Any, NamedTuple, get_args
 
 import pandas as pd
 
+from annotation.quality.checks import measure_checks
+from annotation.quality.gold import collect_gold
 from annotation.reliability import figures, kappa
 from annotation.reliability.annotators import measure_annotators
 from annotation.reliability.scores import (
@@ -39,9 +42,10 @@ from annotation.votes.votes import NO_LEVEL, select_rows
 from momentrank.errors import UsageError
 from pipeline.campaign.effort import active_seconds
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
+from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import load
-from pipeline.core.people_sections import Agreement
+from pipeline.core.people_sections import Agreement, Plan
 
 PLOTS, LEAD = tables.WORK / "plots", tables.WORK / "lead"
 USUAL = Agreement(
@@ -120,6 +124,26 @@ def measure_campaign(
     return result
 
 
+def join_checks(result: AgreementTables, checks: pd.DataFrame) -> AgreementTables:
+    """Return the tables with those of hidden checks, whose flags join each person's own."""
+    annotators = result.lead["annotators.csv"]
+    further = annotators["annotator"].map(checks.set_index("annotator")["flags"]).fillna("")
+    both = [
+        "; ".join(filter(None, flags)) for flags in zip(annotators["flags"], further, strict=True)
+    ]
+    flagged = {*annotators.loc[[bool(flags) for flags in both], "annotator"].tolist()}
+    flagged |= {*checks.loc[checks["flags"] != "", "annotator"].tolist()}
+    lead = {"annotators.csv": annotators.assign(flags=both), "checks.csv": checks}
+    return result._replace(
+        figures=result.figures | {"flagged": len(flagged)}, lead=result.lead | lead
+    )
+
+
+def _measure_checks(judgments: pd.DataFrame, plan: Plan) -> pd.DataFrame:
+    sources = tables.GOLD.read(), tables.EXAM.read(), tables.ADJUDICATIONS.read()
+    return measure_checks(judgments, collect_gold(*sources), plan.min_gold, plan.gold_window)
+
+
 def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTables:
     """Return agreement of raw judgments; final levels are the paper's rule's."""
     consensus = decide(judgments.pair, judgments.level, len(judgments.pairs), closed=True)
@@ -145,7 +169,10 @@ def main() -> None:
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
     ledger, voided = tables.PAIRS.read(), tables.VOIDED.read()
     timed = judgments.assign(seconds=active_seconds(judgments["seconds"], params.plan.pause))
-    result = measure_campaign(timed, ledger, voided, consensus, params.agreement)
+    result = join_checks(
+        measure_campaign(timed, ledger, voided, consensus, params.agreement),
+        _measure_checks(drop_voided(judgments, voided), params.plan),
+    )
     _write(PLOTS, result.plots)
     _write(LEAD, result.lead)
     cli.write_metrics("agreement", result.figures)

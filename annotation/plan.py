@@ -3,7 +3,8 @@
 reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv, voided.csv,
         exam.csv, exam_answers.csv, qualifications.csv;
         datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
-        rejected_judgments.csv, today.json; datasets/campaign/{audit,topup}.csv; the time
+        rejected_judgments.csv, today.json; datasets/campaign/{audit,topup}.csv, and for hidden
+        checks {gold,exam,exam_answers,adjudications}.csv; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
 
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
@@ -21,7 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.assignment import allocation, progress
+from annotation.assignment import allocation, check_figures, checks, progress
+from annotation.assignment.check_inputs import read_checks
 from annotation.assignment.extension import decisions_by_judged_query, find_extension
 from annotation.assignment.inputs import (
     PEOPLE_NEEDED,
@@ -43,7 +45,7 @@ from annotation.votes.votes import Ints, classify
 from pipeline.campaign.campaign import load_campaign, load_open_campaign
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
-from pipeline.campaign.voided import voided_for_good
+from pipeline.campaign.voided import drop_voided, voided_for_good
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 from pipeline.core.people_sections import Exam
@@ -72,14 +74,19 @@ def plan(campaign: PlanInputs) -> Plan:
     wanted = by_rule | states.pairs["extra"]
     missing = np.where(wanted, states.missing, 0)
     asked = {number: who.role for number, who in who_may_be_asked(campaign).items()}
-    assigned = _assign_people(states, missing, asked, campaign.done)
+    kept = checks.keep_checks(states, campaign, asked)
+    involved = states._replace(answered=pd.concat([states.answered, kept]))
+    assigned = _assign_people(involved, missing, asked, campaign.done)
     unfilled = missing - _per_pair(states, assigned)
+    hidden = checks.add_checks(states, campaign, asked, assigned, kept)
+    given = pd.concat([assigned, hidden.wanted], ignore_index=True)
     return Plan(
-        _assignment_table(states, assigned),
+        _assignment_table(states, given),
         {
             "pairs": progress.pair_counts(states, wanted.to_numpy(), unfilled),
             "queries": progress.query_counts(states, further, campaign.candidates),
-            "annotators": progress.people_counts(campaign.annotators, assigned, campaign.done),
+            "annotators": progress.people_counts(campaign.annotators, given, campaign.done),
+            "checks": check_figures.summarize(campaign, hidden),
             "outlook": progress.outlook(states, wanted.to_numpy(), further),
         },
     )
@@ -150,8 +157,10 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     waits = pd.MultiIndex.from_frame(answers.open_tasks[person])  # another task of the same pair
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
-    decisions, today = tables.EXTEND.read(), read_day()
-    voided = tables.VOIDED.read()
+    decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
+    checked = read_checks(params, annotators, drop_voided(answers.judgments, voided))
+    gold = pd.MultiIndex.from_frame(checked.known[PAIR_KEY])
+    as_gold = pd.MultiIndex.from_frame(answered[PAIR_KEY]).isin(gold)
     return PlanInputs(
         queries=judged[["query_id", "query"]],
         candidates=candidates,
@@ -168,14 +177,16 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
             params.consensus.rounding,
             params.plan.queue,
         ),
-        spent=answered.assign(kind="first"),
+        spent=answered.assign(kind=np.where(as_gold, "gold", "first")),
         extra=extra,
         id=campaign.id if (campaign := load_campaign()) else "",
         today=today,
         overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
         barred=barred_by_exam(annotators, params.exam)
+        | dict.fromkeys(checked.stopped, "stopped")
         | dict.fromkeys(voided_for_good(voided), "voided"),
         voided=voided,
+        checks=checked,
     )
 
 

@@ -50,7 +50,8 @@ def _by_query(states: PairStates, rule: Rule) -> pd.DataFrame:
     first, second = pairs["batch"] == 1, pairs["batch"] == SECOND
     ranks = pairs["rank"].between(rule.batch - rule.last_ranks + 1, rule.batch)
     last = first & ranks & (level != NO_LEVEL)
-    begun = pairs.index.isin(states.answered["pair"]) | pairs.index.isin(states.open_tasks["pair"])
+    voted = states.answered.loc[states.answered["kind"].isin(tables.VOTING), "pair"]
+    begun = pairs.index.isin(voted) | pairs.index.isin(states.open_tasks["pair"])
     queries = pd.DataFrame({"query_id": pairs["query_id"]}).assign(
         candidates=first | second,
         more=second,

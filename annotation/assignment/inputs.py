@@ -3,13 +3,14 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date
+from datetime import date, datetime
 from typing import Literal, NamedTuple
 
 import pandas as pd
 
 from annotation.votes.rule import Rounding
 from momentrank.errors import MomentRankError
+from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.campaign.voided import drop_voided
 from pipeline.core import tables
 
@@ -63,6 +64,40 @@ class Rule(NamedTuple):
     queue: int = 200
 
 
+class Stop(NamedTuple):
+    """Why somebody is asked no more, and when they last judged (UTC)."""
+
+    reason: str
+    last: datetime
+
+
+@dataclass(frozen=True)
+class CheckInputs:
+    """Hidden checks: their shares of each person's tasks, and what they are made of.
+
+    A repeat comes when at least `gap` other tasks lie between. `known` are levels that are known
+    (`quality.gold`), `taken` (`query_id, moment_id, annotator`) who knows them from somewhere
+    else, such as the exam. `stopped` are the people whom checks have stopped; worth a look is
+    whose hits on the last `window` gold pairs are below `min_gold`.
+    """
+
+    gold: float = 0.0
+    repeats: float = 0.0
+    gap: int = 50
+    known: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=[*SHOWN_KEY, "level", "source"])
+    )
+    taken: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
+    stopped: Mapping[int, Stop] = field(default_factory=dict)
+    min_gold: float = 0.7
+    window: int = 60
+
+    def per_vote(self, kind: str) -> float:
+        """Return how many checks of a kind there should be for each vote."""
+        share = {"gold": self.gold, "repeat": self.repeats}[kind]
+        return share / (1 - self.gold - self.repeats)
+
+
 @dataclass(frozen=True)
 class PlanInputs:
     """What is to be judged, what was, and by whom.
@@ -77,7 +112,8 @@ class PlanInputs:
     rank, and never asked by the extension.
     `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day on which
     it is planned; `overdue` (`query_id, moment_id, annotator`) are open tasks that nobody took in
-    time. `barred` are people who are asked nothing now, with the reason.
+    time. `barred` are people who are asked nothing now, with the reason; `checks` says which hidden
+    checks there are.
     """
 
     queries: pd.DataFrame
@@ -96,6 +132,7 @@ class PlanInputs:
     overdue: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     barred: Mapping[int, str] = field(default_factory=dict)
     voided: pd.DataFrame = field(default_factory=tables.VOIDED.empty)
+    checks: CheckInputs = field(default_factory=CheckInputs)
 
     @property
     def valid(self) -> pd.DataFrame:

@@ -32,6 +32,12 @@ class PairStates(NamedTuple):
     consensus: Consensus
     answered: pd.DataFrame
     open_tasks: pd.DataFrame
+    checked: pd.DataFrame
+    open_checks: pd.DataFrame
+
+    def locate(self, frame: pd.DataFrame) -> Ints:
+        """Return for each row of `frame` the row of its pair, -1 where it has none."""
+        return votes.pair_rows(_one_query(frame, self.same), self.pairs)
 
     @property
     def waiting(self) -> Bools:
@@ -66,7 +72,8 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
     pairs = _pairs(campaign.candidates, campaign.extra, same)
     fresh = votes.select_counting(campaign.judgments, campaign.shown, campaign.voided)
     counting = votes.select_votes(_one_query(fresh, same), pairs)
-    open_tasks = campaign.open_tasks[campaign.open_tasks["kind"].isin(tables.VOTING)]
+    votes_open = campaign.open_tasks["kind"].isin(tables.VOTING)
+    checked = campaign.judgments[~campaign.judgments["kind"].isin(tables.VOTING)]
     rounding = campaign.rule.rounding
     return PairStates(
         pairs,
@@ -76,14 +83,18 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
             counting.pair, counting.level, len(pairs), closed=closed, rounding=rounding
         ),
         answered=_assignments(_one_query(_answers(campaign), same), pairs),
-        open_tasks=_assignments(_one_query(open_tasks, same), pairs),
+        open_tasks=_assignments(_one_query(campaign.open_tasks[votes_open], same), pairs),
+        checked=_assignments(_one_query(checked, same), pairs),
+        open_checks=_assignments(_one_query(campaign.open_tasks[~votes_open], same), pairs),
     )
 
 
 def _answers(campaign: PlanInputs) -> pd.DataFrame:
     columns = tables.ASSIGNMENTS.columns
-    both = [campaign.judgments[columns], campaign.spent[columns]]
-    return pd.concat(both).drop_duplicates([*PAIR_KEY, "annotator"])
+    both = pd.concat([campaign.judgments[columns], campaign.spent[columns]])
+    checks = ~both["kind"].isin(tables.VOTING)
+    votes_first = both.assign(checks=checks).sort_values("checks", kind="stable")[columns]
+    return votes_first.drop_duplicates([*PAIR_KEY, "annotator"])
 
 
 def _pairs(candidates: pd.DataFrame, extra: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:

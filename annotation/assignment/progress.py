@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from annotation.assignment import check_figures
 from annotation.assignment.extension import SECOND, Extension
 from annotation.assignment.inputs import Annotator, PlanInputs
 from annotation.assignment.pairs import PairStates, find_pair_states
@@ -31,6 +32,7 @@ def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
         "pairs": pair_counts(states, counted, states.missing),
         "queries": query_counts(states, extension, campaign.candidates),
         "annotators": people_counts(campaign.annotators, nobody, campaign.done),
+        "checks": check_figures.summarize(campaign),
     }
 
 

@@ -1,12 +1,9 @@
 """Hidden checks in figures: each person's agreement with gold, and with themselves.
 
-A hit is a level within 1 of the known one; who can't judge a pair has neither hit nor missed. Who
-hits too little beyond chance is asked no more.
+A hit is a level within 1 of the known one; who can't judge a pair has neither hit nor missed.
 """
 
-from collections.abc import Mapping
-from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,26 +15,12 @@ from annotation.reliability.scores import Couples
 from annotation.votes.votes import MAX_DIFFERENCE, VOTING
 from pipeline.campaign.pairs import SHOWN_KEY
 
-FEWEST = 10
-"""Gold answers before somebody can be stopped: two misses at the beginning are bad luck."""
 THIRDS = ("early", "middle", "late")
 
 
-class Limits(NamedTuple):
-    """Who is stopped: whose share of hits on the last `window` is below `min_gold`."""
-
-    min_gold: float
-    window: int
-
-
-class Stop(NamedTuple):
-    """Since when somebody is asked no more (UTC), and why."""
-
-    since: pd.Timestamp
-    reason: str
-
-
-def measure_checks(judgments: pd.DataFrame, gold: pd.DataFrame, limits: Limits) -> pd.DataFrame:
+def measure_checks(
+    judgments: pd.DataFrame, gold: pd.DataFrame, min_gold: float, window: int
+) -> pd.DataFrame:
     """Return the figures and flags of everybody with a hidden check, a row for each `annotator`.
 
     `gold` is as of `collect_gold`. Of so many pairs whose level the lead or the exam tells
@@ -51,19 +34,26 @@ def measure_checks(judgments: pd.DataFrame, gold: pd.DataFrame, limits: Limits) 
     answers, twice = _gold_answers(judgments, gold), _repeats(judgments)
     people = sorted(set(answers["annotator"].tolist()) | set(twice["annotator"].tolist()))
     rows = {
-        who: _person(answers[answers["annotator"] == who], twice[twice["annotator"] == who], limits)
+        who: _person(
+            answers[answers["annotator"] == who],
+            twice[twice["annotator"] == who],
+            min_gold,
+            window,
+        )
         for who in people
     }
-    columns = _person(answers.iloc[:0], twice.iloc[:0], limits).keys()
+    columns = _person(answers.iloc[:0], twice.iloc[:0], min_gold, window).keys()
     table = pd.DataFrame.from_dict(rows, orient="index", columns=list(columns)).round(6)
     return table.rename_axis("annotator").reset_index()
 
 
-def _person(answers: pd.DataFrame, twice: pd.DataFrame, limits: Limits) -> dict[str, Any]:
+def _person(
+    answers: pd.DataFrame, twice: pd.DataFrame, min_gold: float, window: int
+) -> dict[str, Any]:
     judged = answers[answers["level"].notna()]
     clear = judged["source"].isin(CLEAR)
     marks, other = (judged.loc[of, "hit"].tolist() for of in (clear, ~clear))
-    whole, last = Hits.of(marks), Hits.of(marks[-limits.window :])
+    whole, last = Hits.of(marks), Hits.of(marks[-window:])
     thirds = [Hits.of(part.tolist()) for part in np.array_split(np.array(marks), len(THIRDS))]
     same, near = (Hits.of((twice["apart"] <= far).tolist()) for far in (0, MAX_DIFFERENCE))
     return {
@@ -82,7 +72,7 @@ def _person(answers: pd.DataFrame, twice: pd.DataFrame, limits: Limits) -> dict[
         "same": same.hits,
         "near": near.hits,
         "kappa": _kappa(twice),
-        "flags": "; ".join(_flags(last, near, thirds, limits)),
+        "flags": "; ".join(_flags(last, near, thirds, min_gold)),
     }
 
 
@@ -91,12 +81,12 @@ def _share(hits: Hits, prefix: str) -> dict[str, float | None]:
     return {f"{prefix}share": hits.share, f"{prefix}low": low, f"{prefix}high": high}
 
 
-def _flags(last: Hits, near: Hits, thirds: list[Hits], limits: Limits) -> list[str]:
+def _flags(last: Hits, near: Hits, thirds: list[Hits], min_gold: float) -> list[str]:
     """Say what is worth a look: gold missed, answers that differ from one's own, a trend."""
     flags = []
-    if last.bounds[1] < limits.min_gold:
+    if last.bounds[1] < min_gold:
         flags.append(f"gold: {last.text}")
-    if near.bounds[1] < limits.min_gold:
+    if near.bounds[1] < min_gold:
         flags.append(f"disagrees with oneself: {near.text}")
     first, late = thirds[0], thirds[-1]
     low, high = difference(first, late)
@@ -105,40 +95,6 @@ def _flags(last: Hits, near: Hits, thirds: list[Hits], limits: Limits) -> list[s
         shares = f"{first.hits} of {first.number} within 1, at the end {late.hits} of {late.number}"
         flags.append(f"{word}: of gold at first {shares}")
     return flags
-
-
-def find_stopped(
-    judgments: pd.DataFrame,
-    gold: pd.DataFrame,
-    limits: Limits,
-    checked_from: Mapping[int, date | None],
-) -> dict[int, Stop]:
-    """Return who is asked no more, since which gold answer, and why.
-
-    It holds from that answer on, whatever comes later: the lead lets somebody go on by
-    `checked_from`, before which nothing counts.
-    """
-    answers = _gold_answers(judgments, gold)
-    clear = answers[answers["source"].isin(CLEAR) & answers["level"].notna()]
-    stops = {}
-    for who in sorted(set(clear["annotator"].tolist())):
-        own, begin = clear[clear["annotator"] == who], checked_from.get(who)
-        if begin is not None:
-            own = own[own["submitted_at"] >= pd.Timestamp(begin, tz="UTC")]
-        stop = _find_stop(own, limits)
-        if stop is not None:
-            stops[who] = stop
-    return stops
-
-
-def _find_stop(own: pd.DataFrame, limits: Limits) -> Stop | None:
-    marks = own["hit"].tolist()
-    for end in range(min(FEWEST, limits.window), len(marks) + 1):
-        last = Hits.of(marks[max(0, end - limits.window) : end])
-        if last.bounds[1] < limits.min_gold:
-            reason = f"gold: {last.text}, {limits.min_gold:.0%} are needed"
-            return Stop(own["submitted_at"].iloc[end - 1], reason)
-    return None
 
 
 def _gold_answers(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:

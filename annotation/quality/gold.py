@@ -12,7 +12,6 @@ SOURCES = ("lead", "exam", "adjudicated")
 """Where a level is known from: of a pair that several have, the first counts."""
 CLEAR = ("lead", "exam")
 """The sources that may stop somebody: not the pairs on which people could not agree."""
-COLUMNS = [*SHOWN_KEY, "level", "source"]
 
 
 def collect_gold(lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFrame) -> pd.DataFrame:
@@ -23,7 +22,7 @@ def collect_gold(lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFra
     """
     parts = zip(SOURCES, (lead, exam, adjudicated), strict=True)
     whole = pd.concat(
-        [part.reindex(columns=COLUMNS[:-1]).assign(source=one) for one, part in parts]
+        [part.reindex(columns=[*SHOWN_KEY, "level"]).assign(source=one) for one, part in parts]
     )
     whole = whole[whole["level"].notna()].astype({"level": "int64", "query_sha": "str"})
     return whole.astype({"clip_sha": "str"}).reset_index(drop=True)

@@ -1,0 +1,37 @@
+"""Hidden checks in the campaign's state: what there is, what people made of it, who is stopped."""
+
+from typing import Any
+
+from annotation.assignment.checks import Checks
+from annotation.assignment.inputs import PlanInputs
+from annotation.quality.checks import measure_checks
+
+
+def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, Any]:
+    """Return the figures for JSON; without `given`, as in a closed campaign, those of people alone.
+
+    `gold` counts the pairs that can be asked as gold, `unusable` the known ones that can't (they
+    are no candidates, or have no clip); `without_gold` are people who have met all that there is.
+    """
+    checks = campaign.checks
+    table = measure_checks(campaign.valid, checks.known, checks.min_gold, checks.window).set_index(
+        "annotator"
+    )
+    rows = table.astype(object).where(table.notna(), None).to_dict("index")
+    pool = (
+        {}
+        if given is None
+        else {
+            "gold": given.gold,
+            "unusable": given.unusable,
+            "without_gold": given.without_gold,
+        }
+    )
+    return pool | {
+        "shares": {"gold": checks.gold, "repeats": checks.repeats},
+        "people": {str(who): row for who, row in rows.items()},
+        "stopped": {
+            str(who): {"reason": one.reason, "last": one.last.isoformat()}
+            for who, one in sorted(checks.stopped.items())
+        },
+    }

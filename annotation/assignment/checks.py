@@ -1,0 +1,178 @@
+"""Hidden checks: gold pairs and pairs asked once more, mixed into what people judge.
+
+Over all that a person is given they come to the shares of `CheckInputs`. They come with new
+votes, never alone; what could not be given in time comes later, at twice the pace at most. When
+that is, and which pair, is drawn by hashes: equal tables, equal checks. What is open stays open.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Collection, Mapping
+from math import floor
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.assignment.gold_pool import GoldPool, find_gold, group_by_person
+from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.pairs import ASSIGNMENT, PairStates
+from annotation.votes.votes import select_counting
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import rng, tables
+
+CATCH_UP = 2
+"""How many times denser than by their share checks may come while some are owed."""
+GOLD, REPEAT = "gold", "repeat"
+
+
+class Stream(NamedTuple):
+    """What one person was given: votes before, new votes, and tasks that wait already."""
+
+    before: int
+    new: int
+    waiting: int
+
+
+class Checks(NamedTuple):
+    """The checks that should be open, as `pair, annotator, kind`, and the gold there is for them.
+
+    `gold` counts the pairs, `unusable` those of known level that can't be shown; `without_gold`
+    are people who should get more than there is.
+    """
+
+    wanted: pd.DataFrame
+    gold: int
+    unusable: int
+    without_gold: list[int]
+
+
+def keep_checks(states: PairStates, campaign: PlanInputs, asked: Collection[int]) -> pd.DataFrame:
+    """Return the open checks that stay: of people who are asked, if they are checks still."""
+    rows = states.open_checks.drop_duplicates(ASSIGNMENT)
+    overdue = campaign.overdue.assign(pair=states.locate(campaign.overdue))
+    late, seen = group_by_person(overdue), group_by_person(states.answered)
+    voted = group_by_person(_votes_with_level(states, campaign))
+    again = group_by_person(_of_kind(states.checked, REPEAT))
+    gold = set(find_gold(states, campaign).index)
+
+    def stays(pair: int, who: int, kind: str) -> bool:
+        if who not in asked or pair in late[who]:
+            return False
+        if kind == REPEAT:
+            return pair in voted[who] and pair not in again[who]
+        return pair in gold and pair not in seen[who]
+
+    marks = [stays(*row) for row in rows.itertuples(index=False, name=None)]
+    return rows[np.array(marks, dtype=bool)]
+
+
+def add_checks(
+    states: PairStates,
+    campaign: PlanInputs,
+    asked: Collection[int],
+    votes: pd.DataFrame,
+    kept: pd.DataFrame,
+) -> Checks:
+    """Return the `kept` checks, and the new ones that are due with `votes`.
+
+    Both are as `pair, annotator, kind`: the votes that should be open, and the open checks that
+    stay.
+    """
+    pool, streams = GoldPool(states, campaign, asked, votes, kept), _streams(states, votes, kept)
+    given = pd.concat([states.checked, kept])
+    had = Counter(zip(given["annotator"].tolist(), given["kind"].tolist(), strict=True))
+    repeats = _Repeats(states, campaign, given, streams)
+    rows: list[tuple[int, int, str]] = []
+    without = []
+    for who in sorted(streams.keys() & set(asked)):
+        room = campaign.rule.queue - streams[who].waiting - streams[who].new
+        due = {
+            kind: _count_due(campaign, who, kind, streams[who], had[who, kind])
+            for kind in (GOLD, REPEAT)
+        }
+        gold = pool.draw(who, max(0, min(due[GOLD], room)))
+        again = repeats.draw(who, max(0, min(due[REPEAT], room - len(gold))))
+        rows += [(pair, who, GOLD) for pair in gold] + [(pair, who, REPEAT) for pair in again]
+        without += [who] * (len(gold) < min(due[GOLD], room))
+    new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(kept.dtypes.to_dict())
+    known = len(campaign.checks.known[PAIR_KEY].drop_duplicates())
+    wanted = pd.concat([kept, new], ignore_index=True)
+    return Checks(wanted, len(pool), known - len(pool), without)
+
+
+def _streams(states: PairStates, votes: pd.DataFrame, kept: pd.DataFrame) -> Mapping[int, Stream]:
+    """Return the streams of everybody who has a vote open."""
+    voted = states.answered["kind"].isin(tables.VOTING)
+    judged = Counter(states.answered.loc[voted, "annotator"].tolist())
+    person = ["pair", "annotator"]
+    old = pd.MultiIndex.from_frame(votes[person]).isin(
+        pd.MultiIndex.from_frame(states.open_tasks[person])
+    )
+    waiting, new = (Counter(votes.loc[of, "annotator"].tolist()) for of in (old, ~old))
+    checks = Counter(kept["annotator"].tolist())
+    return {
+        who: Stream(judged[who] + waiting[who], new[who], waiting[who] + checks[who])
+        for who in sorted(set(votes["annotator"].tolist()))
+    }
+
+
+def _count_due(campaign: PlanInputs, who: int, kind: str, stream: Stream, had: int) -> int:
+    """Return how many checks of a kind come with the new votes: never more than are owed."""
+    rate = campaign.checks.per_vote(kind)
+    owed = floor(rate * (stream.before + stream.new) + 1e-9) - had
+    ends = (stream.before, stream.before + stream.new)
+    begin, end = (_count_moments(rate * CATCH_UP, at, campaign.id, kind, who) for at in ends)
+    return max(0, min(owed, end - begin))
+
+
+def _count_moments(rate: float, votes: int, *whose: object) -> int:
+    """Return how many moments lie among somebody's first votes: `rate` for each, drawn."""
+    last = floor(rate * votes)
+    drawn = int(rng.draw(*whose, last)[:8], 16) / 16**8
+    return last + (last + drawn < rate * votes)
+
+
+class _Repeats:
+    """What people can be asked once more: what they judged long enough ago, with a level."""
+
+    def __init__(
+        self,
+        states: PairStates,
+        campaign: PlanInputs,
+        given: pd.DataFrame,
+        streams: Mapping[int, Stream],
+    ) -> None:
+        self._campaign = campaign.id
+        self._names = states.pairs[PAIR_KEY]
+        votes = _votes_with_level(states, campaign)
+        waiting = votes["annotator"].map({who: one.waiting for who, one in streams.items()})
+        ripe = votes[votes["later"] + waiting.fillna(0) >= campaign.checks.gap]
+        spent = campaign.spent.assign(pair=states.locate(campaign.spent))
+        again = group_by_person(_of_kind(given, REPEAT), spent)
+        self._ripe = {who: pairs - again[who] for who, pairs in group_by_person(ripe).items()}
+
+    def draw(self, who: int, number: int) -> list[int]:
+        """Return so many pairs that somebody is asked again now, or as many as there are."""
+
+        def order(pair: int) -> str:
+            return rng.draw(self._campaign, "repeat", who, *self._names.iloc[pair])
+
+        return heapq.nsmallest(number, self._ripe.get(who, ()) if number else (), key=order)
+
+
+def _votes_with_level(states: PairStates, campaign: PlanInputs) -> pd.DataFrame:
+    """Return the votes with a level that count, as `pair, annotator, later`.
+
+    `later` is how many answers their annotators have given since, of whatever kind.
+    """
+    ordered = campaign.judgments.sort_values(["submitted_at", "origin"])
+    later = ordered.groupby("annotator").cumcount(ascending=False)
+    counting = select_counting(ordered.assign(later=later), campaign.shown, campaign.voided)
+    judged = counting[counting["level"].notna()]
+    judged = judged.assign(pair=states.locate(judged))
+    return judged.loc[judged["pair"] >= 0, ["pair", "annotator", "later"]]
+
+
+def _of_kind(checks: pd.DataFrame, kind: str) -> pd.DataFrame:
+    return checks[checks["kind"] == kind]

@@ -1,0 +1,99 @@
+"""The gold that can be asked of each person, and which of it comes next."""
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Collection
+
+import pandas as pd
+
+from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.pairs import PairStates
+from annotation.quality.gold import CLEAR, join_gold
+from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY
+from pipeline.core import rng
+
+SPARE = 1
+"""How many people must be left for a pair that waits, beside those whose votes it may need."""
+
+Pairs = dict[int, set[int]]
+"""Rows of `PairStates.pairs`, by person."""
+
+
+def group_by_person(*frames: pd.DataFrame) -> Pairs:
+    """Return the pairs of rows with `pair, annotator`, by person."""
+    pairs: Pairs = defaultdict(set)
+    for frame in frames:
+        for pair, who in zip(frame["pair"].tolist(), frame["annotator"].tolist(), strict=True):
+            pairs[who].add(pair)
+    return pairs
+
+
+def find_gold(states: PairStates, campaign: PlanInputs) -> pd.Series:
+    """Return the source of each known level, by row of the pairs: of those that have a clip."""
+    pairs = states.pairs[PAIR_KEY].merge(campaign.shown[SHOWN_KEY], on=PAIR_KEY, how="left")
+    source = join_gold(pairs, campaign.checks.known)["source"].set_axis(states.pairs.index)
+    return source[states.clip].dropna()
+
+
+class GoldPool:
+    """Gold pairs, who knows them, and how many people each was shown to.
+
+    Nobody gets as gold what they have judged, are asked or know from somewhere else, nor a pair
+    that waits for the votes of all who are left.
+    """
+
+    def __init__(
+        self,
+        states: PairStates,
+        campaign: PlanInputs,
+        asked: Collection[int],
+        votes: pd.DataFrame,
+        kept: pd.DataFrame,
+    ) -> None:
+        """Take who may be asked, the votes that should be open, and the checks that are."""
+        self._campaign, self._asked = campaign.id, set(asked)
+        self._names = list(states.pairs[PAIR_KEY].itertuples(index=False, name=None))
+        gold = find_gold(states, campaign)
+        sources = zip(gold.index.tolist(), gold.tolist(), strict=True)
+        self._hard: dict[int, bool] = {pair: source not in CLEAR for pair, source in sources}
+        taken = campaign.checks.taken
+        taken = taken.assign(pair=states.locate(taken))
+        open_tasks = (states.open_tasks, states.open_checks)
+        self._seen = group_by_person(states.answered, *open_tasks, votes, kept, taken)
+        self._own = group_by_person(votes)
+        given = pd.concat([states.checked, kept])
+        self._shown = Counter(given.loc[given["kind"] == "gold", "pair"].tolist())
+        lacking = ALL_VOTES - states.consensus.scores + SPARE
+        coming = Counter(votes["pair"].tolist())
+        self._needed = {
+            pair: int(lacking[pair]) - coming[pair] if states.waiting[pair] else 0
+            for pair in self._hard
+        }
+
+    def __len__(self) -> int:
+        return len(self._hard)
+
+    def draw(self, who: int, number: int) -> list[int]:
+        """Return so many pairs that somebody gets as gold now, or as many as there are.
+
+        The ones that were shown least come first, and pairs of queries that somebody is asked
+        about anyway; what people could not agree on comes last.
+        """
+        queries = {self._names[pair][0] for pair in self._own[who]}
+
+        def order(pair: int) -> tuple[bool, int, bool, str]:
+            name = self._names[pair]
+            drawn = rng.draw(self._campaign, "gold", who, *name)
+            return self._hard[pair], self._shown[pair], name[0] not in queries, drawn
+
+        usable = [pair for pair in self._hard if self._is_usable(who, pair)] if number else []
+        chosen = heapq.nsmallest(number, usable, key=order)
+        self._shown.update(chosen)
+        self._seen[who].update(chosen)
+        return chosen
+
+    def _is_usable(self, who: int, pair: int) -> bool:
+        if pair in self._seen[who]:
+            return False
+        others = sum(pair not in self._seen[one] for one in self._asked if one != who)
+        return others >= self._needed[pair]

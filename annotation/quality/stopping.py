@@ -1,0 +1,55 @@
+"""Who is asked no more because of hidden checks: the rule of `decision`, on a campaign's tables."""
+
+from collections.abc import Mapping
+from datetime import date
+
+import pandas as pd
+
+from annotation.assignment.inputs import Stop
+from annotation.quality.decision import Limits, decide
+from annotation.quality.evidence import COLUMNS
+from annotation.quality.gold import CLEAR, join_gold
+from pipeline.campaign.pairs import PAIR_KEY
+
+
+def find_stopped(
+    judgments: pd.DataFrame,
+    exam: pd.DataFrame,
+    gold: pd.DataFrame,
+    limits: Limits,
+    checked_from: Mapping[int, date | None],
+) -> dict[int, Stop]:
+    """Return who is asked no more.
+
+    `judgments` are those that are not voided, `exam` the answers to the exam
+    (`tables.EXAM_ANSWERS`), `gold` is as of `collect_gold`. What somebody judged before their
+    `checked_from` (a day, UTC) is forgiven: it is left out.
+    """
+    rows = pd.concat([_campaign_rows(judgments, gold), _exam_rows(exam, gold)], ignore_index=True)
+    forgiven = pd.Series(data=False, index=rows.index)
+    for who, begin in checked_from.items():
+        if begin is not None:
+            before = rows["submitted_at"] < pd.Timestamp(begin, tz="UTC")
+            forgiven |= before & (rows["annotator"] == who)
+    counted = rows[~forgiven]
+    last = counted.groupby("annotator")["submitted_at"].max()
+    return {
+        who: Stop(decision.reason, last[who].to_pydatetime())
+        for who, decision in decide(counted, limits).items()
+        if decision.state == "stop"
+    }
+
+
+def _campaign_rows(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
+    known = join_gold(judgments, gold[gold["source"].isin(CLEAR)])
+    # Somebody's second answer to a pair is no other person's: it tells nothing of the first.
+    return known.loc[known["kind"] != "repeat", COLUMNS]
+
+
+def _exam_rows(exam: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
+    """Return first attempts at pairs of the exam: later ones were given the truth."""
+    truth = gold[gold["source"].isin(CLEAR)].drop_duplicates(PAIR_KEY)
+    first = exam[exam["attempt"] == 1].merge(
+        truth[[*PAIR_KEY, "level"]].rename(columns={"level": "truth"}), on=PAIR_KEY
+    )
+    return first.assign(kind="exam")[COLUMNS]
