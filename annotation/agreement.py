@@ -127,10 +127,9 @@ def measure_campaign(
 def join_checks(result: AgreementTables, checks: pd.DataFrame) -> AgreementTables:
     """Return the tables with those of hidden checks, whose flags join each person's own."""
     annotators = result.lead["annotators.csv"]
-    further = annotators["annotator"].map(checks.set_index("annotator")["flags"]).fillna("")
-    both = [
-        "; ".join(filter(None, flags)) for flags in zip(annotators["flags"], further, strict=True)
-    ]
+    further = dict(zip(checks["annotator"], checks["flags"], strict=True))
+    own = zip(annotators["annotator"], annotators["flags"], strict=True)
+    both = ["; ".join(filter(None, (flags, further.get(who)))) for who, flags in own]
     flagged = {*annotators.loc[[bool(flags) for flags in both], "annotator"].tolist()}
     flagged |= {*checks.loc[checks["flags"] != "", "annotator"].tolist()}
     lead = {"annotators.csv": annotators.assign(flags=both), "checks.csv": checks}

@@ -52,8 +52,11 @@ def push(
 
 
 def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
-    """Append what is shown, and the pairs that are again as they once were."""
-    ledger = tables.PAIRS.read()
+    """Append what is shown for votes, and the pairs that are again as they once were.
+
+    Pairs that are shown as hidden checks alone are none of the collection.
+    """
+    ledger, pairs = tables.PAIRS.read(), pairs[pairs["kind"].isin(tables.VOTING)]
     changed = ledger.loc[ledger.duplicated(PAIR_KEY), PAIR_KEY].drop_duplicates()
     if len(changed):
         restored = find_restored(ledger, describe_pairs(changed, params))

@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from annotation.assignment.progress import DECIDED
-from pipeline.campaign.next_step import Step, format_steps
+from pipeline.campaign.next_step import PEOPLE, Step, format_steps
 from pipeline.core import tables
 
 PERSON = ("role", "done", "open", "hours", "per hour", "hours left", "refused")
 Figures = Mapping[str, Any]
+VOID = "python -m annotation.people void {} --from DATE"
 
 
 def text(name: str, figures: Figures) -> str:
@@ -17,6 +18,7 @@ def text(name: str, figures: Figures) -> str:
     parts = [
         [f"{name}: {figures['wanted']} judgments wanted; {_totals(figures)}", *format_steps(steps)],
         list(_people(figures)),
+        list(_checks(figures["checks"])),
         list(_pace(figures)),
         list(_refused(figures["refused"])),
         list(_pairs(figures["pairs"])),
@@ -53,6 +55,33 @@ def _people(figures: Figures) -> Iterator[str]:
 def _row(number: object, role: object, *figures: object) -> str:
     cells = "".join(f"{'-' if cell is None else cell:>11}" for cell in figures)
     return f"{number:>9}  {role:12}{cells}"
+
+
+def _checks(checks: Figures) -> Iterator[str]:
+    """Yield each person's hidden checks, who is stopped by them, and where gold runs out."""
+    if checks["people"]:
+        yield f"{'hidden checks':15}{'of gold within 1':>23}{'twice the same':>17}{'within 1':>11}"
+    for number, who in checks["people"].items():
+        share = "-" if who["share"] is None else f"{who['hits']} of {who['gold']}{_bounds(who)}"
+        same, near = (f"{who[name]} of {who['repeats']}" for name in ("same", "near"))
+        yield f"{number:>9}      {share:>23}{same:>17}{near:>11}  {who['flags']}".rstrip()
+    for number, stop in checks["stopped"].items():
+        yield f"asked no more: annotator {number}, who judged last on {stop['last'][:10]}"
+        yield f"  {stop['reason']}"
+        yield f"  `checked_from: DATE` in {PEOPLE} forgives what was before; `active: false` parts"
+        yield f"  with them; for nothing of theirs to count: {VOID.format(number)}"
+    if checks.get("without_gold"):
+        some = ", ".join(map(str, checks["without_gold"]))
+        yield (
+            f"too little gold for annotator {some}: of {checks['gold']} pairs there is none left;"
+            f" add levels to {tables.GOLD.path}"
+        )
+    if checks.get("unusable"):
+        yield f"{checks['unusable']} pairs of known level can't be asked: no candidates, or no clip"
+
+
+def _bounds(who: Figures) -> str:
+    return f" ({100 * who['low']:.0f}-{100 * who['high']:.0f} %)"
 
 
 def _pace(figures: Figures) -> Iterator[str]:

@@ -8,6 +8,7 @@ from annotation.label_studio import page
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key, Signer
 from annotation.tasks import unfinished
+from annotation.tasks.order import mix_checks
 from annotation.tasks.projects import ProjectDiff, Step
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng
@@ -70,4 +71,4 @@ def shuffle(keys: Iterable[Key], campaign: str) -> list[Key]:
         pair = rng.draw(campaign, key.annotator, key.query_id, key.moment_id)
         return query, key.query_id, pair, key.moment_id
 
-    return sorted(keys, key=position)
+    return mix_checks(sorted(keys, key=position), campaign)

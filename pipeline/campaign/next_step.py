@@ -160,6 +160,13 @@ def exam_steps(standings: Mapping[str, str]) -> Iterator[Step]:
 
 def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:
     """Yield what nobody but the lead can settle."""
+    stopped = state.get("checks", {}).get("stopped", {})
+    if stopped:
+        yield Step(
+            f"decide on {len(stopped):,} annotator{'s' if len(stopped) > 1 else ''} whom hidden"
+            " checks have stopped: they are asked no more; who, why, and the ways on",
+            "python -m annotation.status",
+        )
     pairs, undecided = state["pairs"], state["queries"]["for_the_lead"]
     if undecided:
         some = ", ".join(undecided[:SHOWN_IDS]) + (" ..." if undecided[SHOWN_IDS:] else "")

@@ -31,6 +31,8 @@ OUTCOMES = {
 ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 FORMS = dict.fromkeys(("number", "couples", "in_bursts"), count)
 FORMS |= dict.fromkeys(("most_frequent", "escalated", "exact"), percent)
+FORMS |= dict.fromkeys(("gold", "hits", "repeats", "same", "near"), count)
+FORMS |= dict.fromkeys(("share", "low", "high", "early", "middle", "late"), percent)
 """How figures are written that are not decimal numbers."""
 PERSON = {
     "number": "Judgments",
@@ -50,6 +52,24 @@ COUPLE = {
     "plain": "\u03ba plain",
     "quadratic": "\u03ba quadratic",
 }
+CHECK = {
+    "gold": "Gold",
+    "hits": "Within 1",
+    "share": "Share",
+    "low": "At least",
+    "high": "At most",
+    "early": "First third",
+    "middle": "Second",
+    "late": "Last",
+    "repeats": "Twice",
+    "same": "Same level",
+    "near": "Within 1",
+    "kappa": "\u03ba quadratic",
+}
+
+
+AS_CHECK = {"gold": " (as gold)", "repeat": " (asked again)"}
+"""What a hidden check is called beside votes."""
 
 
 class Flag(NamedTuple):
@@ -100,6 +120,26 @@ def couples(pairs: pd.DataFrame) -> Grid:
     return Grid("Each two annotators", ("Annotators", *COUPLE.values()), rows)
 
 
+def hidden_checks(checks: pd.DataFrame) -> Grid | None:
+    """Return how people judged pairs whose level is known, and pairs they were asked twice."""
+    rows = [[str(row["annotator"]), *_cells(row, CHECK)] for row in checks.to_dict("records")]
+    note = (
+        "Gold pairs, whose level is known: how many were judged within 1 of it, with a 95 %"
+        " interval, and the share in each third of them by time. Pairs judged twice: how the second"
+        " level met the first. Neither counts for the consensus."
+    )
+    return Grid("Hidden checks", ("Annotator", *CHECK.values()), rows, note) if rows else None
+
+
+def stopped(state: Figures) -> list[Flag]:
+    """Return whom hidden checks have stopped, and why."""
+    people = state.get("checks", {}).get("stopped", {})
+    return [
+        Flag(who, [f"asked no more since {one['last'][:10]}", one["reason"]])
+        for who, one in people.items()
+    ]
+
+
 def _cells(row: Mapping[Any, Any], names: dict[str, str]) -> list[Cell]:
     return [FORMS.get(name, decimal)(row.get(name)) for name in names]
 
@@ -139,6 +179,7 @@ def _select_disputed(sources: Sources) -> pd.DataFrame:
 def _answers(judgments: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     ordered = judgments.sort_values(["submitted_at", "annotator"])
     said = ordered["level"].astype("str").where(ordered["level"].notna(), ordered["reason"])
+    said += ordered["kind"].map(AS_CHECK).fillna("")
     answers: dict[tuple[str, str], list[str]] = {}
     for query, moment, who, what in zip(
         ordered["query_id"], ordered["moment_id"], ordered["annotator"], said, strict=True

@@ -58,6 +58,7 @@ class Sources:
     replacements: pd.DataFrame
     annotators: pd.DataFrame
     annotator_pairs: pd.DataFrame
+    hidden_checks: pd.DataFrame
     state: Figures
     metrics: Mapping[str, Figures]
     deepest: int
@@ -112,6 +113,7 @@ def read_sources(params: Params) -> Sources:
         replacements=numbers(csv_files.read_csv(REPLACEMENTS, ["word", "gender", "count"])),
         annotators=numbers(csv_files.read_csv(LEAD / "annotators.csv", ["annotator", "flags"])),
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
+        hidden_checks=numbers(csv_files.read_csv(LEAD / "checks.csv", ["annotator", "flags"])),
         state=_mapping(tables.STATE),
         metrics={name: _mapping(cli.METRICS / f"{name}.json") for name in STAGES},
         deepest=params.candidates.top,

@@ -32,8 +32,8 @@ def project(folder, tmp_path, repository):
         write_campaign(campaign)
         tables.JUDGMENTS.write(judgments)
         tables.PAIRS.write(ledger)
-        tables.VOIDED.write(tables.VOIDED.empty())
-        tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
+        for table in (tables.VOIDED, tables.GOLD, tables.EXAM, tables.ADJUDICATIONS):
+            table.write(table.empty())
         consensus.main()
         agreement.main()
         names = ("consensus", "agreement")

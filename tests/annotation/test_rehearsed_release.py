@@ -48,8 +48,8 @@ def checkout(folder, repository, judgments, ledger, campaign=CAMPAIGN):
         tables.PAIRS.write(ledger)
         tables.AUDIT.write(tables.AUDIT.empty())
         tables.TOPUP.write(tables.TOPUP.empty())
-        tables.VOIDED.write(tables.VOIDED.empty())
-        tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
+        for table in (tables.VOIDED, tables.GOLD, tables.EXAM, tables.ADJUDICATIONS):
+            table.write(table.empty())
         write_campaign(campaign)
         consensus.main()
         release.main()

@@ -92,8 +92,8 @@ def _corpus(text: str) -> None:
     tables.FROZEN_QUERIES.write(frozen)
     tables.AUDIT.write(tables.AUDIT.empty())
     tables.TOPUP.write(tables.TOPUP.empty())
-    tables.VOIDED.write(tables.VOIDED.empty())
-    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
+    for table in (tables.VOIDED, tables.GOLD, tables.EXAM, tables.ADJUDICATIONS):
+        table.write(table.empty())
     candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
     tables.CANDIDATES.write(candidates.assign(batch=1))
     clips = {"moment_id": ["m1", "m2"], "clip": [f"{text}1.mp4", "m2.mp4"], "clip_sha": "c"}

@@ -1,0 +1,57 @@
+"""Where hidden checks stand among the tasks of a push: as other pairs would, and nowhere else.
+
+People judge a query's pairs one after the other. A gold pair of such a query stands somewhere
+among them; any other check stands between two queries, like a single pair on which others could
+not agree. Which place is drawn by a hash: neither beginning nor end, where there is a choice.
+"""
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from operator import attrgetter
+
+from annotation.label_studio.keys import Key
+from pipeline.core import rng
+
+CHECKS = ("gold", "repeat")
+
+
+def mix_checks(keys: Sequence[Key], campaign: str) -> list[Key]:
+    """Return one person's keys in their order, the hidden checks moved to where they hide."""
+    by_query = attrgetter("query_id")
+    votes = [key for key in keys if key.kind not in CHECKS]
+    groups = [list(group) for _, group in groupby(votes, by_query)]
+    own = {group[0].query_id: group for group in groups}
+    checks = sorted((key for key in keys if key.kind in CHECKS), key=by_query)
+    strangers: dict[int, list[list[Key]]] = {}
+    for query, members in groupby(checks, by_query):
+        single = sorted(members, key=lambda key: _draw(campaign, key))
+        if query in own:
+            _insert(own[query], single, campaign)
+        else:
+            place = _choose(_seams(len(groups)), _draw(campaign, single[0]))
+            strangers.setdefault(place, []).append(single)
+    rows: list[Key] = []
+    for place in range(len(groups) + 1):
+        among = sorted(strangers.get(place, []), key=lambda group: _draw(campaign, group[0]))
+        rows += [key for group in among for key in group]
+        rows += groups[place] if place < len(groups) else []
+    return rows
+
+
+def _seams(groups: int) -> range:
+    """Return the places between queries: inner ones, if there are any."""
+    return range(1, groups) if groups > 1 else range(groups + 1)
+
+
+def _insert(group: list[Key], checks: Iterable[Key], campaign: str) -> None:
+    for key in checks:
+        inner = range(1, len(group)) if len(group) > 1 else range(len(group) + 1)
+        group.insert(_choose(inner, _draw(campaign, key)), key)
+
+
+def _choose(places: range, drawn: str) -> int:
+    return places[int(drawn[:16], 16) % len(places)]
+
+
+def _draw(campaign: str, key: Key) -> str:
+    return rng.draw(campaign, "place", key.annotator, key.query_id, key.moment_id)
