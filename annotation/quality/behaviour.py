@@ -6,6 +6,7 @@ of chances, shape (5, 5): a row for each true level, a column for each level tha
 """
 
 from functools import cache
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -13,16 +14,17 @@ import numpy as np
 from annotation.reliability.scores import Floats
 from annotation.votes.rule import LEVELS
 
-BIASES = (-0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75)
+BIASES = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 NOISES = (0.3, 0.5, 0.7, 0.9, 1.1)
-"""What an honest annotator may have, in levels: this much on average, and so much from pair to
-pair (standard deviation)."""
+SLOPES = (0.5, 0.75, 1.0, 1.25)
+"""What an honest annotator may have: this much too high, in levels, on average; so much from pair
+to pair (standard deviation); and a use of the scale that is so many times as wide as others'."""
 SLIP = 0.05
 """The share of an honest annotator's answers that may mean nothing, as by a wrong key or another
 understanding: so a few wild answers prove nothing."""
 RARE = 0.02
 """The share of other answers by somebody who always gives the same."""
-FAR_OFF = (-2.0, -1.5, 1.5, 2.0)
+FAR_OFF = (-2.5, -1.75, 1.75, 2.5)
 CARELESS_NOISE = 2.0
 
 
@@ -54,8 +56,8 @@ def _constant(level: int) -> Floats:
 
 @cache
 def honest() -> Floats:
-    """Return the chances of every honest annotator, shape (35, 5, 5)."""
-    return np.stack([chances(bias, noise) for bias in BIASES for noise in NOISES])
+    """Return the chances of every honest annotator, shape (180, 5, 5)."""
+    return np.stack([chances(*one) for one in product(BIASES, NOISES, SLOPES)])
 
 
 @cache

@@ -47,7 +47,7 @@ class Decision(NamedTuple):
     `share` is of the last pairs of known truth within 1 of it, None where there are none;
     `low` and `high` are the limits of what luck allows. `odds` say how much better
     some other behaviour fits than any honest annotator (its logarithm, 0 where it does not).
-    `reason` is for the lead.
+    `reason` is for the lead; `since` is when what was wrong began.
     """
 
     state: State
@@ -56,6 +56,7 @@ class Decision(NamedTuple):
     high: float
     odds: float
     reason: str
+    since: pd.Timestamp | None = None
 
     @property
     def suspect(self) -> bool:
@@ -95,21 +96,25 @@ def interval(hits: int, number: int, alpha: float) -> tuple[float, float]:
 def _decide(evidence: Evidence, who: int, limits: Limits) -> Decision:
     alpha = limits.max_wrong / TESTS
     enough = -float(np.log(alpha))
-    near = evidence.near[evidence.known & (evidence.annotator == who)]
-    share, low, high, missed = _nearness(near, limits, alpha)
-    other = _behaviour(evidence, who, enough)
-    source, copy = _copying(evidence, who)
-    reason = ""
+    checked = np.flatnonzero(evidence.known & (evidence.annotator == who))
+    share, low, high, missed = _nearness(evidence.near[checked], limits, alpha)
+    other, begin = _behaviour(evidence, who, enough)
+    source, copy, copied = _copying(evidence, who)
+    most = max(other.log, copy.log)
+    state: State = "undecided"
+    reason, since = "", None
     if missed:
-        reason = missed
+        state, reason, since = "stop", missed.words, checked[missed.begin]
     elif copy.log >= enough:
+        state, since = "stop", copied
         reason = f"copies annotator {source}: {_chance(copy)}"
     elif other.log >= enough:
+        state, since = "stop", begin
         reason = f"answers {other.words}: {_chance(other)}"
-    most = max(other.log, copy.log)
-    proven = share is not None and low >= limits.min_gold and most < 0
-    state: State = "stop" if reason else "keep" if proven else "undecided"
-    return Decision(state, share, low, high, max(0.0, most), reason)
+    elif share is not None and low >= limits.min_gold and most < 0:
+        state = "keep"
+    when = None if since is None else evidence.time[since]
+    return Decision(state, share, low, high, max(0.0, most), reason, when)
 
 
 def _chance(found: Odds) -> str:
@@ -119,20 +124,30 @@ def _chance(found: Odds) -> str:
     )
 
 
-def _nearness(near: Bools, limits: Limits, alpha: float) -> tuple[float | None, float, float, str]:
-    """Return the last window's share with its interval, and in words whether one was too low."""
-    missed = ""
+class _Missed(NamedTuple):
+    """That too few of a window's pairs were within 1: in words, and where the window begins."""
+
+    words: str
+    begin: int
+
+
+def _nearness(
+    near: Bools, limits: Limits, alpha: float
+) -> tuple[float | None, float, float, _Missed | None]:
+    """Return the last window's share with its interval, and whether one was too low."""
+    missed: _Missed | None = None
     result: tuple[float | None, float, float] = (None, 0.0, 1.0)
     for look, end in enumerate(_looks(len(near)), start=1):
         window = near[max(0, end - limits.gold_window) : end]
         hits, number = int(window.sum()), len(window)
         low, high = interval(hits, number, alpha / (look * (look + 1)))
         result = (hits / number, low, high)
-        if high < limits.min_gold and not missed:
-            missed = (
+        if high < limits.min_gold and missed is None:
+            words = (
                 f"{hits} of {number} pairs of known truth are within 1 of it ({hits / number:.0%},"
                 f" at most {high:.0%} with luck; {limits.min_gold:.0%} are needed)"
             )
+            missed = _Missed(words, end - number)
     return *result, missed
 
 
@@ -141,16 +156,21 @@ def _looks(number: int) -> list[int]:
     return whole if whole or not number else [number]
 
 
-def _behaviour(evidence: Evidence, who: int, enough: float) -> Odds:
-    """Return the odds of another behaviour; none if they hang on one other person's answers."""
-    whole = _odds(weigh(evidence, who))
+def _behaviour(evidence: Evidence, who: int, enough: float) -> tuple[Odds, int]:
+    """Return the odds of another behaviour, and the answer with which it begins.
+
+    They hold if they do not hang on one other person's answers; else those without that person.
+    """
+    own = weigh(evidence, who)
+    before = max(0, len(own.row) - WINDOW)
+    whole = _odds(own)
     if whole.log < enough:
-        return whole
+        return whole, 0
     for other in _partners(evidence, who):
         without = _odds(weigh(evidence, who, without=other))
         if without.log < np.log(SUSPECT):
-            return without
-    return whole
+            return without, 0
+    return whole, int(own.row[before + whole.begin])
 
 
 def _odds(own: Weighed) -> Odds:
@@ -158,10 +178,10 @@ def _odds(own: Weighed) -> Odds:
     return odds.odds_of_behaviour(own.level[before:], own.weight[before:], before)
 
 
-def _copying(evidence: Evidence, who: int) -> tuple[int, Odds]:
-    """Return whose earlier answers somebody's fit best, and the odds that they are a copy."""
+def _copying(evidence: Evidence, who: int) -> tuple[int, Odds, int]:
+    """Return whose earlier answers somebody's fit best, the odds of a copy, and its beginning."""
     own, partners = weigh(evidence, who), _partners(evidence, who)
-    pair, best = evidence.pair[own.row], (0, odds.NONE)
+    pair, best = evidence.pair[own.row], (0, odds.NONE, 0)
     for other in partners:
         theirs = np.flatnonzero(evidence.annotator == other)
         shared, first = np.unique(evidence.pair[theirs], return_index=True)
@@ -170,7 +190,8 @@ def _copying(evidence: Evidence, who: int) -> tuple[int, Odds]:
         both = (shared[place] == pair) & (earlier < own.row)
         level, weight = own.level[both], own.weight[both]
         found = odds.odds_of_copying(level, weight, evidence.level[earlier[both]], len(partners))
-        best = max(best, (other, found), key=lambda one: one[1].log)
+        if found.log > best[1].log:
+            best = other, found, int(own.row[both][found.begin])
     return best
 
 

@@ -20,6 +20,8 @@ COLUMNS = [*PAIR_KEY, "annotator", "level", "kind", "truth", "submitted_at"]
 """A row for each answer: `truth` is null where nobody knows it."""
 UNKNOWN = -1
 ROUNDS = 12
+USUAL = 5.0
+"""How many pairs of a query outweigh what is usual of all queries."""
 FOREIGN = 0.05
 """The share of the others' answers that count for nothing: each of them may be careless."""
 
@@ -31,7 +33,9 @@ class Evidence(NamedTuple):
     explain the answer (the logarithm of its chance, shape n, 5), and `prior` how frequent each is.
     """
 
+    time: pd.Series
     annotator: Ints
+    query: Ints
     pair: Ints
     level: Ints
     truth: Ints
@@ -67,7 +71,10 @@ def collect(rows: pd.DataFrame) -> Evidence:
     open_ = truth == UNKNOWN
     typical, prior = _typical(pair[open_], level[open_])
     annotator = given["annotator"].to_numpy("int64")
-    return Evidence(annotator, pair, level, truth, np.log(typical)[:, level].T, prior)
+    query = pd.factorize(given["query_id"])[0].astype(np.int64)
+    time = given["submitted_at"].reset_index(drop=True)
+    log = np.log(typical)[:, level].T
+    return Evidence(time, annotator, query, pair, level, truth, log, prior)
 
 
 def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Weighed:
@@ -84,11 +91,21 @@ def weigh(evidence: Evidence, annotator: int, without: int | None = None) -> Wei
     known = evidence.known[row]
     kept = known | (number[place[row]] > 1)
     row, known = row[kept], known[kept]
-    rest = np.log(evidence.prior) + total[place[row]] - evidence.log[row]
-    weight = np.exp(rest - rest.max(axis=1, keepdims=True, initial=-np.inf))
-    weight /= weight.sum(axis=1, keepdims=True)
+    others = total[place[row]] - evidence.log[row]
+    weight = _shares(np.log(evidence.prior) + others)
+    # Of one query, more is relevant than of another: its own pairs tell how much.
+    query = np.unique(evidence.query[row], return_inverse=True)[1]
+    frequent = np.tile(evidence.prior * USUAL, (int(query.max(initial=-1)) + 1, 1))
+    np.add.at(frequent, query, weight)
+    weight = _shares(np.log(frequent[query]) + others)
     weight[known] = np.eye(LEVELS)[evidence.truth[row[known]]]
     return Weighed(row, evidence.level[row], weight)
+
+
+def _shares(log: Floats) -> Floats:
+    each = np.exp(log - log.max(axis=1, keepdims=True, initial=-np.inf))
+    shares: Floats = each / each.sum(axis=1, keepdims=True)
+    return shares
 
 
 def _typical(pair: Ints, level: Ints) -> tuple[Floats, Floats]:

@@ -6,6 +6,7 @@ hold for each of them, Wasserman, Ramdas and Balakrishnan 2020). The evidence ma
 judgment, so that who changes is found too: the odds of each beginning pay for how many there are.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -19,19 +20,22 @@ LEAST = 10
 """Fewer answers prove nothing."""
 STEP = 10
 """Evidence may begin at every tenth answer."""
-SAME = 0.9
+COPIED = 0.95
 """The share of answers that somebody who copies takes over."""
+ALIKE = (0.0, 0.25, 0.5)
+"""The share of pairs that two honest people may see with the same eyes, right or wrong."""
 
 
 class Odds(NamedTuple):
-    """The highest logarithm of odds so far, for which way to answer, and over how many answers."""
+    """The highest logarithm of odds, for which way to answer: it begins there, over so many."""
 
     log: float
     words: str
+    begin: int
     answers: int
 
 
-NONE = Odds(-np.inf, "", 0)
+NONE = Odds(-np.inf, "", 0, 0)
 
 
 def odds_of_behaviour(level: Ints, weight: Floats, before: int = 0) -> Odds:
@@ -61,7 +65,7 @@ def odds_of_behaviour(level: Ints, weight: Floats, before: int = 0) -> Odds:
         if log[end] > best.log:
             way = int(fits[:, end].argmax())
             words = "without regard to what is shown" if way == len(ways) else ways[way].words
-            best = Odds(float(log[end]), words, end + 1)
+            best = Odds(float(log[end]), words, begin, end + 1)
     return best
 
 
@@ -75,26 +79,31 @@ def odds_of_copying(
     """
     if len(level) < LEAST:
         return NONE
-    table = behaviour.honest()
-    honest = _cumulated(table, level, weight)
-    usual = np.einsum("nt,tn->n", weight, table.mean(axis=0)[:, level])
-    copied = np.log(SAME * (level == theirs) + (1 - SAME) * usual)
-    copied = np.concatenate([[0.0], np.cumsum(copied)])
+    equal, table = (level == theirs) * 1.0, behaviour.honest()
+    chance = np.einsum("nt,ktn->kn", weight, table[:, :, level])
+    honest = _running([alike * equal + (1 - alike) * chance for alike in ALIKE])
+    copied = _running([COPIED * equal + (1 - COPIED) * chance.mean(axis=0)[None]])[0]
     best = NONE
     for begin in range(0, len(level), STEP):
         own = (honest[:, begin + 1 :] - honest[:, [begin]]).max(axis=0)
-        log = copied[begin + 1 :] - copied[begin] - own
-        log = log - _price(before + begin) - np.log(candidates)
+        log = copied[begin + 1 :] - copied[begin] - own - _price(before + begin)
+        log -= np.log(candidates)
         end = int(log.argmax())
         if log[end] > best.log:
-            best = Odds(float(log[end]), "", end + 1)
+            best = Odds(float(log[end]), "", begin, end + 1)
     return best
+
+
+def _running(chances: Sequence[Floats]) -> Floats:
+    """Return the running log-likelihood of answers, one row for each row of chances."""
+    log = np.log(np.concatenate(chances))
+    return np.hstack([np.zeros((len(log), 1)), np.cumsum(log, axis=1)])
 
 
 def _cumulated(tables: Floats, level: Ints, weight: Floats) -> Floats:
     """Return the running log-likelihood of answers under each table, shape (tables, n + 1)."""
     chance = np.einsum("nt,ktn->kn", weight, tables[:, :, level])
-    return np.hstack([np.zeros((len(tables), 1)), np.cumsum(np.log(chance), axis=1)])
+    return _running([chance])
 
 
 def _any_shares(counts: Floats) -> Floats:
