@@ -11,15 +11,24 @@ nobody else. Only the account that stands in annotators.private.yaml counts as t
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection, connect
+from annotation.label_studio.records import Purpose
 from annotation.label_studio.roster import PUBLIC
+from annotation.quality.standing import Standing, read_standings
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli
 from pipeline.core.tables import PRIVATE
+
+EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
+    "to-begin": ("exam", "Take the exam first"),
+    "begun": ("exam", "Finish the exam first"),
+    "failed": ("feedback", "Look at your exam again"),
+}
+"""Which project people should see to before they judge, by how they stand."""
 
 
 def listing(connection: Connection) -> Iterator[str]:
@@ -43,6 +52,14 @@ def invitations(connection: Connection) -> Iterator[str]:
     url, link = connection.studio.url, connection.studio.invite_path()
     users = connection.studio.users()
     own = projects.find_projects(connection.studio, connection.campaign)
+    standings = read_standings(connection.roster.annotators, required=False)
+    pages = {
+        (purpose, number): project
+        for purpose, _ in (EXAM_PAGES.values() if standings else ())
+        for number, project in projects.find_projects(
+            connection.studio, connection.campaign, purpose
+        ).items()
+    }
     judging = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
     if not judging:
         raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
@@ -55,7 +72,10 @@ def invitations(connection: Connection) -> Iterator[str]:
         yield f"To: {account.email} (annotator {who.number})"
         if account.email.lower() not in users:
             yield f"  Sign up, with this address: {url}{link}"
-        project = own.get(who.number)
+        project, standing = own.get(who.number), standings.get(who.number, "passed")
+        purpose, what = EXAM_PAGES.get(standing, ("campaign", ""))
+        if page := pages.get((purpose, who.number)):
+            yield f"  {what}: {projects.page_url(connection.studio, page)}"
         yield (
             f"  Judge here: {projects.page_url(connection.studio, project)}"
             if project

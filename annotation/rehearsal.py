@@ -3,8 +3,9 @@
     python -m annotation.rehearsal [--people 6] [--name Rehearsal]
     python -m annotation.rehearsal --clear
 
-It does what a lead does, by the same commands: makes clips, opens a campaign, brings Label Studio
-to the plan, lets simulated annotators judge, again and again until nothing is wanted, closes, and
+It does what a lead does, by the same commands: makes clips, opens a campaign, examines people
+where `exam.required` (who fails twice leaves, while four others are there), brings Label Studio to
+the plan, lets simulated annotators judge, again and again until nothing is wanted, closes, and
 makes release, runs and report. It works on the sample corpus, whose true levels are known, with
 the Label Studio of this folder (`make label-studio`). Stopped at any moment and run again, it
 goes on from there; when all is done, it only tells what came out.
@@ -15,17 +16,20 @@ have judged, be it in the project for practice: all that nobody simulated is the
 
 import argparse
 import subprocess
+from collections.abc import Collection
 from functools import partial
 from pathlib import Path
 
 import pandas as pd
 
 from annotation import server
-from annotation.label_studio import keys, settings
+from annotation.assignment.inputs import PEOPLE_NEEDED, judges
+from annotation.label_studio import keys, roster, settings
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import DATA
 from annotation.push import describe_pairs
+from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
 from annotation.simulate import truth
 from annotation.simulation import commands, detect
 from annotation.simulation.practice import practice
@@ -34,7 +38,7 @@ from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, load_
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import cli, files, git, tables
-from pipeline.core.params import load
+from pipeline.core.params import load, read_model
 from pipeline.recover import recover
 
 PEOPLE = 6
@@ -72,6 +76,8 @@ def rehearse(name: str, people: int) -> None:
             "--people", str(people), "--name", name,
         )  # fmt: skip
     if load_open_campaign() is not None:
+        if load().exam.required:
+            _examine()
         _judge_all()
     if load_open_campaign() is not None or not is_frozen():
         _step("close the campaign", "annotation.campaign", "close", "--give-up")
@@ -79,10 +85,41 @@ def rehearse(name: str, people: int) -> None:
     git.commit([Path("dvc.lock")], "Release the rehearsal")
 
 
+def _examine() -> None:
+    """Let everybody take the exam, and those who fail it once more."""
+    if all(one in MAY_JUDGE for one in _standings().values()):
+        return
+    _step("the exam: all judge the same pairs", "annotation.exam", "push")
+    _step("the exam: simulated people answer", "annotation.simulate")
+    _step("the exam: marks, and feedback to those who fail", "annotation.exam", "feedback")
+    if "failed" in _standings().values():
+        _step("the exam: simulated people answer once more", "annotation.simulate")
+
+
+def _standings() -> dict[int, Standing]:
+    return read_standings(roster.read_people(), required=True)
+
+
+def _part_with(failed: Collection[int]) -> None:
+    """Decide as a lead does on those who failed twice: they leave, while enough others are here."""
+    people = read_model(roster.People, roster.PUBLIC).annotators
+    for number in sorted(failed):
+        enough = len(judges(roster.read_people())) > PEOPLE_NEEDED
+        decision = {"active": False} if enough else {"admitted": True}
+        people[number] = people[number].model_copy(update=decision)
+        roster.write(people, roster.read_accounts())
+        cli.log(f"annotator {number} failed twice: {'leaves' if enough else 'is admitted'}")
+
+
 def _judge_all() -> None:
     for number in range(1, MOST_ROUNDS + 1):
         _step(f"round {number}: pull, plan, push", "dvc", "repro", "push")
-        undecided = files.read_json(tables.STATE)["queries"]["for_the_lead"]
+        state = files.read_json(tables.STATE)
+        failed = [number for number, one in state["exam"].items() if one == "failed-twice"]
+        undecided = state["queries"]["for_the_lead"]
+        if failed and load().exam.required:
+            _part_with(list(map(int, failed)))
+            continue
         if undecided:  # as a lead must where no rule can: these queries are not extended
             decided = pd.DataFrame({"query_id": undecided, "extend": "no"})
             tables.EXTEND.write(pd.concat([tables.EXTEND.read(), decided]))

@@ -9,12 +9,13 @@ A clip shows the frames of [start - clips.padding, end + clips.padding), within 
 name is a hash of what it shows (the video's content, the stretch, format and height), so that
 only what is missing or changed is cut; a killed run goes on where it was. A moment whose video
 is missing, unreadable or ends more than ingest.end_slack before it is in failed_clips.csv with
-the reason; a clip that was cut under a larger end_slack stays. DVC does not see the videos:
+the reason; a clip that was cut under a larger end_slack stays, and so does every clip of the exam
+(datasets/campaign/exam.csv): all are examined by the same ones. DVC does not see the videos:
 after one is fixed or changed, type `dvc repro -sf clips`, then `dvc repro`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -43,10 +44,13 @@ class Outcome(NamedTuple):
     cut: set[str]
 
 
-def clips(moments: pd.DataFrame, params: Params, hashes: FileCache[str]) -> Outcome:
+def clips(
+    moments: pd.DataFrame, params: Params, hashes: FileCache[str], kept: Collection[str] = ()
+) -> Outcome:
     """Cut what is missing of the moments' clips; others in the folder are removed.
 
-    Clips of a video that is not there now stay, unused: its disk may come back.
+    The files that are `kept` stay, though no moment has them any more. Clips of a video that is not
+    there now stay, unused: its disk may come back.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     moments = _locate(moments, hashes.paths())
@@ -58,7 +62,7 @@ def clips(moments: pd.DataFrame, params: Params, hashes: FileCache[str]) -> Outc
     jobs = plan_clips(moments, contents, params.clips, params.ingest.end_slack)
     possible = {moment: job for moment, job in jobs.items() if moment not in absent}
     outcome = _cut_missing(possible, params.clips, workers)
-    remove_others(FOLDER, {job.clip for job in jobs.values()})
+    remove_others(FOLDER, {job.clip for job in jobs.values()} | {*kept})
     return outcome._replace(failed=absent | outcome.failed)
 
 
@@ -109,6 +113,11 @@ def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcom
         {moment: lacking[job.clip] for moment, job in jobs.items() if job.clip in lacking},
         missing.keys() - lacking.keys(),
     )
+
+
+def clips_of_exam() -> set[str]:
+    """Return the clips that newcomers are still examined by, whatever their moments show now."""
+    return set(tables.EXAM.read()["clip"]) if tables.EXAM.path.is_file() else set()
 
 
 def clip_table(moments: pd.DataFrame, outcome: Outcome) -> pd.DataFrame:
@@ -164,7 +173,7 @@ def main() -> None:
     moments = select_moments(
         judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding
     )
-    outcome = clips(moments, params, FileCache(HASHES, files.file_sha256, str))
+    outcome = clips(moments, params, FileCache(HASHES, files.file_sha256, str), clips_of_exam())
     if store:
         store.upload([FOLDER / name for name in sorted({*outcome.clips.values()})])
     tables.CLIPS.write(clip_table(moments, outcome))

@@ -19,7 +19,10 @@ from tools.clone import git, succeeds
 DEMO = Path(".demo")
 WORKPLACE = Path(".demo.new")
 KEPT = ("datasets/campaign", "dvc.lock")
-SMALLER = "split.val=5 split.test=15 sample.videos=40 tagger.sentences=2500"
+SMALLER = (
+    "split.val=5 split.test=15 sample.videos=40 tagger.sentences=2500"
+    " exam.required=true exam.queries=2 exam.top=8"
+)
 """Settings of a sample that takes about 1,000 judgments."""
 USER = {"user.name": "Demo", "user.email": "demo@example.org"}
 """Who commits where git knows nobody."""

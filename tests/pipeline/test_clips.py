@@ -93,6 +93,17 @@ def test_every_moment_has_the_clip_of_its_frames(place, capsys):
     assert "clips: 4 of 4 clips cut" in capsys.readouterr().err
 
 
+def test_a_clip_of_the_exam_stays_whatever_its_moment_shows_now(place):
+    place.want(("a", "v", 0.0, 1.0), ("b", "v", 2.0, 3.0))
+    clips.main()
+    before = place.table()
+    row = ("q", "a", None, None, before.loc["a", "clip"], "text", before.loc["a", "clip_sha"])
+    tables.EXAM.write(pd.DataFrame([row], columns=tables.EXAM.columns))
+    place.want(("a", "v", 0.5, 1.5), ("b", "v", 2.5, 3.5))
+    clips.main()
+    assert set(place.shelf()) == {*place.table()["clip"], before.loc["a", "clip"]}
+
+
 def test_a_gif_as_the_paper_had(place):
     place.set(format="gif", height=120)
     place.want(("a", "v", 2.0, 5.5))
