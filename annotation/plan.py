@@ -14,7 +14,6 @@ at once, in batches too, and does not touch that rule. The plan says what should
 what it names and is open already stays as it is.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.assignment import allocation, check_figures, checks, progress
+from annotation.assignment import check_figures, checks, progress
 from annotation.assignment.check_inputs import read_checks
 from annotation.assignment.extension import decisions_by_judged_query, find_extension
 from annotation.assignment.inputs import (
@@ -30,13 +29,13 @@ from annotation.assignment.inputs import (
     Annotator,
     PlanError,
     PlanInputs,
-    Role,
     Rule,
     judges,
-    who_may_be_asked,
 )
 from annotation.assignment.pace import measure_progress
 from annotation.assignment.pairs import PairStates, find_pair_states
+from annotation.assignment.quotas import Quota, find_quotas
+from annotation.assignment.waves import give_out
 from annotation.label_studio import roster
 from annotation.label_studio.connection import is_configured
 from annotation.quality.standing import bar, read_standings
@@ -73,50 +72,31 @@ def plan(campaign: PlanInputs) -> Plan:
     by_rule = (states.pairs["batch"] == 1) | states.pairs["query_id"].isin(further.extended)
     wanted = by_rule | states.pairs["extra"]
     missing = np.where(wanted, states.missing, 0)
-    asked = {number: who.role for number, who in who_may_be_asked(campaign).items()}
-    kept = checks.keep_checks(states, campaign, asked)
-    involved = states._replace(answered=pd.concat([states.answered, kept]))
-    assigned = _assign_people(involved, missing, asked, campaign.done)
-    unfilled = missing - _per_pair(states, assigned)
-    hidden = checks.add_checks(states, campaign, asked, assigned, kept)
+    quotas = find_quotas(campaign)
+    kept = checks.keep_checks(states, campaign, quotas)
+    busy = states._replace(answered=pd.concat([states.answered, kept]))
+    assigned = give_out(campaign, busy, missing, quotas)
+    hidden = checks.add_checks(states, campaign, quotas, assigned, kept)
     given = pd.concat([assigned, hidden.wanted], ignore_index=True)
+    left = len(quotas) - _seen_by(states, quotas)
+    later = int(np.minimum(missing, left).sum()) - len(assigned)
     return Plan(
         _assignment_table(states, given),
         {
-            "pairs": progress.pair_counts(states, wanted.to_numpy(), unfilled),
+            "pairs": progress.pair_counts(states, wanted.to_numpy(), missing > left),
             "queries": progress.query_counts(states, further, campaign.candidates),
-            "annotators": progress.people_counts(campaign.annotators, given, campaign.done),
+            "annotators": progress.people_counts(campaign, given, quotas, later),
+            "later": later,
             "checks": check_figures.summarize(campaign, hidden),
             "outlook": progress.outlook(states, wanted.to_numpy(), further),
         },
     )
 
 
-def _assign_people(
-    states: PairStates, missing: Ints, asked: Mapping[int, Role], done: Counter[int]
-) -> pd.DataFrame:
-    """Return who should have which pair open, as `pair, annotator, kind`."""
-    kept = allocation.keep_open_tasks(states.open_tasks, states.answered, missing, asked)
-    slots = _open_slots(states, missing - _per_pair(states, kept))
-    involved = pd.concat([states.answered, kept])
-    involved = involved.assign(group=states.pairs["group"].to_numpy()[involved["pair"]])
-    near = involved[involved["group"].isin([slot.group for slot in slots])]
-    waiting = Counter(kept["annotator"].tolist())
-    added = allocation.fill_slots(slots, near, asked, waiting, done)
-    added = added.astype(kept.dtypes.to_dict())
-    return pd.concat([kept, added], ignore_index=True)
-
-
-def _open_slots(states: PairStates, empty: Ints) -> list[allocation.OpenSlot]:
-    [pair] = empty.nonzero()
-    kind = np.where(states.escalated, "escalated", "first")[pair]
-    group = states.pairs["group"].to_numpy()[pair]
-    columns = (column.tolist() for column in (group, kind, pair, empty[pair]))
-    return [allocation.OpenSlot(*slot) for slot in zip(*columns, strict=True)]
-
-
-def _per_pair(states: PairStates, assigned: pd.DataFrame) -> Ints:
-    return np.bincount(assigned["pair"], minlength=len(states.pairs))
+def _seen_by(states: PairStates, quotas: Mapping[int, Quota]) -> Ints:
+    """Return how many of those who may be asked have seen each pair."""
+    seen = states.answered[states.answered["annotator"].isin(list(quotas))]
+    return np.bincount(seen["pair"], minlength=len(states.pairs))
 
 
 def _assignment_table(states: PairStates, assigned: pd.DataFrame) -> pd.DataFrame:
@@ -158,6 +138,7 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
     answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
     decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
+    campaign = load_campaign()
     checked = read_checks(params, annotators, drop_voided(answers.judgments, voided))
     gold = pd.MultiIndex.from_frame(checked.known[PAIR_KEY])
     as_gold = pd.MultiIndex.from_frame(answered[PAIR_KEY]).isin(gold)
@@ -176,11 +157,13 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
             params.plan.min_mean,
             params.consensus.rounding,
             params.plan.queue,
+            params.plan.patience,
         ),
         spent=answered.assign(kind=np.where(as_gold, "gold", "first")),
         extra=extra,
-        id=campaign.id if (campaign := load_campaign()) else "",
+        id=campaign.id if campaign else "",
         today=today,
+        opened=date.fromisoformat(campaign.opened_at[:10]) if campaign else today,
         overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
         barred=barred_by_exam(annotators, params.exam)
         | dict.fromkeys(checked.stopped, "stopped")
@@ -204,7 +187,7 @@ def exam_standings(annotators: Sequence[Annotator], exam: Exam) -> dict[str, str
 def find_overdue(open_tasks: pd.DataFrame, today: date, patience: float) -> pd.DataFrame:
     """Return the tasks that have been open for `patience` days or more as the day begins."""
     age = pd.Timestamp(today, tz="UTC") - open_tasks["opened_at"]
-    return open_tasks.loc[age >= pd.Timedelta(days=patience), [*PAIR_KEY, "annotator"]]
+    return open_tasks.loc[age >= pd.Timedelta(days=patience), tables.ASSIGNMENTS.columns]
 
 
 def read_day() -> date:

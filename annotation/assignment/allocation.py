@@ -1,12 +1,12 @@
-"""Allocation: open tasks stay with their annotator, and each missing vote gets a person.
+"""Allocation: open tasks stay with their annotator, and the first open slots go to who has room.
 
 A query's batch is a group: the people who have already judged in it, or are about to, come
 first, so that the same two judge all its pairs, and a newcomer takes all that a leaver left.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import groupby, islice
+from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from annotation.assignment.inputs import Role
 from annotation.assignment.pairs import ASSIGNMENT
+from annotation.assignment.quotas import Quota
 from annotation.votes.votes import Ints
 from pipeline.core import rng
 
@@ -31,7 +32,7 @@ class OpenSlot(NamedTuple):
 
 
 def keep_open_tasks(
-    open_tasks: pd.DataFrame, answered: pd.DataFrame, missing: Ints, asked: Mapping[int, Role]
+    open_tasks: pd.DataFrame, answered: pd.DataFrame, missing: Ints, asked: Collection[int]
 ) -> pd.DataFrame:
     """Return the open tasks that stay: of people who may be asked, and no more than are needed."""
     judged = pd.MultiIndex.from_frame(open_tasks[PERSON]).isin(
@@ -46,36 +47,91 @@ def keep_open_tasks(
 def fill_slots(
     slots: Sequence[OpenSlot],
     involved: pd.DataFrame,
-    asked: Mapping[int, Role],
-    waiting: Counter[int],
-    done: Counter[int],
+    quotas: Mapping[int, Quota],
+    load: Counter[int],
 ) -> pd.DataFrame:
-    """Return a person for each open slot, as `pair, annotator, kind`.
+    """Return people for the open slots, in their order, as `pair, annotator, kind`.
 
     `involved` are those who have seen a pair or are about to, as `pair, group, annotator,
-    kind`; `asked` may be asked; `waiting` and `done` count each person's open and finished
-    tasks. Where nobody is left to ask, a slot stays open.
+    kind`; `load` counts each person's open tasks. Where nobody is left, or nobody has room
+    now, a slot stays open; who has room for a batch takes all of it that they have not seen.
 
-    A group's own people are asked first, then the least loaded. Escalated pairs go to the
-    `escalation` people first of all. Who is equal in all of it is drawn by a hash, so that
-    couples of annotators change from query to query.
+    Of those who judge, a group's own people are asked first, then the least loaded. Escalated
+    pairs go to the `escalation` people first of all, who vote first only where too few others are
+    left; so do those who have done their share. Who is equal in all of it is drawn by a hash, so
+    that couples of annotators change from query to query.
     """
-    seen: dict[int, set[int]] = defaultdict(set)
-    for pair, person in zip(involved["pair"].tolist(), involved["annotator"].tolist(), strict=True):
-        seen[pair].add(person)
-    engaged = Counter(involved[["group", "kind", "annotator"]].itertuples(index=False, name=None))
-    load, rows = waiting.copy(), []
-    for (group, kind), members in groupby(sorted(slots), itemgetter(0, 1)):
-
-        def preference(person: int, group: int = group, kind: str = kind) -> tuple[int | str, ...]:
-            role, place = asked[person] != ROLE_OF[kind], -engaged[group, kind, person]
-            first = (role, place) if kind == "escalated" else (place, role)
-            return *first, load[person], done[person], rng.draw(group, kind, person)
-
-        people = sorted(asked, key=preference)
-        for slot in members:
-            free = (person for person in people if person not in seen[slot.pair])
-            takers = list(islice(free, slot.number))
-            load.update(takers)
-            rows += [(slot.pair, person, kind) for person in takers]
+    filling = _Filling(involved, quotas, load)
+    rows: list[tuple[int, int, str]] = []
+    for (group, kind), members in groupby(slots, itemgetter(0, 1)):
+        numbers = {slot.pair: slot.number for slot in members}
+        taken = filling.fill(group, kind, numbers)
+        rows += [(pair, person, kind) for pair, person in taken]
     return pd.DataFrame(rows, columns=ASSIGNMENT)
+
+
+class _Filling:
+    """Who has seen what, and how much everybody has open by now."""
+
+    def __init__(
+        self, involved: pd.DataFrame, quotas: Mapping[int, Quota], load: Counter[int]
+    ) -> None:
+        self._quotas, self._load = quotas, load.copy()
+        self._seen: dict[int, set[int]] = defaultdict(set)
+        for pair, person in involved[PERSON].itertuples(index=False, name=None):
+            self._seen[pair].add(person)
+        keys = involved[["group", "kind", "annotator"]].itertuples(index=False, name=None)
+        self._engaged = Counter(keys)
+        self._touched = set(involved["group"].tolist())
+
+    def fill(self, group: int, kind: str, numbers: dict[int, int]) -> list[tuple[int, int]]:
+        """Return takers of a group's pairs, each short of so many people."""
+        least = 1 if group in self._touched else len(numbers)
+        main = {n for n, quota in self._quotas.items() if not _reserve(quota, kind, idle=True)}
+        taken: list[tuple[int, int]] = []
+        while people := [person for person in self._quotas if self._room(person, least)]:
+            people.sort(key=lambda person: self._preference(group, kind, person))
+            before = len(taken)
+            for person in people:
+                taken += [(pair, person) for pair in self._take(person, kind, numbers, main)]
+            if len(taken) == before:
+                break
+            least = 1  # of what is left there may be less
+        return taken
+
+    def _take(self, person: int, kind: str, numbers: dict[int, int], main: set[int]) -> list[int]:
+        """Give a person what they have room for of a group, and return it."""
+        reserve, seen = _reserve(self._quotas[person], kind), self._seen
+        pairs = [
+            pair
+            for pair, number in numbers.items()
+            if number
+            and person not in seen[pair]
+            and not (reserve and self._others_left(pair, number, main))
+        ]
+        taken = pairs[: self._room(person, len(pairs))] if pairs else []
+        for pair in taken:
+            seen[pair].add(person)
+            numbers[pair] -= 1
+        self._load[person] += len(taken)
+        return taken
+
+    def _others_left(self, pair: int, number: int, main: set[int]) -> bool:
+        seen = self._seen[pair]
+        return len(main) - len(seen) >= number or len(main - seen) >= number
+
+    def _room(self, person: int, size: int) -> int:
+        return self._quotas[person].room(self._load[person], size)
+
+    def _preference(self, group: int, kind: str, person: int) -> tuple[float | str, ...]:
+        quota = self._quotas[person]
+        role, engaged = quota.role != ROLE_OF[kind], -self._engaged[group, kind, person]
+        first = (role, engaged) if kind == "escalated" else (engaged, role)
+        work = (self._load[person] / quota.share, quota.done / quota.share)
+        return quota.idle, *first, *work, rng.draw(group, kind, person)
+
+
+def _reserve(quota: Quota, kind: str, *, idle: bool = False) -> bool:
+    """Tell whether somebody is asked only where nobody else is left; `idle` ones may be meant."""
+    apart = kind == "first" and quota.role != ROLE_OF[kind]
+    return apart or quota.over or (idle and quota.idle)

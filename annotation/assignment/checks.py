@@ -17,6 +17,7 @@ import pandas as pd
 from annotation.assignment.gold_pool import GoldPool, find_gold, group_by_person
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pairs import ASSIGNMENT, PairStates
+from annotation.assignment.quotas import Quota
 from annotation.votes.votes import select_counting
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
@@ -70,7 +71,7 @@ def keep_checks(states: PairStates, campaign: PlanInputs, asked: Collection[int]
 def add_checks(
     states: PairStates,
     campaign: PlanInputs,
-    asked: Collection[int],
+    asked: Mapping[int, Quota],
     votes: pd.DataFrame,
     kept: pd.DataFrame,
 ) -> Checks:
@@ -86,7 +87,7 @@ def add_checks(
     rows: list[tuple[int, int, str]] = []
     without = []
     for who in sorted(streams.keys() & set(asked)):
-        room = campaign.rule.queue - streams[who].waiting - streams[who].new
+        room = floor(asked[who].most) - streams[who].waiting - streams[who].new
         due = {
             kind: _count_due(campaign, who, kind, streams[who], had[who, kind])
             for kind in (GOLD, REPEAT)

@@ -16,6 +16,8 @@ from pipeline.core import tables
 
 Role = Literal["annotator", "escalation", "lead", "expert"]
 PEOPLE_NEEDED = 4
+NEVER = date(1970, 1, 1)
+"""The day of a campaign in which days play no role."""
 
 
 class PlanError(MomentRankError):
@@ -54,7 +56,8 @@ class Rule(NamedTuple):
     """When the second batch follows: a mean level over the last ranks of the first.
 
     `batch` is the number of candidates in the first; `rounding` is of the levels themselves.
-    `queue` is the number of tasks that a person has open at most.
+    `queue` is the number of tasks that a person has open at most, `patience` the days after which
+    what they don't take goes to others.
     """
 
     batch: int = 20
@@ -62,6 +65,7 @@ class Rule(NamedTuple):
     min_mean: float = 2.0
     rounding: Rounding = "up"
     queue: int = 200
+    patience: float = 7.0
 
 
 class Stop(NamedTuple):
@@ -110,10 +114,10 @@ class PlanInputs:
     query_id.
     `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted at once, whatever their
     rank, and never asked by the extension.
-    `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day on which
-    it is planned; `overdue` (`query_id, moment_id, annotator`) are open tasks that nobody took in
-    time. `barred` are people who are asked nothing now, with the reason; `checks` says which hidden
-    checks there are.
+    `id` is the campaign's: its queries have one order for all. `today` is the day on which it is
+    planned, `opened` that on which it began (UTC); `overdue` (as `tables.ASSIGNMENTS`) are open
+    tasks that nobody took in time. `barred` are people who are asked nothing now, with the reason;
+    `checks` says which hidden checks there are.
     """
 
     queries: pd.DataFrame
@@ -128,7 +132,8 @@ class PlanInputs:
     spent: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)
     id: str = ""
-    today: date = date.min
+    today: date = NEVER
+    opened: date = NEVER
     overdue: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     barred: Mapping[int, str] = field(default_factory=dict)
     voided: pd.DataFrame = field(default_factory=tables.VOIDED.empty)

@@ -57,7 +57,8 @@ def people_figures(
 ) -> dict[str, dict[str, Any]]:
     """Return each annotator's hours done and left, judgments in an hour, and last judgment.
 
-    What is left is forecast by the person's median judgment; who has none gets everybody's.
+    What is left is what they have open and their part of what is not given out yet, forecast by
+    their median judgment; who has none gets everybody's.
     """
     by = timed.groupby("annotator")
     total, medians = by["seconds"].sum().to_dict(), by["seconds"].median().dropna().to_dict()
@@ -70,7 +71,9 @@ def people_figures(
             **who,
             "hours": round(total.get(int(number), 0.0) / HOUR, 2),
             "per_hour": round(HOUR / own) if own else None,
-            "hours_left": None if typical is None else round(who["open"] * typical / HOUR, 2),
+            "hours_left": None
+            if typical is None
+            else round((who["open"] + who["later"]) * typical / HOUR, 2),
             "last_judged": _instant(last[int(number)]) if int(number) in last else None,
             "refused": refused.get(int(number), 0),
         }
@@ -140,13 +143,14 @@ def forecast(
 ) -> dict[str, Any]:
     """Return how many judgments are to come, how many hours they take, and when they are done.
 
-    `open` are the ones that people have now. `to_come` adds those of disputes and second batches,
-    from the shares of them so far: from `low` to `high`. Hours are by the median `seconds`, dates
-    by the pace of so many judgments `per_day`; what there is no pace or time for is None.
+    `open` are the ones that people have now. `to_come` adds what is wanted and not given out yet,
+    and those of disputes and second batches, from the shares of them so far: from `low` to
+    `high`. Hours are by the median `seconds`, dates by the pace of so many judgments `per_day`;
+    what there is no pace or time for is None.
     """
     now_open = sum(who["open"] for who in state["annotators"].values())
-    more = further_judgments(state["outlook"])
-    numbers = {"open": now_open, "low": now_open + more.low, "high": now_open + more.high}
+    wanted, more = now_open + state["later"], further_judgments(state["outlook"])
+    numbers = {"open": now_open, "low": wanted + more.low, "high": wanted + more.high}
     return {
         "open": now_open,
         "to_come": {name: round(numbers[name]) for name in ("low", "high")},

@@ -22,8 +22,9 @@ class PairStates(NamedTuple):
     `same` names for every query the one that is judged for it. `group` in `pairs` numbers the
     batches of all queries: their pairs are judged by the same people. `extra` there marks what
     audit and top-up want, candidates of batch 2 among it. `answered` and `open_tasks` are
-    answers and open tasks as `pair, annotator, kind`: a row of `pairs` and a person. `answered`
-    includes the answers that don't count: nobody is asked the same pair again.
+    answers and open tasks as `pair, annotator, kind`: a row of `pairs` and a person; `overdue` are
+    those that nobody took in time. `answered` includes the answers that don't count: nobody is
+    asked the same pair again.
     """
 
     pairs: pd.DataFrame
@@ -34,6 +35,7 @@ class PairStates(NamedTuple):
     open_tasks: pd.DataFrame
     checked: pd.DataFrame
     open_checks: pd.DataFrame
+    overdue: pd.DataFrame
 
     def locate(self, frame: pd.DataFrame) -> Ints:
         """Return for each row of `frame` the row of its pair, -1 where it has none."""
@@ -86,6 +88,7 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
         open_tasks=_assignments(_one_query(campaign.open_tasks[votes_open], same), pairs),
         checked=_assignments(_one_query(checked, same), pairs),
         open_checks=_assignments(_one_query(campaign.open_tasks[~votes_open], same), pairs),
+        overdue=_assignments(_one_query(campaign.overdue, same), pairs),
     )
 
 

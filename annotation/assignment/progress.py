@@ -3,15 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pandas as pd
 
 from annotation.assignment import check_figures
 from annotation.assignment.extension import SECOND, Extension
-from annotation.assignment.inputs import Annotator, PlanInputs
+from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pairs import PairStates, find_pair_states
-from annotation.votes.votes import FIRST_VOTES, Bools, Ints, last_shown, pair_rows
+from annotation.assignment.quotas import Quota
+from annotation.votes.votes import FIRST_VOTES, Bools, last_shown, pair_rows
 from pipeline.campaign.next_step import Step, format_steps
 
 DECIDED = ("two", "four", "discarded", "unjudgeable")
@@ -29,18 +31,18 @@ def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
     extension = Extension(set(states.pairs.loc[second, "query_id"]), set())
     nobody = states.open_tasks.iloc[:0]
     return {
-        "pairs": pair_counts(states, counted, states.missing),
+        "pairs": pair_counts(states, counted, states.missing > 0),
         "queries": query_counts(states, extension, campaign.candidates),
-        "annotators": people_counts(campaign.annotators, nobody, campaign.done),
+        "annotators": people_counts(campaign, nobody),
         "checks": check_figures.summarize(campaign),
     }
 
 
-def pair_counts(states: PairStates, wanted: Bools, unfilled: Ints) -> dict[str, int]:
+def pair_counts(states: PairStates, wanted: Bools, beyond: Bools) -> dict[str, int]:
     """Count the wanted pairs: where each stands, and what keeps it from going on.
 
     What waits for a clip is not in `waiting`. `nobody_left` counts the pairs of `waiting` that
-    every active person has seen: they wait for new people.
+    lack more votes than there are people who have not seen them: they wait for new people.
     """
     outcome = states.consensus.outcome[wanted]
     counts = Counter(outcome.tolist())
@@ -51,7 +53,7 @@ def pair_counts(states: PairStates, wanted: Bools, unfilled: Ints) -> dict[str, 
         "waiting": waiting,
         **{name: counts[name] for name in DECIDED},
         "escalated": int(states.escalated[wanted].sum()),
-        "nobody_left": int((unfilled > 0).sum()),
+        "nobody_left": int(beyond.sum()),
     }
 
 
@@ -69,16 +71,26 @@ def query_counts(
 
 
 def people_counts(
-    annotators: Sequence[Annotator], assignments: pd.DataFrame, done: Mapping[int, int]
+    campaign: PlanInputs,
+    assignments: pd.DataFrame,
+    quotas: Mapping[int, Quota] = MappingProxyType({}),
+    later: int = 0,
 ) -> dict[str, dict[str, Any]]:
-    """Return what each person has open and done, by number; also of people who left the list."""
-    waiting = Counter(assignments["annotator"].tolist())
-    named = {who.number: {"role": who.role, "active": who.active} for who in annotators}
+    """Return what each person has open and done, by number; also of people who left the list.
+
+    `later` is their part of the judgments that are wanted and not given out yet, by their shares.
+    """
+    waiting, done = Counter(assignments["annotator"].tolist()), campaign.done
+    people = campaign.annotators
+    named = {who.number: {"role": who.role, "active": who.active} for who in people}
+    whole = sum(quota.share for quota in quotas.values())
+    part = {number: later * quota.share / whole for number, quota in quotas.items()}
     left = {"role": None, "active": False}
     return {
         str(number): {
             **named.get(number, left),
             "open": waiting[number],
+            "later": round(part.get(number, 0)),
             "done": done.get(number, 0),
         }
         for number in sorted(named.keys() | done.keys())
@@ -109,5 +121,6 @@ def summarize(figures: Mapping[str, Any], wanted: int, steps: Sequence[Step]) ->
     """Return in a few lines where the campaign stands, and what is to be done."""
     pairs = figures["pairs"]
     decided = sum(pairs[name] for name in DECIDED)
-    line = f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted"
+    later = f", {figures['later']} later" if figures["later"] else ""
+    line = f"plan: {decided} of {pairs['all']} pairs decided, {wanted} judgments wanted now{later}"
     return "\n".join([line, *format_steps(steps)])

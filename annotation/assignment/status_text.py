@@ -16,7 +16,7 @@ def text(name: str, figures: Figures) -> str:
     """Return the figures of `annotation.status` as a page of text."""
     steps = [Step(**step) for step in figures["next"]]
     parts = [
-        [f"{name}: {figures['wanted']} judgments wanted; {_totals(figures)}", *format_steps(steps)],
+        [f"{name}: {_wanted(figures)}; {_totals(figures)}", *format_steps(steps)],
         list(_people(figures)),
         list(_checks(figures["checks"])),
         list(_pace(figures)),
@@ -26,6 +26,12 @@ def text(name: str, figures: Figures) -> str:
         list(_queries(figures)),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _wanted(figures: Figures) -> str:
+    """Return what people are asked now, and what waits until they have room."""
+    later = figures.get("later", 0)
+    return f"{figures['wanted']:,} judgments wanted now" + (f", {later:,} later" if later else "")
 
 
 def _totals(figures: Figures) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import pandas as pd
 
+from annotation.assignment.order import place
 from annotation.label_studio import page
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.keys import Key, Signer
@@ -48,7 +49,7 @@ class TaskData:
 def add(
     connection: Connection, diffs: Sequence[ProjectDiff], data_of: TaskData, step: Step
 ) -> None:
-    """Add what is missing, a batch of tasks at a time, in each annotator's own order."""
+    """Add what is missing, a batch of tasks at a time, in the campaign's order."""
     campaign, signer = connection.campaign.id, connection.signer
     total = sum(len(diff.changes.add) for diff in diffs)
     with progress("push", total=total, unit="tasks") as bar:
@@ -64,11 +65,13 @@ def add(
 
 
 def shuffle(keys: Iterable[Key], campaign: str) -> list[Key]:
-    """Return keys in an order that differs from person to person and is the same in each run."""
+    """Return keys by their queries' place in the campaign, which is the same for all.
+
+    The pairs of a query are in an order that differs from person to person.
+    """
 
     def position(key: Key) -> tuple[str, str, str, str]:
-        query = rng.draw(campaign, key.annotator, key.query_id)
         pair = rng.draw(campaign, key.annotator, key.query_id, key.moment_id)
-        return query, key.query_id, pair, key.moment_id
+        return place(campaign, key.query_id), key.query_id, pair, key.moment_id
 
     return mix_checks(sorted(keys, key=position), campaign)

@@ -117,6 +117,7 @@ def _run(now: Situation) -> Iterator[Step]:
 def _ask_people(now: Situation) -> Iterator[Step]:
     wanted = sum(who["open"] for who in now.state["annotators"].values())
     done = sum(who["done"] for who in now.state["annotators"].values())
+    later = now.state.get("later", 0)
     if now.state.get("without_account"):
         yield Step(
             f"write {len(now.state['without_account'])} missing accounts into {tables.PRIVATE};"
@@ -129,7 +130,14 @@ def _ask_people(now: Situation) -> Iterator[Step]:
     if wanted and not done:
         yield Step("invite people: nobody has judged yet", "python -m annotation.people invite")
     elif wanted and not now.unsent:
-        yield Step(f"people are judging, {wanted:,} open; when they have judged", "dvc repro")
+        more = f" and {later:,} to follow" if later else ""
+        yield Step(f"people are judging, {wanted:,} open{more}; when they have judged", "dvc repro")
+    elif later and not wanted:
+        yield Step(
+            f"{later:,} judgments wait for people: nobody who has not seen these pairs may be given"
+            f" more today (see per_week, from and until in {PEOPLE}); tomorrow, or with others",
+            "dvc repro",
+        )
 
 
 def exam_steps(standings: Mapping[str, str]) -> Iterator[Step]:

@@ -58,12 +58,12 @@ class Simulated:
     levels: tuple = (*LEVELS, None)
     rows: list[dict] = field(default_factory=list)
     tasks: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
+    rest: dict = field(default_factory=dict)
 
     @property
     def campaign(self) -> PlanInputs:
-        return campaign_of(
-            self.candidates, self.annotators, judgments=told(self.rows), open_tasks=self.tasks
-        )
+        now = {"judgments": told(self.rows), "open_tasks": self.tasks}
+        return campaign_of(self.candidates, self.annotators, **(now | self.rest))
 
     def plan(self) -> tuple[PlanInputs, Plan]:
         """Plan, and give everything out; return what the plan was made from, and the plan."""

@@ -193,7 +193,7 @@ def test_judged_pairs_of_who_leaves_stay_judged():
     made = plan(left)
     assert (made.assignments.groupby(PAIR).size() == [1, 1, 1, 2, 2, 2]).all()
     who = made.state["annotators"][str(one)]
-    assert who == {"role": "annotator", "active": False, "open": 0, "done": 3}
+    assert who == {"role": "annotator", "active": False, "open": 0, "later": 0, "done": 3}
 
 
 def test_who_joins_takes_nothing_away():

@@ -70,7 +70,7 @@ def test_hours_are_what_people_spent_and_what_is_left_at_their_pace(figures):
 
 def test_the_page_says_all_of_it(figures):
     page = status.text("Spring", figures)
-    assert page.startswith(f"Spring: {figures['wanted']} judgments wanted")
+    assert page.startswith(f"Spring: {figures['wanted']} judgments wanted now;")
     assert "q0                    3 3 3 3 3 3" in page
     assert " 87.5 %" in page
     assert "None" not in page

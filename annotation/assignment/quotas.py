@@ -1,0 +1,92 @@
+"""Quotas: how much each person may have open today, by the roster and what they have done."""
+
+import math
+from collections import Counter
+from datetime import timedelta
+from typing import NamedTuple
+
+import pandas as pd
+
+from annotation.assignment.inputs import Annotator, PlanInputs, Role, who_may_be_asked
+
+WEEK = timedelta(days=7)
+
+
+class Quota(NamedTuple):
+    """What one person may have open.
+
+    `queue` votes, unless a single batch is larger, and never more than `week`: what `per_week`
+    leaves of the last seven days. Beside them is room for hidden checks, up to `most` tasks in all.
+    `done` are their judgments.
+    Who is `over` has done more than their share, and is asked only where nobody else is left. Who
+    is `idle` has judged nothing for `patience` days: one batch waits for them until they come back.
+    """
+
+    role: Role
+    queue: float
+    week: float
+    most: float
+    share: float
+    done: int
+    over: bool
+    idle: bool
+
+    def room(self, load: int, size: int) -> int:
+        """Return how many of a batch of `size` a person takes who has `load` votes open.
+
+        All or none, so that a batch is not split; but who has nothing takes what the week leaves.
+        """
+        left = int(min(self.week - load, size))
+        if load and load + size > self.queue:
+            return 0
+        return left if left == size or not load else 0
+
+
+def find_quotas(campaign: PlanInputs) -> dict[int, Quota]:
+    """Return what everybody who may be asked today may have open, by number."""
+    asked, done = who_may_be_asked(campaign), campaign.done
+    recent = _judged_last_week(campaign)
+    idle = find_idle(campaign)
+    whole = sum(who.share for who in asked.values())
+    part = sum(done[number] for number in asked) / whole if asked else 0.0
+    queue = campaign.rule.queue
+    votes = 1 - campaign.checks.gold - campaign.checks.repeats  # of all tasks
+
+    def quota(number: int, who: Annotator) -> Quota:
+        own = who.share * queue
+        week = math.inf if who.per_week is None else max(who.per_week - recent[number], 0)
+        return Quota(
+            who.role,
+            queue=min(own * votes, campaign.rule.batch if number in idle else math.inf),
+            week=week if week == math.inf else math.ceil(week * votes),
+            most=min(own, week),
+            share=who.share,
+            done=done[number],
+            over=who.share < 1 and done[number] > who.share * (part + queue),
+            idle=number in idle,
+        )
+
+    return {number: quota(number, who) for number, who in sorted(asked.items())}
+
+
+def find_idle(campaign: PlanInputs) -> set[int]:
+    """Return who has judged nothing for `patience` days, since they could."""
+    last = campaign.judgments.groupby("annotator")["submitted_at"].max()
+    days = {number: when.date() for number, when in last.items()}
+    patience = timedelta(days=campaign.rule.patience)
+    began = {
+        who.number: max(
+            campaign.opened, who.since or campaign.opened, days.get(who.number, campaign.opened)
+        )
+        for who in campaign.annotators
+    }
+    return {number for number, day in began.items() if campaign.today - day > patience}
+
+
+def _judged_last_week(campaign: PlanInputs) -> Counter[int]:
+    """Return each person's judgments of `today` and the six days before."""
+    tomorrow = pd.Timestamp(campaign.today, tz="UTC") + pd.Timedelta(days=1)
+    judgments = campaign.judgments
+    return Counter(
+        judgments.loc[judgments["submitted_at"] >= tomorrow - WEEK, "annotator"].tolist()
+    )

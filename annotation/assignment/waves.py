@@ -1,0 +1,88 @@
+"""Waves: of all votes that are wanted, those that people have open now.
+
+What is open stays open; what nobody took in time goes to others; then everybody's queue is filled
+from the front of the campaign's order. At its very front is what decides pairs and second batches
+soonest: disputes, second batches, what audit and top-up ask for, and batches that were begun.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+
+from annotation.assignment.allocation import PERSON, OpenSlot, fill_slots, keep_open_tasks
+from annotation.assignment.inputs import PlanInputs
+from annotation.assignment.order import place
+from annotation.assignment.pairs import PairStates
+from annotation.assignment.quotas import Quota
+from annotation.votes.votes import Ints
+from pipeline.core.tables import VOTING
+
+
+def give_out(
+    campaign: PlanInputs, states: PairStates, missing: Ints, quotas: Mapping[int, Quota]
+) -> pd.DataFrame:
+    """Return who should have which pair open now, as `pair, annotator, kind`."""
+    kept = keep_open_tasks(states.open_tasks, states.answered, missing, quotas)
+    order = _order(campaign, states)
+    kept = _hand_over(states, kept.reset_index(drop=True), quotas, order)
+    empty = missing - _per_pair(states, kept)
+    slots = _open_slots(states, empty, order)
+    return pd.concat([kept, _fill(states, slots, kept, quotas)], ignore_index=True)
+
+
+def _order(campaign: PlanInputs, states: PairStates) -> Ints:
+    """Return the rows of pairs in the order in which their open slots are filled."""
+    pairs = states.pairs
+    places = {query: place(campaign.id, query) for query in pairs["query_id"].unique()}
+    voted = states.answered.loc[states.answered["kind"].isin(VOTING), "pair"]
+    begun = pairs["group"].isin(pairs["group"].to_numpy()[voted])
+    urgent = states.escalated | begun | (pairs["batch"] != 1)
+    ranked = pairs["query_id"].map(places).rank(method="dense")
+    order: Ints = np.lexsort((states.escalated, pairs["group"], ranked, ~urgent))
+    return order
+
+
+def _open_slots(states: PairStates, empty: Ints, order: Ints) -> list[OpenSlot]:
+    pair = order[empty[order] > 0]
+    kind = np.where(states.escalated, "escalated", "first")[pair]
+    group = states.pairs["group"].to_numpy()[pair]
+    columns = (column.tolist() for column in (group, kind, pair, empty[pair]))
+    return [OpenSlot(*slot) for slot in zip(*columns, strict=True)]
+
+
+def _fill(
+    states: PairStates, slots: list[OpenSlot], kept: pd.DataFrame, quotas: Mapping[int, Quota]
+) -> pd.DataFrame:
+    group = states.pairs["group"].to_numpy()
+    involved = pd.concat([states.answered, kept, states.overdue]).drop_duplicates(PERSON)
+    involved = involved.assign(group=group[involved["pair"]])
+    near = involved[involved["group"].isin({slot.group for slot in slots})]
+    added = fill_slots(slots, near, quotas, Counter(kept["annotator"].tolist()))
+    return added.astype(kept.dtypes.to_dict())
+
+
+def _hand_over(
+    states: PairStates, kept: pd.DataFrame, quotas: Mapping[int, Quota], order: Ints
+) -> pd.DataFrame:
+    """Return the open tasks with those that nobody took in time given to others who have room.
+
+    Who judges nothing and has such tasks gets none of others'. What nobody takes stays.
+    """
+    away = set(states.overdue["annotator"].tolist())
+    takers = {n: quota for n, quota in quotas.items() if not (quota.idle and n in away)}
+    late = pd.MultiIndex.from_frame(states.overdue[PERSON])
+    while True:
+        overdue = kept[pd.MultiIndex.from_frame(kept[PERSON]).isin(late)].sort_values(PERSON)
+        number = _per_pair(states, overdue)
+        added = _fill(states, _open_slots(states, number, order), kept, takers)
+        if added.empty:
+            return kept
+        nth, taken = overdue.groupby("pair").cumcount(), _per_pair(states, added)
+        given = overdue[nth < taken[overdue["pair"]]]
+        kept = pd.concat([kept.drop(given.index), added], ignore_index=True)
+
+
+def _per_pair(states: PairStates, rows: pd.DataFrame) -> Ints:
+    return np.bincount(rows["pair"], minlength=len(states.pairs))

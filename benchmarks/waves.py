@@ -1,0 +1,119 @@
+"""A campaign in waves: how many pairs are decided when half of the votes are in.
+
+    python -m benchmarks.waves [--queries 3281] [--people 23] [--share 0.51] [--day 100]
+
+Simulates a campaign at the paper's size, whose people work at unequal speed: between two plans
+the slowest does a quarter, the fastest seven quarters of `--day` judgments, in the order in
+which their tasks were given out. Two who judge a pair disagree by more than 1 as often as in the
+paper (18 %). It stops when `--share` of the first votes are in, and prints how many pairs have
+two, how many disputed ones are decided, and the seconds of a plan: once in waves, and once as
+without them, where everything is given out at once and everybody has an order of their own.
+"""
+
+from collections import defaultdict
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from annotation.assignment.inputs import PlanInputs
+from annotation.plan import plan
+from annotation.tasks.tasks import keys_by_annotator, shuffle
+from benchmarks.campaign import RANKS, judge, open_campaign
+from benchmarks.script import parse_arguments, time_call
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import rng, tables
+
+SEAT = [*PAIR_KEY, "annotator"]
+APART = 0.36
+"""Share of the pairs that divide people; two of them disagree on half of these."""
+
+
+class Simulation:
+    """A campaign under way: judgments, and each person's open tasks in their order."""
+
+    def __init__(self, inputs: PlanInputs, day: int, *, waves: bool) -> None:
+        self.inputs, self.day, self.waves = inputs, day, waves
+        self.streams: dict[int, list[tuple[str, str, str]]] = defaultdict(list)
+        numbers = [who.number for who in inputs.annotators]
+        self.speed = dict(zip(numbers, np.linspace(0.25, 1.75, len(numbers)), strict=True))
+        self.seconds: list[float] = []
+
+    def step(self) -> None:
+        """Plan, give out what is new, and let everybody judge for a while."""
+        seconds, made = time_call(lambda: plan(self.inputs))
+        self.seconds.append(seconds)
+        self._give_out(made.assignments)
+        done = []
+        for number, stream in sorted(self.streams.items()):
+            count = round(self.speed[number] * self.day)
+            done += [(*pair, number, kind) for *pair, kind in stream[:count]]
+            del stream[:count]
+        tasks = pd.DataFrame(done, columns=tables.ASSIGNMENTS.columns)
+        left = [(*p, n, kind) for n, stream in self.streams.items() for *p, kind in stream]
+        self.inputs = replace(
+            self.inputs,
+            judgments=pd.concat([self.inputs.judgments, self._judge(tasks)], ignore_index=True),
+            open_tasks=pd.DataFrame(left, columns=tables.ASSIGNMENTS.columns),
+        )
+
+    def _give_out(self, wanted: pd.DataFrame) -> None:
+        have = pd.MultiIndex.from_frame(self.inputs.open_tasks[SEAT])
+        new = wanted[~pd.MultiIndex.from_frame(wanted[SEAT]).isin(have)]
+        shown = new.assign(query_sha="text", clip_sha="clip")
+        for number, keys in keys_by_annotator(shown, "1").items():
+            ordered = shuffle(keys, self.inputs.id)
+            if not self.waves:
+                ordered.sort(key=lambda key: rng.draw(key.annotator, key.query_id))
+            self.streams[number] += [(key.query_id, key.moment_id, key.kind) for key in ordered]
+
+    def _judge(self, tasks: pd.DataFrame) -> pd.DataFrame:
+        """Return judgments: 1 and 4 where a pair divides people by their number, else 2."""
+        draws = tasks["moment_id"].astype("int64").map(lambda moment: moment * 7919 % 100 / 100)
+        apart = (draws < APART) & (tasks["annotator"] % 2 == 0)
+        made = judge(tasks)
+        number = len(self.inputs.judgments) + np.arange(len(made))
+        when = pd.Timestamp("2024-05-01T08:00:00Z") + pd.to_timedelta(number, unit="s")
+        return made.assign(level=apart.map({True: 4, False: 1}), submitted_at=when)
+
+    @property
+    def share(self) -> float:
+        """The part of the first votes that is in."""
+        first = (self.inputs.judgments["kind"] == "first").sum()
+        return float(first / (2 * len(self.inputs.candidates)))
+
+    def result(self) -> str:
+        """Return the figures as a line."""
+        judgments = self.inputs.judgments
+        votes = judgments[judgments["kind"] == "first"].groupby(PAIR_KEY)["level"]
+        two = votes.size() > 1
+        apart = (votes.max() - votes.min() > 1)[two]
+        fourth = judgments[judgments["kind"] == "escalated"].groupby(PAIR_KEY).size() > 1
+        decided = 100 * two.sum() / len(self.inputs.candidates)
+        return (
+            f"{100 * self.share:5.1f} % of first votes, {decided:5.1f} % of pairs have two;"
+            f" {int(fourth.sum()):,} of {int(apart.sum()):,} disputes judged;"
+            f" a plan takes {np.mean(self.seconds):.2f} s, {max(self.seconds):.2f} s at most"
+        )
+
+
+def run(inputs: PlanInputs, share: float, day: int, *, waves: bool) -> str:
+    """Simulate until a share of the first votes is in, and return the figures."""
+    simulation = Simulation(inputs, day, waves=waves)
+    while simulation.share < share:
+        simulation.step()
+    return simulation.result()
+
+
+def main() -> None:
+    """Print both ways."""
+    options = parse_arguments(__doc__, queries=3281, people=23, share=0.51, day=100)
+    campaign = replace(open_campaign(options.queries, options.people), id="benchmark")
+    everything = campaign.rule._replace(queue=options.queries * RANKS)
+    for name, rule in (("waves", campaign.rule), ("all at once", everything)):
+        inputs, waves = replace(campaign, rule=rule), name == "waves"
+        print(f"{name:12}{run(inputs, options.share, options.day, waves=waves)}")
+
+
+if __name__ == "__main__":
+    main()
