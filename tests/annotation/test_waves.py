@@ -131,7 +131,7 @@ def test_a_batch_that_was_begun_is_finished_first():
 
 def test_a_share_is_of_an_equal_part():
     who = [*people(4), Annotator(5, "annotator", active=True, share=0.25)]
-    world = Simulated(candidates_of(200, BATCH), who, Random(2), levels=(2,))
+    world = Simulated(candidates_of(80, BATCH), who, Random(2), levels=(2,))
     world.rest = {"rule": SMALL, "id": "c"}
     while not world.plan()[1].assignments.empty:
         world.answer(world.tasks)
@@ -262,7 +262,7 @@ def staff(random):
     ]
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(seeds)
 def test_waves_keep_their_word_and_end(seed):
     """However people judge, stay away and come back: four go on, and some lose their tasks."""
