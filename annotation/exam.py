@@ -29,12 +29,11 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 
-from annotation.answers.exam_answers import Marked, fetch_and_mark, write
-from annotation.label_studio import projects
+from annotation.answers.exam_answers import fetch_and_mark, write
 from annotation.label_studio.connection import Connection, connect, hold_lock
 from annotation.quality.exam import choose_pairs, is_frozen
 from annotation.quality.exam_text import text
-from annotation.quality.marking import SECOND
+from annotation.quality.marking import SECOND, Marked
 from annotation.quality.standing import Standing, find_standings
 from annotation.tasks import exam_tasks
 from pipeline.campaign.campaign import CampaignError
@@ -59,7 +58,7 @@ def push(connection: Connection, params: Params, *, beside_others: bool = False)
     return (
         f"exam: {len(exam)} pairs of {exam['query_id'].nunique()} queries for {len(people)} people;"
         f" {figures['added']} tasks added, {figures['closed']} closed; next:"
-        " python -m annotation.exam status"
+        " python -m annotation.people invite"
     )
 
 
@@ -112,7 +111,7 @@ def feedback(connection: Connection, params: Params, *, everybody: bool = False)
     figures = exam_tasks.push(connection, params, "feedback", wanted)
     return (
         f"exam: feedback to {wanted['annotator'].nunique()} people: {figures['added']} tasks added,"
-        f" {figures['closed']} closed; next: python -m annotation.exam status"
+        f" {figures['closed']} closed; next: python -m annotation.people invite"
     )
 
 
@@ -133,16 +132,11 @@ def _standings(connection: Connection) -> dict[int, Standing]:
 
 
 def report(connection: Connection, params: Params, marked: Marked) -> str:
-    """Return how everybody stands, with the pages on which they answer."""
+    """Return how everybody stands."""
     standings = find_standings(
         connection.roster.annotators, marked.exam, marked.answers, marked.results
     )
-    pages = {
-        key: projects.page_url(connection.studio, project)
-        for key, project in marked.pages.items()
-        if marked.left[key]
-    }
-    return text(marked[:3], params.exam, standings, marked.left, pages)
+    return text(marked, params.exam, standings)
 
 
 def main(options: argparse.Namespace) -> None:

@@ -18,9 +18,10 @@ from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection, connect
 from annotation.label_studio.records import Purpose
 from annotation.label_studio.roster import PUBLIC
-from annotation.quality.standing import Standing, read_standings
+from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli
+from pipeline.core.params import load
 from pipeline.core.tables import PRIVATE
 
 EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
@@ -29,6 +30,11 @@ EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
     "failed": ("feedback", "Look at your exam again"),
 }
 """Which project people should see to before they judge, by how they stand."""
+NO_PAIRS = {
+    False: "  (no pairs yet: `dvc repro` makes the page on which they judge)",
+    True: "  (pairs to judge come when they have passed the exam)",
+}
+"""What is said where somebody has no page yet: whether the exam keeps them from it."""
 
 
 def listing(connection: Connection) -> Iterator[str]:
@@ -52,7 +58,8 @@ def invitations(connection: Connection) -> Iterator[str]:
     url, link = connection.studio.url, connection.studio.invite_path()
     users = connection.studio.users()
     own = projects.find_projects(connection.studio, connection.campaign)
-    standings = read_standings(connection.roster.annotators, required=False)
+    required = load().exam.required
+    standings = read_standings(connection.roster.annotators, required=required)
     pages = {
         (purpose, number): project
         for purpose, _ in (EXAM_PAGES.values() if standings else ())
@@ -79,7 +86,7 @@ def invitations(connection: Connection) -> Iterator[str]:
         yield (
             f"  Judge here: {projects.page_url(connection.studio, project)}"
             if project
-            else "  (no pairs yet: `dvc repro` makes the page on which they judge)"
+            else NO_PAIRS[required and standing not in MAY_JUDGE]
         )
 
 

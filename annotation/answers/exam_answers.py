@@ -7,7 +7,7 @@ without a level; what somebody else did is none.
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -20,29 +20,14 @@ from annotation.answers.judgments import (
 )
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
-from annotation.label_studio.records import Project, Purpose
+from annotation.label_studio.records import Purpose
 from annotation.quality.exam import freeze_truth
-from annotation.quality.marking import FIRST, SECOND, mark, record_answers
+from annotation.quality.marking import FIRST, SECOND, Marked, mark, record_answers
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import tables
 from pipeline.core.people_sections import Exam
 
 ATTEMPT_OF: Mapping[Purpose, int] = {"exam": FIRST, "feedback": SECOND}
-
-
-class Marked(NamedTuple):
-    """The exam, all answers to it, and the results: three tables.
-
-    `left` counts the open tasks by annotator and attempt, `refused` the answers that are none by
-    reason, and `pages` holds the projects in which they are.
-    """
-
-    exam: pd.DataFrame
-    answers: pd.DataFrame
-    results: pd.DataFrame
-    left: Counter[tuple[int, int]]
-    refused: Counter[str]
-    pages: Mapping[tuple[int, int], Project]
 
 
 def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) -> Marked:
@@ -56,7 +41,7 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
     """
     exam, before = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
     left, refused, found = Counter[tuple[int, int]](), Counter[str](), []
-    pages: dict[tuple[int, int], Project] = {}
+    pages: dict[tuple[int, int], str] = {}
     first = _first_pairs(before, exam)
     for purpose, attempt in ATTEMPT_OF.items() if len(exam) else ():
         own = projects.find_projects(connection.studio, connection.campaign, purpose)
@@ -64,7 +49,8 @@ def fetch_and_mark(connection: Connection, params: Exam, *, full: bool = False) 
             tasks = reader.read(connection.studio, own[owner.annotator], full=full)
             of_exam = owner._replace(kinds=(purpose,))
             rows = sort_answers(tasks.values(), of_exam, connection.signer, first_pairs=first)
-            pages[owner.annotator, attempt] = own[owner.annotator]
+            page = projects.page_url(connection.studio, own[owner.annotator])
+            pages[owner.annotator, attempt] = page
             left[owner.annotator, attempt] = len(rows.open_tasks)
             refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
             found += _answers(rows, attempt)

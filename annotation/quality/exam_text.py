@@ -6,7 +6,7 @@ from typing import Any
 import pandas as pd
 
 from annotation.quality.exam import by_finish, is_frozen
-from annotation.quality.marking import ATTEMPTS, FIRST, between_people
+from annotation.quality.marking import ATTEMPTS, FIRST, SECOND, Marked, between_people
 from annotation.quality.standing import Standing
 from pipeline.campaign.next_step import exam_steps, format_steps
 from pipeline.core.people_sections import Exam
@@ -28,30 +28,31 @@ Left = Mapping[tuple[int, int], int]
 """Open tasks by annotator and attempt."""
 Result = Mapping[Hashable, Any]
 """A row of `tables.QUALIFICATIONS`."""
-Pages = Mapping[tuple[int, int], str]
 
 
-def text(
-    tables_of: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
-    params: Exam,
-    standings: Mapping[int, Standing],
-    left: Left,
-    pages: Pages,
-) -> str:
-    """Return how everybody stands.
-
-    `tables_of` are the exam, the answers and the results; `pages` the addresses at which people
-    still answer, by annotator and attempt.
-    """
-    exam, answers, results = tables_of
-    by_name = {str(number): name for number, name in standings.items()}
+def text(marked: Marked, params: Exam, standings: Mapping[int, Standing]) -> str:
+    """Return how everybody stands, what is to be done, and where people still answer."""
+    exam, answers, results, left, refused, pages = marked
+    by_name = {str(number): _at_work(number, name, left) for number, name in standings.items()}
     parts = [
         [_truth(exam, answers, params), *format_steps(list(exam_steps(by_name)))],
         [HEAD, *_people(answers, results, standings, left)],
         list(_between(exam, answers, results)),
-        [f"annotator {who}, attempt {which}: {url}" for (who, which), url in sorted(pages.items())],
+        [f"answers that don't count: {number} {why}" for why, number in sorted(refused.items())],
+        [
+            f"annotator {who}, attempt {which}: {url}"
+            for (who, which), url in sorted(pages.items())
+            if left[who, which]
+        ],
     ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _at_work(number: int, standing: Standing, left: Left) -> str:
+    """Return a standing as `exam_steps` knows it: whether people have what they are to answer."""
+    if standing == "to-begin" and left.get((number, FIRST)):
+        return "given"
+    return "told" if standing == "failed" and left.get((number, SECOND)) else standing
 
 
 def _truth(exam: pd.DataFrame, answers: pd.DataFrame, params: Exam) -> str:

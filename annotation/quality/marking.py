@@ -6,7 +6,9 @@ nobody. The second attempt is the first with the failed answers replaced by thos
 Who has handed in an attempt can't change it: what they answer later does not count.
 """
 
-from typing import Any
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,6 +24,21 @@ from pipeline.core import tables
 FIRST, SECOND = ATTEMPTS = 1, 2
 PERSON = ["annotator", "attempt"]
 KEY = list(tables.EXAM_ANSWERS.key)
+
+
+class Marked(NamedTuple):
+    """The exam, all answers to it, and the results: three tables; and what the server has of it.
+
+    By annotator and attempt, `left` counts the tasks that wait, and `pages` are the addresses of
+    the projects; `refused` counts the answers that are none, by reason.
+    """
+
+    exam: pd.DataFrame
+    answers: pd.DataFrame
+    results: pd.DataFrame
+    left: Counter[tuple[int, int]]
+    refused: Counter[str]
+    pages: Mapping[tuple[int, int], str]
 
 
 def record_answers(before: pd.DataFrame, now: pd.DataFrame, exam: pd.DataFrame) -> pd.DataFrame:

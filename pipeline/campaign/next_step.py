@@ -141,29 +141,39 @@ def _ask_people(now: Situation) -> Iterator[Step]:
 
 
 def exam_steps(standings: Mapping[str, str]) -> Iterator[Step]:
-    """Yield what is to be done about the exam, by where people stand with it, by number."""
+    """Yield what is to be done about the exam, by where people stand with it, by number.
+
+    Who looks at the server knows more: `given` and `told` have the exam, or its feedback, to do.
+    """
     people: dict[str, list[str]] = {}
     for number, standing in standings.items():
         people.setdefault(standing, []).append(number)
-    named = {standing: f"annotator {', '.join(some)}" for standing, some in people.items()}
-    if "failed-twice" in named:
-        yield Step(
-            f"decide on {named['failed-twice']}, who failed the exam twice, in {PEOPLE}"
-            " (`admitted: true`, or `active: false`), then",
-            "dvc repro",
-        )
-    if "failed" in named:
-        yield Step(
-            f"show {named['failed']} what was wrong in the exam; it is asked once more",
-            "python -m annotation.exam feedback",
-        )
-    if "to-begin" in named:
-        yield Step(
-            f"give the exam to {named['to-begin']}, and send them its page",
-            "python -m annotation.exam push && python -m annotation.exam status",
-        )
-    if "begun" in named:
-        yield Step(f"{named['begun']} is at the exam; then", "python -m annotation.exam mark")
+    for standing, (what, command) in EXAM_STEPS.items():
+        if some := people.get(standing):
+            yield Step(f"annotator{'s' * (len(some) > 1)} {', '.join(some)} {what}", command)
+
+
+EXAM_STEPS = {
+    "failed-twice": (
+        f"failed the exam twice: decide in {PEOPLE} (`admitted: true`, or `active: false`), then",
+        "dvc repro",
+    ),
+    "failed": (
+        "failed the exam: show what was wrong and ask once more",
+        "python -m annotation.exam feedback",
+    ),
+    "to-begin": (
+        "did not take the exam yet: give it to them and send them its page",
+        "python -m annotation.exam push && python -m annotation.people invite",
+    ),
+    "given": (
+        "can take the exam: send them its page",
+        "python -m annotation.people invite",
+    ),
+    "begun": ("began the exam; when it is done", "python -m annotation.exam mark"),
+    "told": ("can answer the feedback; when it is done", "python -m annotation.exam mark"),
+}
+"""What is to be done about people who stand so with the exam, and the command for it."""
 
 
 def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:

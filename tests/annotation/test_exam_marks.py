@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from annotation.assignment.inputs import Annotator
 from annotation.quality.exam import choose_pairs, freeze_truth, is_frozen, median
 from annotation.quality.marking import (
     between_people,
@@ -22,6 +23,8 @@ from annotation.quality.marking import (
     mark,
     record_answers,
 )
+from annotation.quality.standing import bar, find_standings
+from pipeline.campaign.next_step import exam_steps
 from pipeline.core import tables
 from pipeline.core.people_sections import Exam
 
@@ -291,3 +294,39 @@ def test_a_finished_attempt_never_changes_whatever_is_answered_later(random):
         seconds = {who for who, attempt in seen if attempt == 2}
         assert seconds <= set(failed_answers(answers, exam)["annotator"])
         assert {(who, 1) for who in seconds} <= set(seen)
+
+
+# Standings
+
+
+def test_who_may_judge_is_who_has_passed_once_or_is_admitted():
+    exam = exam_of([4, 4, 4, 4])
+    good, bad = whole(4, 4, 4, 4), whole(0, 0, 4, 4)
+    answers = taken({1: good, 2: bad, 3: bad, 4: bad, 5: {0: 4}, 9: good})
+    again = [(2, 2, 0, 4), (2, 2, 1, 4), (3, 2, 0, 0), (3, 2, 1, 0)]
+    answers = record_answers(answers, answers_of(again), exam)
+    people = [Annotator(number, "annotator", active=True) for number in range(1, 8)]
+    people[6] = people[6]._replace(admitted=True)
+    people += [Annotator(8, "lead", active=True), Annotator(9, "annotator", active=False)]
+    found = find_standings(people, exam, answers, mark(answers, exam, 0.15))
+    assert found == {
+        1: "passed",
+        2: "passed",
+        3: "failed-twice",
+        4: "failed",
+        5: "begun",
+        6: "to-begin",
+        7: "admitted",
+    }
+    assert bar(found, required=True).keys() == {3, 4, 5, 6}
+    assert bar(found, required=False) == {}
+    commands = [step.command for step in exam_steps({str(n): one for n, one in found.items()})]
+    assert commands == [
+        "dvc repro",
+        "python -m annotation.exam feedback",
+        "python -m annotation.exam push && python -m annotation.people invite",
+        "python -m annotation.exam mark",
+    ]
+    unknown = exam_of([None] * 4, origin=None)
+    waiting = find_standings(people, unknown, answers, tables.QUALIFICATIONS.empty())
+    assert waiting[1] == "waits", "too few have finished for anybody to be marked"
