@@ -32,6 +32,7 @@ from annotation.pooling import design
 from annotation.pull import pull
 from annotation.push import describe_pairs, push
 from annotation.simulation.answers import create_people
+from annotation.tasks import exam_tasks
 from pipeline.campaign.campaign import (
     FILE,
     Campaign,
@@ -116,6 +117,7 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
             pull(connection)
             _state(_plan_inputs(params), give_up=give_up)
             push(connection, describe_pairs(tables.ASSIGNMENTS.empty(), params), params)
+            exam_tasks.close_all(connection, params)
             pull(connection)
     inputs = _plan_inputs(params)
     pairs = _state(inputs, give_up=give_up)["pairs"]

@@ -127,6 +127,19 @@ def push(
     return reconcile(connection, common, keys_by_annotator(pairs, guide.version), data)
 
 
+def close_all(connection: Connection, params: Params) -> None:
+    """Take back what is open of exam and feedback, if there is an exam.
+
+    Raises:
+        StudioError: the server can't be reached or fails.
+        CampaignError: the guideline is not the campaign's.
+    """
+    exam, answers = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
+    if len(exam):
+        push(connection, params, "exam", exam_tasks(exam, answers, []))
+        push(connection, params, "feedback", feedback_tasks(exam, answers, []))
+
+
 def refuse_missing_clips(pairs: pd.DataFrame, setting: str, folder: Path = CLIPS) -> None:
     """Stop where a clip of the exam is not in the folder that Label Studio serves.
 

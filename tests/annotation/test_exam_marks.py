@@ -10,6 +10,7 @@ from random import Random
 import pandas as pd
 import pytest
 from campaign_cases import START
+from campaign_folder import CampaignFolder, Size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
@@ -330,3 +331,16 @@ def test_who_may_judge_is_who_has_passed_once_or_is_admitted():
     unknown = exam_of([None] * 4, origin=None)
     waiting = find_standings(people, unknown, answers, tables.QUALIFICATIONS.empty())
     assert waiting[1] == "waits", "too few have finished for anybody to be marked"
+
+
+@pytest.mark.parametrize("verb", ["push", "mark", "feedback", "status"])
+def test_without_a_campaign_or_a_server_it_says_so(folder, command, repository, verb):
+    CampaignFolder.make(folder, repository, Size(queries=1, ranks=1))
+    code, _, said = command("annotation.exam", verb)
+    assert code == 1
+    assert "no Label Studio is configured" in said
+    (folder / "datasets/campaign/campaign.yaml").write_text("null\n")
+    code, _, said = command("annotation.exam", verb)
+    assert code == 1
+    assert "no campaign is open" in said
+    assert said.splitlines()[-1] == "error: no campaign or no server"
