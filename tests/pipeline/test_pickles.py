@@ -7,14 +7,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
+from lazy import Lazy
 
 from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.sections import Embed
-from pipeline.retrieval import embeddings, encoder
+from pipeline.retrieval import embeddings
 from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store
-from pipeline.retrieval.encoder import EncoderError
+
+encoder, torch = Lazy("pipeline.retrieval.encoder"), Lazy("torch")
 
 PACKAGES = ("momentrank", "pipeline", "annotation")
 UNPICKLERS = {"pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
@@ -71,7 +72,7 @@ def test_weights_of_an_encoder_are_not_unpickled(tmp_path, trap, tiny_bert):
     torch.save({"embeddings": trap}, folder / "pytorch_model.bin")
     params = {"model": str(folder), "revision": None, "pooling": "mean", "precision": "float32",
               "device": "cpu", "batch_size": 2, "max_tokens": 32}  # fmt: skip
-    with pytest.raises(EncoderError):
+    with pytest.raises(encoder.EncoderError):
         encoder.load(folder, Embed(**params))
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
-import torch
+from lazy import Lazy
 
 from momentrank import ids
 from momentrank.errors import MomentRankError, UsageError
@@ -20,6 +20,8 @@ from pipeline.distribution.training_sets import Training, training_path, write_t
 from pipeline.retrieval import embeddings, search
 from pipeline.retrieval.ranking import Pool
 from pipeline.retrieval.similarity import unit_on_grid
+
+torch = Lazy("torch")
 
 CAPTIONS = ["He waves.", "She waves.", "She sits.", "He sits.", "He waves."]
 ANGLES = {"He waves.": 0, "She waves.": 10, "She sits.": 60, "He sits.": 70}

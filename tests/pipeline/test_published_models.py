@@ -5,12 +5,12 @@ Takes gigabytes. The settings are those of params.paper.yaml.
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel, AutoTokenizer
+from lazy import Lazy
 
 from pipeline.core.params import load
-from pipeline.names import flair_tagger
-from pipeline.retrieval import encoder
+
+encoder, flair_tagger = Lazy("pipeline.retrieval.encoder"), Lazy("pipeline.names.flair_tagger")
+torch, transformers = Lazy("torch"), Lazy("transformers")
 
 pytestmark = pytest.mark.live
 
@@ -25,7 +25,8 @@ def paper(repository):
 def test_the_published_encoder_gives_what_transformers_computes(paper):
     folder = encoder.locate(paper.embed.model, paper.embed.revision)
     vectors = encoder.load(folder, paper.embed.model_copy(update={"device": "cpu"})).encode(TEXTS)
-    model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     with torch.no_grad():
         pooled = model(**tokenizer(TEXTS, padding=True, return_tensors="pt")).pooler_output
     expected = torch.nn.functional.normalize(pooled, dim=1).numpy()

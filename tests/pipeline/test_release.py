@@ -8,7 +8,7 @@ import shutil
 import mlcroissant
 import pandas as pd
 import pytest
-import torch
+from lazy import Lazy
 from project import NAMED, name_collection
 
 from momentrank import formats
@@ -22,6 +22,8 @@ from pipeline.core import captions, cli, csv_files, files, tables
 from pipeline.core.files import FileError
 from pipeline.core.params import load
 from pipeline.distribution import facts, settings
+
+torch = Lazy("torch")
 
 OPEN = {
     "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",

@@ -5,17 +5,19 @@ import re
 import unicodedata
 
 import pytest
-import torch
-from flair.data import Sentence
 from hypothesis import given
 from hypothesis import strategies as st
+from lazy import Lazy
 
 from pipeline import tagger
 from pipeline.core.files import FileError
 from pipeline.core.sections import Tagger
-from pipeline.names import characters, grammar, training, wordlists
+from pipeline.names import grammar, wordlists
 from pipeline.names.base import Span
 from pipeline.names.grammar import Example, GrammarError
+
+characters, training = Lazy("pipeline.names.characters"), Lazy("pipeline.names.training")
+flair, torch = Lazy("flair.data"), Lazy("torch")
 
 PARAMS = Tagger(seed=5, sentences=120, epochs=1)
 WORDS = {"first": ["Nora"], "last": ["Reed"], "full": ["Nora Reed"], "w": ["lamp"]}
@@ -100,7 +102,7 @@ def test_the_same_seed_draws_the_same_sentences_and_another_others(rules):
 def test_features_are_those_of_each_word_read_alone():
     torch.manual_seed(2)
     features = characters.create()
-    sentences = [Sentence("Nora sees Nora and a sofa."), Sentence("\u00c4h, sofa!")]
+    sentences = [flair.Sentence("Nora sees Nora and a sofa."), flair.Sentence("\u00c4h, sofa!")]
     features.embed(sentences)
     embed, rnn = features.char_embedding, features.char_rnn
     for token in [token for sentence in sentences for token in sentence]:
@@ -114,7 +116,7 @@ def test_features_are_those_of_each_word_read_alone():
 
 def test_a_capital_makes_another_word():
     features = characters.create()
-    sentence = Sentence("Will will")
+    sentence = flair.Sentence("Will will")
     features.embed(sentence)
     assert not torch.equal(sentence[0].get_embedding(), sentence[1].get_embedding())
 
@@ -133,7 +135,7 @@ def test_a_capital_makes_another_word():
 def test_a_latin_letter_is_read_as_its_plain_one(word, read):
     assert characters.fold(word) == read
     features = characters.create()
-    sentences = [Sentence([word]), Sentence([read])]
+    sentences = [flair.Sentence([word]), flair.Sentence([read])]
     features.embed(sentences)
     assert torch.equal(*(sentence[0].get_embedding() for sentence in sentences))
 

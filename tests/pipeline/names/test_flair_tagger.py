@@ -5,15 +5,12 @@ import shutil
 import threading
 
 import pytest
-import torch
-from flair.data import Dictionary
-from flair.embeddings import TransformerWordEmbeddings
-from flair.models import SequenceTagger
 from hypothesis import example, given
 from hypothesis import strategies as st
+from lazy import Lazy
 
-from pipeline.names import flair_tagger
-from pipeline.names.flair_tagger import TaggerError, load, locate, sentence
+flair_tagger, torch = Lazy("pipeline.names.flair_tagger"), Lazy("torch")
+flair = Lazy("flair")
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TEXTS = [
@@ -28,7 +25,7 @@ TEXTS = [
 
 @pytest.fixture(scope="module")
 def tagger(tagger_file):
-    return load(tagger_file)
+    return flair_tagger.load(tagger_file)
 
 
 def test_names_are_found_with_their_places(tagger):
@@ -49,7 +46,7 @@ def test_the_tokenizer_is_set_up_before_threads_share_it(tagger, monkeypatch):
     where = []
     kind = type(tokenizer)
     monkeypatch.setattr(kind, "set_truncation_and_padding", _noting(kind, where))
-    monkeypatch.setattr(flair_tagger, "CHUNK", 1)
+    monkeypatch.setattr("pipeline.names.flair_tagger.CHUNK", 1)
     tagger.find(TEXTS)
     assert where == [threading.main_thread()]
 
@@ -83,7 +80,7 @@ def test_a_name_is_found_where_it_stands_behind_what_flair_takes_out(tagger, bef
 @example("0-\r0")
 @example("a-\nb\x85c-\u2028d-\x0be")
 def test_every_word_stands_in_the_text_where_it_says(text):
-    for token in sentence(text):
+    for token in flair_tagger.sentence(text):
         shown = text[token.start_position : token.end_position]
         assert shown == token.text or set(shown) & set(map(chr, range(0x80, 0x9A)))
 
@@ -112,7 +109,7 @@ def test_a_title_that_flair_leaves_on_a_name_is_taken_off():
 
 def test_a_folder_and_a_file_are_the_same(tagger_file, tmp_path):
     path = shutil.copy(tagger_file, tmp_path / "pytorch_model.bin")
-    assert locate(str(tmp_path), None) == path == locate(str(path), None)
+    assert flair_tagger.locate(str(tmp_path), None) == path == flair_tagger.locate(str(path), None)
 
 
 def test_a_hub_id_with_its_commit_goes_through_the_same_loading(tagger_file, tmp_path, monkeypatch):
@@ -123,32 +120,35 @@ def test_a_hub_id_with_its_commit_goes_through_the_same_loading(tagger_file, tmp
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.file_download.HF_HUB_CACHE", str(tmp_path), raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
-    path = locate("flair/ner-english-large", COMMIT)
+    path = flair_tagger.locate("flair/ner-english-large", COMMIT)
     assert path.resolve() == (snapshot / "pytorch_model.bin").resolve()
-    assert [span.text for span in load(path).find(TEXTS[:1])[0]] == ["Jennifer", "Michael"]
+    assert [span.text for span in flair_tagger.load(path).find(TEXTS[:1])[0]] == [
+        "Jennifer",
+        "Michael",
+    ]
 
 
 @pytest.mark.parametrize("revision", [None, "main", COMMIT[:39], COMMIT + "0"])
 def test_a_hub_id_without_its_commit_is_refused(revision):
-    with pytest.raises(TaggerError, match=r"names\.revision: name the commit"):
-        locate("flair/ner-english-large", revision)
+    with pytest.raises(flair_tagger.TaggerError, match=r"names\.revision: name the commit"):
+        flair_tagger.locate("flair/ner-english-large", revision)
 
 
 def test_a_hub_that_does_not_give_it_says_what_to_do(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
-    with pytest.raises(TaggerError, match="name a file, or `builtin`"):
-        locate("nobody/no-such-tagger", COMMIT)
+    with pytest.raises(flair_tagger.TaggerError, match="name a file, or `builtin`"):
+        flair_tagger.locate("nobody/no-such-tagger", COMMIT)
 
 
 def test_a_folder_without_a_tagger_is_a_clear_error(tmp_path):
-    with pytest.raises(TaggerError, match=r"contains no model\.pt"):
-        locate(str(tmp_path), None)
+    with pytest.raises(flair_tagger.TaggerError, match=r"contains no model\.pt"):
+        flair_tagger.locate(str(tmp_path), None)
 
 
 def test_the_builtin_says_what_trains_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TaggerError, match="dvc repro tagger"):
-        locate("builtin", None)
+    with pytest.raises(flair_tagger.TaggerError, match="dvc repro tagger"):
+        flair_tagger.locate("builtin", None)
 
 
 # --- files that are no tagger, and taggers of another making
@@ -158,19 +158,19 @@ def test_the_builtin_says_what_trains_it(tmp_path, monkeypatch):
 def test_a_file_of_another_kind_is_a_clear_error(tmp_path, content):
     path = tmp_path / "model.pt"
     path.write_bytes(content)
-    with pytest.raises(TaggerError, match=r"names\.model: .* is not a Flair tagger"):
-        load(path)
+    with pytest.raises(flair_tagger.TaggerError, match=r"names\.model: .* is not a Flair tagger"):
+        flair_tagger.load(path)
 
 
 def untrained(tiny_bert, labels, tmp_path):
     """Return the file of a tagger as Flair's own: a transformer with a linear layer on it."""
     torch.manual_seed(3)
-    dictionary = Dictionary(add_unk=False)
+    dictionary = flair.data.Dictionary(add_unk=False)
     for label in labels:
         dictionary.add_item(label)
     dictionary.span_labels = True
-    tagger = SequenceTagger(
-        TransformerWordEmbeddings(str(tiny_bert), layers="-1", fine_tune=True),
+    tagger = flair.models.SequenceTagger(
+        flair.embeddings.TransformerWordEmbeddings(str(tiny_bert), layers="-1", fine_tune=True),
         dictionary,
         tag_type="ner",
         use_rnn=False,
@@ -182,13 +182,13 @@ def untrained(tiny_bert, labels, tmp_path):
 
 
 def test_a_tagger_that_knows_no_person_is_refused(tiny_bert, tmp_path):
-    with pytest.raises(TaggerError, match="has no label PER"):
-        load(untrained(tiny_bert, ["LOC", "ORG"], tmp_path))
+    with pytest.raises(flair_tagger.TaggerError, match="has no label PER"):
+        flair_tagger.load(untrained(tiny_bert, ["LOC", "ORG"], tmp_path))
 
 
 @pytest.mark.parametrize("person", ["PER", "PERSON"])
 def test_of_several_labels_only_persons_count(tiny_bert, tmp_path, person):
-    tagger = load(untrained(tiny_bert, [person, "LOC"], tmp_path))
+    tagger = flair_tagger.load(untrained(tiny_bert, [person, "LOC"], tmp_path))
     texts = [f"a {w} man with the {v}" for w in ("sofa", "door", "on") for v in ("coffee", "her")]
     weights = tagger._model.linear
     for label, names_all in ((person, True), ("LOC", False)):

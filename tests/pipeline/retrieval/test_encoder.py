@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-import torch
-from transformers import AutoModel, AutoTokenizer, BertModel, DistilBertConfig, DistilBertModel
+from lazy import Lazy
 
 from pipeline.core.sections import Embed
-from pipeline.retrieval import encoder
+
+encoder = Lazy("pipeline.retrieval.encoder")
+torch, transformers = Lazy("torch"), Lazy("transformers")
 
 TEXTS = ["a man sits on the sofa", "a woman", "person walks with his letter and coffee"]
 
@@ -18,7 +19,8 @@ def params(**changes):
 
 def by_transformers(folder, pooling):
     """Return what transformers computes for each text alone, by the definition of a pooling."""
-    model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+    model = transformers.AutoModel.from_pretrained(folder)
+    tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
     rows = []
     for text in TEXTS:
         with torch.no_grad():
@@ -47,17 +49,20 @@ def test_the_three_poolings_differ(tiny_bert):
 
 
 def test_a_model_without_a_trained_pooler_is_refused(tiny_bert, tmp_path):
-    BertModel.from_pretrained(tiny_bert, add_pooling_layer=False).save_pretrained(tmp_path)
-    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
+    bert = transformers.BertModel.from_pretrained(tiny_bert, add_pooling_layer=False)
+    bert.save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
     with pytest.raises(encoder.EncoderError, match="no trained pooler"):
         encoder.load(tmp_path, params(pooling="pooler"))
     assert encoder.load(tmp_path, params(pooling="cls")).encode(["a man"]).shape == (1, 32)
 
 
 def test_an_architecture_without_a_pooler_is_refused(tiny_bert, tmp_path):
-    config = DistilBertConfig(vocab_size=24, dim=32, hidden_dim=64, n_layers=1, n_heads=2)
-    DistilBertModel(config).save_pretrained(tmp_path)
-    AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
+    config = transformers.DistilBertConfig(
+        vocab_size=24, dim=32, hidden_dim=64, n_layers=1, n_heads=2
+    )
+    transformers.DistilBertModel(config).save_pretrained(tmp_path)
+    transformers.AutoTokenizer.from_pretrained(tiny_bert).save_pretrained(tmp_path)
     with pytest.raises(encoder.EncoderError, match="no trained pooler"):
         encoder.load(tmp_path, params(pooling="pooler"))
 
@@ -67,8 +72,9 @@ def test_a_folder_without_a_model_is_a_clear_error(tmp_path):
         encoder.load(tmp_path, params())
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has what the test lacks")
 def test_a_device_that_is_not_there_is_a_clear_error(tiny_bert):
+    if torch.cuda.is_available():
+        pytest.skip("this machine has what the test lacks")
     with pytest.raises(encoder.EncoderError, match=r"embed\.device: there is no 'cuda:7'"):
         encoder.load(tiny_bert, params(device="cuda:7"))
 
