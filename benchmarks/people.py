@@ -1,0 +1,156 @@
+"""Who is stopped, and when: simulated people of known kind against exam and hidden checks.
+
+    python -m benchmarks.people [--people 200] [--campaigns 50] [--queries 60] [--workers 2]
+
+The first tables are of groups of seven, one of whom is of each kind (simulated_group.py
+says how well honest people agree): who failed the exam or was stopped by it, and who by so many
+judgments after it. The drifting and the tiring are honest in the exam, and change over 100
+judgments: theirs are counted from the end of that. Then the same without an exam, and by pairs of
+known truth alone.
+
+The last is of whole campaigns, planned and decided by the real rules, in which one of six is bad:
+the squared error of levels with and without exam and checks, at equal numbers of judgments.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+import pandas as pd
+
+from annotation.quality.decision import Decision, Limits, decide, interval
+from annotation.simulation.kinds import CHANGED, KINDS, Kind
+from annotation.votes.votes import MAX_DIFFERENCE
+from benchmarks import simulated_group as group
+from benchmarks.script import parse_arguments
+from benchmarks.simulated_campaigns import BAD_KINDS, Outcome, compare
+from benchmarks.simulated_group import TESTED, Setting
+
+LIMITS = Limits()
+MAX_FAILED = 0.15
+AFTER = (50, 100, 150)
+GOLD = (5, 10, 20, 40, 60, 100)
+LATE: tuple[Kind, ...] = ("drifting", "tiring")
+ALPHA = 0.05
+T = TypeVar("T")
+
+
+def stopped_after(kind: Kind, seed: int, exam: int) -> list[bool]:
+    """Tell whether somebody is stopped by the exam, and by so many judgments after it."""
+    begin = CHANGED if kind in LATE else 0
+    rows = group.simulate(kind, seed, Setting(exam=exam, judged=begin + AFTER[-1]))
+    told = [failed(rows) or _stopped(rows, 0)]
+    for number in AFTER:
+        told.append(told[-1] or _stopped(rows, begin + number))
+    return told
+
+
+def failed(rows: pd.DataFrame) -> bool:
+    """Tell whether the tested failed the exam: too many answers more than 1 from the truth."""
+    own = rows[(rows["kind"] == "exam") & (rows["annotator"] == TESTED)].dropna(subset="level")
+    return len(own) > 0 and (abs(own["level"] - own["truth"]) > MAX_DIFFERENCE).mean() > MAX_FAILED
+
+
+def _stopped(rows: pd.DataFrame, after: int) -> bool:
+    return _decide(rows[rows["after"] <= after]).state == "stop"
+
+
+def _decide(rows: pd.DataFrame) -> Decision:
+    if not (rows["annotator"] == TESTED).any():
+        return Decision("undecided", None, 0, 1, 0, "")
+    return decide(rows.drop(columns="after"), LIMITS, [TESTED])[TESTED]
+
+
+def honest_beside(seed: int, bad: Kind) -> bool:
+    """Tell whether an honest person is stopped because of what a bad colleague answers."""
+    rows = group.simulate("honest", seed, Setting(exam=0), beside=bad)
+    return decide(rows.drop(columns="after"), LIMITS)[TESTED].state == "stop"
+
+
+def stopped_by_gold(kind: Kind, seed: int) -> list[bool]:
+    """Tell whether somebody who has changed wholly is stopped by so many pairs of known truth."""
+    rows = group.simulate(kind, seed, Setting(exam=0, judged=CHANGED + GOLD[-1], gold=1))
+    rows = rows[(rows["annotator"] == TESTED) & (rows["after"] > CHANGED)]
+    return [_stopped(rows, CHANGED + number) for number in GOLD]
+
+
+def with_interval(hits: int, number: int) -> str:
+    """Return a share in percent with its 95 % interval."""
+    low, high = interval(hits, number, ALPHA)
+    return f"{hits / number:6.1%} ({low:.1%} to {high:.1%})"
+
+
+def print_table(name: str, columns: Sequence[str], rows: Iterable[tuple[str, list[str]]]) -> None:
+    """Print a table of texts."""
+    print(f"\n{name}\n{'':24}" + "".join(f"{column:>26}" for column in columns))
+    for kind, cells in rows:
+        print(f"{kind:24}" + "".join(f"{cell:>26}" for cell in cells), flush=True)
+
+
+def shares(told: Sequence[Sequence[bool]]) -> list[str]:
+    """Return the share of each column of yes and no."""
+    return [with_interval(int(sum(column)), len(column)) for column in zip(*told, strict=True)]
+
+
+def print_people(run: Callable[..., list[list[bool]]]) -> None:
+    """Print who is stopped."""
+    columns = ["exam", *(f"{number} judgments" for number in AFTER)]
+    for exam in (100, 0):
+        rows = ((kind, shares(run(stopped_after, kind, exam=exam))) for kind in KINDS)
+        name = f"Stopped by an exam of {exam} pairs and checks" if exam else "Without an exam"
+        print_table(name, columns, rows)
+    beside = [(f"honest beside {bad}", bad) for bad in ("lazy", "contrary", "random")]
+    cells = ((name, shares([[one] for one in run(honest_beside, bad)])) for name, bad in beside)
+    print_table("Without an exam, a bad colleague", ["150 judgments"], cells)
+    gold = ((kind, shares(run(stopped_by_gold, kind))) for kind in KINDS if kind != "copying")
+    print_table("By pairs of known truth alone", [f"{number} pairs" for number in GOLD], gold)
+
+
+def print_campaigns(outcomes: Sequence[Outcome]) -> None:
+    """Print the squared errors of levels, and their difference with its 95 % interval."""
+    rows = [(f"one {kind}", [one for one in outcomes if one.kind == kind]) for kind in BAD_KINDS]
+    columns = ["judgments", "levels without / with", "error without / with", "difference"]
+    print_table(
+        f"{len(outcomes)} campaigns, one of six is bad",
+        [*columns, "with, at its end"],
+        ((name, _compared(some)) for name, some in [*rows, ("all", outcomes)] if some),
+    )
+
+
+def _compared(outcomes: Sequence[Outcome]) -> list[str]:
+    without, checked, end = (
+        np.array([one[place] for one in outcomes]).mean(axis=0) for place in (1, 2, 3)
+    )
+    off = np.array([one.checked.error - one.without.error for one in outcomes])
+    half = 1.96 * off.std(ddof=1) / len(off) ** 0.5 if len(off) > 1 else np.nan
+    return [
+        f"{without[0]:.0f} / {checked[0]:.0f}",
+        f"{without[1]:.0f} / {checked[1]:.0f}",
+        f"{without[2]:.3f} / {checked[2]:.3f}",
+        f"{off.mean():+.3f} ({off.mean() - half:+.3f} to {off.mean() + half:+.3f})",
+        f"{end[2]:.3f} ({end[0]:.0f} judgments)",
+    ]
+
+
+def main() -> None:
+    """Print the tables."""
+    options = parse_arguments(__doc__, people=200, campaigns=50, queries=60, workers=2)
+    with ProcessPoolExecutor(options.workers) as pool:
+
+        def run(work: Callable[..., T], kind: Kind, **rest: int) -> list[T]:
+            if work is honest_beside:
+                return list(pool.map(partial(work, bad=kind), range(options.people)))
+            return list(pool.map(partial(work, kind, **rest), range(options.people)))
+
+        if options.people:
+            print_people(run)
+        if options.campaigns:
+            print_campaigns(
+                list(pool.map(partial(compare, options.queries), range(options.campaigns)))
+            )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""Whole campaigns of simulated people, one of whom is bad, with and without checks: pure.
+
+The pairs are planned by `plan` and decided by the rule of consensus. With checks everybody sits an
+exam; who fails it, or is stopped later, is asked no more, and the lead voids what they judged
+since that began. Exam, gold and repeats are judgments, too: the campaigns are compared after
+equally many.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.assignment.inputs import Annotator, PlanInputs
+from annotation.assignment.pairs import find_pair_states
+from annotation.plan import plan
+from annotation.quality.decision import Limits, decide
+from annotation.quality.evidence import COLUMNS
+from annotation.simulation.kinds import KINDS, Kind, Person, answer
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import MAX_DIFFERENCE, NO_LEVEL
+from benchmarks.simulated_group import SHARES, START, Setting, create_person
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
+from pipeline.core import rng, tables
+
+PEOPLE, BAD, COPIED = 6, 3, 2
+BATCH, PART = 20, 40
+"""Candidates of a query, and judgments of each person between two plans."""
+MAX_FAILED = 0.15
+MOST_ROUNDS = 100
+BAD_KINDS: tuple[Kind, ...] = KINDS[1:]
+
+
+class Measured(NamedTuple):
+    """After so many judgments: the levels that are decided, and their mean squared error."""
+
+    judgments: int
+    levels: int
+    error: float
+
+
+class Outcome(NamedTuple):
+    """Campaigns with the same pairs and people after (almost) equally many judgments.
+
+    `end` is the one with checks when nothing is wanted any more.
+    """
+
+    kind: Kind
+    without: Measured
+    checked: Measured
+    end: Measured
+
+
+def compare(queries: int, seed: int) -> Outcome:
+    """Return how a campaign comes out with and without exam and checks; the kind goes by seed."""
+    kind = BAD_KINDS[seed % len(BAD_KINDS)]
+    plain, checked = (_Campaign(queries, kind, seed, checked=checked) for checked in (False, True))
+    histories = [campaign.run() for campaign in (plain, checked)]
+    budget = min(history[-1].judgments for history in histories)
+    last = [[one for one in history if one.judgments <= budget][-1] for history in histories]
+    return Outcome(kind, *last, histories[1][-1])
+
+
+@dataclass
+class _Campaign:
+    """A campaign under way. `spent` counts all judgments, those of exam and checks included."""
+
+    queries: int
+    kind: Kind
+    seed: int
+    checked: bool
+    rows: list[dict[str, object]] = field(default_factory=list)
+    exam: list[dict[str, object]] = field(default_factory=list)
+    gold: list[dict[str, object]] = field(default_factory=list)
+    barred: dict[int, str] = field(default_factory=dict)
+    voided: list[tuple[int, pd.Timestamp, str]] = field(default_factory=list)
+    done: Counter[int] = field(default_factory=Counter)
+    spent: int = 0
+
+    def __post_init__(self) -> None:
+        copied = create_person(COPIED, "honest", self.seed)
+        kinds: dict[int, Kind] = {BAD: self.kind}
+        self.people: dict[int, Person] = {
+            number: create_person(number, kinds.get(number, "honest"), self.seed, copied)
+            for number in range(1, PEOPLE + 1)
+        }
+        random = rng.generator("campaign", self.seed)
+        shape = (self.queries, BATCH)
+        self.truth = random.choice(LEVELS, size=shape, p=SHARES)
+        self.candidates = tables.CANDIDATES.check(
+            pd.DataFrame(
+                [
+                    (f"q{query:03}", f"m{query:03}-{place:02}", place + 1, 0.5, 1)
+                    for query in range(self.queries)
+                    for place in range(BATCH)
+                ],
+                columns=tables.CANDIDATES.columns,
+            )
+        )
+
+    def run(self) -> list[Measured]:
+        """Judge until nothing is wanted; return what was there after each part."""
+        history = []
+        if self.checked:
+            self._examine()
+        for _ in range(MOST_ROUNDS):
+            if self.checked:
+                self._stop()
+            inputs = self._inputs()
+            history.append(self._measure(inputs))
+            wanted = plan(inputs).assignments
+            if wanted.empty:
+                return history
+            for number, tasks in wanted.groupby("annotator"):
+                # Everybody works through the queries in one order, as far as they have them.
+                for task in tasks.sort_values(PAIR_KEY).head(PART).itertuples():
+                    self._judge(int(str(number)), task.query_id, task.moment_id, task.kind)
+        raise AssertionError("the campaign does not end")
+
+    def _judge(self, number: int, query_id: str, moment_id: str, kind: str) -> None:
+        truth = int(self.truth[int(query_id[1:]), int(moment_id[-2:])])
+        self.rows.append(self._answer(number, query_id, moment_id, truth, kind))
+        if self.checked:
+            draw = rng.generator("check", self.seed, number, query_id, moment_id).random()
+            setting = Setting()
+            if draw < setting.gold:
+                known = int(rng.generator(self.seed, self.spent).choice(LEVELS, p=SHARES))
+                row = self._answer(number, "gold", f"{self.spent}", known, "gold")
+                self.gold.append(row | {"truth": known})
+            elif draw < setting.gold + setting.repeats:
+                self.spent += 1
+
+    def _answer(
+        self, number: int, query: str, moment: str, truth: int, kind: str
+    ) -> dict[str, object]:
+        self.spent += 1
+        at = self.done[number]
+        self.done[number] += 1
+        given = answer(self.people[number], truth, query, moment, at)
+        return {
+            "query_id": query,
+            "moment_id": moment,
+            "annotator": number,
+            "level": given.level,
+            "kind": kind,
+            "reason": "broken-clip" if given.level is None else None,
+            "submitted_at": START + pd.Timedelta(seconds=100 * at + (50 if number == BAD else 0)),
+            "seconds": given.seconds,
+            "origin": str(self.spent),
+            "guideline": "1",
+            "query_sha": "text",
+            "clip_sha": "clip",
+        }
+
+    def _examine(self) -> None:
+        random = rng.generator("exam", self.seed)
+        for pair in range(Setting().exam):
+            truth = int(random.choice(LEVELS, p=SHARES))
+            for number in self.people:
+                row = self._answer(number, f"e{pair // 10}", str(pair), truth, "exam")
+                self.exam.append(row | {"truth": truth})
+        self.done.clear()  # whoever changes has not begun to
+        marks = pd.DataFrame(self.exam).dropna(subset="level")
+        far = abs(marks["level"] - marks["truth"]) > MAX_DIFFERENCE
+        share = far.groupby(marks["annotator"]).mean()
+        self.barred |= dict.fromkeys(share.index[share > MAX_FAILED].tolist(), "failed")
+
+    def _stop(self) -> None:
+        rows = pd.DataFrame([*self.exam, *self.gold, *self.rows])
+        rows = rows.reindex(columns=COLUMNS).astype({"level": "Int64", "truth": "Int64"})
+        # The exam comes before everything, and its own times are its order.
+        early = rows["kind"] == "exam"
+        rows["submitted_at"] = rows["submitted_at"] - early.astype(int) * pd.Timedelta(days=1)
+        known = rows[~rows["annotator"].isin(list(self.barred))]
+        for who, decision in decide(known, Limits()).items():
+            if decision.state == "stop":
+                self.barred[who] = decision.reason
+                self.voided.append((who, decision.since or START, decision.reason))
+
+    def _inputs(self) -> PlanInputs:
+        ids = sorted(set(self.candidates["query_id"]))
+        judgments = tables.JUDGMENTS.empty()
+        if self.rows:
+            frame = pd.DataFrame(self.rows).astype({"level": "Int64"})
+            judgments = tables.JUDGMENTS.check(frame[judgments.columns])
+        names = ["annotator", "since", "note"]
+        rows = pd.DataFrame(self.voided, columns=names)
+        voided = rows.reindex(columns=tables.VOIDED.columns)
+        return PlanInputs(
+            queries=pd.DataFrame({"query_id": ids, "query": ids}, dtype="str"),
+            candidates=self.candidates,
+            clips=set(self.candidates["moment_id"]),
+            shown=self.candidates.assign(query_sha="text", clip_sha="clip")[SHOWN_KEY],
+            judgments=judgments,
+            open_tasks=tables.ASSIGNMENTS.empty(),
+            annotators=[Annotator(number, "annotator", active=True) for number in self.people],
+            extend={},
+            barred=self.barred,
+            voided=tables.VOIDED.check(voided) if self.voided else tables.VOIDED.empty(),
+        )
+
+    def _measure(self, inputs: PlanInputs) -> Measured:
+        states = find_pair_states(inputs)
+        level = states.consensus.level
+        query = states.pairs["query_id"].str[1:].astype(int).to_numpy()
+        place = states.pairs["moment_id"].str[-2:].astype(int).to_numpy()
+        decided = level != NO_LEVEL
+        off = (level - self.truth[query, place])[decided]
+        return Measured(self.spent, int(decided.sum()), float(np.mean(off**2)) if len(off) else 0.0)
