@@ -3,7 +3,8 @@
     python -m annotation.rehearsal [--people 6] [--name Rehearsal]
     python -m annotation.rehearsal --clear
 
-It does what a lead does, by the same commands: makes clips, opens a campaign, examines people
+One of six people or more is careless (`kind` in annotators.private.yaml), and is found. It does
+what a lead does, by the same commands: makes clips, opens a campaign, writes gold, examines people
 where `exam.required` (who fails twice leaves, while four others are there), brings Label Studio to
 the plan, lets simulated annotators judge, again and again until nothing is wanted, closes, and
 makes release, runs and report. It works on the sample corpus, whose true levels are known, with
@@ -31,7 +32,8 @@ from annotation.local_server.layout import DATA
 from annotation.push import describe_pairs
 from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
 from annotation.simulate import truth
-from annotation.simulation import commands, detect
+from annotation.simulation import careless, commands, detect
+from annotation.simulation.kinds import create_simulated
 from annotation.simulation.practice import practice
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, load_open_campaign
@@ -75,7 +77,9 @@ def rehearse(name: str, people: int) -> None:
             "open a rehearsal", "annotation.campaign", "open", "--rehearsal",
             "--people", str(people), "--name", name,
         )  # fmt: skip
+        careless.make_one_careless()
     if load_open_campaign() is not None:
+        careless.write_gold(truth(), load().candidates.batch)
         if load().exam.required:
             _examine()
         _judge_all()
@@ -203,7 +207,8 @@ def clear() -> None:
 def _judged_by_people() -> int:
     campaign, simulated = load_campaign(), None
     if campaign is not None and campaign.rehearsal:
-        simulated = detect.Simulated(keys.signer(campaign.id), truth())
+        people = create_simulated(roster.read_accounts())
+        simulated = detect.Simulated(keys.signer(campaign.id), truth(), people)
     on_server = 0
     if DATA.exists():
         server.start(None)
@@ -224,6 +229,8 @@ def main(options: argparse.Namespace) -> None:
         return clear()
     rehearse(options.name, options.people)
     cli.log(f"\n==> {options.name}: what came out\n\n{outcome()}\n")
+    for line in careless.describe_stopped(load()):
+        cli.log(f"  {line}")
     cli.log(f"  the release     {tables.RELEASE.absolute()}/")
     cli.log(f"  the report      {REPORT.absolute()}")
     cli.log(f"  judge yourself  {practice_address()}")

@@ -2,7 +2,8 @@
 
     python -m annotation.simulate [--share 0.5] [--seed 1]
 
-Each has a bias and noise of their own around the true levels of the sample corpus, and answers
+Each has a bias and noise of their own around the true levels of the sample corpus, or answers as
+the `kind` of their account in annotators.private.yaml says (lazy, contrary, random), and does so
 as a browser would, logged in by the form: it works with a server of `make label-studio`, and with
 one behind HTTPS, whatever tokens it issues. Then `dvc repro` again, until the plan wants
 nothing. It refuses unless campaign.yaml says that this is a rehearsal; real people's campaigns
@@ -24,7 +25,8 @@ from annotation.label_studio.projects import find_projects
 from annotation.label_studio.records import Project, Purpose
 from annotation.label_studio.roster import Account
 from annotation.simulation.accounts import Visitor
-from annotation.simulation.answers import SEED, Truth, answer_again, answer_pair
+from annotation.simulation.answers import SEED, Truth
+from annotation.simulation.kinds import answer, answer_again, create_simulated
 from pipeline import sample
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.guideline import ReasonName
@@ -107,17 +109,18 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
         for number, project in sorted(own)
         for task, key in _open(connection, project, share)
     ]
+    simulated = create_simulated(people, seed)
     with _log_in(connection.studio, judging) as visitors, ThreadPoolExecutor(TOGETHER) as pool:
 
-        def answer(one: Work) -> None:
+        def send(one: Work) -> None:
             pair = (one.key.query_id, one.key.moment_id)
-            answer_as_asked = answer_again if one.key.kind == "feedback" else answer_pair
-            answered = answer_as_asked(level(*pair), seed, one.annotator, *pair)
+            answer_as_asked = answer_again if one.key.kind == "feedback" else answer
+            answered = answer_as_asked(simulated[one.annotator], level(*pair), *pair)
             reason: ReasonName | None = "broken-clip" if answered.level is None else None
             result = page.result_of(answered.level, reason)
             visitors[one.annotator].answer(one.task, result, answered.seconds)
 
-        done = pool.map(answer, work)
+        done = pool.map(send, work)
         list(progress("judge", done, total=len(work), unit="pairs"))
     return len(work)
 

@@ -63,10 +63,10 @@ def _decide(rows: pd.DataFrame) -> Decision:
     return decide(rows.drop(columns="after"), LIMITS, [TESTED])[TESTED]
 
 
-def honest_beside(seed: int, bad: Kind) -> bool:
+def honest_beside(bad: Kind, seed: int) -> list[bool]:
     """Tell whether an honest person is stopped because of what a bad colleague answers."""
     rows = group.simulate("honest", seed, Setting(exam=0), beside=bad)
-    return decide(rows.drop(columns="after"), LIMITS)[TESTED].state == "stop"
+    return [decide(rows.drop(columns="after"), LIMITS)[TESTED].state == "stop"]
 
 
 def stopped_by_gold(kind: Kind, seed: int) -> list[bool]:
@@ -102,7 +102,7 @@ def print_people(run: Callable[..., list[list[bool]]]) -> None:
         name = f"Stopped by an exam of {exam} pairs and checks" if exam else "Without an exam"
         print_table(name, columns, rows)
     beside = [(f"honest beside {bad}", bad) for bad in ("lazy", "contrary", "random")]
-    cells = ((name, shares([[one] for one in run(honest_beside, bad)])) for name, bad in beside)
+    cells = ((name, shares(run(honest_beside, bad))) for name, bad in beside)
     print_table("Without an exam, a bad colleague", ["150 judgments"], cells)
     gold = ((kind, shares(run(stopped_by_gold, kind))) for kind in KINDS if kind != "copying")
     print_table("By pairs of known truth alone", [f"{number} pairs" for number in GOLD], gold)
@@ -140,8 +140,6 @@ def main() -> None:
     with ProcessPoolExecutor(options.workers) as pool:
 
         def run(work: Callable[..., T], kind: Kind, **rest: int) -> list[T]:
-            if work is honest_beside:
-                return list(pool.map(partial(work, bad=kind), range(options.people)))
             return list(pool.map(partial(work, kind, **rest), range(options.people)))
 
         if options.people:

@@ -59,8 +59,10 @@ def compare(queries: int, seed: int) -> Outcome:
     plain, checked = (_Campaign(queries, kind, seed, checked=checked) for checked in (False, True))
     histories = [campaign.run() for campaign in (plain, checked)]
     budget = min(history[-1].judgments for history in histories)
-    last = [[one for one in history if one.judgments <= budget][-1] for history in histories]
-    return Outcome(kind, *last, histories[1][-1])
+    without, with_checks = (
+        [one for one in history if one.judgments <= budget][-1] for history in histories
+    )
+    return Outcome(kind, without, with_checks, histories[1][-1])
 
 
 @dataclass
@@ -115,8 +117,9 @@ class _Campaign:
                 return history
             for number, tasks in wanted.groupby("annotator"):
                 # Everybody works through the queries in one order, as far as they have them.
-                for task in tasks.sort_values(PAIR_KEY).head(PART).itertuples():
-                    self._judge(int(str(number)), task.query_id, task.moment_id, task.kind)
+                part = tasks.sort_values(PAIR_KEY).head(PART)[[*PAIR_KEY, "kind"]]
+                for query, moment, kind in part.astype(str).to_numpy().tolist():
+                    self._judge(int(str(number)), query, moment, kind)
         raise AssertionError("the campaign does not end")
 
     def _judge(self, number: int, query_id: str, moment_id: str, kind: str) -> None:

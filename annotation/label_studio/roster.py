@@ -6,7 +6,7 @@ The first knows people by number alone; the second, ignored by git, knows their 
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -38,12 +38,14 @@ class Person(Section):
 class Account(Section):
     """An annotator's account in Label Studio; `password` only where the person is simulated.
 
-    `number` is the account's own: needed where the server is out of reach.
+    `number` is the account's own: needed where the server is out of reach. `kind` is that of a
+    simulated person who is not honest: for rehearsals alone.
     """
 
     email: Annotated[str, Field(pattern=r"^\S+@\S+$")]
     name: Name | None = None
     password: Name | None = None
+    kind: Literal["lazy", "contrary", "random"] | None = None
     number: Number | None = None
 
 

@@ -37,14 +37,6 @@ def answer_pair(
     return judge(seen, NOISE, rng.generator(seed, annotator, query_id, moment_id))
 
 
-def answer_again(
-    truth: int, seed: int, annotator: int, query_id: str, moment_id: str
-) -> SimulatedAnswer:
-    """Return the answer to a pair that comes again with feedback, which they have understood."""
-    first = answer_pair(truth, seed, annotator, query_id, moment_id)
-    return first._replace(level=truth)
-
-
 def usual_bias(seed: int, annotator: int) -> float:
     """Return how many levels higher than others an annotator of a rehearsal judges."""
     return rng.generator(seed, annotator).normal(0, BIAS)

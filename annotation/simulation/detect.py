@@ -4,6 +4,7 @@ A simulated answer is known again: it says the level, and took the seconds, of t
 pair by the usual seed.
 """
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import pandas as pd
@@ -11,22 +12,24 @@ import pandas as pd
 from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.page import read_answer
-from annotation.simulation.answers import SEED, SimulatedAnswer, Truth, answer_again, answer_pair
+from annotation.simulation.answers import SimulatedAnswer, Truth
+from annotation.simulation.kinds import Person, answer, answer_again
 
 
 class Simulated(NamedTuple):
-    """What tells the simulated answers of a rehearsal."""
+    """What tells the simulated answers of a rehearsal; `people` are those of `create_simulated`."""
 
     signer: Signer
     truth: Truth
+    people: Mapping[int, Person]
 
     def is_simulated(
-        self, annotator: int, query_id: str, moment_id: str, answer: SimulatedAnswer
+        self, annotator: int, query_id: str, moment_id: str, given: SimulatedAnswer
     ) -> bool:
         """Tell whether somebody's answer to a pair is simulated."""
         level = self.truth(query_id, moment_id)
-        words = (level, SEED, annotator, query_id, moment_id)
-        return answer in {answer_pair(*words), answer_again(*words)}
+        words = (self.people.get(annotator, Person(annotator)), level, query_id, moment_id)
+        return given in {answer(*words), answer_again(*words)}
 
 
 def count_on_server(studio: LabelStudio, simulated: Simulated | None) -> int:

@@ -1,11 +1,14 @@
 """Annotators of known kind, honest and not: what each answers, and how long it takes: pure."""
 
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from annotation.label_studio.roster import Account
 from annotation.simulation.answers import (
     NOISE,
+    SEED,
     SPREAD,
     SimulatedAnswer,
     judge,
@@ -37,10 +40,18 @@ class Person(NamedTuple):
 
     number: int
     kind: Kind = "honest"
-    seed: int = 1
+    seed: int = SEED
     bias: float | None = None
     noise: float | None = None
     source: "Person | None" = None
+
+
+def create_simulated(accounts: Mapping[int, Account], seed: int = SEED) -> dict[int, Person]:
+    """Return the simulated people of a rehearsal by number, each of the kind of their account."""
+    return {
+        number: Person(number, account.kind or "honest", seed)
+        for number, account in accounts.items()
+    }
 
 
 def answer(
@@ -73,6 +84,12 @@ def answer(
             at_a_glance = False
     fast = float(np.round(FAST * random.lognormal(0, SPREAD), 1))
     return SimulatedAnswer(level, fast if at_a_glance else honest.seconds)
+
+
+def answer_again(person: Person, truth: int, query_id: str, moment_id: str) -> SimulatedAnswer:
+    """Return the answer to a pair that comes again with feedback, which the honest understand."""
+    first = answer(person, truth, query_id, moment_id)
+    return first._replace(level=truth) if person.kind == "honest" else first
 
 
 def _honest(person: Person, truth: float, query_id: str, moment_id: str) -> SimulatedAnswer:

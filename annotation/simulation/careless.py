@@ -1,0 +1,55 @@
+"""The careless one of a rehearsal: somebody who answers 2 whatever is shown, and must be found.
+
+The lead's gold is the drawn truth of the sample corpus: the exam's pairs, and hidden checks.
+"""
+
+import pandas as pd
+
+from annotation.assignment.check_inputs import read_checks
+from annotation.label_studio import roster
+from annotation.quality.marking import SECOND
+from annotation.simulation.answers import Truth
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import git, rng, tables
+from pipeline.core.params import Params, read_model
+
+CARELESS, KIND = 4, "lazy"
+ENOUGH = 6
+"""So many people are enough for one of them to leave."""
+GOLD = 40
+NOTE = "the sample's drawn truth"
+
+
+def make_one_careless() -> None:
+    """Write into their account that one of six or more people is careless."""
+    accounts = roster.read_accounts()
+    if len(accounts) >= ENOUGH and accounts[CARELESS].kind is None:
+        people = read_model(roster.People, roster.PUBLIC).annotators
+        careless = accounts[CARELESS].model_copy(update={"kind": KIND})
+        roster.write(people, accounts | {CARELESS: careless})
+
+
+def write_gold(truth: Truth, batch: int) -> None:
+    """Write the true levels of some pairs of the first batch as the lead's gold."""
+    if len(tables.GOLD.read()):
+        return
+    candidates = tables.CANDIDATES.read()
+    first = candidates.loc[candidates["rank"] <= batch, PAIR_KEY]
+    pairs = sorted(first.itertuples(index=False, name=None), key=lambda pair: rng.draw(*pair))
+    rows = [(*pair, truth(*pair), NOTE) for pair in pairs[:GOLD]]
+    tables.GOLD.write(pd.DataFrame(rows, columns=tables.GOLD.columns).sort_values(PAIR_KEY))
+    git.commit([tables.GOLD.path], "Gold of the rehearsal: drawn truth")
+
+
+def describe_stopped(params: Params) -> list[str]:
+    """Return who was stopped and why, a line for each."""
+    people = roster.read_people()
+    results = tables.QUALIFICATIONS.read()
+    passed = set(results.loc[results["passed"] == "yes", "annotator"])
+    twice = results[(results["attempt"] == SECOND) & ~results["annotator"].isin(passed)]
+    lines: dict[int, str] = {}
+    for number, wrong, of in twice[["annotator", "failed", "answered"]].to_numpy().tolist():
+        lines[number] = f"failed the exam twice ({wrong} of {of} more than 1 off the second time)"
+    checked = read_checks(params, people, tables.JUDGMENTS.read())
+    lines |= {number: stop.reason for number, stop in checked.stopped.items()}
+    return [f"annotator {number} was stopped: {why}" for number, why in sorted(lines.items())]

@@ -1,0 +1,74 @@
+"""Simulated people do as their kind says, always alike, and are known again."""
+
+import itertools
+from statistics import mean
+
+import pytest
+
+from annotation.label_studio.roster import Account
+from annotation.simulation.answers import SimulatedAnswer, answer_pair
+from annotation.simulation.detect import Simulated
+from annotation.simulation.kinds import (
+    CHANGED,
+    KINDS,
+    Person,
+    answer,
+    answer_again,
+    create_simulated,
+)
+
+TRUTHS = [0, 1, 2, 3, 4] * 60
+
+
+def off(person, at=0):
+    """Return the mean squared distance to the truth."""
+    given = (answer(person, truth, "q", str(m), at).level for m, truth in enumerate(TRUTHS))
+    pairs = zip(given, TRUTHS, strict=True)
+    return mean((level - truth) ** 2 for level, truth in pairs if level is not None)
+
+
+def test_an_honest_one_answers_as_rehearsals_always_did():
+    for number, truth in itertools.product(range(1, 5), range(5)):
+        person = Person(number, seed=7)
+        assert answer(person, truth, "q", "m") == answer_pair(truth, 7, number, "q", "m")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_words_give_the_same_answer(kind):
+    person = Person(3, kind, source=Person(2))
+    assert answer(person, 1, "q", "m", 5) == answer(person, 1, "q", "m", 5)
+
+
+def test_the_bad_are_far_from_the_truth():
+    assert off(Person(1)) < 0.6
+    assert off(Person(1, "lazy")) == 2
+    assert off(Person(1, "random")) > 3
+    assert off(Person(1, "contrary")) > 6
+
+
+@pytest.mark.parametrize("kind", ["drifting", "tiring"])
+def test_who_changes_is_honest_first(kind):
+    person = Person(1, kind)
+    assert off(person, 0) == off(Person(1))
+    assert off(person, CHANGED // 2) < off(person, CHANGED)
+    assert off(person, CHANGED) > 1.3
+
+
+def test_who_copies_gives_the_others_answers():
+    source = Person(2)
+    person = Person(1, "copying", source=source)
+    pairs = [(truth, "q", str(number)) for number, truth in enumerate(TRUTHS)]
+    same = [answer(person, *pair).level == answer(source, *pair).level for pair in pairs]
+    assert mean(same) > 0.9
+
+
+def test_a_careless_account_is_simulated_as_such_and_known_again():
+    accounts = {1: Account(email="a@b.c"), 4: Account(email="d@e.f", kind="lazy")}
+    people = create_simulated(accounts)
+    simulated = Simulated(None, lambda *_: 0, people)
+    given = answer(people[4], 0, "q", "m")
+    assert given.level == answer_again(people[4], 0, "q", "m").level == 2
+    assert simulated.is_simulated(4, "q", "m", given)
+    assert not simulated.is_simulated(1, "q", "m", given)
+    assert simulated.is_simulated(1, "q", "m", answer_again(people[1], 0, "q", "m"))
+    assert not simulated.is_simulated(4, "q", "m", SimulatedAnswer(2, 12345.0))
