@@ -1,13 +1,24 @@
 """Who is stopped, who is not, and that luck and looking often change nothing of it."""
 
+import math
+from collections import Counter
+from random import Random
+
+import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import stats
 
+from annotation.quality import behaviour, odds
 from annotation.quality.decision import Limits, decide, interval
 from annotation.quality.evidence import COLUMNS
+from annotation.simulation.kinds import KINDS
+from benchmarks.people import stopped_after
 
 START = pd.Timestamp("2024-05-01T08:00:00Z")
+LATER = START + pd.Timedelta(days=1)
 TRUTHS = [0, 1, 2, 3, 4, 2, 1, 3, 2, 2]
 
 
@@ -54,3 +65,91 @@ def test_the_interval_is_clopper_and_pearsons(number):
     for hits in range(number + 1):
         exact = stats.binomtest(hits, number).proportion_ci(0.99, "exact")
         assert interval(hits, number, 0.01) == pytest.approx((exact.low, exact.high), abs=1e-9)
+
+
+@st.composite
+def answered(draw):
+    """Return true levels, and answers more or less near them."""
+    truths = draw(st.lists(st.integers(0, 4), min_size=1, max_size=80))
+    wrong = draw(st.sampled_from([0, 0.3, 0.7, 1]))
+    random = draw(st.randoms(use_true_random=False))
+    return truths, [random.randrange(5) if random.random() < wrong else one for one in truths]
+
+
+@settings(max_examples=40, deadline=None)
+@given(answered(), st.integers(1, 30))
+def test_more_misses_never_undo_a_stop(exam, more):
+    truths, levels = exam
+    before = decide(rows_of(levels, truths), Limits())[1]
+    after = decide(rows_of(levels + [4] * more, truths + [0] * more), Limits())[1]
+    if before.state == "stop":
+        assert after.state == "stop"
+
+
+@settings(max_examples=40, deadline=None)
+@given(answered(), st.integers(1, 30))
+def test_misses_for_hits_never_turn_a_stop_into_keep(exam, more):
+    truths, levels = exam
+    worse = [0 if truth > 2 else 4 for truth in truths[:more]] + levels[more:]
+    if decide(rows_of(levels, truths), Limits())[1].state == "stop":
+        assert decide(rows_of(worse, truths), Limits())[1].state != "keep"
+
+
+def odds_by_definition(levels, truths):
+    """Return the highest log odds of all beginnings and ends."""
+    ways, honest, best = behaviour.others(), behaviour.honest(), -math.inf
+    for begin in range(0, len(levels), odds.STEP):
+        for end in range(begin + 1, len(levels) + 1):
+            rows = list(zip(truths[:end], levels[:end], strict=True))
+            fits = [math.prod(way.chances[row] for row in rows[begin:]) for way in ways]
+            seen = Counter()
+            free = 1.0
+            for _, level in rows[begin:]:
+                free *= (seen[level] + 0.5) / (seen.total() + 2.5)
+                seen[level] += 1
+            usual = np.mean([math.prod(one[row] for row in rows[:begin]) for one in honest])
+            own = max(math.prod(one[row] for row in rows) for one in honest)
+            step = begin // odds.STEP
+            ratio = usual * np.mean([*fits, free]) / own / ((step + 1) * (step + 2))
+            best = max(best, math.log(ratio))
+    return best
+
+
+@settings(max_examples=8, deadline=None)
+@given(answered())
+def test_the_odds_are_those_of_the_definition(exam):
+    truths, levels = exam[0][:25], exam[1][:25]
+    found = odds.odds_of_behaviour(np.array(levels), np.eye(5)[truths])
+    if len(levels) < odds.LEAST:
+        assert found == odds.NONE
+    else:
+        assert found.log == pytest.approx(odds_by_definition(levels, truths))
+
+
+def test_a_copy_of_what_somebody_answered_before_is_found_and_the_other_is_not_blamed():
+    random = Random(3)
+    truths = TRUTHS * 10
+    first = [min(4, max(0, truth + random.choice([-1, 0, 0, 1]))) for truth in truths]
+    copy = rows_of(first, truths, annotator=2)
+    rows = pd.concat([rows_of(first, truths), copy.assign(submitted_at=LATER)])
+    decisions = decide(rows, Limits())
+    assert decisions[2].reason.startswith("copies annotator 1")
+    assert decisions[1].state == "keep"
+
+
+def test_nobody_is_stopped_on_the_word_of_one_other_person():
+    truths = TRUTHS * 10
+    votes = [
+        rows_of(truths, [None] * len(truths), annotator=1, kind="first"),
+        rows_of([4 - truth for truth in truths], [None] * len(truths), annotator=2, kind="first"),
+    ]
+    assert {one.state for one in decide(pd.concat(votes), Limits()).values()} == {"undecided"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "honest"])
+def test_simulated_people_are_found_within_150_judgments(kind):
+    assert [stopped_after(kind, seed, exam=100)[-1] for seed in range(3)] == [True] * 3
+
+
+def test_simulated_honest_people_are_not_stopped():
+    assert [stopped_after("honest", seed, exam=0)[-1] for seed in range(6)] == [False] * 6
