@@ -7,7 +7,7 @@ import pandas as pd
 from annotation.assignment.inputs import Annotator, CheckInputs
 from annotation.quality.decision import Limits
 from annotation.quality.gold import collect_gold
-from annotation.quality.stopping import find_stopped
+from annotation.quality.stopping import drop_forgiven, find_stopped
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
 from pipeline.core.params import Params
@@ -28,6 +28,8 @@ def read_checks(
     known = collect_gold(tables.GOLD.read(), tables.EXAM.read(), adjudicated)
     limits = Limits(plan.min_gold, plan.gold_window, plan.max_wrong)
     checked_from = {who.number: who.checked_from for who in annotators}
+    admitted = [who.number for who in annotators if who.admitted]
+    told = drop_forgiven(exam, tables.QUALIFICATIONS.read(), admitted)
     person = [*PAIR_KEY, "annotator"]
     return CheckInputs(
         gold=plan.gold,
@@ -35,7 +37,7 @@ def read_checks(
         gap=plan.repeat_gap,
         known=known,
         taken=pd.concat([exam[person], adjudicated[person]]).drop_duplicates(),
-        stopped=find_stopped(judgments, exam, known, limits, checked_from)
+        stopped=find_stopped(judgments, told, known, limits, checked_from)
         if plan.gold + plan.repeats > 0
         else {},
         min_gold=plan.min_gold,

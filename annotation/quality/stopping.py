@@ -1,6 +1,6 @@
 """Who is asked no more because of hidden checks: the rule of `decision`, on a campaign's tables."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import date
 
 import pandas as pd
@@ -9,6 +9,7 @@ from annotation.assignment.inputs import Stop
 from annotation.quality.decision import Limits, decide
 from annotation.quality.evidence import COLUMNS
 from annotation.quality.gold import CLEAR, join_gold
+from annotation.quality.marking import FIRST
 from pipeline.campaign.pairs import PAIR_KEY
 
 
@@ -40,6 +41,18 @@ def find_stopped(
     }
 
 
+def drop_forgiven(
+    exam: pd.DataFrame, results: pd.DataFrame, admitted: Collection[int]
+) -> pd.DataFrame:
+    """Return the answers to the exam (`tables.EXAM_ANSWERS`) that still tell how people judge.
+
+    Who failed at first and passed after the feedback (`results`: `tables.QUALIFICATIONS`) has
+    learnt, and begins anew; so does whom the lead has `admitted`.
+    """
+    learnt = results.loc[(results["attempt"] > FIRST) & (results["passed"] == "yes"), "annotator"]
+    return exam[~exam["annotator"].isin([*learnt, *admitted])]
+
+
 def _campaign_rows(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     known = join_gold(judgments, gold[gold["source"].isin(CLEAR)])
     # Somebody's second answer to a pair is no other person's: it tells nothing of the first.
@@ -49,7 +62,7 @@ def _campaign_rows(judgments: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
 def _exam_rows(exam: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:
     """Return first attempts at pairs of the exam: later ones were given the truth."""
     truth = gold[gold["source"].isin(CLEAR)].drop_duplicates(PAIR_KEY)
-    first = exam[exam["attempt"] == 1].merge(
+    first = exam[exam["attempt"] == FIRST].merge(
         truth[[*PAIR_KEY, "level"]].rename(columns={"level": "truth"}), on=PAIR_KEY
     )
     return first.assign(kind="exam")[COLUMNS]

@@ -14,6 +14,7 @@ from scipy import stats
 from annotation.quality import behaviour, odds
 from annotation.quality.decision import Limits, decide, interval
 from annotation.quality.evidence import COLUMNS
+from annotation.quality.stopping import drop_forgiven
 from annotation.simulation.kinds import KINDS
 from benchmarks.people import stopped_after
 
@@ -144,6 +145,13 @@ def test_nobody_is_stopped_on_the_word_of_one_other_person():
         rows_of([4 - truth for truth in truths], [None] * len(truths), annotator=2, kind="first"),
     ]
     assert {one.state for one in decide(pd.concat(votes), Limits()).values()} == {"undecided"}
+
+
+def test_who_passed_after_feedback_or_was_admitted_begins_anew():
+    exam = pd.DataFrame({"annotator": [1, 2, 3, 4], "level": [0, 1, 2, 3]})
+    results = [(1, 1, "yes"), (2, 1, "no"), (2, 2, "yes"), (3, 1, "no"), (3, 2, "no"), (4, 1, "no")]
+    frame = pd.DataFrame(results, columns=["annotator", "attempt", "passed"])
+    assert drop_forgiven(exam, frame, admitted=[4])["annotator"].tolist() == [1, 3]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "honest"])
