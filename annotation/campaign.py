@@ -3,6 +3,7 @@
     python -m annotation.campaign open --name "Kitchen videos, spring"
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
     python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
+    python -m annotation.campaign keep [--every 10m] [--no-commit]
     python -m annotation.campaign close [--give-up] [--offline]
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
@@ -11,6 +12,8 @@ judged, plans what is wanted and brings Label Studio to it. `--rehearsal` is for
 answers may be simulated, and what is released says so. The guideline belongs to the campaign:
 `--revise` records a new version of it, which the next `dvc repro` shows to everybody; what was
 judged before is told apart.
+
+`keep` runs `dvc repro push` again and again, and commits what people made, until you are needed.
 
 `close` ends it: nobody is asked any more, the stages rewrite, pull and push are frozen, and what
 people made is committed. It refuses while pairs wait; `--give-up` discards them.
@@ -25,6 +28,7 @@ from typing import Any
 
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.progress import closed_state
+from annotation.keeper import keep
 from annotation.label_studio import guideline, keys, roster
 from annotation.label_studio.connection import connect, hold_lock
 from annotation.plan import plan, read_answers, read_inputs
@@ -153,7 +157,7 @@ def _now() -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    {"open": run_open, "close": run_close}[options.do](options)
+    {"open": run_open, "keep": keep.keep, "close": run_close}[options.do](options)
 
 
 def run_open(options: argparse.Namespace) -> None:
@@ -275,6 +279,7 @@ def _arguments() -> argparse.Namespace:
         metavar="N",
         help="of a rehearsal: list you and N - 1 simulated people (6 is a good number)",
     )
+    keep.add_command(commands)
     finish = commands.add_parser("close", help="end it, and freeze what people made")
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that wait")
     finish.add_argument("--offline", action="store_true", help="the server is gone: don't ask it")

@@ -13,7 +13,7 @@ from annotation.label_studio.exchange import FileExchange
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.port import Studio
 from annotation.label_studio.roster import Roster, read_roster
-from pipeline.campaign.campaign import Campaign, CampaignError, load_open_campaign
+from pipeline.campaign.campaign import BusyError, Campaign, load_open_campaign
 from pipeline.core import cli
 from pipeline.core.params import Params, load
 
@@ -68,7 +68,7 @@ def hold_lock(name: str) -> Iterator[None]:
     A pull or push whose parent was killed lives on, and must not meet the next one.
 
     Raises:
-        CampaignError: somebody holds it for a quarter of an hour.
+        BusyError: somebody holds it for a quarter of an hour.
     """
     LOCK.parent.mkdir(parents=True, exist_ok=True)
     lock = FileLock(LOCK)
@@ -79,7 +79,7 @@ def hold_lock(name: str) -> Iterator[None]:
         try:
             lock.acquire(timeout=PATIENCE_SECONDS)
         except Timeout:
-            raise CampaignError(
+            raise BusyError(
                 f"{LOCK}: another pull or push has held it for {PATIENCE_SECONDS} s; look for it"
                 " (ps aux | grep annotation), stop it, and try again"
             ) from None

@@ -20,7 +20,7 @@ from pathlib import Path
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.port import Studio
 from annotation.label_studio.records import Project
-from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.campaign import BusyError
 from pipeline.core import cli, files
 
 CHECKOUT = Path(".cache/campaign/checkout")
@@ -48,7 +48,7 @@ class PushLock:
 
         Raises:
             StudioError: the server can't be reached or fails.
-            CampaignError: another push goes on for a quarter of an hour.
+            BusyError: another push goes on for a quarter of an hour.
         """
         self._ticket = self._studio.create({"title": TITLE, "description": self._text()})
         self._renewed = time.time()
@@ -57,7 +57,7 @@ class PushLock:
             first, who = next(iter(ahead.items()))
             busy = f"{who} pushes into this campaign (its lock is project {first.id} on the server)"
             if time.monotonic() - began > PATIENCE_SECONDS:
-                raise CampaignError(f"{busy} for {PATIENCE_SECONDS:.0f} s; try later")
+                raise BusyError(f"{busy} for {PATIENCE_SECONDS:.0f} s; try later")
             if not announced:
                 end = f"{datetime.now(UTC) + timedelta(seconds=LEASE_SECONDS):%H:%M:%S} UTC"
                 cli.log(f"push: {busy}; waiting for it to finish (if it was killed, until {end})")
@@ -133,7 +133,7 @@ def hold(studio: Studio, campaign: str) -> Iterator[PushLock]:
 
     Raises:
         StudioError: the server can't be reached or fails.
-        CampaignError: somebody else holds it for a quarter of an hour.
+        BusyError: somebody else holds it for a quarter of an hour.
     """
     lock = PushLock(studio, campaign)
     try:

@@ -36,6 +36,16 @@ class GuidelineVersion(Section):
     reason: Name | None
 
 
+TRY_LATER = 69
+"""The exit code of a command that may go through later, as it is: a server was away."""
+
+
+class BusyError(CampaignError):
+    """Somebody else is at work on this campaign for too long to wait."""
+
+    exit_code = TRY_LATER
+
+
 class Pilot(Section):
     """The queries that are judged first, and apart unless the lead takes them over."""
 

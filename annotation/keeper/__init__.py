@@ -1,0 +1,1 @@
+"""The loop of a campaign, unattended: `campaign keep`."""

@@ -1,0 +1,200 @@
+"""Keep a campaign going: turn after turn, until nothing is wanted or a person is needed."""
+
+import argparse
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import FrameType
+from typing import Any, Protocol
+
+from filelock import FileLock, Timeout
+
+from annotation.keeper.repro import LOG, Outcome, Repro, Turn
+from annotation.label_studio.connection import is_configured
+from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
+from pipeline.campaign.next_step import Situation, format_steps, next_steps
+from pipeline.core import cli, files, git, tables
+from pipeline.core.params import load
+
+LOCK = Path(".cache/campaign/keep.lock")
+EVERY = timedelta(minutes=10)
+FIRST_WAIT, LONGEST_WAIT = timedelta(seconds=30), timedelta(hours=1)
+"""How long it waits after the first failure of server or network, and at most."""
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+
+class Runner(Protocol):
+    """What runs a turn of the loop."""
+
+    def turn(self) -> Turn:
+        """Run one turn to its end."""
+
+    def write(self, text: str) -> None:
+        """Write a line into the log."""
+
+    def interrupt(self) -> None:
+        """Stop the turn that runs."""
+
+
+class Keeper:
+    """A loop of turns, `every` so often; `stop` ends it after the turn that runs."""
+
+    def __init__(self, runner: Runner, every: timedelta, *, commit: bool) -> None:
+        self._runner, self._every, self._commit = runner, every, commit
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        """Run turns until nothing is wanted, or until it is stopped.
+
+        Raises:
+            CampaignError: a turn failed in a way that waiting does not mend.
+            MomentRankError: the campaign's files or params.yaml are wrong.
+        """
+        failures = 0
+        while not self._stopped.is_set():
+            campaign = open_campaign()
+            turn = self._runner.turn()
+            if self._commit:
+                commit_campaign(campaign)
+            if turn.outcome is Outcome.FAILED:
+                raise CampaignError(
+                    f"`dvc repro push` failed, and waiting does not help:\n{turn.text}\nCorrect it,"
+                    f" then start `campaign keep` again (all that was said: {LOG})"
+                )
+            failures = failures + 1 if turn.outcome is Outcome.LATER else 0
+            if turn.outcome is Outcome.DONE and not self._go_on(campaign, turn):
+                return
+            if not self._stopped.is_set():
+                self._wait(turn, failures)
+        self._say("stopped; people go on judging. Start it again with the same command")
+
+    def stop(self, *_: object) -> None:
+        """End after the turn that runs; asked once more, end that too."""
+        if self._stopped.is_set():
+            self._runner.interrupt()
+        else:
+            self._say("stopping after what runs now; once more stops that, too")
+        self._stopped.set()
+
+    def _go_on(self, campaign: Campaign, turn: Turn) -> bool:
+        """Say what a turn did, and whether there will be another."""
+        state = files.read_json(tables.STATE)
+        self._say(turn.text)
+        if is_wanted(state):
+            return True
+        steps = format_steps(next_steps(Situation(campaign, state)))
+        self._say("\n".join(["nobody can be asked anything more: the loop ends", *steps]))
+        return False
+
+    def _wait(self, turn: Turn, failures: int) -> None:
+        if failures:
+            pause = min(FIRST_WAIT * 2 ** min(failures - 1, 20), max(LONGEST_WAIT, self._every))
+            number = f" ({failures} times in a row)" if failures > 1 else ""
+            self._say(f"{turn.text}\nit did not work{number}; again at {_clock(pause)}")
+        else:
+            pause = self._every
+            self._say(f"again at {_clock(pause)}")
+        self._stopped.wait(pause.total_seconds())
+
+    def _say(self, text: str) -> None:
+        for line in text.splitlines():
+            cli.log(f"{_clock()}  {line}")
+            self._runner.write(line)
+
+
+def is_wanted(state: dict[str, Any]) -> bool:
+    """Return whether people have something to judge, or will have without anybody's doing."""
+    return bool(state["later"] or any(who["open"] for who in state["annotators"].values()))
+
+
+def open_campaign() -> Campaign:
+    """Return the campaign, if the loop can go on.
+
+    Raises:
+        CampaignError: none is open here, or there is nowhere to ask people.
+        MomentRankError: params.yaml or the campaign's file is wrong.
+    """
+    campaign = load_campaign()
+    if campaign is None or campaign.closed:
+        name = "no campaign" if campaign is None else f"{campaign.name!r} is closed, so none"
+        raise CampaignError(f"{FILE}: {name} is open here; there is nothing to keep going")
+    if not is_configured(load()):
+        raise CampaignError(
+            "no Label Studio is configured: give its address and token in .env, or start one:"
+            " make label-studio"
+        )
+    return campaign
+
+
+def commit_campaign(campaign: Campaign) -> None:
+    """Commit what people made and decided, if it has changed."""
+    folder = tables.CAMPAIGN
+    if git.run("status", "--porcelain", "--", str(folder)).stdout.strip():
+        number = len(tables.JUDGMENTS.read())
+        git.commit([folder, Path("dvc.lock")], f"{campaign.name}: {number:,} judgments")
+
+
+@contextmanager
+def alone(path: Path = LOCK) -> Iterator[None]:
+    """Hold the lock of the loop in this checkout.
+
+    Raises:
+        CampaignError: it runs here already.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(path)
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        raise CampaignError(
+            f"{path}: `campaign keep` runs in this folder already (its log: {LOG})"
+        ) from None
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def keep(options: argparse.Namespace) -> None:
+    """Run the loop; SIGTERM and Ctrl-C end it between two turns."""
+    with alone():
+        runner = Repro()
+        keeper = Keeper(runner, options.every, commit=options.commit)
+
+        def stop(_signal: int, _frame: FrameType | None) -> None:
+            keeper.stop()
+
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, stop)
+        try:
+            keeper.run()
+        finally:
+            runner.close()
+
+
+def add_command(commands: Any) -> None:  # noqa: ANN401  (argparse gives its type no public name)
+    """Add `keep` to the commands of a campaign."""
+    one = commands.add_parser("keep", help="run the loop unattended: dvc repro push, again")
+    one.add_argument("--every", type=duration, default=EVERY, help="10m, 90s, 2h (10m)")
+    one.add_argument(
+        "--no-commit",
+        dest="commit",
+        action="store_false",
+        help="leave datasets/campaign to you; else it is committed whenever it has changed",
+    )
+
+
+def duration(text: str) -> timedelta:
+    """Parse an argument such as `90s`, `10m`, `2h` or `1d`; a bare number is minutes."""
+    match = re.fullmatch(r"([1-9]\d{0,5})([smhd]?)", text)
+    if match is None:
+        raise argparse.ArgumentTypeError(f"{text}: must be like 90s, 10m or 2h")
+    return timedelta(seconds=int(match[1]) * UNITS[match[2] or "m"])
+
+
+def _clock(later: timedelta = timedelta()) -> str:
+    return f"{datetime.now(UTC) + later:%Y-%m-%d %H:%M:%S} UTC"
