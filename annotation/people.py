@@ -1,107 +1,204 @@
-"""Who takes part, and how they come in.
+"""Who takes part, how they come in, what they have done, and how one parts with them.
 
     python -m annotation.people list
-    python -m annotation.people invite
+    python -m annotation.people invite [--csv [FILE]]
+    python -m annotation.people hours [--from DAY] [--to DAY] [--csv [FILE]]
+    python -m annotation.people void NUMBER --from DATE [--to DATE] [--reason TEXT]
 
-`list` shows who is listed in datasets/campaign/annotators.yaml, whose account is known, and who
-has signed up. `invite` prints for each what to send them: a link to sign up with, and the page on
-which their pairs are. The link is the server's own: whoever has it can sign up, so send it to
-nobody else. Only the account that stands in annotators.private.yaml counts as that annotator.
+`list` shows who is listed in datasets/campaign/annotators.yaml, whose account is known, who has
+signed up, and who has passed the exam.
+
+`invite` prints for each what to send them: a link to sign up with, and the page on which their
+pairs are. The link is the server's own: whoever has it can sign up, so send it to nobody else.
+Only the account in annotators.private.yaml counts as that annotator. `--csv` writes a file for
+mail merge.
+
+`hours` says what people did in which week and how long it took, for whoever pays.
+
+`void` withdraws an annotator's judgments from a date on. They stay in judgments.csv and count
+nowhere any more; the next `dvc repro` asks others for these pairs. Without `--to` this holds for
+all that they may still submit, so they are asked for nothing more. It is written in
+datasets/campaign/voided.csv and committed: delete the row there, and the judgments count again.
+
+A file with addresses is for you alone (mode 600), and is written only where git ignores it.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
+from pathlib import Path
 
-from annotation.label_studio import projects
+import pandas as pd
+
+from annotation.answers import hours
+from annotation.label_studio import invitations, roster
 from annotation.label_studio.connection import Connection, connect
-from annotation.label_studio.records import Purpose
-from annotation.label_studio.roster import PUBLIC
-from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
-from pipeline.campaign.campaign import CampaignError
-from pipeline.core import cli
+from annotation.label_studio.listing import listing
+from annotation.votes.voiding import Period, void
+from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
+from pipeline.core import cli, csv_files, files, git, tables
 from pipeline.core.params import load
-from pipeline.core.tables import PRIVATE
 
-EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
-    "to-begin": ("exam", "Take the exam first"),
-    "begun": ("exam", "Finish the exam first"),
-    "failed": ("feedback", "Look at your exam again"),
-}
-"""Which project people should see to before they judge, by how they stand."""
-NO_PAIRS = {
-    False: "  (no pairs yet: `dvc repro` makes the page on which they judge)",
-    True: "  (pairs to judge come when they have passed the exam)",
-}
-"""What is said where somebody has no page yet: whether the exam keeps them from it."""
+LEAD = tables.WORK / "lead"
+"""What is in it is about single people: git ignores it, and no cache takes it."""
 
 
-def listing(connection: Connection) -> Iterator[str]:
-    """Yield a line for each annotator."""
-    users = connection.studio.users()
-    for who in connection.roster.annotators:
-        account = connection.roster.accounts.get(who.number)
-        email = account.email if account else f"no account in {PRIVATE}"
-        joined = account is not None and account.email.lower() in users
-        membership = "signed up" if joined else "not signed up"
-        active = "active" if who.active else "inactive"
-        yield f"{who.number:>3}  {who.role:10}  {active:8}  {membership:13}  {email}"
+def run_list(_options: argparse.Namespace) -> None:
+    """Print who takes part."""
+    sys.stdout.writelines(listing(_connect(), tables.QUALIFICATIONS.read(), tables.VOIDED.read()))
 
 
-def invitations(connection: Connection) -> Iterator[str]:
-    """Yield what to send to each active annotator.
+def run_invite(options: argparse.Namespace) -> None:
+    """Print the invitations, or write them for mail merge."""
+    invited = list(invitations.invite(_connect(), load().annotation.language))
+    if options.csv is None:
+        lines = (line for one in invited for line in invitations.text(one))
+        sys.stdout.writelines(f"{line}\n" for line in lines)
+        return
+    write_private(options.csv, pd.DataFrame(invited, columns=invitations.Invitation._fields))
+    cli.log(f"{options.csv}: {len(invited)} invitations, with addresses; only you can read it")
+
+
+def run_hours(options: argparse.Namespace) -> None:
+    """Print the hours, or write them for whoever pays."""
+    pause = load().plan.pause
+    done = [table.read() for table in hours.WORK]
+    work = hours.list_work(done, tables.VOIDED.read(), _read_refused())
+    table = hours.measure_hours(work, pause, options.since, options.until)
+    if options.csv is None:
+        sys.stdout.write(hours.text(table, pause))
+        return
+    accounts = roster.read_accounts()
+    emails = {number: account.email for number, account in accounts.items()}
+    names = {number: account.name for number, account in accounts.items()}
+    named = table.assign(
+        email=table["annotator"].map(emails),
+        name=table["annotator"].map(names),
+        per_hour=pd.Series(map(hours.rate, table.to_dict("records")), dtype="float64"),
+    )
+    columns = [*hours.KEY, "name", "email", "judgments", "hours", "per_hour", *hours.FIGURES[2:]]
+    write_private(options.csv, named[columns].round(4))
+    cli.log(f"{options.csv}: {len(named)} rows, with addresses; only you can read it")
+
+
+def _read_refused() -> pd.DataFrame:
+    if tables.REJECTED_JUDGMENTS.path.is_file():
+        return tables.REJECTED_JUDGMENTS.read()
+    cli.log(f"{tables.REJECTED_JUDGMENTS.path}: not here, so refused answers are not known")
+    return tables.REJECTED_JUDGMENTS.empty()
+
+
+def run_void(options: argparse.Namespace) -> None:
+    """Void an annotator's judgments, commit that, and say what comes of it.
 
     Raises:
-        CampaignError: somebody's account is not known.
+        CampaignError: no campaign was opened here, or there is nothing of this kind to void.
     """
-    url, link = connection.studio.url, connection.studio.invite_path()
-    users = connection.studio.users()
-    own = projects.find_projects(connection.studio, connection.campaign)
-    required = load().exam.required
-    standings = read_standings(connection.roster.annotators, required=required)
-    pages = {
-        (purpose, number): project
-        for purpose, _ in (EXAM_PAGES.values() if standings else ())
-        for number, project in projects.find_projects(
-            connection.studio, connection.campaign, purpose
-        ).items()
-    }
-    judging = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
-    if not judging:
-        raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
-    for who in judging:
-        account = connection.roster.accounts.get(who.number)
-        if account is None:
-            raise CampaignError(
-                f"{PRIVATE}: has no account for annotator {who.number}; write their address there"
-            )
-        yield f"To: {account.email} (annotator {who.number})"
-        if account.email.lower() not in users:
-            yield f"  Sign up, with this address: {url}{link}"
-        project, standing = own.get(who.number), standings.get(who.number, "passed")
-        purpose, what = EXAM_PAGES.get(standing, ("campaign", ""))
-        if page := pages.get((purpose, who.number)):
-            yield f"  {what}: {projects.page_url(connection.studio, page)}"
-        yield (
-            f"  Judge here: {projects.page_url(connection.studio, project)}"
-            if project
-            else NO_PAIRS[required and standing not in MAY_JUDGE]
+    campaign = load_campaign()
+    if campaign is None:
+        raise CampaignError(f"{FILE}: no campaign was opened here")
+    people = {who.number: who for who in roster.read_people()}
+    period = Period(options.number, options.since, options.until, options.reason)
+    judgments, now = tables.JUDGMENTS.read(), datetime.now(UTC)
+    result = void(tables.VOIDED.read(), judgments, people, period, now)
+    tables.VOIDED.write(result.voided)
+    who = f"annotator {period.annotator}"
+    git.commit([tables.VOIDED.path], f"Void the judgments of {who} {period.text}")
+    cli.log(
+        f"{who}: {result.judgments:,} of {result.made:,} judgments, on {result.pairs:,} pairs,"
+        f" are voided, {period.text}"
+        if result.judgments
+        else f"{who}: no judgment {period.text} has been pulled; what comes of that time is voided"
+    )
+    listed = people.get(period.annotator)
+    if period.until is None and listed is not None and listed.active:
+        cli.log(f"{who} is asked for nothing more; set active: false in {roster.PUBLIC}")
+    cli.log(
+        "the campaign is closed, so nobody else is asked; next: dvc repro release report"
+        if campaign.closed
+        else "next: dvc repro, which asks others for these pairs"
+    )
+
+
+def write_private(path: Path, frame: pd.DataFrame) -> None:
+    """Write a CSV file that names people, for its owner alone.
+
+    Raises:
+        FileError: git would commit it.
+    """
+    if not git.ignores(path):
+        raise files.FileError(
+            f"{path}: git would commit it, and it holds people's addresses; choose a path outside"
+            f" of the checkout, or one that git ignores, such as {LEAD / path.name}"
         )
+    with files.unfinished(path, private=True) as stream:
+        stream.write(csv_files.csv_text(frame))
 
 
-def main(options: argparse.Namespace) -> None:
-    """Print the list or the invitations."""
+def _connect() -> Connection:
     connection = connect("people")
     if connection is None:
         raise CampaignError("no campaign or no server")
-    lines = {"list": listing, "invite": invitations}[options.do](connection)
-    sys.stdout.writelines(f"{line}\n" for line in lines)
+    return connection
+
+
+def main(options: argparse.Namespace) -> None:
+    """Run the chosen command."""
+    commands = {"list": run_list, "invite": run_invite, "hours": run_hours, "void": run_void}
+    commands[options.do](options)
+
+
+def parse_day(text: str) -> date:
+    """Parse a day."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a day, such as 2026-11-23") from None
+
+
+def parse_begin(text: str) -> datetime:
+    """Parse a day, or a day and time; without an offset it is UTC."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        known = "a day such as 2026-11-23, nor a day and time such as 2026-11-23T14:30"
+        raise argparse.ArgumentTypeError(f"{text!r} is neither {known}") from None
+    return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
+
+
+def parse_end(text: str) -> datetime:
+    """Parse the end of a period: a day belongs to it, a time does not."""
+    try:
+        day = date.fromisoformat(text)
+    except ValueError:
+        return parse_begin(text)
+    return datetime.combine(day + timedelta(days=1), time(), UTC)
 
 
 def _arguments() -> argparse.Namespace:
-    parser = cli.parser("Works in the current folder, with the campaign that is open there.")
-    parser.add_argument("do", choices=["list", "invite"])
+    parser = cli.parser("Works in the current folder, with the campaign that was opened there.")
+    commands = parser.add_subparsers(dest="do", required=True)
+    commands.add_parser("list", help="show who takes part")
+    inviting = commands.add_parser("invite", help="print what to send to whom")
+    paying = commands.add_parser("hours", help="show what people did, and how long it took")
+    for command, name in ((inviting, "invitations"), (paying, "hours")):
+        path = LEAD / f"{name}.csv"
+        command.add_argument(
+            "--csv", type=Path, nargs="?", const=path, metavar="FILE", help=f"write it ({path})"
+        )
+    for name, other, word in (("--from", "since", "first"), ("--to", "until", "last")):
+        paying.add_argument(
+            name, dest=other, type=parse_day, metavar="DAY", help=f"the {word} day (UTC)"
+        )
+    voiding = commands.add_parser("void", help="withdraw an annotator's judgments")
+    add = voiding.add_argument
+    add("number", type=cli.count, metavar="NUMBER", help="the annotator")
+    add("--from", dest="since", type=parse_begin, required=True, metavar="DATE",
+        help="a day, or a day and time, such as 2026-11-23T14:30 (UTC)")  # fmt: skip
+    add("--to", dest="until", type=parse_end, metavar="DATE",
+        help="likewise; a day is included (default: no end)")  # fmt: skip
+    add("--reason", metavar="TEXT", help="why, for you: it is committed and never released")
     return parser.parse_args()
 
 

@@ -27,3 +27,13 @@ def run(*arguments: str, folder: Path = Path()) -> subprocess.CompletedProcess[s
     """Run git in a folder, whatever its exit code."""
     command = ["git", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)  # noqa: S603  (git, and no shell)
+
+
+def ignores(path: Path) -> bool:
+    """Tell whether git will not commit a file of this path: it ignores it, or is not there."""
+    place = path.parent.resolve() / path.name
+    folder = next(parent for parent in place.parents if parent.is_dir())
+    inside = run("rev-parse", "--is-inside-work-tree", folder=folder)
+    if inside.returncode or inside.stdout.strip() != "true":
+        return True
+    return run("check-ignore", "-q", "--", str(place), folder=folder).returncode == 0

@@ -1,0 +1,115 @@
+"""Hours: what people did and how long it took them, by person and week, for whoever pays.
+
+All work counts, whatever it was for: votes, hidden checks, exam and feedback, adjudication. What
+the lead has voided and what was refused stand apart. None of it is released.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+import pandas as pd
+
+from momentrank.cli.tables import align_columns
+from pipeline.campaign.effort import HOUR, active_seconds
+from pipeline.campaign.voided import mark_voided
+from pipeline.core import tables
+
+WORK = (tables.JUDGMENTS, tables.EXAM_ANSWERS, tables.ADJUDICATIONS)
+"""The tables of what people did; a refused answer stands in `tables.REJECTED_JUDGMENTS`."""
+DONE = ["annotator", "submitted_at", "seconds"]
+KEY = ["annotator", "week"]
+STATES = ("counted", "voided", "refused")
+HEAD = ("annotator", "week", "judgments", "hours", "per hour", "without time", "voided", "hours",
+        "refused", "hours")  # fmt: skip
+ALL = "all"
+
+
+def list_work(
+    done: Sequence[pd.DataFrame], voided: pd.DataFrame, refused: pd.DataFrame
+) -> pd.DataFrame:
+    """Return a row for each answer: `annotator, submitted_at, seconds, state`.
+
+    `done` are tables of judgments, `refused` is `tables.REJECTED_JUDGMENTS`: a draft was never
+    submitted, and is no work.
+    """
+    judged = pd.concat([frame[DONE] for frame in done], ignore_index=True)
+    states = mark_voided(judged, voided).map({True: "voided", False: "counted"})
+    answers = refused.loc[refused["reason"] != "draft", DONE].assign(state="refused")
+    return pd.concat([judged.assign(state=states), answers], ignore_index=True)
+
+
+def measure_hours(
+    work: pd.DataFrame, pause: float, first: date | None = None, last: date | None = None
+) -> pd.DataFrame:
+    """Return the work of each annotator and ISO week from the day `first` to `last` (UTC).
+
+    Columns: `annotator, week`, then `judgments, hours, without_time` of what was not voided, and
+    `voided, voided_hours, refused, refused_hours`. An answer counts for at most `pause` minutes;
+    one without a time for none. A week without work has no row.
+    """
+    days = work["submitted_at"].dt.date
+    chosen = work[(days >= (first or date.min)) & (days <= (last or date.max))]
+    week = chosen["submitted_at"].dt.strftime("%G-W%V")
+    hours = active_seconds(chosen["seconds"], pause) / HOUR
+    rows = chosen[["annotator"]].assign(week=week)
+    for state in STATES:
+        own = chosen["state"] == state
+        rows[state] = own.astype("int64")
+        rows[f"{state}_hours"] = hours.where(own).fillna(0.0)
+    rows["without_time"] = ((chosen["state"] == "counted") & hours.isna()).astype("int64")
+    named = rows.rename(columns={"counted": "judgments", "counted_hours": "hours"})
+    table: pd.DataFrame = named.groupby(KEY)[FIGURES].sum()
+    return table.reset_index()
+
+
+FIGURES = ["judgments", "hours", "without_time", "voided", "voided_hours", "refused",
+           "refused_hours"]  # fmt: skip
+
+
+Row = Mapping[Hashable, Any]
+
+
+def sum_hours(hours: pd.DataFrame) -> list[Row]:
+    """Return the rows of each annotator with their total after them, and at last everybody's."""
+    totals = hours.groupby("annotator")[FIGURES].sum().reset_index().assign(week=ALL)
+    both = pd.concat([hours, totals]).sort_values("annotator", kind="stable")
+    everybody: dict[Hashable, Any] = {name: hours[name].sum() for name in FIGURES}
+    rows: list[Row] = list(both.to_dict("records"))
+    return [*rows, {"annotator": ALL, "week": ALL} | everybody]
+
+
+def rate(row: Row) -> float | None:
+    """Return the judgments in an hour, of those that have a time; None where there is none."""
+    hours = float(row["hours"])
+    return (row["judgments"] - row["without_time"]) / hours if hours else None
+
+
+def text(hours: pd.DataFrame, pause: float) -> str:
+    """Return the hours as a table for a terminal."""
+    rows = [list(HEAD), *map(_cells, sum_hours(hours))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    right = [
+        row[:2] + [cell.rjust(width) for cell, width in zip(row[2:], widths[2:], strict=True)]
+        for row in rows
+    ]
+    return "".join(align_columns(right)) + (
+        "Weeks are ISO weeks, by the time of submission (UTC). An answer counts for at most"
+        f" {pause:g} minutes (plan.pause), one without a time for none.\n"
+    )
+
+
+def _cells(row: Row) -> list[str]:
+    speed = rate(row)
+    return [
+        str(row["annotator"]),
+        row["week"],
+        f"{row['judgments']:,}",
+        f"{row['hours']:.2f}",
+        "-" if speed is None else f"{speed:.0f}",
+        f"{row['without_time']:,}",
+        f"{row['voided']:,}",
+        f"{row['voided_hours']:.2f}",
+        f"{row['refused']:,}",
+        f"{row['refused_hours']:.2f}",
+    ]

@@ -1,0 +1,90 @@
+"""Void an annotator's judgments from an instant on: the row for voided.csv, and what it does."""
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.voided import mark_voided
+from pipeline.core import tables
+
+
+class Period(NamedTuple):
+    """A row of `tables.VOIDED`: from when on, and until when, judgments are voided (UTC)."""
+
+    annotator: int
+    since: datetime
+    until: datetime | None = None
+    note: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The period as the lead reads it."""
+        end = "on" if self.until is None else f"to {_text(self.until)}"
+        return f"from {_text(self.since)} {end} (UTC)"
+
+
+class Voiding(NamedTuple):
+    """The new table of voided periods, and how many judgments, on how many pairs, they void anew.
+
+    `judgments` are those of `made` by this annotator that counted until now.
+    """
+
+    voided: pd.DataFrame
+    judgments: int
+    pairs: int
+    made: int
+
+
+def void(
+    voided: pd.DataFrame,
+    judgments: pd.DataFrame,
+    listed: Collection[int],
+    period: Period,
+    now: datetime,
+) -> Voiding:
+    """Return the table with this period added, and what that voids.
+
+    Raises:
+        CampaignError: nobody has this number, the period is in the future or empty, or it is
+            voided already.
+    """
+    who = period.annotator
+    own = judgments[judgments["annotator"] == who]
+    _refuse(period, voided, {*listed, *judgments["annotator"].tolist()}, now)
+    row = pd.DataFrame([period], columns=tables.VOIDED.columns)
+    both = pd.concat([voided.astype(object), row.astype(object)], ignore_index=True)
+    table = tables.VOIDED.check(both.sort_values(list(tables.VOIDED.key), ignore_index=True))
+    lost = own[mark_voided(own, table) & ~mark_voided(own, voided)]
+    return Voiding(table, len(lost), len(lost.drop_duplicates(PAIR_KEY)), len(own))
+
+
+def _refuse(period: Period, voided: pd.DataFrame, known: Collection[int], now: datetime) -> None:
+    who, since, until, _ = period
+    if who not in known:
+        numbers = ", ".join(map(str, sorted(known))) or "nobody"
+        raise CampaignError(f"there is no annotator {who} (there are: {numbers})")
+    if since > now:
+        raise CampaignError(f"--from {_text(since)} is in the future; it is {_text(now)} (UTC)")
+    if until is not None and until <= since:
+        raise CampaignError(f"--to {_text(until)} is not after --from {_text(since)}")
+    own = voided[voided["annotator"] == who]
+    covering = (own["since"] <= since) & (
+        own["until"].isna() if until is None else own["until"].isna() | (own["until"] >= until)
+    )
+    if covering.any():
+        raise CampaignError(
+            f"{tables.VOIDED.path}: annotator {who} is voided {period.text} already"
+        )
+    if (own["since"] == since).any():
+        raise CampaignError(
+            f"{tables.VOIDED.path}: has a row for annotator {who} from {_text(since)} on; change"
+            " its `until` there"
+        )
+
+
+def _text(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M}"
