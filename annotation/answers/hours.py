@@ -20,8 +20,8 @@ WORK = (tables.JUDGMENTS, tables.EXAM_ANSWERS, tables.ADJUDICATIONS)
 DONE = ["annotator", "submitted_at", "seconds"]
 KEY = ["annotator", "week"]
 STATES = ("counted", "voided", "refused")
-HEAD = ("annotator", "week", "judgments", "hours", "per hour", "without time", "voided", "hours",
-        "refused", "hours")  # fmt: skip
+HEAD = ("annotator", "week", "judgments", "hours", "per hour", "without time", "voided", "(hours)",
+        "refused", "(hours)")  # fmt: skip
 ALL = "all"
 
 
