@@ -31,11 +31,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.answers import hours
-from annotation.label_studio import invitations, roster
+from annotation.label_studio import roster
 from annotation.label_studio.connection import Connection, connect
-from annotation.label_studio.listing import listing
-from annotation.votes.voiding import Period, void
+from annotation.workforce import hours, invitations
+from annotation.workforce.listing import listing
+from annotation.workforce.voiding import Period, void
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
 from pipeline.core import cli, csv_files, files, git, tables
 from pipeline.core.params import load

@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from opened import OPEN
 
 from annotation import people
-from annotation.answers import hours
 from annotation.assignment.inputs import Annotator
-from annotation.label_studio import invitations, roster
+from annotation.label_studio import roster
 from annotation.label_studio.connection import Connection
-from annotation.label_studio.invitations import invite
-from annotation.label_studio.listing import listing
 from annotation.label_studio.records import Project
 from annotation.label_studio.roster import Account, Person, Roster
-from annotation.votes.voiding import Period, void
+from annotation.workforce import hours, invitations
+from annotation.workforce.invitations import invite
+from annotation.workforce.listing import listing
+from annotation.workforce.voiding import Period, void
 from pipeline.campaign.campaign import CampaignError, write_campaign
 from pipeline.core import csv_files, files, tables
 
