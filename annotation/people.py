@@ -6,7 +6,7 @@
     python -m annotation.people void NUMBER --from DATE [--to DATE] [--reason TEXT]
 
 `list` shows who is listed in datasets/campaign/annotators.yaml, whose account is known, who has
-signed up, and who has passed the exam.
+signed up, and how they stand with the exam.
 
 `invite` prints for each what to send them: a link to sign up with, and the page on which their
 pairs are. The link is the server's own: whoever has it can sign up, so send it to nobody else.
@@ -33,6 +33,7 @@ import pandas as pd
 
 from annotation.label_studio import roster
 from annotation.label_studio.connection import Connection, connect
+from annotation.quality.standing import read_standings
 from annotation.workforce import hours, invitations
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
@@ -46,7 +47,9 @@ LEAD = tables.WORK / "lead"
 
 def run_list(_options: argparse.Namespace) -> None:
     """Print who takes part."""
-    sys.stdout.writelines(listing(_connect(), tables.QUALIFICATIONS.read(), tables.VOIDED.read()))
+    connection = _connect()
+    standings = read_standings(connection.roster.annotators, required=load().exam.required)
+    sys.stdout.writelines(listing(connection, standings, tables.VOIDED.read()))
 
 
 def run_invite(options: argparse.Namespace) -> None:

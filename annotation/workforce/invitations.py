@@ -1,25 +1,37 @@
 """Invitations: what to send to whom, so that people sign up and find their page."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
+from annotation.label_studio.records import Purpose
 from annotation.label_studio.roster import PUBLIC
+from annotation.quality.standing import Standing, read_standings
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core.tables import PRIVATE
+
+EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
+    "to-begin": ("exam", "Take the exam first"),
+    "begun": ("exam", "Finish the exam first"),
+    "failed": ("feedback", "Look at your exam again"),
+}
+"""Which project people should see to before they judge, by how they stand."""
 
 
 class Invitation(NamedTuple):
     """What to send to an annotator; an empty `sign_up` means that they have signed up.
 
-    `page` is empty until they have pairs. `language` is of the page and the guideline.
+    `page` is empty until they have pairs, and so is `exam_page`, with what to do there in
+    `exam`, where there is nothing to do. `language` is of the pages and the guideline.
     """
 
     email: str
     name: str
     number: int
     sign_up: str
+    exam: str
+    exam_page: str
     page: str
     language: str
 
@@ -32,6 +44,7 @@ def invite(connection: Connection, language: str) -> Iterator[Invitation]:
     """
     studio, link = connection.studio, connection.studio.invite_path()
     users, own = studio.users(), projects.find_projects(studio, connection.campaign)
+    exams = _exam_pages(connection)
     judging = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
     if not judging:
         raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
@@ -47,9 +60,29 @@ def invite(connection: Connection, language: str) -> Iterator[Invitation]:
             account.name or "",
             who.number,
             "" if account.email.lower() in users else f"{studio.url}{link}",
+            *exams.get(who.number, ("", "")),
             projects.page_url(studio, project) if project else "",
             language,
         )
+
+
+def _exam_pages(connection: Connection) -> dict[int, tuple[str, str]]:
+    """Return what people should do with the exam before they judge, and where, by number."""
+    studio, campaign = connection.studio, connection.campaign
+    standings = read_standings(connection.roster.annotators, required=False)
+    pages = {
+        (purpose, number): projects.page_url(studio, project)
+        for purpose in ("exam", "feedback")
+        for number, project in (
+            projects.find_projects(studio, campaign, purpose).items() if standings else ()
+        )
+    }
+    todo = {who: EXAM_PAGES[name] for who, name in standings.items() if name in EXAM_PAGES}
+    return {
+        who: (what, pages[purpose, who])
+        for who, (purpose, what) in todo.items()
+        if (purpose, who) in pages
+    }
 
 
 def text(one: Invitation) -> Iterator[str]:
@@ -57,6 +90,8 @@ def text(one: Invitation) -> Iterator[str]:
     yield f"To: {one.email} (annotator {one.number})"
     if one.sign_up:
         yield f"  Sign up, with this address: {one.sign_up}"
+    if one.exam_page:
+        yield f"  {one.exam}: {one.exam_page}"
     if not one.page:
         yield "  (no pairs yet: `dvc repro` makes the page on which they judge)"
         return

@@ -1,11 +1,11 @@
 """Who takes part, as a table for a terminal."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
-from annotation.assignment.inputs import Annotator
 from annotation.label_studio.connection import Connection
+from annotation.quality.standing import Standing
 from momentrank.cli.tables import align_columns
 from pipeline.campaign.voided import voided_for_good
 from pipeline.core.tables import PRIVATE
@@ -16,11 +16,11 @@ NONE = "-"
 
 
 def listing(
-    connection: Connection, qualifications: pd.DataFrame, voided: pd.DataFrame
+    connection: Connection, standings: Mapping[int, Standing], voided: pd.DataFrame
 ) -> Iterator[str]:
     """Yield a line for each annotator, below a head.
 
-    `qualifications` and `voided` are the tables of these names.
+    `standings` are with the exam, by number; `voided` is `tables.VOIDED`.
     """
     users, barred = connection.studio.users(), voided_for_good(voided)
     rows = [HEAD]
@@ -35,7 +35,7 @@ def listing(
                 who.role,
                 state,
                 "yes" if joined else "no",
-                exam_state(who, qualifications),
+                standings.get(who.number, NONE),
                 f"{who.share:g}",
                 str(who.per_week or NONE),
                 str(who.since or NONE),
@@ -44,15 +44,3 @@ def listing(
             )
         )
     return align_columns(rows)
-
-
-def exam_state(who: Annotator, qualifications: pd.DataFrame) -> str:
-    """Return how an annotator's last attempt at the exam ended, or that the lead admitted them."""
-    own = qualifications[qualifications["annotator"] == who.number].sort_values("attempt")
-    if own.empty:
-        return "admitted" if who.admitted else NONE
-    last = own.iloc[-1]
-    if last["passed"] == "yes":
-        return "passed"
-    failed = f"failed ({last['attempt']})"
-    return f"{failed}, admitted" if who.admitted else failed

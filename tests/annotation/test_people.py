@@ -290,15 +290,30 @@ def connection(monkeypatch):
         Annotator(4, "lead", active=True),
     ]
     project = Project(7, "", "", "", "", "", 0, 0)
+    monkeypatch.setattr(invitations, "read_standings", lambda *_, **__: {})
     monkeypatch.setattr(invitations.projects, "find_projects", lambda *_: {1: project})
     return Connection(OPEN, Studio(), None, Roster(annotators, ACCOUNTS))
+
+
+@pytest.mark.parametrize(
+    ("standing", "what"),
+    [("to-begin", "Take the exam first"), ("failed", "Look at your exam again"), ("passed", None)],
+)
+def test_who_has_the_exam_before_them_gets_its_page(connection, monkeypatch, standing, what):
+    monkeypatch.setattr(invitations, "read_standings", lambda *_, **__: {1: standing})
+    one, _ = invite(connection, "en")
+    lines = list(invitations.text(one))
+    assert [line for line in lines if " exam" in line] == (
+        [f"  {what}: {one.exam_page}"] if what else []
+    )
+    assert bool(one.exam_page) == bool(what)
 
 
 def test_an_invitation_has_the_links_that_are_needed(connection, tmp_path):
     one, two = invite(connection, "de")
     assert one[:4] == ("a1@example.org", "=Ann 1", 1, "")
     assert one.page.startswith("https://judge.example.org/projects/7/")
-    assert two[2:] == (2, "https://judge.example.org/user/signup/?token=secret", "", "de")
+    assert two[2:] == (2, "https://judge.example.org/user/signup/?token=secret", "", "", "", "de")
     assert any("Bookmark this page" in line for line in invitations.text(one))
     assert any("no pairs yet" in line for line in invitations.text(two))
     path = tmp_path / "invitations.csv"
@@ -310,16 +325,12 @@ def test_an_invitation_has_the_links_that_are_needed(connection, tmp_path):
 
 
 def test_the_list_shows_what_the_roster_says(connection):
-    exam = pd.DataFrame(
-        [(1, 1, 100, 30, 0.1, 0.2, "no"), (1, 2, 30, 1, 0.1, 0.2, "yes"),
-         (2, 1, 100, 30, 0.1, 0.2, "no")],
-        columns=tables.QUALIFICATIONS.columns,
-    )  # fmt: skip
-    rows = listing(connection, exam, voided_of((3, START, None, None)))
+    standings = {1: "passed", 2: "failed-twice"}
+    rows = listing(connection, standings, voided_of((3, START, None, None)))
     head, *lines = [line.split() for line in rows]
     assert head[:3] == ["number", "role", "state"]
     assert lines[0] == ["1", "annotator", "active", "yes", "passed", "1", "-", "-", "-",
                         "a1@example.org"]  # fmt: skip
-    assert lines[1][3:] == ["no", "failed", "(1)", "0.5", "200", "-", "2026-12-01",
+    assert lines[1][3:] == ["no", "failed-twice", "0.5", "200", "-", "2026-12-01",
                             "a2@example.org"]  # fmt: skip
     assert lines[2][2] == "voided"
