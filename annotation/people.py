@@ -54,7 +54,7 @@ def run_list(_options: argparse.Namespace) -> None:
 
 def run_invite(options: argparse.Namespace) -> None:
     """Print the invitations, or write them for mail merge."""
-    invited = list(invitations.invite(_connect(), load().annotation.language))
+    invited = list(invitations.invite(_connect(), load()))
     if options.csv is None:
         lines = (line for one in invited for line in invitations.text(one))
         sys.stdout.writelines(f"{line}\n" for line in lines)

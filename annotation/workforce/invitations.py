@@ -7,8 +7,9 @@ from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Purpose
 from annotation.label_studio.roster import PUBLIC
-from annotation.quality.standing import Standing, read_standings
+from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
 from pipeline.campaign.campaign import CampaignError
+from pipeline.core.params import Params
 from pipeline.core.tables import PRIVATE
 
 EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
@@ -17,13 +18,19 @@ EXAM_PAGES: Mapping[Standing, tuple[Purpose, str]] = {
     "failed": ("feedback", "Look at your exam again"),
 }
 """Which project people should see to before they judge, by how they stand."""
+NO_PAIRS = {
+    False: "no pairs yet: `dvc repro` makes the page on which they judge",
+    True: "pairs to judge come when they have passed the exam",
+}
+"""What is said where somebody has no page yet: whether the exam keeps them from it."""
 
 
 class Invitation(NamedTuple):
     """What to send to an annotator; an empty `sign_up` means that they have signed up.
 
     `page` is empty until they have pairs, and so is `exam_page`, with what to do there in
-    `exam`, where there is nothing to do. `language` is of the pages and the guideline.
+    `exam`, where there is nothing to do. `language` is of the pages and the guideline, `remark`
+    says why there is no page.
     """
 
     email: str
@@ -34,9 +41,10 @@ class Invitation(NamedTuple):
     exam_page: str
     page: str
     language: str
+    remark: str = ""
 
 
-def invite(connection: Connection, language: str) -> Iterator[Invitation]:
+def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
     """Yield what to send to each active annotator.
 
     Raises:
@@ -44,7 +52,9 @@ def invite(connection: Connection, language: str) -> Iterator[Invitation]:
     """
     studio, link = connection.studio, connection.studio.invite_path()
     users, own = studio.users(), projects.find_projects(studio, connection.campaign)
-    exams = _exam_pages(connection)
+    required = params.exam.required
+    standings = read_standings(connection.roster.annotators, required=required)
+    exams = _exam_pages(connection, standings)
     judging = [who for who in connection.roster.annotators if who.active and who.role != "lead"]
     if not judging:
         raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
@@ -62,14 +72,16 @@ def invite(connection: Connection, language: str) -> Iterator[Invitation]:
             "" if account.email.lower() in users else f"{studio.url}{link}",
             *exams.get(who.number, ("", "")),
             projects.page_url(studio, project) if project else "",
-            language,
+            params.annotation.language,
+            "" if project else NO_PAIRS[required and standings.get(who.number) not in MAY_JUDGE],
         )
 
 
-def _exam_pages(connection: Connection) -> dict[int, tuple[str, str]]:
+def _exam_pages(
+    connection: Connection, standings: Mapping[int, Standing]
+) -> dict[int, tuple[str, str]]:
     """Return what people should do with the exam before they judge, and where, by number."""
     studio, campaign = connection.studio, connection.campaign
-    standings = read_standings(connection.roster.annotators, required=False)
     pages = {
         (purpose, number): projects.page_url(studio, project)
         for purpose in ("exam", "feedback")
@@ -93,7 +105,7 @@ def text(one: Invitation) -> Iterator[str]:
     if one.exam_page:
         yield f"  {one.exam}: {one.exam_page}"
     if not one.page:
-        yield "  (no pairs yet: `dvc repro` makes the page on which they judge)"
+        yield f"  ({one.remark})"
         return
     yield f"  Judge here: {one.page}"
     yield "  Bookmark this page: more pairs come there, for as long as the campaign runs."

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta
 from math import isclose
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -25,7 +26,9 @@ from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
 from pipeline.campaign.campaign import CampaignError, write_campaign
 from pipeline.core import csv_files, files, tables
+from pipeline.core.params import load
 
+REPOSITORY = Path(__file__).parent.parent.parent
 NOW = datetime(2024, 5, 2, tzinfo=UTC)
 REFUSED = tables.REJECTED_JUDGMENTS.empty()
 
@@ -295,13 +298,30 @@ def connection(monkeypatch):
     return Connection(OPEN, Studio(), None, Roster(annotators, ACCOUNTS))
 
 
+def settings(*, language="en", required=False):
+    own = load(REPOSITORY / "params.yaml")
+    return own.model_copy(
+        update={
+            "annotation": own.annotation.model_copy(update={"language": language}),
+            "exam": own.exam.model_copy(update={"required": required}),
+        }
+    )
+
+
+def test_who_has_not_passed_a_required_exam_is_told_to_wait(connection, monkeypatch):
+    standings = {1: "passed", 2: "waits"}
+    monkeypatch.setattr(invitations, "read_standings", lambda *_, **__: standings)
+    _, two = invite(connection, settings(required=True))
+    assert f"  ({invitations.NO_PAIRS[True]})" in invitations.text(two)
+
+
 @pytest.mark.parametrize(
     ("standing", "what"),
     [("to-begin", "Take the exam first"), ("failed", "Look at your exam again"), ("passed", None)],
 )
 def test_who_has_the_exam_before_them_gets_its_page(connection, monkeypatch, standing, what):
     monkeypatch.setattr(invitations, "read_standings", lambda *_, **__: {1: standing})
-    one, _ = invite(connection, "en")
+    one, _ = invite(connection, settings())
     lines = list(invitations.text(one))
     assert [line for line in lines if " exam" in line] == (
         [f"  {what}: {one.exam_page}"] if what else []
@@ -310,10 +330,18 @@ def test_who_has_the_exam_before_them_gets_its_page(connection, monkeypatch, sta
 
 
 def test_an_invitation_has_the_links_that_are_needed(connection, tmp_path):
-    one, two = invite(connection, "de")
+    one, two = invite(connection, settings(language="de"))
     assert one[:4] == ("a1@example.org", "=Ann 1", 1, "")
     assert one.page.startswith("https://judge.example.org/projects/7/")
-    assert two[2:] == (2, "https://judge.example.org/user/signup/?token=secret", "", "", "", "de")
+    assert two[2:] == (
+        2,
+        "https://judge.example.org/user/signup/?token=secret",
+        "",
+        "",
+        "",
+        "de",
+        invitations.NO_PAIRS[False],
+    )
     assert any("Bookmark this page" in line for line in invitations.text(one))
     assert any("no pairs yet" in line for line in invitations.text(two))
     path = tmp_path / "invitations.csv"
