@@ -24,6 +24,7 @@ MODELS: dict[str, Callable[[AlignedRun, Params], Relevance]] = {
 
 READ = {
     "": (),
+    "video": (),
     "iou": ("iou", "strict"),
     "maxiou": ("iou", "strict"),
     "overlap": ("once",),
@@ -36,10 +37,10 @@ READ = {
 def relevance(aligned: AlignedRun, params: Params) -> Relevance:
     """Return the relevance of results by the model `params["match"]` and its parameters.
 
-    Without a model nothing is relevant. With `judged_only` unjudged results are removed
+    Without one of `MODELS` nothing is relevant. With `judged_only` unjudged results are removed
     (condensed lists: Sakai, SIGIR 2007).
     """
-    if not params["match"]:
+    if params["match"] not in MODELS:
         return aligned.unrated
     found = MODELS[params["match"]](aligned, params)
     if not params["judged_only"]:
@@ -77,7 +78,7 @@ def trace(aligned: AlignedRun, params: Params) -> Trace:
     gain: Floats = np.zeros(len(truth))
     relevant: Bools = np.zeros(len(truth), dtype=bool)
     relevant[rows], gain[rows] = found.relevant, found.gain
-    if not params["match"]:
+    if params["match"] not in MODELS:
         relevant = np.append(aligned.relevant(params["rel"]), False)[truth]
     return Trace(truth, iou_with(aligned, truth), gain, relevant)
 
@@ -89,7 +90,7 @@ def _met(aligned: AlignedRun, params: Params) -> Pairs:
         return aligned.pairs.select(of_results[result] == of_truth[truth])
     if params["match"] == "tol":
         return overlapping(aligned, aligned.results.start + params["tol"])
-    return overlapping(aligned) if params["match"] else aligned.pairs
+    return aligned.pairs if params["match"] == "video" else overlapping(aligned)
 
 
 def overlapping(aligned: AlignedRun, end: Floats | None = None) -> Pairs:

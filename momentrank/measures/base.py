@@ -43,7 +43,8 @@ class Measure:
     """Other names that are read."""
     PARAMS: ClassVar[Mapping[str, Param]] = {}
     MATCH: ClassVar[str] = "iou"
-    """The relevance model, where `match` can't be set; empty: the measure needs none."""
+    """The relevance model, where `match` can't be set. Two measures need none: "" looks at times,
+    "video" at videos alone."""
     SHOWN: ClassVar[tuple[str, ...]] = ()
     """Parameters that every output shows, set or not."""
     SUMMED: ClassVar[bool] = False

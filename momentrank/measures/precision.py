@@ -102,7 +102,7 @@ class VideoHitRate(Measure):
     """
 
     NAME = "VR"
-    MATCH = ""
+    MATCH = "video"
     PARAMS: ClassVar = {"cutoff": CUTOFF, "rel": REL}
 
     def depth(self) -> None:

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from momentrank import AP, DCG, VR, AxIoU, MAiSP, P, R, UsageError, evaluator, mIoU, nDCG
+from momentrank import AP, DCG, VR, AxIoU, MAiSP, NumRet, P, R, UsageError, evaluator, mIoU, nDCG
 from momentrank.cli.explain import page
 from momentrank.conventions import CONVENTIONS
 from momentrank.explanation import default_measure, explain
@@ -100,6 +100,13 @@ def test_the_value_is_what_is_scored_and_rises_where_a_result_is_relevant(
         if row.met is not None:
             assert row.level == found.truth[row.met].level
             assert row.rank in found.truth[row.met].ranks
+
+
+@pytest.mark.parametrize("measure", [MAiSP, NumRet])
+def test_what_shares_no_time_meets_nothing_but_a_video(measure):
+    run = build_run(["q"], ["v"], [12], [15])
+    assert explained(measure=measure, run=run).judged == 0
+    assert explained(measure=VR @ 1, run=run).judged == 1
 
 
 def test_a_query_that_does_not_count_is_told():
