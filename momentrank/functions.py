@@ -194,7 +194,7 @@ def _read(
 ) -> tuple[Evaluator, formats.Truth]:
     chosen = _choose(convention)
     truth = data.as_truth(qrels, time or chosen.time, _warn)
-    if convention is None and (own := formats.CONVENTIONS.get(truth.format)):
+    if convention is None and (own := formats.official_convention(truth)):
         _warn(f"for the official numbers of {truth.format} pass convention={own!r}")
     return Evaluator(_parse(measures), truth.segments, chosen), truth
 

@@ -144,10 +144,11 @@ def _of_times(qrels: Segments, run: Segments) -> Iterator[str]:
     unit = min(_UNITS, key=lambda known: abs(np.log(known / factor)))
     side = "run" if ratio > 1 else "qrels"
     at = int(np.argsort(ratios)[len(ratios) // 2])
+    video = videos[at]
+    where = f"in the video {video!r} " if video else ""  # some conventions look at no videos
     yield (
-        f"times seem to be in different units ({side} in {_UNITS[unit]}?): in the video"
-        f" {videos[at]!r} the qrels end at {judged[videos[at]]:g}, the run's results at"
-        f" {retrieved[videos[at]]:g}"
+        f"times seem to be in different units ({side} in {_UNITS[unit]}?): {where}the qrels end at"
+        f" {judged[video]:g}, the run's results at {retrieved[video]:g}"
     )
 
 

@@ -165,7 +165,7 @@ def load_truth(options: argparse.Namespace, path: Path) -> formats.Truth:
         warn=warn,
     )
     options.truth = truth  # in memory to the end of a command
-    own = formats.CONVENTIONS.get(truth.format)
+    own = formats.official_convention(truth)
     if own and getattr(options, "convention", own) is None:
         warn(f"{path}: for the official numbers of {truth.format} use --convention {own}")
     return truth

@@ -7,9 +7,9 @@ from momentrank.formats.read import load_run as load_run
 from momentrank.formats.read import load_truth as load_truth
 from momentrank.formats.read import read_qrels as read_qrels
 from momentrank.formats.read import read_run as read_run
-from momentrank.formats.registry import CONVENTIONS as CONVENTIONS
 from momentrank.formats.registry import QRELS_FORMATS as QRELS_FORMATS
 from momentrank.formats.registry import RUN_FORMATS as RUN_FORMATS
+from momentrank.formats.registry import official_convention as official_convention
 from momentrank.formats.source import FormatError as FormatError
 from momentrank.formats.table import Truth as Truth
 from momentrank.formats.text import TIMES as TIMES

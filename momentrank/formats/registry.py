@@ -16,6 +16,7 @@ from momentrank.formats.benchmarks.base import JsonFormat
 from momentrank.formats.lines import is_segments
 from momentrank.formats.records import Column
 from momentrank.formats.source import FormatError, Place, Source
+from momentrank.formats.table import Truth
 
 SEGMENTS = "segments"
 
@@ -57,6 +58,16 @@ CONVENTIONS = {
     **{one.name: one.convention for one in QRELS if one.convention},
 }
 """The convention of the benchmark that a format of qrels belongs to."""
+
+
+def official_convention(truth: Truth) -> str:
+    """Return the convention that prints a benchmark's published numbers; empty if none is known.
+
+    Other collections are in TVR-Ranking's format too; the ids of its own queries are numbers.
+    """
+    if truth.format == tvr.RELEASE.name and not all(map(str.isdecimal, truth.segments.queries)):
+        return ""
+    return CONVENTIONS.get(truth.format, "")
 
 
 def check_format(fmt: str | None, names: Sequence[str]) -> None:

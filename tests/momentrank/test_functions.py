@@ -1,5 +1,6 @@
 """The library as a notebook uses it: what it takes, what it returns, what it warns of."""
 
+import json
 import sys
 import warnings
 
@@ -8,6 +9,7 @@ import pytest
 
 import momentrank as mr
 from momentrank import R, SegmentError, nDCG
+from momentrank.ids import json_names, query_number
 
 ROWS = [("q1", "v1", 0, 20, 4), ("q1", "v1", 20, 40, 1), ("q2", "v3", 0, 10, 2)]
 RESULTS = [("q1", "v1", 0, 10, 0.7), ("q1", "v1", 18, 40, 0.9), ("q2", "v3", 0, 10, 0.5)]
@@ -209,6 +211,18 @@ def test_what_the_command_hints_at_is_a_warning_unless_a_convention_is_named(tmp
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mr.evaluate(tmp_path / "tvr.jsonl", run, MEASURES, "paper")
+
+
+def test_numbers_for_queries_are_what_tells_tvr_ranking_from_others_in_its_format(tmp_path):
+    moments = {"relevant_moment": [{"video_name": "v", "timestamp": [0, 10], "relevance": 4}]}
+    for own, told in ("7", ["tvr-ranking"]), ("a", []):
+        record = {**json_names(query_number(own), own), "query": "A dog.", **moments}
+        (tmp_path / "test.json").write_text(json.dumps([record]))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mr.evaluate(tmp_path / "test.json", [(own, "v", 0, 9, 0.5)], MEASURES)
+        hint = "for the official numbers of {0} pass convention={0!r}"
+        assert [str(one.message) for one in caught] == [hint.format(name) for name in told]
 
 
 def test_tied_ranks_of_a_frame_are_a_warning():

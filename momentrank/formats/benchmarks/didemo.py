@@ -21,6 +21,7 @@ from momentrank.formats.benchmarks.base import (
     texts_of,
 )
 from momentrank.formats.records import Column
+from momentrank.formats.source import count
 from momentrank.formats.table import Table, Windows
 from momentrank.formats.videos import whole_numbers
 from momentrank.segments import Floats
@@ -79,7 +80,8 @@ def read_lists(records: Column, reading: Reading) -> Table:
     truth = require_truth(records, reading, "its lists have no ids")
     queries = truth.segments.queries
     if len(records.values) != len(queries):
-        reason = f"{len(records.values)} lists, where the qrels have {len(queries)} queries"
+        lists = count(len(records.values), "list")
+        reason = f"{lists}, where the qrels have {count(len(queries), 'query')}"
         raise records.place(0)._replace(line=None, trail="").error(reason)
     videos = [truth.videos.get(query, "") for query in queries]
 

@@ -135,6 +135,7 @@ RELEASE = JsonFormat(
     "{query_id, query, relevant_moment: [{video_name, timestamp, relevance, ...}]}",
     has_key("relevant_moment"),
     read_release,
+    convention="tvr-ranking",
 )
 FLAT = JsonFormat(
     "flat",

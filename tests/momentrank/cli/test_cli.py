@@ -386,4 +386,4 @@ def test_a_query_key_of_others_is_no_id(files, capsys):
     (files / "seven.json").write_text(
         json.dumps([{"query_id": 7, "predictions": [["v1", 0, 1, 1]]}])
     )
-    assert not told(capsys, "evaluate", "other.json", "seven.json").err
+    assert not told(capsys, "evaluate", "other.json", "seven.json", "--convention", "paper").err

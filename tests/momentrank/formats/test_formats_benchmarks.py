@@ -6,7 +6,6 @@ import re
 import pytest
 from formats_cases import file_of, rows_of
 
-from momentrank import formats
 from momentrank.conventions import CONVENTIONS
 from momentrank.errors import UsageError
 from momentrank.formats import (
@@ -16,6 +15,7 @@ from momentrank.formats import (
     load_qrels,
     load_run,
     load_truth,
+    registry,
 )
 from momentrank.formats.validate import describe
 from momentrank.submission import RULES
@@ -185,7 +185,7 @@ def test_a_submission_of_segments_to_didemo(tmp_path):
     ]
     with pytest.raises(FormatError, match=r"run: \[1\]\[0\]\[0\]: must be an integer, not 0.5"):
         with_truth(tmp_path, DIDEMO, "[[], [[0.5, 2]]]")
-    with pytest.raises(FormatError, match="run: 1 lists, where the qrels have 2 queries"):
+    with pytest.raises(FormatError, match="run: 1 list, where the qrels have 2 queries"):
         with_truth(tmp_path, DIDEMO, "[[]]")
     with pytest.raises(FormatError, match="it can only be read with its qrels"):
         load_run(file_of(tmp_path, run))
@@ -346,6 +346,6 @@ def test_every_format_is_in_the_docs(repository):
 
 
 def test_a_formats_convention_exists():
-    assert set(formats.CONVENTIONS.values()) <= set(CONVENTIONS)
-    assert set(formats.CONVENTIONS) <= set(QRELS_FORMATS)
+    assert set(registry.CONVENTIONS.values()) <= set(CONVENTIONS)
+    assert set(registry.CONVENTIONS) <= set(QRELS_FORMATS)
     assert set(RULES) <= set(CONVENTIONS)
