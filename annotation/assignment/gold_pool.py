@@ -4,13 +4,15 @@ import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection
 
+import numpy as np
 import pandas as pd
 
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pairs import PairStates
 from annotation.quality.gold import CLEAR, join_gold
+from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, SHOWN_KEY
-from pipeline.core import rng
+from pipeline.core import rng, tables
 
 SPARE = 1
 """How many people must be left for a pair that waits, beside those whose votes it may need."""
@@ -63,12 +65,7 @@ class GoldPool:
         self._own = group_by_person(votes)
         given = pd.concat([states.checked, kept])
         self._shown = Counter(given.loc[given["kind"] == "gold", "pair"].tolist())
-        lacking = ALL_VOTES - states.consensus.scores + SPARE
-        coming = Counter(votes["pair"].tolist())
-        self._needed = {
-            pair: int(lacking[pair]) - coming[pair] if states.waiting[pair] else 0
-            for pair in self._hard
-        }
+        self._needed = _count_needed(states, votes)
 
     def __len__(self) -> int:
         return len(self._hard)
@@ -96,4 +93,19 @@ class GoldPool:
         if pair in self._seen[who]:
             return False
         others = sum(pair not in self._seen[one] for one in self._asked if one != who)
-        return others >= self._needed[pair]
+        return others >= self._needed.get(pair, 0)
+
+
+def _count_needed(states: PairStates, votes: pd.DataFrame) -> dict[int, int]:
+    """Return how many people each pair that waits should keep, who have not seen it.
+
+    A second batch that nobody has begun will rarely be asked: two votes must stay possible.
+    """
+    groups, batch = states.pairs["group"], states.pairs["batch"]
+    voted = states.answered[states.answered["kind"].isin(tables.VOTING)]
+    begun = groups.isin(groups.iloc[[*voted["pair"], *votes["pair"]]])
+    likely = ((batch == 1) | states.pairs["extra"] | begun).to_numpy()
+    coming = np.bincount(votes["pair"], minlength=len(groups))
+    lacking = np.where(likely, ALL_VOTES - states.consensus.scores - coming, FIRST_VOTES) + SPARE
+    [waiting] = states.waiting.nonzero()
+    return dict(zip(waiting.tolist(), lacking[waiting].tolist(), strict=True))

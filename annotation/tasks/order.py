@@ -54,4 +54,4 @@ def _choose(places: range, drawn: str) -> int:
 
 
 def _draw(campaign: str, key: Key) -> str:
-    return rng.draw(campaign, "place", key.annotator, key.query_id, key.moment_id)
+    return rng.draw(campaign, *key[:4])

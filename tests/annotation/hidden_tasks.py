@@ -1,0 +1,76 @@
+"""Whether anything about a task tells that it is a hidden check: features, and a classifier."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+SHOWN = ("query", "clip_html")
+"""What a task is about: a pair that is asked again shows what it showed."""
+ANSWERED = ("annotations", "drafts", "predictions", "annotations_results", "annotations_ids")
+"""What its annotator has made of it."""
+FOLDS, TREES, SIGMAS = 5, 100, 3.3
+
+
+class Told(NamedTuple):
+    """The area under the ROC curve, of classes that were cross-validated, and chance's limit."""
+
+    area: float
+    limit: float
+
+
+def features(tasks: list[Mapping]) -> pd.DataFrame:
+    """Return every field of one person's tasks as numbers, and where each stands."""
+    ordered = sorted(tasks, key=lambda task: task["id"])
+    table = pd.DataFrame([dict(_numbers(task)) for task in ordered])
+    batch = pd.Series([task["created_at"][:19] for task in ordered])
+    within, size = batch.groupby(batch).cumcount(), batch.map(batch.value_counts())
+    place = {"place": (within + 1) / (size + 1), "first": within == 0, "last": within == size - 1}
+    times = table.filter(like="_at").rank(pct=True)  # as one sees them: before and after
+    return table.assign(**place, **times).fillna(-1).astype("float64")
+
+
+def _numbers(field, name=""):
+    if isinstance(field, Mapping):
+        for key, value in field.items():
+            if key not in (*SHOWN, *ANSWERED):
+                yield from _numbers(value, f"{name}.{key}")
+    elif isinstance(field, list):
+        yield f"{name}.length", len(field)
+    elif isinstance(field, str) and name.endswith("_at"):
+        yield name, datetime.fromisoformat(field).timestamp()
+    elif isinstance(field, str):
+        yield f"{name}.length", len(field)
+        text = field.encode()
+        yield from ((f"{name}.{letter}", text.count(letter)) for letter in range(32, 127))
+        yield from ((f"{name}[{at}]", one) for at, one in enumerate(text[:24]))
+    elif field is not None:
+        yield name, float(field)
+
+
+def classify(table: pd.DataFrame, checks: np.ndarray, seed: int = 0) -> list[Told]:
+    """Return how well a linear model and a forest tell `checks` from the other tasks."""
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+    models = (
+        make_pipeline(StandardScaler(), LogisticRegression(max_iter=500, class_weight="balanced")),
+        RandomForestClassifier(TREES, class_weight="balanced", random_state=seed),
+    )
+    told = []
+    for model in models:
+        score = cross_val_predict(model, table, checks, cv=folds, method="predict_proba")[:, 1]
+        told.append(Told(float(roc_auc_score(checks, score)), 0.5 + SIGMAS * _error(checks)))
+    return told
+
+
+def _error(checks: np.ndarray) -> float:
+    """Return the standard error of the area by chance alone (of Mann and Whitney's U)."""
+    some, rest = int(checks.sum()), int((~checks).sum())
+    return float(np.sqrt((some + rest + 1) / (12 * some * rest)))

@@ -1,0 +1,148 @@
+"""Agreement with gold and with oneself, in figures and flags; what votes never hear of it."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from campaign_cases import START, told
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from sklearn.metrics import cohen_kappa_score
+
+from annotation.assignment.inputs import CheckInputs
+from annotation.quality.checks import measure_checks
+from annotation.quality.decision import Limits
+from annotation.quality.gold import collect_gold, join_gold
+from annotation.quality.hits import Hits, difference
+from annotation.quality.stopping import find_stopped
+from pipeline.campaign.pairs import SHOWN_KEY
+from pipeline.core import tables
+
+NO_EXAM = tables.EXAM_ANSWERS.empty()
+
+
+def gold_of(number, level=3):
+    rows = [("q", f"m{at:02}", level, None) for at in range(number)]
+    lead = tables.GOLD.check(pd.DataFrame(rows, columns=tables.GOLD.columns))
+    return collect_gold(lead, tables.EXAM.empty(), tables.ADJUDICATIONS.empty())
+
+
+def asked(levels, kind="gold", annotator=1, query="q"):
+    return [
+        {"query_id": query, "moment_id": f"m{at:02}", "annotator": annotator}
+        | {"level": level, "kind": kind}
+        for at, level in enumerate(levels)
+    ]
+
+
+def measured(rows, known, **limits):
+    usual = {"min_gold": 0.7, "window": 60}
+    return measure_checks(told(rows), known, **(usual | limits)).set_index("annotator")
+
+
+@given(st.integers(0, 40), st.integers(1, 40))
+def test_the_interval_is_wilsons(hits, more):
+    number = hits + more
+    theirs = stats.binomtest(hits, number).proportion_ci(0.95, method="wilson")
+    assert Hits(hits, number).bounds == pytest.approx((theirs.low, theirs.high), abs=1e-6)
+
+
+@given(*[st.tuples(st.integers(0, 30), st.integers(0, 30)) for _ in range(2)])
+def test_a_difference_has_an_interval_around_it_that_turns_with_it(one, other):
+    first, second = (Hits(hits, hits + misses) for hits, misses in (one, other))
+    low, high = difference(first, second)
+    back = difference(second, first)
+    assert (low, high) == pytest.approx((-back[1], -back[0]))
+    if first.number and second.number:
+        assert low <= second.share - first.share <= high
+
+
+def test_of_gold_hits_and_equal_levels_are_counted_and_who_cant_judge_has_not_missed():
+    row = measured(asked([3, 4, 2, 1, 0, None]), gold_of(6)).loc[1]
+    assert (row["gold"], row["hits"], row["exact"], row["without_level"]) == (5, 3, 1, 1)
+    assert row["share"] == 0.6
+    assert row["flags"] == "", "five pairs prove nothing"
+
+
+def test_a_trend_is_told_only_beyond_chance():
+    tired = measured(asked([3] * 10 + [0] * 20), gold_of(30)).loc[1]
+    assert (tired["early"], tired["late"]) == (1, 0)
+    assert "tiring: of gold at first 10 of 10 within 1, at the end 0 of 10" in tired["flags"]
+    assert "gold: 10 of 30 within 1 (19-51 %)" in tired["flags"]
+    learned = measured(asked([0] * 10 + [3] * 20), gold_of(30), window=15).loc[1]
+    assert learned["flags"].startswith("learning:")
+    assert (learned["last"], learned["last_hits"]) == (15, 15)
+    assert measured(asked([3, 3, 0] * 4), gold_of(12)).loc[1, "flags"] == ""
+
+
+def test_second_answers_are_compared_with_the_persons_own_first():
+    first, again = [0, 1, 2, 3, 4, 4, None, 2], [0, 2, 4, 3, 0, 4, 1, None]
+    rows = [*asked(first, "first"), *asked(again, "repeat"), *asked([4] * 8, "first", annotator=2)]
+    table = measured(rows, gold_of(0))
+    assert list(table.index) == [1]
+    row = table.loc[1]
+    assert (row["repeats"], row["same"], row["near"]) == (6, 3, 4)
+    theirs = cohen_kappa_score(first[:6], again[:6], weights="quadratic")
+    assert row["kappa"] == pytest.approx(theirs, abs=1e-6)
+    contrary = [*asked([0] * 12, "escalated"), *asked([4] * 12, "repeat")]
+    flags = measured(contrary, gold_of(0)).loc[1, "flags"]
+    assert flags == "disagrees with oneself: 0 of 12 within 1 (0-24 %)"
+
+
+def test_pairs_that_were_adjudicated_are_counted_apart():
+    known = gold_of(20).assign(source="adjudicated")
+    row = measured(asked([0] * 20), known).loc[1]
+    assert (row["gold"], row["adjudicated"], row["adjudicated_hits"]) == (0, 20, 0)
+    assert row["flags"] == ""
+    assert find_stopped(told(asked([0] * 20)), NO_EXAM, known, Limits(), {}) == {}
+
+
+def test_the_leads_levels_come_first_and_the_others_hold_for_what_was_shown():
+    shas = {"query_sha": "text", "clip_sha": "clip", "clip": "c.mp4"}
+    exam = pd.DataFrame(
+        [{"query_id": "q", "moment_id": f"m0{at}", "level": 1, "origin": "median"} for at in (0, 1)]
+    ).assign(**shas)
+    open_truth = exam.assign(moment_id=["m02", "m03"], level=None, origin=None)
+    known = collect_gold(
+        tables.GOLD.check(pd.DataFrame([("q", "m00", 4, None)], columns=tables.GOLD.columns)),
+        tables.EXAM.check(pd.concat([exam, open_truth])[tables.EXAM.columns]),
+        tables.ADJUDICATIONS.empty(),
+    )
+    shown = [("q", "m00", "text", "clip"), ("q", "m01", "text", "clip"), ("q", "m01", "x", "clip")]
+    joined = join_gold(
+        pd.DataFrame([*shown, ("q", "m02", "text", "clip")], columns=SHOWN_KEY), known
+    )
+    assert joined["truth"].fillna(-1).tolist() == [4, 1, -1, -1]
+    assert joined["source"].fillna("").tolist() == ["lead", "exam", "", ""]
+
+
+def test_who_is_far_off_is_stopped_and_goes_on_from_the_day_that_the_lead_says():
+    rows = asked([0] * 30)
+    known = gold_of(30)
+    stops = find_stopped(told(rows), NO_EXAM, known, Limits(), {})
+    assert list(stops) == [1]
+    assert stops[1].last == START + pd.Timedelta(seconds=29)
+    day = START.date()
+    assert list(find_stopped(told(rows), NO_EXAM, known, Limits(), {1: day})) == [1]
+    tomorrow = (START + pd.Timedelta(days=1)).date()
+    assert find_stopped(told(rows), NO_EXAM, known, Limits(), {1: tomorrow}) == {}
+    assert find_stopped(told(asked([3] * 30)), NO_EXAM, known, Limits(), {}) == {}
+
+
+def test_an_answer_to_ones_own_repeat_is_no_other_persons_word():
+    rows = [*asked([2] * 60, "first"), *asked([2] * 60, "repeat")]
+    assert find_stopped(told(rows), NO_EXAM, gold_of(0), Limits(), {}) == {}
+
+
+@pytest.mark.parametrize(("gold", "repeats"), [(0.03, 0.02), (0.0, 0.02), (0.5, 0.0)])
+def test_shares_are_of_all_tasks(gold, repeats):
+    inputs = CheckInputs(gold=gold, repeats=repeats)
+    votes = 1000.0
+    checks = votes * np.array([inputs.per_vote(kind) for kind in ("gold", "repeat")])
+    assert checks / (votes + checks.sum()) == pytest.approx([gold, repeats])
+
+
+def test_of_nothing_there_is_an_empty_table():
+    table = measure_checks(tables.JUDGMENTS.empty(), gold_of(0), 0.7, 60)
+    assert table.empty
+    assert {"annotator", "gold", "kappa", "flags"} <= set(table.columns)
