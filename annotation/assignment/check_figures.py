@@ -31,7 +31,11 @@ def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, An
         "shares": {"gold": checks.gold, "repeats": checks.repeats},
         "people": {str(who): row for who, row in rows.items()},
         "stopped": {
-            str(who): {"reason": one.reason, "last": one.last.isoformat()}
+            str(who): {
+                "reason": one.reason,
+                "since": one.since.isoformat(),
+                "last": one.last.isoformat(),
+            }
             for who, one in sorted(checks.stopped.items())
         },
     }

@@ -69,9 +69,10 @@ class Rule(NamedTuple):
 
 
 class Stop(NamedTuple):
-    """Why somebody is asked no more, and when they last judged (UTC)."""
+    """Why somebody is asked no more, since when it is so, and when they last judged (UTC)."""
 
     reason: str
+    since: datetime
     last: datetime
 
 

@@ -9,7 +9,7 @@ from pipeline.core import tables
 
 PERSON = ("role", "done", "open", "hours", "per hour", "hours left", "refused")
 Figures = Mapping[str, Any]
-VOID = "python -m annotation.people void {} --from DATE"
+VOID = "python -m annotation.people void {} --from {}"
 
 
 def text(name: str, figures: Figures) -> str:
@@ -72,10 +72,11 @@ def _checks(checks: Figures) -> Iterator[str]:
         same, near = (f"{who[name]} of {who['repeats']}" for name in ("same", "near"))
         yield f"{number:>9}      {share:>23}{same:>17}{near:>11}  {who['flags']}".rstrip()
     for number, stop in checks["stopped"].items():
-        yield f"asked no more: annotator {number}, who judged last on {stop['last'][:10]}"
+        since, last = (stop[name][:10] for name in ("since", "last"))
+        yield f"asked no more: annotator {number}, who judged last on {last}; since {since}:"
         yield f"  {stop['reason']}"
         yield f"  `checked_from: DATE` in {PEOPLE} forgives what was before; `active: false` parts"
-        yield f"  with them; for nothing of theirs to count: {VOID.format(number)}"
+        yield f"  with them; for nothing since then to count: {VOID.format(number, since)}"
     if checks.get("without_gold"):
         some = ", ".join(map(str, checks["without_gold"]))
         yield (

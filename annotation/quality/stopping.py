@@ -34,10 +34,10 @@ def find_stopped(
             forgiven |= before & (rows["annotator"] == who)
     counted = rows[~forgiven]
     last = counted.groupby("annotator")["submitted_at"].max()
+    stopped = {who: one for who, one in decide(counted, limits).items() if one.state == "stop"}
     return {
-        who: Stop(decision.reason, last[who].to_pydatetime())
-        for who, decision in decide(counted, limits).items()
-        if decision.state == "stop"
+        who: Stop(one.reason, *(pd.Timestamp(at).to_pydatetime() for at in (one.since, last[who])))
+        for who, one in stopped.items()
     }
 
 

@@ -40,7 +40,7 @@ def unbroken(shares, seed=1):
         if assignments.empty:
             return judgments(rows), ledger
         wanted = describe_pairs(assignments, params)
-        ledger = append_pairs(ledger, wanted)
+        ledger = append_pairs(ledger, wanted[wanted["kind"].isin(tables.VOTING)])
         share = shares.pop(0) if len(shares) > 1 else shares[0]
         for annotator, keys in keys_by_annotator(wanted, version).items():
             there = waiting[annotator]
