@@ -48,6 +48,10 @@ UNDER_WAY = state(wanted=4, done=5)
         (Situation(OPEN, UNDER_WAY), ["dvc repro"]),
         (Situation(OPEN, UNDER_WAY, unsent=2), ["dvc repro"]),
         (
+            Situation(OPEN, UNDER_WAY | {"checks": {"stopped": {"5": {}}}}),
+            ["dvc repro", "python -m annotation.status"],
+        ),
+        (
             Situation(OPEN, state(wanted=4, done=5, without_account=[2])),
             ["python -m annotation.people list", "dvc repro"],
         ),
