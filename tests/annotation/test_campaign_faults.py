@@ -1032,3 +1032,7 @@ def test_four_take_the_exam_and_the_one_who_fails_is_told_why_and_passes(camp, w
     assert results(camp)[5, 1].passed == "yes"
     assert camp.folder.content(tables.EXAM) == exam
     assert len(camp.folder.get(tables.EXAM_ANSWERS)) == 5 * 12 + 3
+    camp.folder.put(tables.CLIPS, clips)
+    camp.folder.put(tables.CANDIDATES, candidates)
+    camp.well("pull", "plan")
+    assert {key[2] for key in waiting(camp)} == {1, 2, 3, 4, 5}, "who has passed is asked"

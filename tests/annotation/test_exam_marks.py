@@ -29,6 +29,8 @@ from pipeline.campaign.next_step import exam_steps
 from pipeline.core import tables
 from pipeline.core.people_sections import Exam
 
+UNSEEN = 0.7
+"""The share of answers after which nobody marks."""
 OFF = [-2, -1, 0, 0, 1]
 LEVEL = st.one_of(st.none(), st.integers(0, 4))
 NO_GOLD = tables.GOLD.empty()
@@ -153,7 +155,10 @@ def test_the_first_to_finish_make_it_and_nothing_changes_it_afterwards(random):
     random.shuffle(places)
     for who, at in places:
         rows.append((who, 1, at, random.choice([0, 1, 2, 3, 4, None])))
-        done += [who] * (sum(row[0] == who for row in rows) == size)
+        finish = sum(row[0] == who for row in rows) == size
+        if not finish and random.random() < UNSEEN:
+            continue
+        done += [who] * finish
         before, active = exam, [1, 2, 3, 4, 5]
         exam = freeze_truth(before, NO_GOLD, answers_of(rows), group, active)
         if is_frozen(before):
@@ -272,17 +277,17 @@ def test_until_it_is_handed_in_the_newest_answer_counts_and_nothing_is_lost():
     pd.testing.assert_frame_equal(late, whole_one)
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(st.randoms(use_true_random=False))
 def test_a_finished_attempt_never_changes_whatever_is_answered_later(random):
     truth = [random.choice([0, 2, 4, None]) for _ in range(4)]
     exam, answers, seen = exam_of(truth), answers_of([]), {}
-    for _ in range(30):
+    for _ in range(8):
         now = [
             (who, attempt, at, random.choice([0, 1, 2, 3, 4, None]))
             for who, attempt, at in {
                 (random.choice([1, 2]), random.choice([1, 1, 2]), random.randrange(4))
-                for _ in range(3)
+                for _ in range(8)
             }
         ]
         answers = record_answers(answers, answers_of(now), exam)

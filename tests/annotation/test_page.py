@@ -5,6 +5,7 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import get_args
 from xml.etree import ElementTree
 
 import pytest
@@ -24,6 +25,7 @@ from annotation.label_studio.page import (
     result_of,
     task_data,
 )
+from annotation.label_studio.records import Purpose
 from pipeline.campaign.guideline import GuidelineError
 from pipeline.video.cutter import ClipFormat, Interval
 from pipeline.video.plan import clip_name
@@ -139,6 +141,13 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
         assert f"<!-- {place} -->" not in text
     [shown] = [item.get("value") for item in root.iter("HyperText") if item.get("name") != "clip"]
     assert shown.split() == guide.html.split()
+
+
+def test_only_feedback_shows_what_was_expected_and_the_exam_looks_as_the_campaign_does():
+    texts = {one: label_config(guideline.current(), one) for one in get_args(Purpose)}
+    for name in ("$truth", "$before"):
+        assert [purpose for purpose, text in texts.items() if name in text] == ["feedback"]
+    assert texts["exam"] == texts["campaign"]
 
 
 def test_a_task_shows_query_and_clip_alone():
