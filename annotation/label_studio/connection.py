@@ -40,19 +40,21 @@ def connect(name: str) -> Connection | None:
     if campaign is None:
         cli.log(f"{name}: no campaign is open, so nobody is asked")
         return None
-    params, people = load(), read_roster()
-    if params.annotation.backend == "files":
-        studio: Studio = FileExchange(Path(params.annotation.folder), people.accounts)
-        return Connection(campaign, studio, keys.signer(campaign.id), people)
-    endpoint = settings.endpoint()
-    if endpoint is None:
+    params, endpoint = load(), settings.endpoint()
+    by_files = params.annotation.backend == "files"
+    if endpoint is None and not by_files:
         cli.log(
             f"{name}: no Label Studio is configured ({settings.URL} and {settings.TOKEN}, in the"
             f" environment or in {settings.ENV}), so nothing changes;"
             " `make label-studio` starts one"
         )
         return None
-    studio = LabelStudio(endpoint, params.pull.page)
+    people = read_roster()
+    studio: Studio = (
+        FileExchange(Path(params.annotation.folder), people.accounts)
+        if by_files or endpoint is None
+        else LabelStudio(endpoint, params.pull.page)
+    )
     return Connection(campaign, studio, keys.signer(campaign.id), people)
 
 
