@@ -36,7 +36,7 @@ def find_stopped(
     last = counted.groupby("annotator")["submitted_at"].max()
     stopped = {who: one for who, one in decide(counted, limits).items() if one.state == "stop"}
     return {
-        who: Stop(one.reason, *(pd.Timestamp(at).to_pydatetime() for at in (one.since, last[who])))
+        who: Stop(one.reason, (one.since or last[who]).to_pydatetime(), last[who].to_pydatetime())
         for who, one in stopped.items()
     }
 
