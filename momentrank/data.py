@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union, Unpack
 
 from momentrank import formats, mismatches
+from momentrank.errors import UsageError
 from momentrank.formats.read import RunOptions
 from momentrank.formats.text import Time
 from momentrank.ids import IdError
@@ -44,7 +45,10 @@ def as_truth(qrels: Data, time: Time, warn: Warn) -> formats.Truth:
     """Return judged segments, with what else their file tells; `warn` is called with warnings."""
     if isinstance(qrels, str | Path):
         return formats.load_truth(qrels, time=time, warn=warn)
-    return formats.Truth(as_qrels(qrels))
+    try:
+        return formats.Truth(as_qrels(qrels))
+    except SegmentError as exc:
+        raise SegmentError(exc.row, exc.reason, "the qrels") from exc
 
 
 def as_qrels(qrels: Data) -> Segments:
@@ -102,6 +106,8 @@ def match(
             return {task: restore_own_ids(run, scorer.qrels) for task, run in lists}
         except IdError as exc:
             raise IdError(f"{name}: {exc}") from exc
+        except SegmentError as exc:
+            raise SegmentError(exc.row, exc.reason, name) from exc
 
     check = partial(mismatches.check_lists, scorer.convention, scorer.qrels)
     lists = load(scorer.depth, warn)
@@ -123,7 +129,7 @@ def _rows(data: Any, value: str) -> Iterator[tuple[Any, ...]]:
     if isinstance(data, Mapping):
         data = _by_query(data)
     elif not isinstance(data, Iterable):
-        raise SegmentError(0, f"must be a path, a frame, a dict or a list, not {data!r}")
+        raise UsageError(f"qrels and runs are paths, frames, dicts or lists, not {data!r}")
     for number, row in enumerate(data):
         if isinstance(row, Mapping):
             yield _record(number, row, value)

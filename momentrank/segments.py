@@ -35,9 +35,9 @@ MOST_LEVEL = 1000
 class SegmentError(MomentRankError):
     """Malformed segments: a time, level, rank or score that is not valid."""
 
-    def __init__(self, row: int, reason: str) -> None:
-        """Name the row (from 0) and the reason."""
-        super().__init__(f"row {row}: {reason}")
+    def __init__(self, row: int, reason: str, source: str = "") -> None:
+        """Name the row (from 0), the reason and, if known, whose row it is."""
+        super().__init__(f"{source}{', ' if source else ''}row {row}: {reason}")
         self.row, self.reason = row, reason
 
 

@@ -117,7 +117,7 @@ def plain(value: object) -> object:
 
 
 CUTOFF = Whole(desc="the number of results that count")
-DEPTH = Whole(None, desc="the number of results that count (default: all)")
+DEPTH = Whole(None, desc="the number of results that count; None: all")
 IOU = Threshold(desc="the IoU threshold, or a range of them")
 REL = Whole(1, desc="the lowest relevant level")
 GAIN = Choice("log2", "exp-log2", desc="gain: the level, or 2^level - 1", varies=True)

@@ -149,7 +149,6 @@ def test_files_are_written_and_converted(tmp_path):
         ([("q", "v", 0, 1)], r"row 0: must be query_id, video_id, start, end, level; not \('q'"),
         (["q v 0 1 1"], "row 0: must be query_id, video_id, start, end, level; not 'q v"),
         ([7], "not 7"),
-        (7, "must be a path, a frame, a dict or a list, not 7"),
         ({"q": {"doc1": 1}}, "row 0: must be query_id, video_id, start, end, level; not 'doc1'"),
         ({"q": 7}, "row 0: must be query_id, video_id, start, end, level; not 7"),
         ({"q": [("v", 0, 1)]}, r"row 0: must be .*; not \('q', 'v', 0, 1\)"),
@@ -162,6 +161,18 @@ def test_files_are_written_and_converted(tmp_path):
 def test_a_malformed_row_is_told(rows, said):
     with pytest.raises(SegmentError, match=said):
         mr.evaluate(rows, RESULTS, MEASURES)
+
+
+def test_whose_row_is_malformed_is_told():
+    wrong = [("q1", "v1", 5, 4, 1)]
+    with pytest.raises(SegmentError, match="the qrels, row 0: the end is before the start"):
+        mr.evaluate(wrong, RESULTS, MEASURES)
+    with pytest.raises(SegmentError, match="the run, row 0: the end is before the start"):
+        mr.explain(ROWS, wrong, "q1")
+    with pytest.raises(SegmentError, match="ours, row 0: the end is before the start"):
+        mr.compare(ROWS, {"theirs": RESULTS, "ours": wrong}, MEASURES)
+    with pytest.raises(mr.UsageError, match="paths, frames, dicts or lists, not 7"):
+        mr.evaluate(7, RESULTS, MEASURES)
 
 
 def test_scores_are_in_all_rows_or_in_none():
