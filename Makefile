@@ -69,7 +69,8 @@ $(LABEL_STUDIO):
 	@tools/environment.sh $(PYTHON) .venv-label-studio requirements-label-studio.lock
 	@rm -f .venv-label-studio/ready-* .venv-label-studio/empty.sqlite3 && touch $@
 
-lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml (with Python 3.11)
+lock: $(READY) ## Pin the newest dependencies that fit pyproject.toml and requirements.in (Python 3.11)
 	@$(RUN) pip-compile --quiet --upgrade --all-extras --strip-extras --allow-unsafe --no-annotate \
-	  --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+	  --no-header --no-emit-index-url --no-emit-find-links --output-file requirements.lock \
+	  pyproject.toml requirements.in
 	@sed -i.bak 's/+cpu$$//' requirements.lock && rm requirements.lock.bak

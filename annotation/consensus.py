@@ -234,7 +234,7 @@ def _parser() -> argparse.ArgumentParser:
     add(
         "--method",
         choices=get_args(raw_consensus.Method),
-        help="paper (default), or for comparison crowd-kit's, which need the extra `crowd`",
+        help="paper (default), or for comparison crowd-kit's (pip install crowd-kit)",
     )
     add("--json", action="store_true", help="print JSON")
     return parser

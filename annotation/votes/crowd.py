@@ -48,9 +48,7 @@ def _aggregator(method: Aggregator) -> Any:  # noqa: ANN401  (crowd-kit is optio
     try:
         kit = importlib.import_module("crowdkit.aggregation")
     except ImportError as exc:
-        raise UsageError(
-            f"--method {method} needs crowd-kit; type: pip install -e '.[crowd]'"
-        ) from exc
+        raise UsageError(f"--method {method} needs crowd-kit; type: pip install crowd-kit") from exc
     if method == "majority":
         return kit.MajorityVote()
     return kit.DawidSkene(n_iter=100) if method == "dawid-skene" else kit.MACE(random_state=0)
