@@ -34,13 +34,15 @@ class Rules(NamedTuple):
     """Whether all results of a query are in the query's own video."""
     by_score: bool = True
     """Whether a higher score is a better result."""
+    scored: bool = False
+    """Whether it stops at a result without a score."""
 
 
 RULES: Mapping[str, Rules] = {
     "tvr-ranking": Rules(("tvr-ranking", "scores")),
     "spr": Rules(("tvr-ranking", "scores")),
     "sh-eval": Rules(("segments",)),
-    "qvhighlights": Rules(every_query=True, own_video=True),
+    "qvhighlights": Rules(every_query=True, own_video=True, scored=True),
     "vcmr": Rules(every_query=True),
     "charades": Rules(own_video=True),
     "nlq": Rules(own_video=True, by_score=False),
@@ -60,15 +62,19 @@ def check(
     fmt: str,
     truth: Truth | None = None,
     durations: Mapping[str, float] | None = None,
+    unscored: int = 0,
 ) -> Findings:
     """Return what the benchmark of a convention would make of a run.
 
-    `lists` are all results, by the task, and `fmt` is the format of their file. Ids are compared
-    with those of `truth`, times with the `durations` of videos, in seconds, and with its own.
+    `lists` are all results, by the task, `fmt` is the format of their file, and `unscored` of them
+    have no score. Ids are compared with those of `truth`, times with the `durations` of videos, in
+    seconds, and with its own.
     """
     rules = RULES.get(convention, Rules())
     lengths = {**(truth.durations if truth else {}), **(durations or {})}
     found = Findings([*_format(rules, convention, fmt)], [])
+    if rules.scored and unscored:
+        found.problems.append(f"results without a score: {unscored}")
     for task, run in lists.items():
         for own, all_found in zip(_check_list(convention, run, truth, lengths), found, strict=True):
             all_found.extend(f"{task}: {message}" if task else message for message in own)

@@ -214,12 +214,13 @@ def examine(
 
 
 def find_problems(
-    options: argparse.Namespace, lists: Lists, fmt: str, truth: formats.Truth | None
+    options: argparse.Namespace, lists: Lists, content: "Description", truth: formats.Truth | None
 ) -> "Findings":
     from momentrank import submission
 
     durations = formats.read_corpus(options.corpus).durations if options.corpus else {}
-    return submission.check(convention_of(options), lists, fmt, truth, durations)
+    what = (content.format, truth, durations, content.unscored)
+    return submission.check(convention_of(options), lists, *what)
 
 
 def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> Lists:
@@ -227,7 +228,7 @@ def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> 
     content, lists = examine(options, path, truth)
     if content.kind != "run":
         raise formats.FormatError(f"{path}: {content.kind}, not a run")
-    found = find_problems(options, lists, content.format, truth)
+    found = find_problems(options, lists, content, truth)
     content._replace(remarks=[*content.remarks, *found.remarks, *found.problems]).warn(path, warn)
     if found.problems:
         raise formats.FormatError(

@@ -54,7 +54,7 @@ def _report(options: argparse.Namespace, path: Path, truth: formats.Truth | None
     sys.stdout.writelines(f"  {remark}\n" for remark in content.remarks)
     found = Findings([], [])
     if content.kind == "run" and (options.convention or truth):
-        found = inputs.find_problems(options, lists, content.format, truth)
+        found = inputs.find_problems(options, lists, content, truth)
         sys.stdout.writelines(f"  {remark}\n" for remark in found.remarks)
     source = provenance(path, "")
     names = ("momentrank", "qrels_sha256", "release")

@@ -56,7 +56,8 @@ class Table(NamedTuple):
     """The segments of a file as columns, in file order.
 
     `queries` are the distinct ids of a file in which queries may have no segments. `ranks` are
-    those of a file with ranks. `notes` are what the user should be told, a line each.
+    those of a file with ranks. `notes` are what the user should be told, a line each. `unscored` is
+    the number of results without a score.
     """
 
     query: Sequence[str]
@@ -70,6 +71,7 @@ class Table(NamedTuple):
     notes: Sequence[str] = ()
     durations: Durations = dict
     texts: Texts = dict
+    unscored: int = 0
 
     def qrels(self) -> Segments:
         """Return the table as judged segments."""

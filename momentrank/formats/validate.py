@@ -53,7 +53,10 @@ UNITS = {
 
 
 class Description(NamedTuple):
-    """A file's kind and content. `segments` counts the units of other kinds (`UNITS`)."""
+    """A file's kind and content. `segments` counts the units of other kinds (`UNITS`).
+
+    `unscored` is the number of a run's results without a score.
+    """
 
     kind: Kind
     format: str
@@ -61,6 +64,7 @@ class Description(NamedTuple):
     segments: int
     levels: dict[int, int]
     remarks: list[str]
+    unscored: int = 0
 
     @property
     def counted(self) -> str:
@@ -145,7 +149,8 @@ class _File(NamedTuple):
             remarks += (f"{task}: {message}" if task else message for message in odd)
         first = next(iter(lists.values()))
         sizes = len(first.queries), len(first.query)
-        return Description(kind, name, *sizes, levels, remarks), lists
+        unscored = sum(table.unscored for table in tables.values())
+        return Description(kind, name, *sizes, levels, remarks, unscored), lists
 
 
 def _examine(file: _File, given: Mapping[str, str | None]) -> tuple[Description, Lists]:

@@ -56,6 +56,7 @@ WRONG = [
     (RUN[:1], "queries of the qrels that the run lacks: 1 (2)"),
     ([{**one, "qid": one["qid"] + 7} for one in RUN], "have no query in common: '1' in the qrels"),
     (changed(1, pred_relevant_windows=[]), "queries without results: 1 (2)"),
+    (changed(1, pred_relevant_windows=[[0, 60]]), "results without a score: 1"),
     (changed(1, vid="w.mp4"), "in another video than that of their query: 1 (query '2': 'w.mp4'"),
     (changed(1, vid="v"), "in another video than that of their query: 1 (query '2': 'v', not 'w')"),
     (changed(1, pred_relevant_windows=[[0, 125, 1]]),

@@ -157,7 +157,9 @@ def read_results(
         video = ["" if bad else own for own, bad in zip(videos, malformed, strict=True)]
     columns = (video, windows.start, windows.end, fill_scores(query, windows))
     told = windows if reading.scored else windows._replace(unscored=windows.malformed)
-    return Table(query, *columns, rows.place, notes=told.remarks(error, rows.place))
+    unscored = int((windows.unscored & ~windows.malformed).sum())
+    notes = told.remarks(error, rows.place)
+    return Table(query, *columns, rows.place, notes=notes, unscored=unscored)
 
 
 def _below(lists: Column, reading: Reading, parse: Parse) -> list[str]:
