@@ -24,6 +24,7 @@ from functools import partial
 import pandas as pd
 
 from annotation.answers import exam_answers, reader
+from annotation.answers.adjudications import FetchedDecisions, fetch_decisions
 from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
 from annotation.answers.judgments import SortedAnswers, Trust, sort_answers, trust_all

@@ -21,7 +21,10 @@ from pipeline.campaign.pairs import HASH_DIGITS
 CONFIG = Path(__file__).parent.parent / "label_config.xml"
 CANT_JUDGE = "cant-judge"
 LEVEL, REASON = "level", "reason"
-REMARKS: Mapping[Purpose, Sequence[str]] = {"feedback": ("truth", "before")}
+REMARKS: Mapping[Purpose, Sequence[str]] = {
+    "feedback": ("truth", "before"),
+    "adjudication": ("votes",),
+}
 """What the tasks of a purpose show between query and clip: fields of their data."""
 
 OPTIONS: dict[str, object] = {

@@ -1,6 +1,7 @@
 """The tasks that are added: their keys, what they show, and the adding itself."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -28,22 +29,29 @@ def keys_by_annotator(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key
     }
 
 
+Remarks = Mapping[tuple[str, str], Mapping[str, str]]
+"""What tasks show besides, by query_id and moment_id: the fields of their data (`page.REMARKS`)."""
+
+
 class TaskData:
     """The data of tasks, by key."""
 
-    def __init__(self, pairs: pd.DataFrame, setting: str, batch: int) -> None:
+    def __init__(
+        self, pairs: pd.DataFrame, setting: str, batch: int, remarks: Remarks = MappingProxyType({})
+    ) -> None:
         """Take pairs with what is shown of each, `clips.url`, and how many go in one request."""
         rows = pairs.drop_duplicates(PAIR_KEY)
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
-        self._setting, self.batch = setting, batch
+        self._setting, self.batch, self._remarks = setting, batch, remarks
 
     def data(self, key: Key, signer: Signer) -> Mapping[str, str]:
         """Return the data of a key's task."""
         query, clip = self._of[key.query_id, key.moment_id]
         url = store.clip_url(clip, self._setting)
         signed = signer.sign(key, page.digest(query, page.clip_html(url)))
-        return page.task_data(query, url, signed)
+        remarks = self._remarks.get((key.query_id, key.moment_id), {})
+        return {**page.task_data(query, url, signed), **remarks}
 
 
 def add(

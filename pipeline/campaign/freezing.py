@@ -20,6 +20,7 @@ DECIDED = (
     tables.QUALIFICATIONS,
     tables.VOIDED,
     tables.DEPARTURES,
+    tables.SECOND_LOOK,
     tables.ADJUDICATIONS,
 )
 """What people made and decided, beside who they are and which campaign it was."""

@@ -49,12 +49,14 @@ class PageTexts(Section):
     """The words of the annotators' page that are ours, in the guideline's language.
 
     `expected` and `first_answer` begin the two lines that the exam's feedback shows.
+    `votes` begins the line with all votes that is shown to who adjudicates.
     """
 
     cant_judge: Name
     choose: Name
     say_why: Name
     guideline: Name
+    votes: Name
     progress: Annotated[Name, Field(pattern=r"^[^{}]*(\{(done|left)\}[^{}]*){2}$")]
     expected: Name
     first_answer: Name

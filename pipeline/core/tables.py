@@ -229,6 +229,8 @@ DEPARTURES = _table(
     returned=_column(INSTANT, nullable=True),
 )
 """When `pull` first saw an annotator inactive, and when active again (UTC)."""
+SECOND_LOOK = _table(CAMPAIGN / "second_look.csv", _PAIR, f"{_PAIR} note")
+"""Pairs that the lead wants decided although votes settled them, and why."""
 ADJUDICATIONS = _table(
     CAMPAIGN / "adjudications.csv",
     f"{_PAIR} {_SHOWN}",

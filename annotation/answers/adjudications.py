@@ -1,0 +1,88 @@
+"""Fetch what the lead or an expert decided on pairs that votes could not settle.
+
+Their answers pass the same checks as judgments. What was fetched once is kept, unless they took
+it back or changed it themselves.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from annotation.answers import reader
+from annotation.answers.judgments import FirstPairs, sort_answers
+from annotation.assignment.inputs import DECIDING
+from annotation.label_studio import projects
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.keys import PAIR_FIELDS
+from annotation.label_studio.records import Project
+from pipeline.campaign.pairs import SHOWN_KEY
+from pipeline.core import tables
+
+TAKEN_BACK = ("all", "version")
+
+
+class FetchedDecisions(NamedTuple):
+    """All decisions, as `tables.ADJUDICATIONS`; open tasks by annotator, and the projects.
+
+    `refused` counts the answers that are none, by reason.
+    """
+
+    decisions: pd.DataFrame
+    left: Counter[int]
+    pages: Mapping[int, Project]
+    refused: Counter[str]
+
+
+def fetch_decisions(connection: Connection, *, full: bool = False) -> FetchedDecisions:
+    """Return the decisions as they are on the server now; nothing is written.
+
+    The server is not asked where nobody decides, and nobody did.
+
+    Raises:
+        StudioError: the server can't be reached or fails.
+        CampaignError: it is another campaign's, or nobody knows whose a project is.
+    """
+    before = tables.ADJUDICATIONS.read()
+    left, refused = Counter[int](), Counter[str]()
+    found: list[dict[str, Any]] = []
+    taken_back: set[str] = set()
+    own: Mapping[int, Project] = {}
+    if len(before) or any(who.role in DECIDING for who in connection.roster.annotators):
+        own = projects.find_projects(connection.studio, connection.campaign, "adjudication")
+    for owner in reader.owners(connection, own):
+        tasks = reader.read(connection.studio, own[owner.annotator], full=full)
+        deciding = owner._replace(kinds=("adjudication",))
+        rows = sort_answers(
+            tasks.values(), deciding, connection.signer, first_pairs=_first_pairs(before)
+        )
+        left[owner.annotator] = len(rows.open_tasks)
+        found += rows.judgments
+        refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
+        taken_back |= {row["origin"] for row in rows.rejected if row["takes_back"] in TAKEN_BACK}
+    kept = before[~before["origin"].isin(taken_back)]
+    return FetchedDecisions(merge_decisions(kept, _as_table(connection, found)), left, own, refused)
+
+
+def merge_decisions(before: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
+    """Return one decision for each pair as it was shown: the one submitted last.
+
+    Of one answer that was changed, what `now` has counts.
+    """
+    older = before[~before["origin"].isin(now["origin"])]
+    both = pd.concat([older, now]).sort_values(["submitted_at", "origin"])
+    newest = both.drop_duplicates(SHOWN_KEY, keep="last").sort_values(SHOWN_KEY, ignore_index=True)
+    return tables.ADJUDICATIONS.check(newest)
+
+
+def _first_pairs(decisions: pd.DataFrame) -> FirstPairs:
+    pairs = decisions[PAIR_FIELDS].itertuples(index=False, name=None)
+    return dict(zip(decisions["origin"], pairs, strict=True))
+
+
+def _as_table(connection: Connection, rows: list[dict[str, Any]]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=tables.ADJUDICATIONS.columns)
+    instants = pd.to_datetime(frame["submitted_at"], format="ISO8601", utc=True)
+    versions = [connection.campaign.guideline_at(one.to_pydatetime()) for one in instants]
+    return frame.assign(submitted_at=instants, guideline=versions)
