@@ -4,6 +4,7 @@
     python -m annotation.campaign open --name Rehearsal --rehearsal --people 6
     python -m annotation.campaign open --revise "level 1 was taken for 'another episode'"
     python -m annotation.campaign keep [--every 10m] [--no-commit]
+    python -m annotation.campaign adjudicate [--pair QUERY MOMENT]
     python -m annotation.campaign close [--give-up] [--offline]
 
 `open` freezes the validation and test queries in datasets/campaign/queries.csv, writes
@@ -14,9 +15,9 @@ answers may be simulated, and what is released says so. The guideline belongs to
 judged before is told apart.
 
 `keep` runs `dvc repro push` again and again, and commits what people made, until you are needed.
-
-`close` ends it: nobody is asked any more, the stages rewrite, pull and push are frozen, and what
-people made is committed. It refuses while pairs wait; `--give-up` discards them.
+`adjudicate` has an expert decide on disputed pairs; only if you type it. `close` ends the
+campaign: nobody is asked any more, the stages rewrite, pull and push are frozen, and what people
+made is committed. It refuses while pairs wait; `--give-up` discards them.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from annotation import adjudicate
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.progress import closed_state
 from annotation.keeper import keep
@@ -122,6 +124,7 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
             _state(_plan_inputs(params), give_up=give_up)
             push(connection, describe_pairs(tables.ASSIGNMENTS.empty(), params), params)
             exam_tasks.close_all(connection, params)
+            adjudicate.take_back(connection, params)
             pull(connection)
     inputs = _plan_inputs(params)
     pairs = _state(inputs, give_up=give_up)["pairs"]
@@ -157,7 +160,8 @@ def _now() -> str:
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    {"open": run_open, "keep": keep.keep, "close": run_close}[options.do](options)
+    commands = {"open": run_open, "keep": keep.keep, "adjudicate": adjudicate.run}
+    (commands | {"close": run_close})[options.do](options)
 
 
 def run_open(options: argparse.Namespace) -> None:
@@ -241,7 +245,7 @@ def run_close(options: argparse.Namespace) -> None:
         state = close_campaign(campaign, give_up=options.give_up, offline=options.offline)
         message += (
             ": {two} pairs agreed by two, {four} by four, {discarded} discarded,"
-            " {unjudgeable} unjudgeable".format_map(state["pairs"])
+            " {unjudgeable} unjudgeable, {adjudicated} adjudicated".format_map(state["pairs"])
         )
     freeze()
     paths = [FILE, roster.PUBLIC, design.PATH, *(table.path for table in DECIDED)]
@@ -280,6 +284,7 @@ def _arguments() -> argparse.Namespace:
         help="of a rehearsal: list you and N - 1 simulated people (6 is a good number)",
     )
     keep.add_command(commands)
+    adjudicate.add_options(commands.add_parser("adjudicate", help="have disputed pairs decided"))
     finish = commands.add_parser("close", help="end it, and freeze what people made")
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that wait")
     finish.add_argument("--offline", action="store_true", help="the server is gone: don't ask it")

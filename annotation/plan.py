@@ -170,6 +170,7 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         | dict.fromkeys(voided_for_good(voided), "voided"),
         voided=voided,
         checks=checked,
+        adjudications=tables.ADJUDICATIONS.read(),
     )
 
 

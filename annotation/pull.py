@@ -8,7 +8,8 @@ writes  datasets/campaign/judgments.csv (each person's newest answer to a pair) 
         (the day, on which the plan's pace and forecast depend); datasets/campaign/departures.csv
         (when a pull first saw an annotator inactive: what they answer from then on is refused);
         where there is an exam, its answers, right levels and results (exam_answers.csv, exam.csv
-        and qualifications.csv beside judgments.csv, as `python -m annotation.exam mark` does)
+        and qualifications.csv beside judgments.csv, as `python -m annotation.exam mark` does);
+        datasets/campaign/adjudications.csv (what the lead or an expert decided)
 
 Without a server the tables stay as they are. Where many judgments went away from the server it
 stops, and says how many; `--accept-loss` goes on without them on the server (they still count).
@@ -24,7 +25,7 @@ from functools import partial
 import pandas as pd
 
 from annotation.answers import exam_answers, reader
-from annotation.answers.adjudications import FetchedDecisions, fetch_decisions
+from annotation.answers.adjudications import fetch_decisions
 from annotation.answers.departures import find_left, update_departures
 from annotation.answers.history import REFUSED, STATES, History, first_pairs, history
 from annotation.answers.judgments import SortedAnswers, Trust, sort_answers, trust_all
@@ -42,6 +43,7 @@ KEPT = (
     tables.OPEN_TASKS,
     tables.REJECTED_JUDGMENTS,
     tables.DEPARTURES,
+    tables.ADJUDICATIONS,
 )
 OF_EXAM = (tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
 FEW_LOST, LOST_SHARE = 2, 0.001
@@ -178,7 +180,8 @@ def pull(
     if len(tables.EXAM.read()):
         examined = exam_answers.fetch_and_mark(connection, load().exam, full=full)
         exam_answers.write(examined)
-    frames = (merged.versions, merged.judgments, *other_tables(rows), departed)
+    decided = fetch_decisions(connection, full=full)
+    frames = (merged.versions, merged.judgments, *other_tables(rows), departed, decided.decisions)
     for table, frame in zip(KEPT, frames, strict=True):
         table.write(frame)
     cli.write_metrics("pull", figures(rows, merged))

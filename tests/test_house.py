@@ -24,17 +24,8 @@ OUTS = [
 COMMANDS = {
     "pipeline": {"check", "show", "recover"},
     "annotation": {
-        *(
-            "campaign",
-            "people",
-            "exam",
-            "status",
-            "estimate",
-            "audit",
-            "server",
-            "simulate",
-            "rehearsal",
-        )
+        *("campaign", "adjudicate", "people", "exam", "status", "estimate", "audit", "server"),
+        *("simulate", "rehearsal"),
     },
 }
 LAYERS = (

@@ -51,7 +51,7 @@ def fetch_decisions(connection: Connection, *, full: bool = False) -> FetchedDec
     own: Mapping[int, Project] = {}
     if len(before) or any(who.role in DECIDING for who in connection.roster.annotators):
         own = projects.find_projects(connection.studio, connection.campaign, "adjudication")
-    for owner in reader.owners(connection, own):
+    for owner in reader.owners(connection, own) if own else ():
         tasks = reader.read(connection.studio, own[owner.annotator], full=full)
         deciding = owner._replace(kinds=("adjudication",))
         rows = sort_answers(

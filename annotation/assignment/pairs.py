@@ -4,10 +4,12 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from annotation.assignment.inputs import PlanInputs
 from annotation.votes import votes
+from annotation.votes.adjudication import fresh_decisions
 from annotation.votes.rule import Consensus, decide
 from annotation.votes.votes import FIRST_VOTES, Bools, Ints
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
@@ -24,7 +26,7 @@ class PairStates(NamedTuple):
     audit and top-up want, candidates of batch 2 among it. `answered` and `open_tasks` are
     answers and open tasks as `pair, annotator, kind`: a row of `pairs` and a person; `overdue` are
     those that nobody took in time. `answered` includes the answers that don't count: nobody is
-    asked the same pair again.
+    asked the same pair again. `outcome` is the consensus's, but where it was adjudicated.
     """
 
     pairs: pd.DataFrame
@@ -36,6 +38,7 @@ class PairStates(NamedTuple):
     checked: pd.DataFrame
     open_checks: pd.DataFrame
     overdue: pd.DataFrame
+    outcome: npt.NDArray[np.str_]
 
     def locate(self, frame: pd.DataFrame) -> Ints:
         """Return for each row of `frame` the row of its pair, -1 where it has none."""
@@ -77,19 +80,31 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
     votes_open = campaign.open_tasks["kind"].isin(tables.VOTING)
     checked = campaign.judgments[~campaign.judgments["kind"].isin(tables.VOTING)]
     rounding = campaign.rule.rounding
+    votes_given = counting.pair, counting.level, len(pairs)
+    consensus = decide(*votes_given, closed=closed, rounding=rounding)
     return PairStates(
         pairs,
         same,
         clip=pairs["moment_id"].isin(list(campaign.clips)).to_numpy(),
-        consensus=decide(
-            counting.pair, counting.level, len(pairs), closed=closed, rounding=rounding
-        ),
+        consensus=consensus,
         answered=_assignments(_one_query(_answers(campaign), same), pairs),
         open_tasks=_assignments(_one_query(campaign.open_tasks[votes_open], same), pairs),
         checked=_assignments(_one_query(checked, same), pairs),
         open_checks=_assignments(_one_query(campaign.open_tasks[~votes_open], same), pairs),
         overdue=_assignments(_one_query(campaign.overdue, same), pairs),
+        outcome=_adjudicated(campaign, pairs, consensus),
     )
+
+
+def _adjudicated(
+    campaign: PlanInputs, pairs: pd.DataFrame, consensus: Consensus
+) -> npt.NDArray[np.str_]:
+    decisions = fresh_decisions(campaign.adjudications, campaign.shown)
+    place = votes.pair_rows(decisions, pairs)
+    outcome = consensus.outcome.astype(object)
+    decided = np.where(decisions["level"].notna(), "adjudicated", "unjudgeable")
+    outcome[place[place >= 0]] = decided[place >= 0]
+    return outcome.astype(np.str_)
 
 
 def _answers(campaign: PlanInputs) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from annotation.assignment.quotas import Quota
 from annotation.votes.votes import FIRST_VOTES, Bools, last_shown, pair_rows
 from pipeline.campaign.next_step import Step, format_steps
 
-DECIDED = ("two", "four", "discarded", "unjudgeable")
+DECIDED = ("two", "four", "adjudicated", "discarded", "unjudgeable")
 
 
 def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def pair_counts(states: PairStates, wanted: Bools, beyond: Bools) -> dict[str, i
     What waits for a clip is not in `waiting`. `nobody_left` counts the pairs of `waiting` that
     lack more votes than there are people who have not seen them: they wait for new people.
     """
-    outcome = states.consensus.outcome[wanted]
+    outcome = states.outcome[wanted]
     counts = Counter(outcome.tolist())
     waiting = int(states.waiting[wanted].sum())
     return {

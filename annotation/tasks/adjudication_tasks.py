@@ -18,6 +18,8 @@ from pipeline.core import rng, tables
 from pipeline.core.params import Params
 from pipeline.core.tables import PRIVATE
 
+VoteTexts = Mapping[tuple[str, str], str]
+"""The votes on pairs in words, by query_id and moment_id."""
 UNSETTLED = ("discarded", "unjudgeable")
 
 
@@ -82,9 +84,7 @@ def give_to(pairs: pd.DataFrame, people: Sequence[int], campaign: str) -> pd.Dat
     return pairs.assign(annotator=pd.Series(chosen, pairs.index, dtype="int64"))
 
 
-def describe_votes(
-    counted: pd.DataFrame, ledger: pd.DataFrame, guide: Guideline
-) -> Mapping[tuple[str, str], str]:
+def describe_votes(counted: pd.DataFrame, ledger: pd.DataFrame, guide: Guideline) -> VoteTexts:
     """Return the votes on each pair in words: in rising order, so that nobody knows whose.
 
     `counted` is `tables.COUNTED_VOTES`.
@@ -102,7 +102,10 @@ def describe_votes(
 
 
 def push(
-    connection: Connection, params: Params, wanted: pd.DataFrame, votes: Mapping[tuple[str, str], str]
+    connection: Connection,
+    params: Params,
+    wanted: pd.DataFrame,
+    votes: VoteTexts,
 ) -> dict[str, int]:
     """Reconcile the projects of those who decide with `wanted`: the pairs that are left.
 

@@ -111,7 +111,19 @@ def _run(now: Situation) -> Iterator[Step]:
         )
     else:
         yield Step("close the campaign", "python -m annotation.campaign close")
+        yield from _adjudicate(now.state)
     yield from _for_the_lead(now.state)
+
+
+def _adjudicate(state: Mapping[str, Any]) -> Iterator[Step]:
+    """Yield that disputed pairs may be decided first, where somebody is listed who could."""
+    unsettled = state["pairs"]["discarded"] + state["pairs"]["unjudgeable"]
+    roles = {who["role"] for who in state["annotators"].values() if who["active"]}
+    if unsettled and roles & {"lead", "expert"}:
+        yield Step(
+            f"if you want: have {unsettled:,} pairs without a level decided first",
+            "python -m annotation.campaign adjudicate",
+        )
 
 
 def _ask_people(now: Situation) -> Iterator[Step]:

@@ -61,7 +61,7 @@ class CampaignFolder:
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
         people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
         decided = (tables.AUDIT, tables.TOPUP, tables.VOIDED, tables.DEPARTURES)
-        for table in (*nothing, *people, *decided, tables.ADJUDICATIONS):
+        for table in (*nothing, *people, *decided, tables.ADJUDICATIONS, tables.SECOND_LOOK):
             made.put(table, table.empty())
         made.open()
         made.people({number: {} for number in range(1, size.people + 1)})

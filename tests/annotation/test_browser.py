@@ -1,15 +1,20 @@
 """The annotator's page in a real browser, on the real server, by keys alone."""
 
+import re
+import shutil
 from itertools import count
 
 import numpy as np
 import pytest
 from browser import PASSWORD, annotator, campaign_page
+from campaign_folder import email_of, query_of
+from disputed import EXPERT, SETTLED, VOTES, disputed_campaign
 from playwright.sync_api import expect
 from studio import studio
 
 from annotation.label_studio import guideline
 from annotation.label_studio.page import OPTIONS, Answer, read_answer
+from pipeline.core import tables
 from pipeline.video.ffmpeg import write_video
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -167,3 +172,45 @@ def test_a_token_is_the_same_at_the_sign_up_and_later(lead):
     assert new.api("GET", "/api/current-user/whoami")["email"] == "ben@example.org"
     assert new.token == lead.token_of("ben@example.org", password)
     new.close()
+
+
+def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, repository):
+    """All in a project of their own, with the votes shown, and twice for nothing."""
+    folder = disputed_campaign(tmp_path, repository, "label-studio")
+    folder.configure(lead.url, lead.token, str(lead.media))
+    for at in range(len(VOTES)):
+        shutil.copy(lead.media / "clips/grey.mp4", lead.media / f"clips/clip{at}.mp4")
+    lead.sign_up(email_of(EXPERT), PASSWORD).close()
+    given = folder.run("campaign", "adjudicate", "--pair", *SETTLED)
+    assert "10 pairs (8 discarded, 1 listed, 1 unjudgeable), 0 decided, 10 left" in given.said
+    again = folder.run("campaign", "adjudicate")
+    assert (again.code, "0 decided, 10 left" in again.said) == (0, True)
+    page = re.search(rf"annotator {EXPERT} decides on 10: .*/projects/(\d+)/", again.said)
+    project = int(page[1])
+    tasks = sorted(lead.tasks(project), key=lambda task: task["id"])
+    assert len(tasks) == len(VOTES), "nothing is given out twice"
+    number = {query_of(at): at for at in range(len(VOTES))}
+    person.log_in(email_of(EXPERT))
+    person.begin(project)
+    for task in tasks:
+        query = task["data"]["query"]
+        person.sees(query)
+        votes = [level for level in VOTES[number[query]] if level is not None]
+        said = ", ".join(map(str, sorted(votes))) or "Can't judge"
+        expect(person.page.locator(".momentrank h4")).to_contain_text(f"Votes: {said}")
+        keys = ["x", "b"] if number[query] == 8 else [str(number[query] % 5)]
+        person.press(*keys, SEND)
+    expect(person.page.locator(".momentrank")).to_have_count(0)
+    done = folder.run("campaign", "adjudicate")
+    assert "10 decided, 0 left" in done.said
+    assert "python -m annotation.campaign close" in done.said
+    made = folder.get(tables.ADJUDICATIONS)
+    assert made["level"].fillna(-1).tolist() == [0, 1, 2, 3, 4, 0, 1, 2, -1, 4]
+    assert set(made["annotator"]) == {EXPERT}
+    assert folder.get(tables.JUDGMENTS)["kind"].isin(tables.VOTING).all()
+    assert folder.run("consensus").code == 0
+    table = folder.get(tables.CONSENSUS)
+    assert table["outcome"].value_counts().to_dict() == {"adjudicated": 9, "unjudgeable": 1}
+    assert table["level"].equals(made["level"])
+    assert table["voted_outcome"].tolist() == ["discarded"] * 8 + ["unjudgeable", "two"]
+    person.log_in("ann@example.org")

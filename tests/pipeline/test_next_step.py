@@ -11,16 +11,18 @@ from pipeline.campaign.next_step import Situation, list_open, next_steps
 
 PILOT = OPEN.model_copy(update={"pilot": Pilot(queries=["q1"])})
 CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
+ADJUDICATE = "python -m annotation.campaign adjudicate"
 CLOSE = "python -m annotation.campaign close"
 
 
-def state(*, wanted=0, done=0, for_the_lead=(), without_account=(), **pairs):
+def state(*, wanted=0, done=0, for_the_lead=(), without_account=(), role="annotator", **pairs):
     """Return a plan's state; what waits and is not said otherwise is nothing."""
-    usual = {"all": 9, "without_clip": 0, "waiting": wanted, "unjudgeable": 0, "nobody_left": 0}
+    none = ("without_clip", "unjudgeable", "discarded", "nobody_left")
+    usual = {"all": 9, "waiting": wanted, **dict.fromkeys(none, 0)}
     return {
         "pairs": usual | pairs,
         "queries": {"for_the_lead": list(for_the_lead)},
-        "annotators": {"1": {"open": wanted, "done": done}},
+        "annotators": {"1": {"role": role, "active": True, "open": wanted, "done": done}},
         "without_account": list(without_account),
     }
 
@@ -62,6 +64,10 @@ UNDER_WAY = state(wanted=4, done=5)
         (Situation(OPEN, JUDGED), [CLOSE]),
         (Situation(OPEN, state(without_account=[2])), [CLOSE]),
         (Situation(OPEN, state(unjudgeable=2)), [CLOSE, None]),
+        (Situation(OPEN, state(discarded=2)), [CLOSE]),
+        (Situation(OPEN, state(discarded=2, role="expert")), [CLOSE, ADJUDICATE]),
+        (Situation(OPEN, state(done=5, role="lead")), [CLOSE]),
+        (Situation(OPEN, state(wanted=4, done=5, discarded=2, role="lead")), ["dvc repro"]),
         (Situation(CLOSED, {}, frozen=False), [CLOSE]),
         (Situation(CLOSED, {}), ["dvc repro release report"]),
         (Situation(CLOSED, {}, released=True), [None]),

@@ -66,6 +66,7 @@ ROWS = {
     "QUALIFICATIONS": [(3, 1, 100, 16, 0.25, 0.5, "no"), (3, 2, 16, 0, None, None, "yes")],
     "VOIDED": [(3, NOON, None, "judged without looking"), (4, NOON, NOON, None)],
     "DEPARTURES": [(3, NOON, None), (4, NOON, NOON)],
+    "SECOND_LOOK": [("q1", "m1", "is it the same door?"), ("q1", "m2", None)],
     "ADJUDICATIONS": [
         ("q1", "m1", 8, 4, None, NOON, 7.5, "1@a", "1", "ab", "cd"),
         ("q1", "m2", 8, None, "senseless-query", NOON, None, "2@b", "1", "ab", "ef"),
@@ -145,6 +146,7 @@ SCHEMAS = {
         "annotator since",
         "int64 datetime64[us, UTC] datetime64[us, UTC]",
     ),
+    "SECOND_LOOK": ("campaign/second_look.csv", PAIR, "str str str"),
     "ADJUDICATIONS": (
         "campaign/adjudications.csv",
         f"{PAIR} query_sha clip_sha",

@@ -1,0 +1,152 @@
+"""Have the lead or an expert decide on pairs that votes could not settle.
+
+    python -m annotation.campaign adjudicate
+    python -m annotation.campaign adjudicate --pair QUERY MOMENT --note "is it the same door?"
+
+Off unless you type it, as in the paper. Discarded pairs, pairs that can't be judged, and those
+listed in datasets/campaign/second_look.csv (`--pair` adds one) go to the people with the role
+expert, or to the lead, in a project of their own: they see query, clip and all votes, and not
+whose they are. Run it again to fetch what they decided (`dvc repro` does so too) and to see what
+is left. Decisions are in datasets/campaign/adjudications.csv. One counts as long as the query and
+the clip stay as they were shown; the votes are kept beside it.
+
+It works once people have nothing left to judge, and until the campaign is closed.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import pandas as pd
+
+from annotation.answers.adjudications import FetchedDecisions, fetch_decisions
+from annotation.consensus import consensus, counted_votes
+from annotation.label_studio import guideline, projects, roster
+from annotation.label_studio.connection import Connection, connect, hold_lock
+from annotation.plan import plan, read_answers, read_inputs
+from annotation.pull import pull
+from annotation.push import describe_pairs
+from annotation.tasks import adjudication_tasks
+from annotation.votes.adjudication import fresh_decisions
+from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
+from pipeline.campaign.next_step import END_PILOT, list_open
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
+from pipeline.core import cli, tables
+from pipeline.core.params import Params, load
+from pipeline.core.tables import SECOND_LOOK
+
+
+class Disputed(NamedTuple):
+    """The pairs to decide on (`PAIR_KEY, why`), the votes on each, and which are still left."""
+
+    pairs: pd.DataFrame
+    votes: Mapping[tuple[str, str], str]
+    left: pd.DataFrame
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options to its parser."""
+    pair = ("QUERY", "MOMENT")
+    parser.add_argument("--pair", nargs=2, metavar=pair, help="list a pair for a second look")
+    parser.add_argument("--note", help="with --pair: why")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Give out what is to be decided, fetch what was, and say what is left.
+
+    Raises:
+        CampaignError: no campaign is open, people still have to judge, or nobody decides.
+        StudioError: the server can't be reached or fails.
+    """
+    _refuse_unless_open()
+    params, connection = load(), connect("adjudicate")
+    if connection is None:
+        raise CampaignError("no server to decide on: configure it (make label-studio), try again")
+    with hold_lock("adjudicate"):
+        pull(connection)
+        _refuse_while_open(params)
+        if options.pair:
+            list_pair(options.pair, options.note)
+        disputed = find_disputed(connection, params)
+        people = adjudication_tasks.find_deciders(connection.roster) if len(disputed.pairs) else []
+        wanted = adjudication_tasks.give_to(disputed.left, people, connection.campaign.id)
+        shown = describe_pairs(wanted, params)
+        adjudication_tasks.push(connection, params, shown, disputed.votes)
+        cli.log(summarize(connection, disputed, shown, fetch_decisions(connection)))
+
+
+def _refuse_unless_open() -> None:
+    campaign = load_campaign()
+    if campaign is None:
+        raise CampaignError(f"{FILE}: no campaign is open here")
+    if campaign.closed:
+        raise CampaignError(
+            f"{FILE}: {campaign.name!r} is closed, and what was discarded stays so. To decide after"
+            f" all, revert the commit that closed it (git log {FILE}), adjudicate, and close again"
+        )
+    if campaign.piloting:
+        raise CampaignError(f"{FILE}: the pilot runs; end it first: {END_PILOT}")
+
+
+def _refuse_while_open(params: Params) -> None:
+    state = plan(read_inputs(roster.read_people(), params, read_answers())).state
+    waiting = ", ".join(list_open(state))
+    if waiting:
+        raise CampaignError(f"{waiting}: first go on with `dvc repro`; only then is it known what")
+
+
+def list_pair(pair: Sequence[str], note: str | None) -> None:
+    """Add a pair to those that are looked at a second time."""
+    listed = SECOND_LOOK.read()
+    row = pd.DataFrame([(*pair, note)], columns=SECOND_LOOK.columns)
+    SECOND_LOOK.write(pd.concat([listed, row]).drop_duplicates(PAIR_KEY, keep="last"))
+
+
+def find_disputed(connection: Connection, params: Params) -> Disputed:
+    """Return what is to be decided, by what was pulled last."""
+    ledger = connection.campaign.select_kept(tables.PAIRS.read())
+    made = tables.JUDGMENTS.read(), ledger, tables.VOIDED.read()
+    voted = consensus(*made, rounding=params.consensus.rounding)
+    pairs = adjudication_tasks.find_unsettled(voted, SECOND_LOOK.read())
+    guide = guideline.of_campaign(connection.campaign, params.annotation)
+    votes = adjudication_tasks.describe_votes(counted_votes(*made), ledger, guide)
+    newest = select_newest(ledger)[SHOWN_KEY]
+    decided = fresh_decisions(tables.ADJUDICATIONS.read(), newest)
+    is_decided = pd.MultiIndex.from_frame(pairs[PAIR_KEY]).isin(
+        pd.MultiIndex.from_frame(decided[PAIR_KEY])
+    )
+    return Disputed(pairs, votes, pairs.loc[~is_decided, PAIR_KEY].reset_index(drop=True))
+
+
+def summarize(
+    connection: Connection, disputed: Disputed, shown: pd.DataFrame, fetched: FetchedDecisions
+) -> str:
+    """Say how many pairs are decided, and where who decides on the others."""
+    why = Counter(disputed.pairs["why"])
+    kinds = ", ".join(f"{number} {name}" for name, number in sorted(why.items()))
+    total, left = len(disputed.pairs), len(disputed.left)
+    if not total:
+        return "adjudicate: no pair is discarded, unjudgeable or listed; nothing is to be decided"
+    lines = [f"adjudicate: {total} pairs ({kinds}), {total - left} decided, {left} left"]
+    for who, number in sorted(fetched.left.items()):
+        if number:
+            url = projects.page_url(connection.studio, fetched.pages[who])
+            lines.append(f"  annotator {who} decides on {number}: {url}")
+    if len(shown) < left:
+        lines.append(f"  {left - len(shown)} have no clip, so nobody can look at them")
+    if fetched.refused:
+        refused = ", ".join(f"{number} {name}" for name, number in sorted(fetched.refused.items()))
+        lines.append(f"  refused: {refused}")
+    what = "when they have decided" if left else "all are decided"
+    command = "adjudicate" if left else "close"
+    return "\n".join([*lines, f"  {what}: python -m annotation.campaign {command}"])
+
+
+def take_back(connection: Connection, params: Params) -> None:
+    """Take undecided tasks out of the stream, if there are any, and say how many."""
+    open_tasks = fetch_decisions(connection).left.total()
+    if open_tasks:
+        nobody = describe_pairs(tables.ASSIGNMENTS.empty(), params)
+        adjudication_tasks.push(connection, params, nobody, {})
+        cli.log(f"close: {open_tasks} pairs that were to be adjudicated stay as people voted")

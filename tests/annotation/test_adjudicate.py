@@ -1,0 +1,142 @@
+"""Which pairs an expert decides on, what is shown of the votes, and which decision counts."""
+
+import contextlib
+
+import pandas as pd
+import pytest
+from campaign_cases import START
+from disputed import EXPERT, SETTLED, disputed_campaign
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation import adjudicate, status
+from annotation.answers.adjudications import merge_decisions
+from annotation.assignment.inputs import Annotator
+from annotation.label_studio import guideline
+from annotation.label_studio.roster import Account, Roster
+from annotation.tasks.adjudication_tasks import (
+    describe_votes,
+    find_deciders,
+    find_unsettled,
+    give_to,
+)
+from pipeline.campaign.campaign import CampaignError
+from pipeline.core import tables
+
+
+def voted(outcomes):
+    """Return a consensus of votes by `(moment, outcome)`."""
+    frame = pd.DataFrame(outcomes, columns=["moment_id", "voted_outcome"])
+    return frame.assign(query_id="q")
+
+
+def listed(*moments):
+    rows = [("q", moment, None) for moment in moments]
+    return pd.DataFrame(rows, columns=tables.SECOND_LOOK.columns)
+
+
+def decisions(*rows):
+    """Return decisions of `(moment, level, second, origin)`."""
+    full = [
+        ("q", moment, EXPERT, level, None, START + pd.Timedelta(seconds=second), 3.0, origin, "1",
+         "text", "clip")
+        for moment, level, second, origin in rows
+    ]  # fmt: skip
+    frame = pd.DataFrame(full, columns=tables.ADJUDICATIONS.columns)
+    return tables.ADJUDICATIONS.check(frame) if full else tables.ADJUDICATIONS.empty()
+
+
+OUTCOMES = voted([("a", "two"), ("b", "discarded"), ("c", "unjudgeable"), ("d", "waiting")])
+
+
+def test_discarded_and_unjudgeable_pairs_are_decided_and_those_that_are_listed():
+    found = find_unsettled(OUTCOMES, listed("a", "b"))
+    assert found.set_index("moment_id")["why"].to_dict() == {
+        "a": "listed", "b": "discarded", "c": "unjudgeable",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("moment", ["d", "unknown"])
+def test_what_people_have_not_settled_can_not_be_listed(moment):
+    with pytest.raises(CampaignError, match=rf"second_look\.csv: line 3: .* moment {moment};"):
+        find_unsettled(OUTCOMES, listed("a", moment))
+
+
+def test_experts_decide_and_where_there_are_none_the_lead():
+    annotator, lead = Annotator(1, "annotator", active=True), Annotator(7, "lead", active=True)
+    expert, gone = Annotator(8, "expert", active=True), Annotator(9, "expert", active=False)
+    accounts = {number: Account(email=f"a{number}@example.org") for number in (1, 7, 8, 9)}
+    assert find_deciders(Roster([annotator, lead, expert, gone], accounts)) == [8]
+    assert find_deciders(Roster([annotator, lead, gone], accounts)) == [7]
+    with pytest.raises(CampaignError, match="nobody has the role expert or lead"):
+        find_deciders(Roster([annotator, gone], accounts))
+    with pytest.raises(CampaignError, match="annotator 8 decides, and has no account"):
+        find_deciders(Roster([expert], {}))
+
+
+@given(st.sets(st.integers(1, 9), min_size=2))
+@settings(max_examples=20)
+def test_a_pair_stays_with_its_person_when_others_leave(people):
+    pairs = pd.DataFrame({"query_id": "q", "moment_id": [f"m{at}" for at in range(20)]})
+    before = give_to(pairs, sorted(people), "campaign")["annotator"]
+    leaver = max(people)
+    after = give_to(pairs, sorted(people - {leaver}), "campaign")["annotator"]
+    assert (before[before != leaver] == after[before != leaver]).all()
+    assert set(after) <= people - {leaver}
+
+
+def test_votes_are_shown_without_any_hint_whose_they_are():
+    ledger = pd.DataFrame({"pair_id": [5, 6], "query_id": "q", "moment_id": ["a", "b"]})
+    rows = [(5, 1, 4, None), (5, 2, 0, None), (5, 3, 2, None), (6, 1, None, "senseless-query"),
+            (6, 2, None, "broken-clip"), (6, 3, 1, None)]  # fmt: skip
+    counted = pd.DataFrame(rows, columns=tables.COUNTED_VOTES.columns).astype({"level": "Int64"})
+    guide = guideline.current()
+    texts = describe_votes(counted, ledger, guide)
+    assert texts["q", "a"] == "0, 2, 4"
+    broken, senseless = (guide.reasons[name].name for name in ("broken-clip", "senseless-query"))
+    assert texts["q", "b"] == f"1; Can't judge: {broken}; Can't judge: {senseless}"
+    renamed = counted.assign(annotator=9 - counted["annotator"])
+    assert describe_votes(renamed.iloc[::-1], ledger, guide) == texts
+
+
+def test_of_several_decisions_on_a_pair_the_last_counts_and_a_changed_answer_as_it_is_now():
+    before = decisions(("a", 1, 0, "x"), ("b", 2, 1, "y"))
+    now = decisions(("a", 4, 9, "z"), ("b", 3, 1, "y"))
+    assert merge_decisions(before, now)["level"].tolist() == [4, 3]
+    assert merge_decisions(now, before)["level"].tolist() == [4, 2]
+    kept = merge_decisions(before, decisions())
+    pd.testing.assert_frame_equal(kept, before)
+
+
+@pytest.fixture
+def disputed(tmp_path, repository):
+    """Return a campaign in which nothing waits, without a server."""
+    folder = disputed_campaign(tmp_path, repository, "https://clips.example.org")
+    with contextlib.chdir(tmp_path):
+        yield folder
+
+
+def test_nothing_happens_without_a_server_or_after_the_close(disputed):
+    assert "no server to decide on" in disputed.run("campaign", "adjudicate").said
+    disputed.open(closed_at="2026-02-01T00:00:00Z")
+    done = disputed.run("campaign", "adjudicate")
+    assert done.code != 0
+    assert "revert the commit that closed it" in done.said
+
+
+def test_the_status_counts_what_was_decided(disputed):
+    _, figures = status.read_status()
+    assert (figures["pairs"]["discarded"], figures["pairs"]["waiting"]) == (8, 0)
+    shown = disputed.get(tables.PAIRS).iloc[:9].assign(annotator=EXPERT, reason=None)
+    made = shown.assign(submitted_at=START, seconds=3.0, origin="a", guideline="1")
+    made["level"] = pd.array([0, 1, 2, 3, 4, 0, 1, 2, None], "Int64")
+    disputed.put(tables.ADJUDICATIONS, made[tables.ADJUDICATIONS.columns])
+    _, figures = status.read_status()
+    pairs = figures["pairs"]
+    assert (pairs["adjudicated"], pairs["discarded"], pairs["unjudgeable"]) == (8, 0, 1)
+
+
+def test_a_pair_that_is_listed_twice_stands_once_with_the_newer_note(disputed):
+    adjudicate.list_pair(SETTLED, "why?")
+    adjudicate.list_pair(SETTLED, "look at the door")
+    assert disputed.get(tables.SECOND_LOOK)["note"].tolist() == ["look at the door"]
