@@ -217,7 +217,7 @@ def test_the_commands_commit_what_they_did_and_say_what_it_came_to(
     again = Namespace(do="close", give_up=True, offline=False)
     campaign.main(again)
     assert (
-        "closed: 1 pairs agreed by two, 0 by four, 1 discarded, 0 unjudgeable; next: dvc repro"
+        "closed: 1 pairs agreed by two, 0 by four, 1 discarded, 0 unjudgeable, 0 adjudicated; next:"
         in capsys.readouterr().err
     )
     assert committed == ["Open the campaign Spring", "Close Spring"]
