@@ -45,7 +45,7 @@ from pipeline.campaign.campaign import (
     CampaignError,
     Pilot,
     load_campaign,
-    load_open_campaign,
+    require_open_campaign,
     write_campaign,
 )
 from pipeline.campaign.freezing import DECIDED, freeze, is_frozen
@@ -191,20 +191,13 @@ def run_open(options: argparse.Namespace) -> None:
     return None
 
 
-def _open_here() -> Campaign:
-    campaign = load_open_campaign()
-    if campaign is None:
-        raise CampaignError(f"{FILE}: no campaign is open here")
-    return campaign
-
-
 def run_revise(reason: str) -> None:
     """Record the guideline of this checkout as the campaign's newest, and commit both.
 
     Raises:
         CampaignError: no campaign is open here, or the guideline is none of its own.
     """
-    campaign, guide = _open_here(), _guideline_file()
+    campaign, guide = require_open_campaign(), _guideline_file()
     write_campaign(revise_guideline(campaign, guide, reason, _now()))
     git.commit([FILE, guide.path], f"Guideline {guide.version}: {reason}")
     cli.log(
@@ -219,7 +212,7 @@ def run_end_pilot(*, take_over: bool) -> None:
     Raises:
         CampaignError: no campaign is open here, or no pilot runs.
     """
-    campaign = _open_here()
+    campaign = require_open_campaign()
     write_campaign(end_pilot(campaign, take_over=take_over, now=_now()))
     git.commit([FILE], f"End the pilot of {campaign.name}")
     cli.log(

@@ -43,14 +43,14 @@ class TaskData:
         rows = pairs.drop_duplicates(PAIR_KEY)
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
-        self._setting, self.batch, self._remarks = setting, batch, remarks
+        self._setting, self.batch, self._besides = setting, batch, remarks
 
     def data(self, key: Key, signer: Signer) -> Mapping[str, str]:
         """Return the data of a key's task."""
         query, clip = self._of[key.query_id, key.moment_id]
         url = store.clip_url(clip, self._setting)
         signed = signer.sign(key, page.digest(query, page.clip_html(url)))
-        remarks = self._remarks.get((key.query_id, key.moment_id), {})
+        remarks = self._besides.get((key.query_id, key.moment_id), {})
         return {**page.task_data(query, url, signed), **remarks}
 
 

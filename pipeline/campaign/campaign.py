@@ -128,6 +128,18 @@ def load_open_campaign(path: Path = FILE) -> Campaign | None:
     return None if campaign is None or campaign.closed else campaign
 
 
+def require_open_campaign() -> Campaign:
+    """Return the campaign in which people are asked.
+
+    Raises:
+        CampaignError: none is open here.
+    """
+    campaign = load_open_campaign()
+    if campaign is None:
+        raise CampaignError(f"{FILE}: no campaign is open here")
+    return campaign
+
+
 def write_campaign(campaign: Campaign, path: Path = FILE) -> None:
     """Write the campaign's file."""
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.model_dump().items())
