@@ -36,7 +36,7 @@ from sklearn.metrics import cohen_kappa_score
 from studio import Studio, studio
 from wire import LATE_SECONDS, Fault, Wire
 
-from annotation import server, simulate
+from annotation import consensus, server, simulate
 from annotation.label_studio import connection, page
 from annotation.label_studio.errors import StudioError
 from annotation.local_server import layout
@@ -425,6 +425,35 @@ def test_an_annotator_leaves_and_comes_back(camp):
     assert_as_wanted(camp, waiting(camp), ledger)
     assert camp.folder.ledger() == ledger
     assert " 0 tasks added, 0 closed, 0 reopened" in camp.well("pull", "plan", "push").said
+
+
+def test_one_of_six_is_voided_in_the_middle_and_the_campaign_ends(camp):
+    camp, random = camp(Size(queries=3, ranks=4, people=6)), Random(3)
+    camp.well("pull", "plan", "push")
+    camp.answer_some(len(waiting(camp)) // 2, random)
+    camp.well("pull", "plan", "push")
+    [(careless, number)] = Counter(who for *_, who in camp.told).most_common(1)
+    voided = camp.run("people", "void", str(careless), "--from", "2020-01-01")
+    assert f"{number} of {number} judgments, on {number} pairs, are voided" in voided.said
+    for _ in range(8):
+        camp.well("pull", "plan", "push")
+        if not waiting(camp):
+            break
+        assert careless not in {who for *_, who in waiting(camp)}, "asked for nothing more"
+        camp.simulate(lambda query, moment: int(moment[-1]))
+    with contextlib.chdir(camp.folder.path):
+        consensus.main()
+    assert len(camp.judged()) > number, "what was voided is kept"
+    outcomes = camp.folder.get(tables.CONSENSUS)
+    assert set(outcomes["outcome"]) <= {"two", "four", "discarded", "unjudgeable"}
+    ledger, counted = camp.folder.get(tables.PAIRS), camp.folder.get(tables.COUNTED_VOTES)
+    assert len(ledger) == len(outcomes) == 3 * 4
+    valid = counted.dropna(subset="level").groupby("pair_id")["annotator"].agg(list)
+    assert set(valid.index) == set(ledger["pair_id"]), "every pair that was shown was judged"
+    assert all(len(who) == len(set(who)) and len(who) in {2, 4} for who in valid)
+    assert careless not in set(counted["annotator"])
+    shown = camp.run("people", "list").said
+    assert [line.split()[2] for line in shown.splitlines()[1:]].count("voided") == 1
 
 
 def waiting(camp):
