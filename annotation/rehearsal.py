@@ -79,7 +79,7 @@ def rehearse(name: str, people: int) -> None:
         )  # fmt: skip
         careless.make_one_careless()
     if load_open_campaign() is not None:
-        careless.write_gold(truth(), load().candidates.batch)
+        careless.write_gold(truth())
         if load().exam.required:
             _examine()
         _judge_all()

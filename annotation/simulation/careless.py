@@ -29,13 +29,15 @@ def make_one_careless() -> None:
         roster.write(people, accounts | {CARELESS: careless})
 
 
-def write_gold(truth: Truth, batch: int) -> None:
-    """Write the true levels of some pairs of the first batch as the lead's gold."""
+def write_gold(truth: Truth) -> None:
+    """Write the true levels of some candidates as the lead's gold.
+
+    They are of any rank: what second batches have is rarely kept for the votes of everybody.
+    """
     if len(tables.GOLD.read()):
         return
-    candidates = tables.CANDIDATES.read()
-    first = candidates.loc[candidates["rank"] <= batch, PAIR_KEY]
-    pairs = sorted(first.itertuples(index=False, name=None), key=lambda pair: rng.draw(*pair))
+    candidates = tables.CANDIDATES.read()[PAIR_KEY].itertuples(index=False, name=None)
+    pairs = sorted(candidates, key=lambda pair: rng.draw(*pair))
     rows = [(*pair, truth(*pair), NOTE) for pair in pairs[:GOLD]]
     tables.GOLD.write(pd.DataFrame(rows, columns=tables.GOLD.columns).sort_values(PAIR_KEY))
     git.commit([tables.GOLD.path], "Gold of the rehearsal: drawn truth")

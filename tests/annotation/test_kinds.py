@@ -3,10 +3,13 @@
 import itertools
 from statistics import mean
 
+import pandas as pd
 import pytest
 
+from annotation.label_studio import roster
 from annotation.label_studio.roster import Account
-from annotation.simulation.answers import SimulatedAnswer, answer_pair
+from annotation.simulation import careless
+from annotation.simulation.answers import SimulatedAnswer, answer_pair, create_people
 from annotation.simulation.detect import Simulated
 from annotation.simulation.kinds import (
     CHANGED,
@@ -16,6 +19,7 @@ from annotation.simulation.kinds import (
     answer_again,
     create_simulated,
 )
+from pipeline.core import tables
 
 TRUTHS = [0, 1, 2, 3, 4] * 60
 
@@ -72,3 +76,23 @@ def test_a_careless_account_is_simulated_as_such_and_known_again():
     assert not simulated.is_simulated(1, "q", "m", given)
     assert simulated.is_simulated(1, "q", "m", answer_again(people[1], 0, "q", "m"))
     assert not simulated.is_simulated(4, "q", "m", SimulatedAnswer(2, 12345.0))
+
+
+@pytest.mark.parametrize(("number", "kinds"), [(6, {4: "lazy"}), (5, {})])
+def test_one_of_enough_people_is_careless(folder, number, kinds):
+    roster.write(*create_people(number))
+    careless.make_one_careless()
+    found = {who: one.kind for who, one in roster.read_accounts().items() if one.kind}
+    assert found == kinds
+
+
+def test_the_gold_of_a_rehearsal_is_the_truth(folder):
+    rows = [("q", f"m{number:02}", number, 0.5, 1) for number in range(1, 61)]
+    tables.CANDIDATES.write(pd.DataFrame(rows, columns=tables.CANDIDATES.columns))
+    tables.GOLD.write(tables.GOLD.empty())
+    careless.write_gold(lambda _, moment: int(moment[1:]) % 5)
+    gold = tables.GOLD.read()
+    assert len(gold) == careless.GOLD
+    assert (gold["level"] == gold["moment_id"].str[1:].astype(int) % 5).all()
+    careless.write_gold(lambda *_: 0)
+    assert tables.GOLD.read().equals(gold), "a lead's gold is never overwritten"
