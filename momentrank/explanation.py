@@ -129,6 +129,8 @@ def explain(
     if len(prepared[0].query) < len(qrels.query):  # it keeps what is relevant
         qrels = qrels.select(qrels.value >= 1)
     resolved = evaluator.measures[0]
+    if isinstance(resolved.params.get("iou"), str):
+        raise UsageError(f"{resolved!r} has several thresholds; name one: {resolved(iou=0.5)!r}")
     aligned = align(*prepared, evaluator.depth or shown)
     traced = evaluator.convention.trace(resolved, aligned)
     values = [

@@ -86,8 +86,6 @@ class Convention:
     def trace(self, measure: Measure, aligned: AlignedRun) -> Trace:
         """Return what each result met, as the measure sees it."""
         params = measure.settings(self.changes)
-        if isinstance(params.get("iou"), str):
-            raise UsageError(f"{measure!r} has several thresholds; name one: {measure(iou=0.5)!r}")
         traced = trace(aligned, params)
         if "dcg" in measure.PARAMS and params["match"] == "iou":
             return traced._replace(gain=GAINS[params["dcg"]](traced.gain))

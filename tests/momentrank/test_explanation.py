@@ -129,8 +129,9 @@ def test_without_a_name_each_convention_has_a_measure():
 def test_what_cannot_be_explained_is_a_clear_error():
     with pytest.raises(UsageError, match="the qrels have no query 'x'"):
         explained("x")
-    with pytest.raises(UsageError, match="several thresholds; name one"):
-        explained(measure=AP(iou=".5:.95"))
+    for convention in ("paper", "qvhighlights"):
+        with pytest.raises(UsageError, match="several thresholds; name one"):
+            explained(measure=AP(iou=".5:.95"), convention=convention)
 
 
 @given(st.text(min_size=1))
