@@ -53,5 +53,6 @@ def describe_stopped(params: Params) -> list[str]:
     for number, wrong, of in twice[["annotator", "failed", "answered"]].to_numpy().tolist():
         lines[number] = f"failed the exam twice ({wrong} of {of} more than 1 off the second time)"
     checked = read_checks(params, people, tables.JUDGMENTS.read())
-    lines |= {number: stop.reason for number, stop in checked.stopped.items()}
+    for number, stop in checked.stopped.items():
+        lines[number] = "; ".join(filter(None, [lines.get(number), stop.reason]))
     return [f"annotator {number} was stopped: {why}" for number, why in sorted(lines.items())]
