@@ -163,7 +163,6 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         extra=extra,
         id=campaign.id if campaign else "",
         today=today,
-        opened=date.fromisoformat(campaign.opened_at[:10]) if campaign else today,
         overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
         barred=barred_by_exam(annotators, params.exam)
         | dict.fromkeys(checked.stopped, "stopped")

@@ -116,10 +116,10 @@ class PlanInputs:
     query_id.
     `extra` (as `tables.WANTED`) are the pairs of audit and top-up: wanted at once, whatever their
     rank, and never asked by the extension.
-    `id` is the campaign's: its queries have one order for all. `today` is the day on which it is
-    planned, `opened` that on which it began (UTC); `overdue` (as `tables.ASSIGNMENTS`) are open
-    tasks that nobody took in time. `barred` are people who are asked nothing now, with the reason;
-    `checks` says which hidden checks there are.
+    `id` is the campaign's: its queries have one order for all. `today` (UTC) is the day on which
+    it is planned; `overdue` (as `tables.ASSIGNMENTS`) are open tasks that nobody took in time.
+    `barred` are people who are asked nothing now, with the reason; `checks` says which hidden
+    checks there are.
     """
 
     queries: pd.DataFrame
@@ -135,7 +135,6 @@ class PlanInputs:
     extra: pd.DataFrame = field(default_factory=tables.WANTED.empty)
     id: str = ""
     today: date = NEVER
-    opened: date = NEVER
     overdue: pd.DataFrame = field(default_factory=tables.ASSIGNMENTS.empty)
     barred: Mapping[int, str] = field(default_factory=dict)
     voided: pd.DataFrame = field(default_factory=tables.VOIDED.empty)

@@ -21,15 +21,17 @@ ASSIGNMENT = ["pair", "annotator", "kind"]
 class PairStates(NamedTuple):
     """The pairs of distinct queries in order, and the state of each, row by row.
 
-    `same` names for every query the one that is judged for it. `group` in `pairs` numbers the
-    batches of all queries: their pairs are judged by the same people. `extra` there marks what
-    audit and top-up want, candidates of batch 2 among it. `answered` and `open_tasks` are
-    answers and open tasks as `pair, annotator, kind`: a row of `pairs` and a person; `overdue` are
-    those that nobody took in time. `answered` includes the answers that don't count: nobody is
-    asked the same pair again. `outcome` is the consensus's, but where it was adjudicated.
+    `keys` is the index of `pairs` by query and moment; `same` names for every query the one that
+    is judged for it. `group` in `pairs` numbers the batches of all queries: their pairs are
+    judged by the same people. `extra` there marks what audit and top-up want, candidates of
+    batch 2 among it. `answered` and `open_tasks` are answers and open tasks as
+    `pair, annotator, kind`: a row of `pairs` and a person; `overdue` are those that nobody took in
+    time. `answered` includes the answers that don't count: nobody is asked the same pair again.
+    `outcome` is the consensus's, but where it was adjudicated.
     """
 
     pairs: pd.DataFrame
+    index: pd.MultiIndex
     same: dict[str, str]
     clip: Bools
     consensus: Consensus
@@ -42,7 +44,7 @@ class PairStates(NamedTuple):
 
     def locate(self, frame: pd.DataFrame) -> Ints:
         """Return for each row of `frame` the row of its pair, -1 where it has none."""
-        return votes.pair_rows(_one_query(frame, self.same), self.pairs)
+        return votes.pair_rows(_one_query(frame, self.same), self.index)
 
     @property
     def waiting(self) -> Bools:
@@ -75,8 +77,9 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
     """Return where each pair stands; once the campaign is `closed`, what waits is discarded."""
     same = judged_queries(campaign.queries)
     pairs = _pairs(campaign.candidates, campaign.extra, same)
+    index = pd.MultiIndex.from_frame(pairs[PAIR_KEY])
     fresh = votes.select_counting(campaign.judgments, campaign.shown, campaign.voided)
-    counting = votes.select_votes(_one_query(fresh, same), pairs)
+    counting = votes.select_votes(_one_query(fresh, same), index)
     votes_open = campaign.open_tasks["kind"].isin(tables.VOTING)
     checked = campaign.judgments[~campaign.judgments["kind"].isin(tables.VOTING)]
     rounding = campaign.rule.rounding
@@ -84,14 +87,15 @@ def find_pair_states(campaign: PlanInputs, *, closed: bool = False) -> PairState
     consensus = decide(*votes_given, closed=closed, rounding=rounding)
     return PairStates(
         pairs,
+        index,
         same,
         clip=pairs["moment_id"].isin(list(campaign.clips)).to_numpy(),
         consensus=consensus,
-        answered=_assignments(_one_query(_answers(campaign), same), pairs),
-        open_tasks=_assignments(_one_query(campaign.open_tasks[votes_open], same), pairs),
-        checked=_assignments(_one_query(checked, same), pairs),
-        open_checks=_assignments(_one_query(campaign.open_tasks[~votes_open], same), pairs),
-        overdue=_assignments(_one_query(campaign.overdue, same), pairs),
+        answered=_assignments(_one_query(_answers(campaign), same), index),
+        open_tasks=_assignments(_one_query(campaign.open_tasks[votes_open], same), index),
+        checked=_assignments(_one_query(checked, same), index),
+        open_checks=_assignments(_one_query(campaign.open_tasks[~votes_open], same), index),
+        overdue=_assignments(_one_query(campaign.overdue, same), index),
         outcome=_adjudicated(campaign, pairs, consensus),
     )
 
@@ -130,6 +134,6 @@ def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
     return frame.assign(query_id=one.where(one.notna(), frame["query_id"]))
 
 
-def _assignments(frame: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
-    rows = frame.assign(pair=votes.pair_rows(frame[PAIR_KEY], pairs))[ASSIGNMENT]
+def _assignments(frame: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
+    rows = frame.assign(pair=votes.pair_rows(frame[PAIR_KEY], index))[ASSIGNMENT]
     return rows[rows["pair"] >= 0]

@@ -70,17 +70,18 @@ def find_quotas(campaign: PlanInputs) -> dict[int, Quota]:
 
 
 def find_idle(campaign: PlanInputs) -> set[int]:
-    """Return who has judged nothing for `patience` days, since they could."""
-    last = campaign.judgments.groupby("annotator")["submitted_at"].max()
-    days = {number: when.date() for number, when in last.items()}
+    """Return who has judged nothing for `patience` days, though they could and others did."""
+    if campaign.judgments.empty:
+        return set()
+    times = campaign.judgments.groupby("annotator")["submitted_at"]
+    last = {number: when.date() for number, when in times.max().items()}
+    began = times.min().min().date()
     patience = timedelta(days=campaign.rule.patience)
-    began = {
-        who.number: max(
-            campaign.opened, who.since or campaign.opened, days.get(who.number, campaign.opened)
-        )
+    days = {
+        who.number: max(began, who.since or began, last.get(who.number, began))
         for who in campaign.annotators
     }
-    return {number for number, day in began.items() if campaign.today - day > patience}
+    return {number for number, day in days.items() if campaign.today - day > patience}
 
 
 def _judged_last_week(campaign: PlanInputs) -> Counter[int]:

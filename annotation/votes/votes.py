@@ -49,9 +49,14 @@ def select_rows(columns: Columns, rows: Bools | Ints) -> Columns:
     return columns._replace(**{name: one[rows] for name, one in arrays.items()})
 
 
-def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame) -> Ints:
-    """Return for each row of `frame` the row of its pair in `pairs`, -1 where it has none."""
-    index = pd.MultiIndex.from_frame(pairs[PAIR_KEY])
+def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame | pd.MultiIndex) -> Ints:
+    """Return for each row of `frame` the row of its pair in `pairs`, -1 where it has none.
+
+    `pairs` may be the index of their keys: making it takes longer than asking it.
+    """
+    index = pairs if isinstance(pairs, pd.MultiIndex) else pd.MultiIndex.from_frame(pairs[PAIR_KEY])
+    if frame.empty:
+        return np.empty(0, dtype=np.int64)
     return index.get_indexer(pd.MultiIndex.from_frame(frame[PAIR_KEY])).astype(np.int64)
 
 
@@ -88,7 +93,7 @@ def select_counting(
     return judgments[votes].reset_index(drop=True)
 
 
-def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame) -> Votes:
+def select_votes(judgments: pd.DataFrame, pairs: pd.DataFrame | pd.MultiIndex) -> Votes:
     """Return the votes on `pairs` among fresh judgments: the ones that decide."""
     own = judgments.assign(pair=pair_rows(judgments, pairs), row=np.arange(len(judgments)))
     newest = _newest(own[own["pair"] >= 0])

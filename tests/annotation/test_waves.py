@@ -160,7 +160,7 @@ def test_nobody_judges_more_in_a_week_than_they_said(most):
     days = []
     for number in range(16):
         today = DAY + timedelta(days=number)
-        world.rest = {"rule": Rule(BATCH, queue=BATCH, patience=99), "today": today, "opened": DAY}
+        world.rest = {"rule": Rule(BATCH, queue=BATCH, patience=99), "today": today}
         world.plan()
         before = len(world.rows)
         world.answer(world.tasks)
@@ -201,12 +201,17 @@ def test_who_joins_gets_work_at_once():
 
 
 def patient(**rest):
-    """Return a campaign, opened a month ago, in which all but annotator 1 judged yesterday."""
-    campaign = campaign_of(MANY, people(5), rule=SMALL, id="c", opened=DAY - timedelta(days=30))
-    campaign = opened(replace(campaign, today=campaign.opened))
+    """Return a campaign of a month in which all but annotator 1 judged yesterday."""
+    campaign = opened(campaign_of(MANY, people(5), rule=SMALL, id="c"))
     others = campaign.open_tasks[campaign.open_tasks["annotator"] != 1]
-    done = judged_on(campaign, others, DAY - timedelta(days=1))
+    begun = judged_on(campaign, others.iloc[:1], DAY - timedelta(days=30))
+    done = judged_on(begun, others.iloc[1:], DAY - timedelta(days=1))
     return replace(done, today=DAY, **rest)
+
+
+def test_nobody_is_idle_before_anybody_has_judged():
+    campaign = campaign_of(MANY, people(4), rule=SMALL, today=DAY)
+    assert loads(plan(campaign)) == dict.fromkeys(range(1, 5), QUEUE)
 
 
 def test_what_nobody_takes_in_time_goes_to_others_who_judge():
@@ -277,7 +282,6 @@ def test_waves_keep_their_word_and_end(seed):
         world.rest = {
             "rule": Rule(BATCH, queue=random.choice([BATCH, QUEUE]), patience=3),
             "today": today,
-            "opened": DAY,
             "overdue": late,
             "id": str(seed),
         }
