@@ -31,7 +31,7 @@ class PairStates(NamedTuple):
     """
 
     pairs: pd.DataFrame
-    index: pd.MultiIndex
+    keys: pd.MultiIndex
     same: dict[str, str]
     clip: Bools
     consensus: Consensus
@@ -44,7 +44,7 @@ class PairStates(NamedTuple):
 
     def locate(self, frame: pd.DataFrame) -> Ints:
         """Return for each row of `frame` the row of its pair, -1 where it has none."""
-        return votes.pair_rows(_one_query(frame, self.same), self.index)
+        return votes.pair_rows(_one_query(frame, self.same), self.keys)
 
     @property
     def waiting(self) -> Bools:
