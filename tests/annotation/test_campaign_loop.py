@@ -6,6 +6,7 @@ At its end it is what it would have been without a kill, and a clone of it can r
 import contextlib
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -13,14 +14,17 @@ import time
 from collections import Counter, defaultdict
 from random import Random
 
+import hidden_tasks
+import numpy as np
 import pandas as pd
 import pytest
 from project import Project, copy_of
-from studio import studio
+from studio import Studio, studio
 from unbroken import unbroken
 
 from annotation import consensus
 from annotation.label_studio import keys, roster
+from annotation.simulate import truth
 from pipeline import release
 from pipeline.campaign.campaign import FILE, load_campaign
 from pipeline.core import files, tables
@@ -69,10 +73,32 @@ class Killer:
             self.project.run("python", "-m", "pipeline.recover")
 
 
+def with_checks(project):
+    """Set many hidden checks, of which people may be asked at once what they just judged."""
+    path = project.folder / "params.yaml"
+    text = path.read_text()
+    for name, value in {"gold": 0.2, "repeats": 0.2, "repeat_gap": 0}.items():
+        text, number = re.subn(rf"(?m)^  {name}: \S+ ", f"  {name}: {value} ", text)
+        assert number == 1, name
+    path.write_text(text)
+
+
+def write_gold(project):
+    """Write what the last candidates' true levels are, and commit it."""
+    with contextlib.chdir(project.folder):
+        level, candidates = truth(), tables.CANDIDATES.read()
+        last = candidates[candidates["rank"] > candidates["rank"].max() - 3]
+        pairs = last[["query_id", "moment_id"]].itertuples(index=False, name=None)
+        rows = [(*pair, level(*pair), None) for pair in pairs]
+        tables.GOLD.write(tables.GOLD.check(pd.DataFrame(rows, columns=tables.GOLD.columns)))
+    project.run("git", "commit", "-qam", "Gold")
+
+
 @pytest.fixture(scope="module")
 def ended(tmp_path_factory, repository):
     """Return a project whose campaign wants nothing more, and its server."""
     project = copy_of(repository, tmp_path_factory.mktemp("campaign"))
+    with_checks(project)
     killer = Killer(project, Random(7))
     killer.strike(KILLS_AT_FIRST, 25)
     project.run("dvc", "repro", "clips", "pseudo")
@@ -80,6 +106,7 @@ def ended(tmp_path_factory, repository):
         python = ("python", "-m")
         project.run(*python, "annotation.campaign", "open", "--name", "Test", "--rehearsal",
                     "--people", "6")  # fmt: skip
+        write_gold(project)
         began = time.monotonic()
         project.repro("push")
         usual = time.monotonic() - began
@@ -116,12 +143,16 @@ def made_of_the_corpus(project):
     return {out["path"]: out["md5"] for out in outs if not out["path"].startswith(DATED)}
 
 
-def answers(project, lead):
-    """Return `(annotator, account, key)` of every answer on the server, project by project."""
+def signer_of(project):
+    """Return what reads the keys of the project's campaign."""
     env = (project.folder / ".env").read_text()
     secret = dict(line.split("=", 1) for line in env.split())[keys.SECRET]
-    campaign = load_campaign(project.folder / FILE)
-    signer = keys.Signer(campaign.id, secret)
+    return keys.Signer(load_campaign(project.folder / FILE).id, secret)
+
+
+def answers(project, lead):
+    """Return `(annotator, account, key)` of every answer on the server, project by project."""
+    campaign, signer = load_campaign(project.folder / FILE), signer_of(project)
     found = []
     for one in lead.api("GET", "/api/projects/?page_size=100")["results"]:
         assert campaign.id in one["description"]
@@ -136,7 +167,8 @@ def test_every_pair_has_two_or_four_blind_judgments_by_different_people(ended):
     found = answers(project, lead)
     people = defaultdict(list)
     for _, _, key in found:
-        people[key.query_id, key.moment_id].append(key.annotator)
+        if key.kind in tables.VOTING:
+            people[key.query_id, key.moment_id].append(key.annotator)
     assert {len(who) for who in people.values()} <= {2, 3, 4}  # three: one could not judge
     assert all(len(set(who)) == len(who) for who in people.values())
     authors = defaultdict(set)
@@ -145,6 +177,46 @@ def test_every_pair_has_two_or_four_blind_judgments_by_different_people(ended):
     assert all(len(who) == 1 for who in authors.values()), "a project holds one person's answers"
     ledger = pd.read_csv(project.folder / "datasets/campaign/pairs.csv", dtype=str)
     assert set(zip(ledger["query_id"], ledger["moment_id"], strict=True)) == set(people)
+
+
+def test_hidden_checks_were_asked_and_their_kind_is_pulled(ended):
+    project, lead = ended
+    there = Counter((key.annotator, key.kind) for _, _, key in answers(project, lead))
+    with contextlib.chdir(project.folder):
+        judgments = tables.JUDGMENTS.read()
+        figures = pd.read_csv(tables.WORK / "lead/checks.csv").set_index("annotator")
+    pulled = Counter(judgments[["annotator", "kind"]].itertuples(index=False, name=None))
+    assert pulled == there
+    assert sum(number for (_, kind), number in there.items() if kind == "gold") >= 5
+    assert sum(number for (_, kind), number in there.items() if kind == "repeat") >= 5
+    for (who, kind), number in there.items():
+        if kind == "repeat":
+            assert figures.loc[who, "repeats"] == figures.loc[who, "same"] <= number
+    told = json.loads(project.run("python", "-m", "annotation.status", "--json"))
+    assert told["checks"]["people"].keys() == set(figures.index.astype(str))
+
+
+def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(ended):
+    project, lead = ended
+    accounts = roster.read_accounts(project.folder / tables.PRIVATE)
+    mine = {key: one for one, _, key in answers(project, lead)}
+    parts, marks = [], []
+    signer = signer_of(project)
+    for number in sorted({key.annotator for key in mine}):
+        token = lead.token_of(accounts[number].email, accounts[number].password)
+        [own] = {one for key, one in mine.items() if key.annotator == number}
+        with contextlib.closing(Studio(lead.url, token, lead.media)) as person:
+            tasks = [
+                person.api("GET", f"/api/tasks/{task['id']}/") | task for task in person.tasks(own)
+            ]
+        parts.append(hidden_tasks.features(tasks))
+        ordered = sorted(tasks, key=lambda task: task["id"])
+        marks += [signer.read(task["data"]["pair"]).kind not in tables.VOTING for task in ordered]
+    table, checks = pd.concat(parts, ignore_index=True).fillna(-1), np.array(marks)
+    for told in hidden_tasks.classify(table, checks):
+        assert told.area < told.limit
+    leak = hidden_tasks.classify(table.assign(kind=checks * 1.0), checks)
+    assert all(told.area > told.limit for told in leak), "it would have been found"
 
 
 def test_every_pair_has_a_consensus_or_is_discarded(ended):
