@@ -10,6 +10,7 @@ from annotation.label_studio import roster
 from annotation.quality.marking import SECOND
 from annotation.simulation.answers import Truth
 from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.campaign.voided import drop_voided
 from pipeline.core import git, rng, tables
 from pipeline.core.params import Params, read_model
 
@@ -52,7 +53,8 @@ def describe_stopped(params: Params) -> list[str]:
     lines: dict[int, str] = {}
     for number, wrong, of in twice[["annotator", "failed", "answered"]].to_numpy().tolist():
         lines[number] = f"failed the exam twice ({wrong} of {of} more than 1 off the second time)"
-    checked = read_checks(params, people, tables.JUDGMENTS.read())
+    judgments = drop_voided(tables.JUDGMENTS.read(), tables.VOIDED.read())
+    checked = read_checks(params, people, judgments)
     for number, stop in checked.stopped.items():
         lines[number] = "; ".join(filter(None, [lines.get(number), stop.reason]))
     return [f"annotator {number} was stopped: {why}" for number, why in sorted(lines.items())]

@@ -70,7 +70,8 @@ def test_each_judgment_is_one_thing():
     standing = classify(told(rows), shown, void((4, 0, None)))
     assert standing.tolist() == ["vote", "stale", "check", "voided", "voided", "check"]
     assert classify(told([]), shown, NONE_VOIDED).empty
-    told_of = figures(told(rows), ledger_of([PAIR]), void((4, 0, None)), table_of(rows))
+    nobody = tables.ADJUDICATIONS.empty()
+    told_of = figures(told(rows), ledger_of([PAIR]), void((4, 0, None)), nobody, table_of(rows))
     counts = {"counted": 1, "late": 0, "stale": 1, "voided": 2, "gold_or_repeat": 2}
     assert told_of["judgments"] == {"all": 6, "without_level": 0} | counts
 
@@ -160,6 +161,7 @@ def test_a_second_batch_follows_the_mean_of_the_votes_that_count():
 
 
 RAW = {
+    "annotation/keeper/keep.py": "says how many there are",
     "annotation/pull.py": "writes them",
     "annotation/rehearsal.py": "counts what people made, before it is thrown away",
 }
