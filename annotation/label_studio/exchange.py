@@ -22,6 +22,7 @@ from pipeline.core.tables import PRIVATE
 TASKS_OF_A_PROJECT = 1_000_000
 """A task's number is its project's, times this, and its place among the project's tasks."""
 SETTINGS, CLOSED, HOWTO = "project.json", "closed.json", "README.txt"
+REOPENED = "reopened.json"
 STEPS = """\
 {title}
 
@@ -93,7 +94,7 @@ class FileExchange:
     def answers(self, project: Project, since: datetime | None) -> Iterator[AnsweredTask]:  # noqa: ARG002  (files are read whole)
         """Yield every task that was given out, with its answers as they were exported."""
         place = self._place(project.id)
-        closed, opened_at = self._closed(place), datetime.fromisoformat(project.created_at)
+        closed, opened_at = self._closed(place), self._opened_at(place)
         first = project.id * TASKS_OF_A_PROJECT
         for number, data in enumerate(self._given_out(place), start=first):
             exported = self._exports.get(data["pair"], ExportedTask(data["pair"], None, None, {}))
@@ -105,7 +106,7 @@ class FileExchange:
                 number,
                 data["pair"],
                 number in closed,
-                max([opened_at, *map(instant, answers)]),
+                max([opened_at[number - first], *map(instant, answers)]),
                 answers,
                 [],
                 shown.query,
@@ -125,6 +126,9 @@ class FileExchange:
         """Note that a task is not wanted any more, or again: nobody takes it out of the server."""
         place = self._place(task // TASKS_OF_A_PROJECT)
         numbers = self._closed(place) | {task} if closed else self._closed(place) - {task}
+        if not closed:
+            when = self._reopened(place) | {str(task): datetime.now(UTC).isoformat()}
+            files.write_json(place / REOPENED, when)
         files.write_json(place / CLOSED, sorted(numbers))
 
     def users(self) -> dict[str, int]:
@@ -182,12 +186,27 @@ class FileExchange:
 
     def _given_out(self, place: Path) -> list[dict[str, Any]]:
         """Return the data of all tasks in a project's import files, in order."""
-        parts = []
-        for path in sorted(place.glob("import-*.json")):
-            if path not in self._imports:
-                self._imports[path] = [task["data"] for task in files.read_json(path)]
-            parts += self._imports[path]
-        return parts
+        return [data for path in sorted(place.glob("import-*.json")) for data in self._import(path)]
+
+    def _import(self, path: Path) -> list[dict[str, Any]]:
+        if path not in self._imports:
+            self._imports[path] = [task["data"] for task in files.read_json(path)]
+        return self._imports[path]
+
+    def _opened_at(self, place: Path) -> list[datetime]:
+        """Return when each task of a project was given out last: its file written, or reopened."""
+        written = [
+            datetime.fromtimestamp(path.stat().st_mtime, UTC)
+            for path in sorted(place.glob("import-*.json"))
+            for _ in self._import(path)
+        ]
+        for task, when in self._reopened(place).items():
+            written[int(task) % TASKS_OF_A_PROJECT] = datetime.fromisoformat(when)
+        return written
+
+    def _reopened(self, place: Path) -> dict[str, str]:
+        path = place / REOPENED
+        return dict(files.read_json(path)) if path.is_file() else {}
 
     def _closed(self, place: Path) -> set[int]:
         path = place / CLOSED

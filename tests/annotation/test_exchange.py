@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 from collections import Counter
 
 import pytest
@@ -101,6 +102,22 @@ def test_the_loop_goes_through_files(campaign, folder, shape):
     given = {(data["query"], data["clip_html"], who): level_of(data, who) for who, data in tasks}
     assert Counter(judgments["level"]) == Counter(given.values())
     assert tables.REJECTED_JUDGMENTS.read().empty
+
+
+def test_a_task_is_as_old_as_its_import_file_not_as_its_project(campaign, folder):
+    campaign.loop()
+    for path in (folder / EXCHANGE / "projects").glob("*/project.json"):
+        long_ago = {"created_at": "2024-01-01T00:00:00+00:00"}
+        files.write_json(path, files.read_json(path) | long_ago)
+    given_out = imports(folder)
+    campaign.loop()
+    assert imports(folder) == given_out, "nothing is overdue"
+    for path in (folder / EXCHANGE / "projects").glob("*/import-*.json"):
+        os.utime(path, (0, 0))
+    campaign.loop()
+    tasks = tables.OPEN_TASKS.read()
+    assert len(tasks) and (tasks["opened_at"].dt.year == 1970).all()
+    assert len(imports(folder)) > len(given_out), "what nobody took goes to others"
 
 
 def test_the_newest_of_several_exports_counts_and_a_strangers_answer_does_not(campaign, folder):
