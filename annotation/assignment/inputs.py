@@ -109,8 +109,8 @@ class PlanInputs:
 
     `queries` holds `query_id, query`: equal texts are judged once, as the query of the smallest
     id. `clips` are the moments that have one. `shown` holds the hashes of what was last shown
-    of each pair: judgments of anything else don't count, nor do `voided` ones; what was decided
-    in `adjudications` is counted, and changes nothing of the plan. `open_tasks` are
+    of each pair: judgments of anything else don't count, nor do `voided` ones. Of what was decided
+    in `adjudications` nobody is asked any more, even if votes on it are voided. `open_tasks` are
     given out and not answered; `spent` (`query_id, moment_id, annotator, kind`) were answered in
     a way that is no judgment, and go to somebody else. `extend` holds the lead's decisions by
     query_id.

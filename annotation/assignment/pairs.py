@@ -48,8 +48,8 @@ class PairStates(NamedTuple):
 
     @property
     def waiting(self) -> Bools:
-        """Tell the pairs that people can and should still judge."""
-        waiting: Bools = self.clip & (self.consensus.outcome == "waiting")
+        """Tell the pairs that people can and should still judge: what is adjudicated is decided."""
+        waiting: Bools = self.clip & (self.outcome == "waiting")
         return waiting
 
     @property

@@ -112,7 +112,7 @@ def write(annotators: Mapping[int, Person], accounts: Mapping[int, Account]) -> 
     public = people.model_dump(by_alias=True, exclude_defaults=True)
     private = Accounts(accounts=dict(accounts)).model_dump(exclude_none=True)
     files.write_yaml(
-        PUBLIC, public, "Who takes part: a number, a role (annotator, escalation, lead)."
+        PUBLIC, public, "Who takes part: a number, a role (annotator, escalation, lead, expert)."
     )
     remark = "Accounts in Label Studio. Never commit this file."
     files.write_yaml(PRIVATE, private, remark, private=True)

@@ -135,7 +135,7 @@ def stopped(state: Figures) -> list[Flag]:
     """Return whom hidden checks have stopped, and why."""
     people = state.get("checks", {}).get("stopped", {})
     return [
-        Flag(who, [f"asked no more, for since {one['since'][:10]}: {one['reason']}"])
+        Flag(who, [f"asked no more since {one['since'][:10]}: {one['reason']}"])
         for who, one in people.items()
     ]
 

@@ -134,6 +134,13 @@ def test_the_status_counts_what_was_decided(disputed):
     _, figures = status.read_status()
     pairs = figures["pairs"]
     assert (pairs["adjudicated"], pairs["discarded"], pairs["unjudgeable"]) == (8, 0, 1)
+    one = pd.DataFrame({"annotator": [1], "since": [START], "until": [None], "note": [None]})
+    disputed.put(tables.VOIDED, tables.VOIDED.check(one))
+    _, figures = status.read_status()
+    pairs = figures["pairs"]
+    assert (pairs["adjudicated"], pairs["waiting"], pairs["without_clip"]) == (8, 1, 0), (
+        "a decision stands where votes are voided; only the pair without one waits again"
+    )
 
 
 def test_a_pair_that_is_listed_twice_stands_once_with_the_newer_note(disputed):
