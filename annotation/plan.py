@@ -139,7 +139,9 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
     decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
     campaign = load_campaign()
-    checked = read_checks(params, annotators, drop_voided(answers.judgments, voided))
+    gone = voided_for_good(voided)
+    listed = [who._replace(active=who.active and who.number not in gone) for who in annotators]
+    checked = read_checks(params, listed, drop_voided(answers.judgments, voided))
     gold = pd.MultiIndex.from_frame(checked.known[PAIR_KEY])
     as_gold = pd.MultiIndex.from_frame(answered[PAIR_KEY]).isin(gold)
     return PlanInputs(
@@ -166,7 +168,7 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         overdue=find_overdue(answers.open_tasks, today, params.plan.patience),
         barred=barred_by_exam(annotators, params.exam)
         | dict.fromkeys(checked.stopped, "stopped")
-        | dict.fromkeys(voided_for_good(voided), "voided"),
+        | dict.fromkeys(gone, "voided"),
         voided=voided,
         checks=checked,
         adjudications=tables.ADJUDICATIONS.read(),

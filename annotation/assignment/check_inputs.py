@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from annotation.assignment.inputs import Annotator, CheckInputs
+from annotation.assignment.inputs import Annotator, CheckInputs, judges
 from annotation.quality.decision import Limits
 from annotation.quality.gold import collect_gold
 from annotation.quality.stopping import drop_forgiven, find_stopped
@@ -18,7 +18,8 @@ def read_checks(
 ) -> CheckInputs:
     """Return the hidden checks that people get, and whom they have stopped.
 
-    `judgments` are those that are not voided. Where no checks are asked for nobody is stopped.
+    `judgments` are those that are not voided. Where no checks are asked for nobody is stopped, nor
+    is who may not be asked anyway: the lead has decided on them.
 
     Raises:
         FileError: a table is missing or wrong.
@@ -31,15 +32,15 @@ def read_checks(
     admitted = [who.number for who in annotators if who.admitted]
     told = drop_forgiven(exam, tables.QUALIFICATIONS.read(), admitted)
     person = [*PAIR_KEY, "annotator"]
+    asked = judges(annotators) if plan.gold + plan.repeats > 0 else {}
+    stopped = find_stopped(judgments, told, known, limits, checked_from) if asked else {}
     return CheckInputs(
         gold=plan.gold,
         repeats=plan.repeats,
         gap=plan.repeat_gap,
         known=known,
         taken=pd.concat([exam[person], adjudicated[person]]).drop_duplicates(),
-        stopped=find_stopped(judgments, told, known, limits, checked_from)
-        if plan.gold + plan.repeats > 0
-        else {},
+        stopped={who: stop for who, stop in stopped.items() if who in asked},
         min_gold=plan.min_gold,
         window=plan.gold_window,
     )

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
-from annotation.assignment.inputs import CheckInputs
+from annotation.assignment import check_inputs
+from annotation.assignment.inputs import Annotator, CheckInputs, Stop
 from annotation.quality.checks import measure_checks
 from annotation.quality.decision import Limits
 from annotation.quality.gold import collect_gold, join_gold
@@ -17,6 +18,7 @@ from annotation.quality.hits import Hits, difference
 from annotation.quality.stopping import find_stopped
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
+from pipeline.core.params import load
 
 NO_EXAM = tables.EXAM_ANSWERS.empty()
 
@@ -55,6 +57,18 @@ def test_a_difference_has_an_interval_around_it_that_turns_with_it(one, other):
     assert (low, high) == pytest.approx((-back[1], -back[0]))
     if first.number and second.number:
         assert low <= second.share - first.share <= high
+
+
+def test_the_lead_has_decided_on_who_is_asked_nothing_anyway(folder, repository, monkeypatch):
+    for table in (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS):
+        table.write(table.empty())
+    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
+    stop = Stop("misses known levels", START, START)
+    monkeypatch.setattr(check_inputs, "find_stopped", lambda *_: dict.fromkeys(range(1, 5), stop))
+    people = [Annotator(1, "annotator", True), Annotator(2, "annotator", False)]
+    people += [Annotator(3, "expert", True), Annotator(4, "expert", False)]
+    given = load(repository / "params.yaml"), people, tables.JUDGMENTS.empty()
+    assert set(check_inputs.read_checks(*given).stopped) == {1}
 
 
 def test_of_gold_hits_and_equal_levels_are_counted_and_who_cant_judge_has_not_missed():
