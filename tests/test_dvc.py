@@ -71,7 +71,12 @@ def test_a_second_run_asks_label_studio_and_does_nothing_else(project):
     ("name", "pattern", "text", "stages"),
     [
         ("params.yaml", r"top: 8 ", "top: 7 ", ["candidates", "clips", "plan", *ENDS]),
-        ("annotation/reliability/alpha.py", r"\Z", "# changed\n", ["agreement", "consensus"]),
+        (
+            "annotation/reliability/alpha.py",
+            r"\Z",
+            "# changed\n",
+            ["agreement", "consensus", "plan"],
+        ),
         ("pipeline/sitcom/screenplay.py", r"\Z", "# changed\n", ["sample"]),
         ("README.md", r"\Z", "changed\n", []),
     ],

@@ -22,6 +22,7 @@ from pipeline.core.params import ParamsError
 DONE, LATER = Turn(Outcome.DONE, "plan: 1 of 2"), Turn(Outcome.LATER, "error: no server")
 FAILED = Turn(Outcome.FAILED, "error: 9 judgments disappeared from the server")
 EVERY = timedelta(minutes=10)
+NOTHING = ("without_clip", "discarded", "unjudgeable", "nobody_left")
 DVC = """
 import json, pathlib, sys, time
 assert sys.argv[1:] == ["repro", "push"]
@@ -41,9 +42,9 @@ sys.exit(now.get("code", 0))
 
 def state(*, wanted=0, later=0):
     return {
-        "pairs": {"waiting": wanted, "without_clip": 0, "unjudgeable": 0, "nobody_left": 0},
+        "pairs": {"waiting": wanted} | dict.fromkeys(NOTHING, 0),
         "queries": {"for_the_lead": []},
-        "annotators": {"1": {"open": wanted, "done": 3}},
+        "annotators": {"1": {"role": "annotator", "active": True, "open": wanted, "done": 3}},
         "later": later,
     }
 
