@@ -153,7 +153,8 @@ class FileExchange:
         """Say that the server's owner invites people."""
         raise StudioError(
             f"annotation.backend is files: the server that {self.url} is carried to is out of"
-            " reach, so its owner invites people (Organization > People)"
+            " reach, so its owner invites people (Organization > People), and imports the new files"
+            f" as {self._folder}/projects/*/{HOWTO} says"
         )
 
     @cached_property

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from annotation.assignment.inputs import DECIDING, Annotator
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Purpose
@@ -23,6 +24,11 @@ NO_PAIRS = {
     True: "pairs to judge come when they have passed the exam",
 }
 """What is said where somebody has no page yet: whether the exam keeps them from it."""
+NOTHING_TO_DECIDE = (
+    "no pairs to decide on yet: `python -m annotation.campaign adjudicate` makes their page, and"
+    " prints its address"
+)
+"""What is said of an expert, who judges on no other page."""
 
 
 class Invitation(NamedTuple):
@@ -73,8 +79,14 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
             *exams.get(who.number, ("", "")),
             projects.page_url(studio, project) if project else "",
             params.annotation.language,
-            "" if project else NO_PAIRS[required and standings.get(who.number) not in MAY_JUDGE],
+            "" if project else _explain_no_page(who, standings, required=required),
         )
+
+
+def _explain_no_page(who: Annotator, standings: Mapping[int, Standing], *, required: bool) -> str:
+    if who.role in DECIDING:
+        return NOTHING_TO_DECIDE
+    return NO_PAIRS[required and standings.get(who.number) not in MAY_JUDGE]
 
 
 def _exam_pages(

@@ -315,6 +315,12 @@ def test_who_has_not_passed_a_required_exam_is_told_to_wait(connection, monkeypa
     assert f"  ({invitations.NO_PAIRS[True]})" in invitations.text(two)
 
 
+def test_an_expert_is_told_which_command_makes_their_page(connection):
+    roster_ = Roster([Annotator(2, "expert", active=True)], ACCOUNTS)
+    [expert] = invite(connection._replace(roster=roster_), settings(required=True))
+    assert "annotation.campaign adjudicate" in expert.remark
+
+
 @pytest.mark.parametrize(
     ("standing", "what"),
     [("to-begin", "Take the exam first"), ("failed", "Look at your exam again"), ("passed", None)],
