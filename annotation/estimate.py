@@ -7,11 +7,13 @@ pair needs four judgments, every second batch is judged). Usual is what TVR-Rank
 queries came 96,483 pairs and 227,808 judgments, so 47 % of the second batches and 18 % of the
 pairs that two disagreed on. A judgment took 19 seconds there; once there are enough judgments
 here (agreement.min_judgments), their median counts instead, with `plan.pause` as the most that one
-counts for. What rewriting by an LLM costs: `python -m pipeline.rewrite --estimate`.
+counts for. Hidden checks and the exam come on top, as the last line says. What rewriting by an
+LLM costs: `python -m pipeline.rewrite --estimate`.
 """
 
 import argparse
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -52,7 +54,17 @@ def text(params: Params, seconds: float, usual: tuple[float, float], hourly: flo
         hours = judgments * seconds / HOUR
         pay = "" if hourly is None else f"{hours * hourly:>12,.0f}"
         lines.append(f"{name:7}{pairs:>10,}{judgments:>12,}{hours:>9,.0f}{pay}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_describe_extra(params)])
+
+
+def _describe_extra(params: Params) -> Iterator[str]:
+    """Yield what comes on top of the votes, if anything does."""
+    plan, exam = params.plan, params.exam
+    checks = plan.gold + plan.repeats
+    parts = [f"{100 * checks / (1 - checks):.1f} % more for hidden checks"] if checks else []
+    parts += [f"{exam.queries * exam.top} for each person's exam"] if exam.required else []
+    if parts:
+        yield f"on top come judgments that are no votes: {', '.join(parts)}"
 
 
 def measure(params: Params, path: Path = tables.JUDGMENTS.path) -> float | None:

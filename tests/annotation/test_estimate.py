@@ -5,7 +5,7 @@ import pytest
 from campaign_cases import START
 from campaign_cases import told as judgments_told
 
-from annotation.estimate import ESCALATED, EXTENDED, LEAST, MOST, SECONDS, estimate, measure
+from annotation.estimate import ESCALATED, EXTENDED, LEAST, MOST, SECONDS, estimate, measure, text
 from pipeline.core import tables
 from pipeline.core.params import load
 
@@ -25,6 +25,18 @@ def test_the_usual_is_what_the_paper_reports(paper):
 def test_least_and_most_are_the_rule_at_its_ends(paper):
     assert estimate(paper, *LEAST) == (3_281 * 20, 3_281 * 20 * 2)
     assert estimate(paper, *MOST) == (3_281 * 40, 3_281 * 40 * 4)
+
+
+def test_checks_and_exam_come_on_top_where_there_are_any(paper):
+    last = text(paper, SECONDS, (EXTENDED, ESCALATED), None).splitlines()[-1]
+    assert "5.3 % more" in last
+    assert "100 for each person's exam" in last
+    none = {
+        "plan": paper.plan.model_copy(update={"gold": 0.0, "repeats": 0.0}),
+        "exam": paper.exam.model_copy(update={"required": False}),
+    }
+    rows = text(paper.model_copy(update=none), SECONDS, (EXTENDED, ESCALATED), None).splitlines()
+    assert rows[-1].startswith("most")
 
 
 def test_a_single_batch_is_not_extended(paper):
