@@ -259,7 +259,7 @@ def _arguments() -> argparse.Namespace:
     )
     begin.add_argument(
         "--pilot",
-        type=int,
+        type=cli.count,
         default=0,
         metavar="N",
         help="have N queries judged first, apart from the rest (docs/guideline-howto.md)",

@@ -8,7 +8,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from annotation.assignment.inputs import Annotator, Role
 from pipeline.campaign.campaign import CampaignError
@@ -33,6 +33,12 @@ class Person(Section):
     until: date | None = None
     admitted: bool = False
     checked_from: date | None = None
+
+    @model_validator(mode="after")
+    def _refuse_no_days(self) -> "Person":
+        if self.since is not None and self.until is not None and self.until < self.since:
+            raise ValueError(f"until {self.until} is before from {self.since}: correct one of them")
+        return self
 
 
 class Account(Section):

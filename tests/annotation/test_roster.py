@@ -1,5 +1,7 @@
 """Who takes part: what is read, and what is refused with file and field."""
 
+from datetime import date
+
 import pytest
 
 from annotation.assignment.inputs import Annotator
@@ -41,6 +43,10 @@ def test_accounts_may_be_missing_but_not_the_list_of_people():
         ("annotators:\n  0: {role: lead, active: true}\n", r"annotators\.0: .*greater than"),
         ("annotators:\n  ann: {role: lead, active: true}\n", r"annotators\.ann: "),
         ("annotators:\n  1: {role: lead, active: true, email: a}\n", r"1\.email: unknown key"),
+        (
+            "annotators:\n  1: {role: lead, active: true, from: 2027-01-02, until: 2027-01-01}\n",
+            r"annotators\.1: .*until 2027-01-01 is before from 2027-01-02",
+        ),
         ("people: {}\n", r"people: unknown key"),
         ("", r"the file: "),
         ("- 1\n", r"the file: "),
@@ -84,3 +90,14 @@ def test_what_is_written_is_read_and_no_address_stands_in_the_public_file():
     assert found.accounts == known
     assert "@" not in roster.PUBLIC.read_text()
     assert tables.PRIVATE.stat().st_mode & 0o777 == 0o600
+
+
+def test_what_is_written_is_read_again_with_every_field():
+    days = {"from": date(2026, 12, 1), "until": date(2027, 1, 31), "checked_from": date(2027, 1, 2)}
+    full = Person(role="expert", active=False, share=0.5, per_week=300, admitted=True, **days)
+    account = Account(email="a@b.c", name="Ann", number=12)
+    roster.write({1: full, 2: Person(role="annotator", active=True)}, {1: account})
+    found = roster.read_roster()
+    assert found.annotators[0] == Annotator(1, **full.model_dump())
+    assert found.annotators[1] == Annotator(2, "annotator", True)
+    assert found.accounts == {1: account}
