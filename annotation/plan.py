@@ -236,6 +236,7 @@ def main() -> None:
         **measure_progress(inputs, planned.state, answers.rejected, params.plan.pause),
         "without_account": people_without_account(people),
         "exam": exam_standings(people.annotators, params.exam),
+        "exam_required": params.exam.required,
         "stale_judgments": int((standing == "stale").sum()),
     }
     tables.ASSIGNMENTS.write(planned.assignments)

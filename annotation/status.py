@@ -126,6 +126,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
     measured |= {
         "without_account": people_without_account(people),
         "exam": exam_standings(people.annotators, params.exam),
+        "exam_required": params.exam.required,
     }
     situation = Situation(
         opened,

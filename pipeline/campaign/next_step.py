@@ -205,8 +205,8 @@ def _for_the_lead(state: Mapping[str, Any]) -> Iterator[Step]:
             f" queries whose last ranks have no level ({some}), then",
             "dvc repro",
         )
-    examined = set(state.get("exam", {}).values()) <= {"passed", "admitted"}
-    if pairs["nobody_left"] and examined:
+    standings = set(state.get("exam", {}).values()) if state.get("exam_required") else set()
+    if pairs["nobody_left"] and standings <= {"passed", "admitted"}:
         yield Step(
             f"add people to {PEOPLE}: {pairs['nobody_left']:,} pairs have been seen by everybody"
             " who is active; then",

@@ -68,10 +68,6 @@ CHECK = {
 }
 
 
-AS_CHECK = {"gold": " (as gold)", "repeat": " (asked again)"}
-"""What a hidden check is called beside votes."""
-
-
 class Flag(NamedTuple):
     """Why a person's figures are worth a look."""
 
@@ -179,7 +175,6 @@ def _select_disputed(sources: Sources) -> pd.DataFrame:
 def _answers(judgments: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     ordered = judgments.sort_values(["submitted_at", "annotator"])
     said = ordered["level"].astype("str").where(ordered["level"].notna(), ordered["reason"])
-    said += ordered["kind"].map(AS_CHECK).fillna("")
     answers: dict[tuple[str, str], list[str]] = {}
     for query, moment, who, what in zip(
         ordered["query_id"], ordered["moment_id"], ordered["annotator"], said, strict=True

@@ -59,6 +59,10 @@ UNDER_WAY = state(wanted=4, done=5)
         ),
         (Situation(OPEN, state(for_the_lead=["q1"])), ["dvc repro"]),
         (Situation(OPEN, state(done=5, waiting=1, nobody_left=1)), ["dvc repro"]),
+        (
+            Situation(OPEN, state(done=5, waiting=1, nobody_left=1) | {"exam": {"2": "waits"}}),
+            ["dvc repro"],
+        ),
         (Situation(OPEN, state(done=5, waiting=1) | {"later": 1}), ["dvc repro"]),
         (Situation(OPEN, state(without_clip=1)), ["dvc repro -sf clips && dvc repro"]),
         (Situation(OPEN, JUDGED), [CLOSE]),
