@@ -27,6 +27,7 @@ from annotation.pooling.design import AuditError
 from annotation.pooling.report import as_json, as_text, report
 from momentrank import formats
 from momentrank.errors import UsageError
+from pipeline.campaign.campaign import load_campaign
 from pipeline.core import captions, cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.retrieval.embeddings import Embeddings
@@ -67,7 +68,8 @@ def plan(options: argparse.Namespace) -> None:
 
 
 def _pool(params: Params) -> topup.Pool:
-    queries = tables.QUERIES.read()
+    queries, campaign = tables.QUERIES.read(), load_campaign()
+    queries = queries if campaign is None else campaign.select_kept(queries)
     modalities = params.ingest.pool_modalities
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
     judged = queries.loc[queries["split"] != "train", ["query_id", "query"]]

@@ -178,7 +178,9 @@ def main() -> None:
     closed = campaign is not None and campaign.closed
     judgments, ledger = tables.JUDGMENTS.read(), tables.PAIRS.read()
     adjudications = tables.ADJUDICATIONS.read()
-    ledger = ledger if campaign is None else campaign.select_kept(ledger)
+    made = len(judgments)
+    if campaign is not None:
+        judgments, ledger = campaign.select_kept(judgments), campaign.select_kept(ledger)
     voided = tables.VOIDED.read()
     voted = consensus(judgments, ledger, voided, closed=closed, rounding=params.rounding)
     table = adjudicate(voted, fresh_decisions(adjudications, last_shown(ledger)))
@@ -190,6 +192,7 @@ def main() -> None:
         **figures(judgments, ledger, voided, adjudications, table),
         "agreement": summarize(scores),
     }
+    metrics["judgments"]["of_pilot"] = made - len(judgments)
     cli.write_metrics("consensus", metrics)
     waiting = f"{metrics['outcomes']['waiting']:,} wait" if len(table) else "nothing was shown yet"
     cli.log(f"consensus: {metrics['with_level']:,} of {len(table):,} pairs have a level; {waiting}")

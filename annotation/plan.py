@@ -230,7 +230,8 @@ def main() -> None:
     planned = plan(inputs)
     if planned.state["pairs"]["waiting"]:
         refuse_too_few_people(inputs.annotators)
-    standing = classify(inputs.judgments, inputs.shown, inputs.voided)
+    kept = campaign.select_kept(inputs.judgments)
+    standing = classify(kept, inputs.shown, inputs.voided)
     figures = {
         "campaign": campaign.name,
         **measure_progress(inputs, planned.state, answers.rejected, params.plan.pause),

@@ -10,7 +10,7 @@ from opened import OPEN
 
 from annotation import agreement, consensus
 from annotation.votes import raw
-from pipeline.campaign.campaign import FILE, write_campaign
+from pipeline.campaign.campaign import FILE, Pilot, write_campaign
 from pipeline.core import files, params, tables
 
 SELECTED = "agreement is high in `two` and low in `four` by that selection"
@@ -69,7 +69,8 @@ def test_the_stages_count_what_became_of_every_pair_and_judgment(project):
     assert (found["pairs"], found["with_level"], found["nothing_waits"]) == (7, 2, False)
     assert found["levels"] == {"0": 0, "1": 1, "2": 0, "3": 0, "4": 1}
     rest = {"late": 1, "stale": 1, "voided": 0, "gold_or_repeat": 1}
-    assert found["judgments"] == {"all": 18, "counted": 15, "without_level": 2, **rest}
+    counts = {"all": 18, "counted": 15, "without_level": 2, "of_pilot": 0, **rest}
+    assert found["judgments"] == counts
     assert (agreed["pairs"], agreed["scores"], agreed["annotators"]) == (5, 13, 4)
     groups = {name: group["pairs"] for name, group in agreed["groups"].items()}
     assert groups == {"all": 4, "two": 2, "four": 2, "first_two": 4}
@@ -83,6 +84,13 @@ def test_once_the_campaign_is_closed_what_waits_is_discarded(project, closed):
     assert (found["closed"], found["nothing_waits"]) == (closed, closed)
     assert found["outcomes"]["waiting"] == (0 if closed else 3)
     assert found["discarded_for_want_of_votes"] == (3 if closed else 0)
+
+
+def test_judgments_of_a_pilot_that_is_kept_apart_are_neither_counted_nor_stale(project):
+    pilot = Pilot(queries=["q"], ended_at="2024-06-01T08:00:00Z")
+    found, _ = project(*some_campaign(), campaign=OPEN.model_copy(update={"pilot": pilot}))
+    judgments = found["judgments"]
+    assert (judgments["of_pilot"], judgments["stale"], judgments["all"]) == (18, 0, 0)
 
 
 def test_figures_of_persons_are_written_for_the_lead_alone(project, tmp_path):

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from opened import OPEN
 
 from annotation import audit
 from annotation.pooling.design import AuditError, Design
@@ -21,6 +22,7 @@ from annotation.pooling.report import (
     stratum_edges,
 )
 from momentrank.errors import UsageError
+from pipeline.campaign.campaign import FILE, Pilot, write_campaign
 from pipeline.candidates import candidates
 from pipeline.core import tables
 from pipeline.core.files import FileError
@@ -204,7 +206,16 @@ def folder(tmp_path, monkeypatch, repository):
     store.finish(keys)
     pool = (queries[:QUERIES], captions.merge(moments), embeddings.Embeddings.open())
     tables.CANDIDATES.write(candidates(*pool, Candidates(batch=5, top=10)))
+    FILE.parent.mkdir(parents=True, exist_ok=True)
+    FILE.write_text("null\n")
     return tmp_path
+
+
+def test_queries_of_a_pilot_that_is_kept_apart_are_not_audited(folder, capsys):
+    pilot = Pilot(queries=["m00", "m01"], ended_at=OPEN.opened_at)
+    write_campaign(OPEN.model_copy(update={"pilot": pilot}))
+    assert "6 of 6 queries" in run(capsys, "plan", "--queries", "6").err
+    assert not {"m00", "m01"} & set(tables.AUDIT.read()["query_id"])
 
 
 @pytest.mark.parametrize("words", [["report"], ["top-up", "splade.txt", "--depth", "3"]])
