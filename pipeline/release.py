@@ -59,6 +59,7 @@ def read_collection(candidates: int) -> Collection:
     campaign = load_campaign()
     refuse_people(campaign)
     judgments, voided = tables.JUDGMENTS.read(), tables.VOIDED.read()
+    kept = judgments if campaign is None else campaign.select_kept(judgments)
     newest = drop_voided(judgments, voided)["submitted_at"].max()
     sources = CollectionTables(
         tables.FROZEN_QUERIES.read(),
@@ -67,7 +68,7 @@ def read_collection(candidates: int) -> Collection:
         tables.COUNTED_VOTES.read(),
         extra_pairs(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
         newest=None if pd.isna(newest) else newest,
-        withdrawn=sum(count_withdrawn(judgments, voided).values()),
+        withdrawn=sum(count_withdrawn(kept, voided).values()),
     )
     return collect(campaign, sources)
 

@@ -86,15 +86,16 @@ def read_sources(params: Params) -> Sources:
     consensus, judgments = tables.CONSENSUS.read(), tables.JUDGMENTS.read()
     voided = tables.VOIDED.read()
     audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
+    campaign = load_campaign()
+    kept = judgments if campaign is None else campaign.select_kept(judgments)
     source = release.CollectionTables(
         tables.FROZEN_QUERIES.read(),
         tables.PAIRS.read(),
         consensus,
         tables.COUNTED_VOTES.read(),
         release.extra_pairs(audit, topup, params.candidates.top),
-        withdrawn=sum(count_withdrawn(judgments, voided).values()),
+        withdrawn=sum(count_withdrawn(kept, voided).values()),
     )
-    campaign = load_campaign()
     return Sources(
         collection=release.collect(campaign, source),
         moments=captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities),
