@@ -97,7 +97,17 @@ def _refuse_while_open(params: Params) -> None:
 
 
 def list_pair(pair: Sequence[str], note: str | None) -> None:
-    """Add a pair to those that are looked at a second time."""
+    """Add a pair to those that are looked at a second time.
+
+    Raises:
+        CampaignError: it was never shown to anybody.
+    """
+    shown = tables.PAIRS.read()[PAIR_KEY].itertuples(index=False, name=None)
+    if tuple(pair) not in set(shown):
+        raise CampaignError(
+            f"--pair {' '.join(pair)}: this query and moment were never shown together; the pairs"
+            f" that were are in {tables.PAIRS.path}"
+        )
     listed = SECOND_LOOK.read()
     row = pd.DataFrame([(*pair, note)], columns=SECOND_LOOK.columns)
     SECOND_LOOK.write(pd.concat([listed, row]).drop_duplicates(PAIR_KEY, keep="last"))

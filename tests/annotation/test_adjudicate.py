@@ -146,4 +146,6 @@ def test_the_status_counts_what_was_decided(disputed):
 def test_a_pair_that_is_listed_twice_stands_once_with_the_newer_note(disputed):
     adjudicate.list_pair(SETTLED, "why?")
     adjudicate.list_pair(SETTLED, "look at the door")
+    with pytest.raises(CampaignError, match=r"--pair q000 m: .*never shown"):
+        adjudicate.list_pair(("q000", "m"), None)
     assert disputed.get(tables.SECOND_LOOK)["note"].tolist() == ["look at the door"]
