@@ -98,6 +98,8 @@ def _examine() -> None:
     _step("the exam: marks, and feedback to those who fail", "annotation.exam", "feedback")
     if "failed" in _standings().values():
         _step("the exam: simulated people answer once more", "annotation.simulate")
+        _step("the exam: how everybody stands", "annotation.exam", "mark")
+    _part_with([number for number, one in _standings().items() if one == "failed-twice"])
 
 
 def _standings() -> dict[int, Standing]:
@@ -118,12 +120,7 @@ def _part_with(failed: Collection[int]) -> None:
 def _judge_all() -> None:
     for number in range(1, MOST_ROUNDS + 1):
         _step(f"round {number}: pull, plan, push", "dvc", "repro", "push")
-        state = files.read_json(tables.STATE)
-        failed = [number for number, one in state["exam"].items() if one == "failed-twice"]
-        undecided = state["queries"]["for_the_lead"]
-        if failed and load().exam.required:
-            _part_with(list(map(int, failed)))
-            continue
+        undecided = files.read_json(tables.STATE)["queries"]["for_the_lead"]
         if undecided:  # as a lead must where no rule can: these queries are not extended
             decided = pd.DataFrame({"query_id": undecided, "extend": "no"})
             tables.EXTEND.write(pd.concat([tables.EXTEND.read(), decided]))

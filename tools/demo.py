@@ -21,7 +21,7 @@ WORKPLACE = Path(".demo.new")
 KEPT = ("datasets/campaign", "dvc.lock")
 SMALLER = (
     "split.val=5 split.test=15 sample.videos=40 tagger.sentences=2500"
-    " exam.required=true exam.queries=2 exam.top=8"
+    " exam.required=true exam.queries=2 exam.top=8 plan.queue=400"
 )
 """Settings of a sample that takes about 1,000 judgments."""
 USER = {"user.name": "Demo", "user.email": "demo@example.org"}
