@@ -72,8 +72,9 @@ def of_campaign(campaign: Campaign, settings: Annotation) -> Guideline:
     if (guide.version, guide.sha) != (campaign.guideline, *shas):
         raise CampaignError(
             f"{guide.path}: is not what people judge by in this campaign (version"
-            f" {campaign.guideline}). If it was changed by accident: git restore {guide.path}. If"
-            " it is to hold from now on, raise `version` in it, then:"
+            f" {campaign.guideline}). If it was changed by accident: git restore {guide.path};"
+            " if another one was chosen: correct annotation.guideline and annotation.language in"
+            " params.yaml. If it is to hold from now on, raise `version` in it, then:"
             " python -m annotation.campaign open --revise REASON"
         )
     return guide
