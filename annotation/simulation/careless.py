@@ -46,7 +46,8 @@ def write_gold(truth: Truth) -> None:
 
 def describe_stopped(params: Params) -> list[str]:
     """Return who was stopped and why, a line for each."""
-    people = roster.read_people()
+    # Also of whom the rehearsal has parted with: they are not active any more.
+    people = [who._replace(active=True) for who in roster.read_people()]
     results = tables.QUALIFICATIONS.read()
     passed = set(results.loc[results["passed"] == "yes", "annotator"])
     twice = results[(results["attempt"] == SECOND) & ~results["annotator"].isin(passed)]

@@ -11,11 +11,14 @@ from sklearn.metrics import cohen_kappa_score
 
 from annotation.assignment import check_inputs
 from annotation.assignment.inputs import Annotator, CheckInputs, Stop
+from annotation.label_studio import roster
+from annotation.label_studio.roster import Person
 from annotation.quality.checks import measure_checks
 from annotation.quality.decision import Limits
 from annotation.quality.gold import collect_gold, join_gold
 from annotation.quality.hits import Hits, difference
 from annotation.quality.stopping import find_stopped
+from annotation.simulation import careless
 from pipeline.campaign.pairs import SHOWN_KEY
 from pipeline.core import tables
 from pipeline.core.params import load
@@ -69,6 +72,15 @@ def test_the_lead_has_decided_on_who_is_asked_nothing_anyway(folder, repository,
     people += [Annotator(3, "expert", True), Annotator(4, "expert", False)]
     given = load(repository / "params.yaml"), people, tables.JUDGMENTS.empty()
     assert set(check_inputs.read_checks(*given).stopped) == {1}
+    for table in (tables.JUDGMENTS, tables.VOIDED):
+        table.write(table.empty())
+    listed = {who.number: Person(role=who.role, active=who.active) for who in people[:2]}
+    roster.write(listed, {})
+    told_of = careless.describe_stopped(given[0])
+    assert [line.split(":")[0] for line in told_of] == [
+        "annotator 1 was stopped",
+        "annotator 2 was stopped",
+    ], "a rehearsal tells also of whom it has parted with"
 
 
 def test_of_gold_hits_and_equal_levels_are_counted_and_who_cant_judge_has_not_missed():
