@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from absl import logging as absl_logging
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
 from project import run_first
@@ -22,6 +23,9 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("momentrank")
+
+# mlcroissant's logger would keep the stream that pytest captures; Flair's import would close it.
+absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__
 
 REPOSITORY = Path(__file__).parent.parent
 WORDS = ["a", "man", "woman", "person", "walks", "sits", "on", "the", "sofa", "with", "letter"]
