@@ -19,6 +19,7 @@ class ParamsError(UsageError):
 class Params(Section):
     """The whole of `params.yaml`."""
 
+    engine: sections.Engine
     sample: sections.Sample
     ingest: sections.Ingest
     tagger: sections.Tagger

@@ -18,6 +18,24 @@ Columns = Mapping[Column, str | None]
 RESERVED_PARAMETERS = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "n"}
 
 
+class Engine(Section):
+    """Where the dear stages do their work; never what they write.
+
+    `workers` is how many tasks run at once (0: one per core, or as many as the cluster takes),
+    `shards` into how many parts a stage's work is divided, `address` that of a Ray cluster (null:
+    one of its own on this machine), `folder` where parts are kept, which every machine must see.
+    A stage whose tables would need more than `table_memory` GB of memory lets DuckDB make them
+    within it.
+    """
+
+    kind: Literal["local", "ray", "slurm"]
+    workers: Natural
+    shards: Positive
+    address: Name | None
+    folder: Name
+    table_memory: Annotated[float, Field(gt=0)]
+
+
 class Sample(Section):
     """The sample corpus: how many videos, and how they are drawn."""
 

@@ -1,0 +1,70 @@
+"""Hand out a stage's work in shards, and return the file that each of them made.
+
+The law: the number of shards and the engine never change what a stage writes. So a shard is
+chosen by a hash, its work is a pure function of its input, and what is made of the parts does not
+depend on how many there are. `engine` of params.yaml is therefore no dependency of any stage.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.core.engine.parts import Task
+from pipeline.core.progress import progress
+from pipeline.core.sections import Engine
+
+Given = TypeVar("Given")
+Shards = npt.NDArray[np.int64]
+
+
+class Executor(Protocol):
+    """What runs tasks: cores of this machine, a Ray cluster, a Slurm array."""
+
+    def run(self, tasks: Sequence[Task], finish: Callable[[Task], object]) -> None:
+        """Run all `tasks`, and call `finish` in this process as each one ends.
+
+        Raises:
+            Exception: a task's own, after the tasks under way have ended or were called off.
+        """
+
+
+def assign_shards(values: Sequence[str], shards: int) -> Shards:
+    """Return the shard of each text, (n,), from 0: by its SHA-256, wherever else it occurs."""
+    digests = (hashlib.sha256(value.encode()).digest()[:8] for value in values)
+    hashes = np.fromiter((int.from_bytes(digest) for digest in digests), np.uint64, len(values))
+    return (hashes % np.uint64(shards)).astype(np.int64)
+
+
+def map_shards(
+    stage: str,
+    work: Callable[[Given, Path], None],
+    given: Mapping[str, Given],
+    engine: Engine,
+    gpus: float = 0,
+) -> dict[str, Path]:
+    """Let `work(input, path)` write one file for each input, and return the files by key.
+
+    A key (`parts.part_key`) names all that its input's work depends on. What a killed run has
+    finished is not done again. `gpus` is what one task wants where there are any. When the stage
+    has written what it makes of the parts, it calls `parts.clear`.
+    """
+    folder = Path(engine.folder).absolute() / stage
+    tasks = {key: Task(work, one, folder / key) for key, one in given.items()}
+    with progress(f"{stage}: shards", total=len(tasks), unit="") as bar:
+        left = [task for task in tasks.values() if not task.is_finished()]
+        bar.update(len(tasks) - len(left))
+        if left:
+            _executor(engine, gpus).run(left, lambda _: bar.update())
+    return {key: task.path for key, task in tasks.items()}
+
+
+def _executor(engine: Engine, gpus: float) -> Executor:
+    if engine.kind == "local":
+        from pipeline.core.engine.local import Processes  # noqa: PLC0415  (one of three is used)
+
+        return Processes(engine)
+    raise NotImplementedError(engine.kind, gpus)

@@ -1,0 +1,65 @@
+import numpy as np
+import pytest
+
+from pipeline.core.engine import parts
+from pipeline.core.engine.shards import assign_shards, map_shards
+from pipeline.core.params import load
+
+
+@pytest.fixture
+def engine(repository, tmp_path):
+    params = load(repository / "params.yaml").engine
+    return params.model_copy(update={"folder": str(tmp_path / "parts")})
+
+
+def double(given, path):
+    """Write twice the number."""
+    path.write_text(str(2 * given))
+
+
+def refuse(given, path):
+    """Fail on 2."""
+    if given == 2:
+        raise ValueError("two")
+    double(given, path)
+
+
+def given(numbers):
+    return {parts.part_key("double", number): number for number in numbers}
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_every_input_makes_a_file(engine, workers):
+    engine = engine.model_copy(update={"workers": workers})
+    made = map_shards("double", double, given(range(4)), engine)
+    assert [int(path.read_text()) for path in made.values()] == [0, 2, 4, 6]
+    assert list(made) == list(given(range(4)))
+
+
+def test_what_is_finished_is_not_done_again_and_a_damaged_part_is(engine):
+    engine = engine.model_copy(update={"workers": 1})
+    with pytest.raises(ValueError, match="two"):
+        map_shards("double", refuse, given([1, 2, 3]), engine)
+    times = {path: path.stat().st_mtime_ns for path in made_by(engine)}
+    assert len(times) == 1
+    made = map_shards("double", double, given([1, 2, 3]), engine)
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
+    first = next(iter(made.values()))
+    first.write_text("damaged")
+    assert [p.read_text() for p in map_shards("double", double, given([1]), engine).values()] == [
+        "2"
+    ]
+
+
+def made_by(engine):
+    from pathlib import Path
+
+    return [path for path in Path(engine.folder).rglob("*") if path.suffix == "" and path.is_file()]
+
+
+def test_a_text_is_in_one_shard_whatever_comes_with_it():
+    texts = [f"video {number}" for number in range(300)]
+    shards = assign_shards(texts, 8)
+    assert np.array_equal(assign_shards(texts[::-1], 8)[::-1], shards)
+    assert set(shards) == set(range(8))
+    assert set(assign_shards(texts, 1)) == {0}
