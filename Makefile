@@ -14,7 +14,7 @@ READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut 
 # Label Studio's pins conflict with the pipeline's: it has an environment of its own.
 LABEL_STUDIO := .venv-label-studio/ready-$(shell cksum < requirements-label-studio.lock | cut -d' ' -f1)
 
-.PHONY: help setup demo demo-clone test campaign label-studio label-studio-environment lock \
+.PHONY: help setup engines demo demo-clone test campaign label-studio label-studio-environment lock \
   stop-demo clean-demo
 
 help: ## List the targets
@@ -26,6 +26,12 @@ $(READY):
 	@tools/environment.sh $(PYTHON) .venv requirements.lock
 	@.venv/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-build-isolation -e .
 	@rm -f .venv/ready-* && touch $@
+
+engines: .venv/engines-$(shell cksum < requirements-engines.lock | cut -d' ' -f1) ## Install Ray and submitit: engines past one machine
+
+.venv/engines-%: $(READY)
+	@.venv/bin/python -m pip --disable-pip-version-check install -qq --no-deps --no-compile -r requirements-engines.lock
+	@rm -f .venv/engines-* && touch $@
 
 demo: ## Run everything on the sample corpus, people and all, in a clone of its own: .demo/
 	@$(MAKE) --silent --no-print-directory --jobs=2 setup label-studio-environment
