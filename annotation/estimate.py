@@ -7,8 +7,10 @@ pair needs four judgments, every second batch is judged). Usual is what TVR-Rank
 queries came 96,483 pairs and 227,808 judgments, so 47 % of the second batches and 18 % of the
 pairs that two disagreed on. A judgment took 19 seconds there; once there are enough judgments
 here (agreement.min_judgments), their median counts instead, with `plan.pause` as the most that one
-counts for. Hidden checks and the exam come on top, as the last line says. What rewriting by an
-LLM costs: `python -m pipeline.rewrite --estimate`.
+counts for. Hidden checks and the exam come on top, as the last line says.
+
+Where the corpus is there (`dvc repro ingest`) or its size is named, the hours, memory and disk that
+stages take follow. What rewriting by an LLM costs: `python -m pipeline.rewrite --estimate`.
 """
 
 import argparse
@@ -23,6 +25,7 @@ from pipeline.campaign.pairs import ALL_VOTES
 from pipeline.campaign.voided import drop_voided
 from pipeline.core import cli, tables
 from pipeline.core.params import PARAMS, Params, load
+from pipeline.machine import demand
 
 SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
 LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
@@ -82,6 +85,9 @@ def main(options: argparse.Namespace) -> None:
     params, usual = load(options.params), (options.extended, options.escalated)
     seconds = options.seconds or measure(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
+    if moments := options.moments or demand.count_moments():
+        wanted = demand.calc_demands(moments, params)
+        sys.stdout.write(f"\n{demand.describe(wanted, moments, params.engine)}\n")
 
 
 def _arguments() -> argparse.Namespace:
@@ -93,6 +99,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--extended", type=share, default=EXTENDED, help="usual share (0.47)")
     parser.add_argument("--escalated", type=share, default=ESCALATED, help="usual share (0.18)")
+    parser.add_argument("--moments", type=cli.count, help="of the corpus, before it is read")
     parser.add_argument("--hourly", type=positive, help="what an hour is paid with")
     return parser.parse_args()
 

@@ -3,6 +3,7 @@
     python -m annotation.server start    (or: make label-studio)
     python -m annotation.server stop
     python -m annotation.server status
+    python -m annotation.server check     (the one in .env, wherever it runs)
     python -m annotation.server backup FILE.zip
     python -m annotation.server restore FILE.zip
 
@@ -28,6 +29,7 @@ from urllib.parse import SplitResult, urlsplit
 from filelock import FileLock, Timeout
 
 from annotation.label_studio import settings
+from annotation.label_studio.client import LabelStudio
 from annotation.local_server import backup, ports
 from annotation.local_server.launch import (
     PortTakenError,
@@ -207,6 +209,8 @@ def main(options: argparse.Namespace) -> None:
         cli.log(f"Label Studio runs at {server.url}; user and password are in {settings.ENV}")
     elif options.do == "stop":
         cli.log("stopped" if stop() else "it did not run")
+    elif options.do == "check":
+        cli.log(check())
     elif options.do == "backup":
         cli.log(backup.write(options.file))
     elif options.do == "restore":
@@ -225,6 +229,19 @@ def _status() -> None:
         sys.exit(NOT_RUNNING)
 
 
+def check() -> str:
+    """Ask the server that is configured, wherever it runs, whether it takes our token.
+
+    Raises:
+        StudioError: it does not answer, or refuses.
+    """
+    if not (endpoint := settings.endpoint()):
+        cli.log("none is configured")
+        sys.exit(NOT_RUNNING)
+    users = LabelStudio(endpoint).users()
+    return f"{endpoint.url} answers and takes the token ({len(users)} accounts)"
+
+
 def _arguments() -> argparse.Namespace:
     parser = cli.parser("Works in the current folder.")
     commands = parser.add_subparsers(dest="do", required=True)
@@ -237,6 +254,7 @@ def _arguments() -> argparse.Namespace:
     )
     commands.add_parser("stop", help="stop it")
     commands.add_parser("status", help="say where it runs")
+    commands.add_parser("check", help="say whether the one that is configured takes our token")
     save = commands.add_parser("backup", help="write all that git and DVC don't hold into a file")
     put = commands.add_parser("restore", help="put a backup in place; keeps what was there")
     for command in (save, put):

@@ -22,7 +22,7 @@ OUTS = [
     for path in (out if isinstance(out, dict) else [out])
 ]
 COMMANDS = {
-    "pipeline": {"check", "show", "recover"},
+    "pipeline": {"check", "doctor", "show", "recover"},
     "annotation": {
         *("campaign", "adjudicate", "people", "exam", "status", "estimate", "audit", "server"),
         *("simulate", "rehearsal"),
@@ -31,7 +31,7 @@ COMMANDS = {
 LAYERS = (
     {"momentrank"},
     {"core"},
-    {"language", "corpora", "sitcom", "names", "retrieval", "video", "llm"},
+    {"language", "corpora", "machine", "sitcom", "names", "retrieval", "video", "llm"},
     {"captions", "campaign"},
     {"distribution", "pages"},
 )

@@ -1,0 +1,1 @@
+"""What the stages take of machines, and whether this one has it."""

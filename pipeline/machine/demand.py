@@ -1,0 +1,88 @@
+"""Hours, memory and disk that each stage takes: arithmetic from what was measured.
+
+The rates are those of docs/scaling.md: 2 cores, no GPU. Other machines differ, most of all where
+a GPU encodes.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow.parquet as pq
+
+from pipeline.core import tables
+from pipeline.core.parallel import cores
+from pipeline.core.params import Params
+from pipeline.core.sections import Engine
+
+HOUR = 3600.0
+GB = 1e9
+MEASURED_CORES = 2
+RULES_SECONDS = 9.3e-3
+"""Of a description, with both checks."""
+TEXTS_PER_SECOND = 372
+"""That MiniLM encodes; a larger model is slower."""
+PAIR_SECONDS = 8e-9
+"""Of a query and a text that are compared."""
+CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
+"""Of a clip of a small video; larger ones take longer."""
+TABLE_BYTES = 1.1e3
+"""Of a moment in memory."""
+VECTOR_BYTES = 1.6e3
+"""Of a text's vector of 384 numbers and its id."""
+TRAINING_BYTES = 160
+"""Of a moment in a training query's list."""
+
+
+class Demand(NamedTuple):
+    """What a stage takes: `hours` by the clock, `memory` at its peak and `disk`, both in GB."""
+
+    stage: str
+    hours: float
+    memory: float
+    disk: float
+
+
+def count_moments(path: Path = tables.MOMENTS.path) -> int:
+    """Return how many moments `ingest` has found; 0 before it has run."""
+    return int(pq.read_metadata(path).num_rows) if path.is_file() else 0
+
+
+def calc_demands(moments: int, params: Params) -> list[Demand]:
+    """Return what each dear stage takes for so many moments, in the order of dvc.yaml.
+
+    Every moment counts as a text of its own, and every candidate as a clip: the most there can be.
+    Tables beyond `engine.table_memory` are made within it, and take no more.
+    """
+    n, share = moments, MEASURED_CORES / count_workers(params.engine) / HOUR
+    queries = min(n, params.split.val + params.split.test)
+    train = min(n - queries, n if params.split.train is None else params.split.train)
+    clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
+    kept = min(params.engine.table_memory, TABLE_BYTES * n / GB)
+    rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
+    written = TRAINING_BYTES * sum(params.pseudo.top) * train / GB
+    return [
+        Demand("ingest", 1.8e-5 * n / HOUR, 0.2 + kept, 2e2 * n / GB),
+        Demand("rewrite", rewriting, 1.0 + kept, 2e2 * n / GB),
+        Demand("split", 7e-6 * n / HOUR, 0.2 + kept, 1e2 * n / GB),
+        Demand("embed", n / TEXTS_PER_SECOND * share, 1.0, VECTOR_BYTES * n / GB),
+        Demand("candidates", PAIR_SECONDS * queries * n * share, 0.5 + 2 * kept, 0.0),
+        Demand("clips", CLIP_SECONDS * clips * share, 0.5, CLIP_BYTES * clips / GB),
+        Demand("pseudo", PAIR_SECONDS * train * n * share, 0.5 + 2 * kept, written),
+    ]
+
+
+def count_workers(engine: Engine) -> int:
+    """Return how many cores are at work; a cluster says by `engine.workers` how many it lends."""
+    return engine.workers or cores()
+
+
+def describe(demands: Sequence[Demand], moments: int, engine: Engine) -> str:
+    """Return hours, memory and disk of the stages as a page of text."""
+    lines = [
+        f"{moments:,} moments on {count_workers(engine)} cores ({engine.kind}), computed:",
+        f"{'stage':12}{'hours':>9}{'memory, GB':>13}{'disk, GB':>11}",
+    ]
+    for stage, hours, memory, disk in demands:
+        lines.append(f"{stage:12}{hours:>9,.2f}{memory:>13,.1f}{disk:>11,.1f}")
+    return "\n".join(lines)

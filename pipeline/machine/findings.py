@@ -1,0 +1,178 @@
+"""What a run of the pipeline needs, whether it is here, and what to do where it is not.
+
+Each check answers for itself: it returns a finding, whatever goes wrong.
+"""
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import psutil
+
+from momentrank.errors import MomentRankError
+from pipeline import corpora
+from pipeline.core import tables
+from pipeline.core.params import Params
+from pipeline.core.progress import progress
+from pipeline.core.sections import Engine, Ingest
+from pipeline.machine import demand
+from pipeline.machine.demand import GB, Demand
+from pipeline.video.ffmpeg import ffmpeg
+from pipeline.video.files import missing_remark, video_path
+
+LOOKED_AT = 200
+"""Rows of the corpus whose videos are looked for."""
+NOT_CONFIGURED = 3
+"""What `annotation.server check` exits with where no server is named."""
+SPARE = 1.2
+"""Times the room that a stage takes, before it is called enough."""
+
+
+class Finding(NamedTuple):
+    """One thing that a run needs: its name, how it is, and the next step where it is missing."""
+
+    name: str
+    state: Literal["ok", "missing", "note"]
+    text: str
+    step: str | None = None
+
+
+def find_all(params: Params, demands: list[Demand]) -> Iterator[Finding]:
+    """Yield what there is and what is missing, in the order in which stages need it."""
+    yield find_corpus(params.ingest)
+    yield find_ffmpeg(params.ingest)
+    yield find_memory(demands)
+    yield find_disk(demands)
+    yield find_model("embed.model", params.embed.model)
+    yield find_model("names.model", params.names.model)
+    yield find_llm(params)
+    yield find_engine(params.engine)
+    yield find_gpu()
+    yield find_server(params)
+
+
+def count_moments(params: Ingest) -> int:
+    """Return how many moments there are, or rows of the corpus where `ingest` has not run."""
+    source = Path(params.source)
+    if moments := demand.count_moments():
+        return moments
+    if not source.exists():
+        return 0
+    rows = corpora.read(params.corpus, source, params.columns)
+    return sum(1 for _ in progress("count", rows, unit="rows"))
+
+
+def find_corpus(params: Ingest) -> Finding:
+    """Read the corpus's first rows, and look for their videos."""
+    source = Path(params.source)
+    if source.is_relative_to(tables.WORK / "sample"):
+        return Finding("corpus", "ok", "the sample corpus, which `dvc repro` draws")
+    try:
+        rows = list(islice(corpora.read(params.corpus, source, params.columns), LOOKED_AT))
+    except MomentRankError as exc:
+        return Finding("corpus", "missing", str(exc), "set ingest.source and ingest.corpus")
+    named = {str(row.video_id) for row in rows}
+    paths = [path for name in named if (path := video_path(params.videos, name))]
+    if remark := missing_remark(paths):
+        return Finding("corpus", "missing", remark, "set ingest.videos")
+    without = "" if params.videos else "; ingest.videos is null, so there are no clips"
+    return Finding("corpus", "ok", f"{params.source} ({params.corpus}){without}")
+
+
+def find_ffmpeg(params: Ingest) -> Finding:
+    """Look for ffmpeg, which cuts clips and reads durations."""
+    try:
+        return Finding("ffmpeg", "ok", ffmpeg())
+    except MomentRankError as exc:
+        state: Literal["missing", "note"] = "missing" if params.videos else "note"
+        return Finding("ffmpeg", state, str(exc), "pip install imageio-ffmpeg")
+
+
+def find_memory(demands: list[Demand]) -> Finding:
+    """Compare the memory of this machine with what the hungriest stage takes."""
+    most = max(demands, key=lambda one: one.memory)
+    free = psutil.virtual_memory().available / GB
+    text = f"{free:.1f} GB available, {most.stage} takes {most.memory:.1f}"
+    if free >= most.memory * SPARE:
+        return Finding("memory", "ok", text)
+    return Finding("memory", "missing", text, "lower engine.table_memory, or use a larger machine")
+
+
+def find_disk(demands: list[Demand], folder: Path = Path()) -> Finding:
+    """Compare the free disk here with what all stages write."""
+    wanted, free = sum(one.disk for one in demands), shutil.disk_usage(folder).free / GB
+    text = f"{free:.0f} GB free, the stages write {wanted:.1f}"
+    if free >= wanted * SPARE:
+        return Finding("disk", "ok", text)
+    return Finding("disk", "missing", text, "make room, or set split.train to fewer queries")
+
+
+def find_model(key: str, model: str) -> Finding:
+    """Tell whether a model is on this machine; the hub's come at their first use."""
+    if model == "builtin":
+        return Finding(key, "ok", "builtin")
+    if Path(model).exists():
+        return Finding(key, "ok", model)
+    if Path(model).is_absolute() or model.startswith("."):
+        return Finding(key, "missing", f"{model}: no such folder", f"set {key}")
+    from huggingface_hub import scan_cache_dir  # noqa: PLC0415  (few need it, and it takes a second)
+    from huggingface_hub.errors import CacheNotFound  # noqa: PLC0415
+
+    try:
+        here = {repo.repo_id for repo in scan_cache_dir().repos}
+    except CacheNotFound:
+        here = set()
+    if model in here:
+        return Finding(key, "ok", f"{model}, in the hub's cache")
+    return Finding(key, "note", f"{model} comes from the model hub at its first use")
+
+
+def find_llm(params: Params) -> Finding:
+    """Tell whether rewriting can ask its LLM."""
+    if params.rewrite.backend != "openai":
+        return Finding("LLM", "ok", f"not needed: rewrite.backend is {params.rewrite.backend}")
+    if os.environ.get("OPENAI_API_KEY", "").strip():
+        address = os.environ.get("OPENAI_BASE_URL", "OpenAI")
+        return Finding("LLM", "ok", f"OPENAI_API_KEY is set, for {address}")
+    return Finding("LLM", "missing", "OPENAI_API_KEY is not set", "export OPENAI_API_KEY=...")
+
+
+def find_engine(engine: Engine) -> Finding:
+    """Tell whether `engine.kind` can run here."""
+    module = {"local": None, "ray": "ray", "slurm": "submitit"}[engine.kind]
+    if module and importlib.util.find_spec(module) is None:
+        return Finding("engine", "missing", f"{module} is not installed", "make engines")
+    if engine.kind == "slurm" and shutil.which("sbatch") is None:
+        step = "run on a machine that submits jobs"
+        return Finding("engine", "missing", "slurm: no sbatch on the PATH", step)
+    parts = "1 shard" if engine.shards == 1 else f"{engine.shards} shards"
+    return Finding("engine", "ok", f"{engine.kind}, {parts}")
+
+
+def find_gpu() -> Finding:
+    """Tell whether torch sees a GPU; none is no fault."""
+    import torch  # noqa: PLC0415  (takes seconds)
+
+    if torch.cuda.is_available():
+        return Finding("GPU", "ok", torch.cuda.get_device_name())
+    return Finding("GPU", "note", "none: encoding runs on the processor")
+
+
+def find_server(params: Params) -> Finding:
+    """Ask whether the campaign's Label Studio answers and takes the token."""
+    if params.annotation.backend == "files":
+        return Finding("Label Studio", "ok", f"out of reach: files in {params.annotation.folder}")
+    command = [sys.executable, "-m", "annotation.server", "check"]
+    asked = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  (ours)
+    text = asked.stderr.strip().removeprefix("error: ")
+    if asked.returncode == NOT_CONFIGURED:
+        return Finding("Label Studio", "note", text, "make label-studio, before people judge")
+    if asked.returncode:
+        return Finding("Label Studio", "missing", text, "make label-studio, or correct .env")
+    return Finding("Label Studio", "ok", text)

@@ -1,0 +1,95 @@
+import shutil
+from collections import namedtuple
+
+import psutil
+import pytest
+
+from pipeline.core.params import load
+from pipeline.machine import demand, findings
+from pipeline.machine.demand import Demand
+
+
+@pytest.fixture
+def params(repository):
+    return load(repository / "params.yaml")
+
+
+def changed(section, **values):
+    return section.model_copy(update=values)
+
+
+def test_more_moments_take_more_and_more_cores_fewer_hours(params):
+    two = params.model_copy(update={"engine": changed(params.engine, workers=2)})
+    eight = params.model_copy(update={"engine": changed(params.engine, workers=8)})
+    small, large = demand.calc_demands(100_000, two), demand.calc_demands(1_000_000, two)
+    assert all(a.hours <= b.hours and a.disk <= b.disk for a, b in zip(small, large, strict=True))
+    hours = {one.stage: one.hours for one in large}
+    assert {one.stage: one.hours * 4 for one in demand.calc_demands(1_000_000, eight)}[
+        "pseudo"
+    ] == pytest.approx(hours["pseudo"])
+    assert hours["pseudo"] == pytest.approx(100 * small[-1].hours, rel=0.01)
+
+
+def test_tables_within_their_limit_take_no_more_memory(params):
+    by_size = {n: max(one.memory for one in demand.calc_demands(n, params)) for n in (10**8, 10**9)}
+    assert by_size[10**8] == by_size[10**9]
+
+
+@pytest.mark.parametrize("free", [1, 5])
+def test_too_little_memory_or_disk_is_missing(monkeypatch, free):
+    Usage = namedtuple("Usage", ["free", "available"])
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: Usage(0, free * 1e9))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(free * 1e9, 0))
+    wanted = [Demand("a", 1, 0.5, 1.5), Demand("candidates", 1, 3.0, 1.5)]
+    state = "ok" if free == 5 else "missing"
+    memory, disk = findings.find_memory(wanted), findings.find_disk(wanted)
+    assert (memory.state, disk.state) == (state, state)
+    assert "candidates takes 3.0" in memory.text
+
+
+def test_a_corpus_that_is_not_there_or_has_other_videos_is_missing(params, tmp_path):
+    lost = changed(params.ingest, source=str(tmp_path / "no.csv"), corpus="table")
+    assert findings.find_corpus(lost).state == "missing"
+    table = tmp_path / "corpus.csv"
+    table.write_text("video_id,start,end,duration,description\nv,0,1,9,A man waits.\n")
+    here = changed(lost, source=str(table), videos=str(tmp_path / "{video_id}.mp4"))
+    assert "v.mp4" in findings.find_corpus(here).text
+    (tmp_path / "v.mp4").touch()
+    assert findings.find_corpus(here).state == "ok"
+    assert findings.count_moments(here) == 1
+
+
+def test_keys_and_extras_that_are_missing_say_the_next_step(params, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    asked = params.model_copy(update={"rewrite": changed(params.rewrite, backend="openai")})
+    assert "OPENAI_API_KEY" in findings.find_llm(asked).step
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert findings.find_llm(asked).state == "ok"
+    assert "secret" not in findings.find_llm(asked).text
+    monkeypatch.setattr(findings.importlib.util, "find_spec", lambda _: None)
+    assert findings.find_engine(changed(params.engine, kind="ray")).step == "make engines"
+    monkeypatch.setattr(findings.importlib.util, "find_spec", lambda _: object())
+    monkeypatch.setenv("PATH", "")
+    assert "sbatch" in findings.find_engine(changed(params.engine, kind="slurm")).text
+
+
+def test_the_command_ends_with_1_where_something_is_missing(
+    folder, repository, command, monkeypatch
+):
+    (folder / "params.yaml").write_text(
+        (repository / "params.yaml")
+        .read_text()
+        .replace("corpus: tvr ", "corpus: table ", 1)
+        .replace("datasets/work/sample/annotations.jsonl", "none.csv", 1)
+    )
+    monkeypatch.setenv("PYTHONPATH", str(repository))
+    code, out, _ = command("pipeline.doctor", "--moments", "1000000")
+    assert code == 1
+    assert "MISSING   corpus: none.csv" in out
+    assert "note      Label Studio: none is configured" in out
+    assert "1,000,000 moments" in out
+    monkeypatch.setenv("LABEL_STUDIO_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "k" * 40)
+    asked = findings.find_server(load(folder / "params.yaml"))
+    assert asked.state == "missing"
+    assert "127.0.0.1:9" in asked.text
