@@ -276,7 +276,9 @@ def _arguments() -> argparse.Namespace:
         metavar="N",
         help="of a rehearsal: list you and N - 1 simulated people (6 is a good number)",
     )
-    keep.add_command(commands)
+    keep.add_options(
+        commands.add_parser("keep", help="run the loop unattended: dvc repro push, again")
+    )
     adjudicate.add_options(commands.add_parser("adjudicate", help="have disputed pairs decided"))
     finish = commands.add_parser("close", help="end it, and freeze what people made")
     finish.add_argument("--give-up", action="store_true", help="discard the pairs that wait")

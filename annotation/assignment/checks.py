@@ -24,7 +24,7 @@ from pipeline.core import rng, tables
 
 CATCH_UP = 2
 """How many times denser than by their share checks may come while some are owed."""
-GOLD, REPEAT = "gold", "repeat"
+GOLD, REPEAT = tables.CHECKS
 
 
 class Stream(NamedTuple):

@@ -4,7 +4,7 @@ import argparse
 import re
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -51,12 +51,12 @@ class Keeper:
         """Run turns until nothing is wanted, or until it is stopped.
 
         Raises:
-            CampaignError: a turn failed in a way that waiting does not mend.
+            CampaignError: a turn failed in a way that waiting does not fix.
             MomentRankError: the campaign's files or params.yaml are wrong.
         """
         failures = 0
         while not self._stopped.is_set():
-            campaign = open_campaign()
+            campaign = require_running_campaign()
             turn = self._runner.turn()
             if self._commit:
                 commit_campaign(campaign)
@@ -106,12 +106,12 @@ class Keeper:
             self._runner.write(line)
 
 
-def is_wanted(state: dict[str, Any]) -> bool:
+def is_wanted(state: Mapping[str, Any]) -> bool:
     """Return whether people have something to judge, or will have without anybody's doing."""
     return bool(state["later"] or any(who["open"] for who in state["annotators"].values()))
 
 
-def open_campaign() -> Campaign:
+def require_running_campaign() -> Campaign:
     """Return the campaign, if the loop can go on.
 
     Raises:
@@ -176,11 +176,10 @@ def keep(options: argparse.Namespace) -> None:
             runner.close()
 
 
-def add_command(commands: Any) -> None:  # noqa: ANN401  (argparse gives its type no public name)
-    """Add `keep` to the commands of a campaign."""
-    one = commands.add_parser("keep", help="run the loop unattended: dvc repro push, again")
-    one.add_argument("--every", type=duration, default=EVERY, help="10m, 90s, 2h (10m)")
-    one.add_argument(
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options to its parser."""
+    parser.add_argument("--every", type=duration, default=EVERY, help="10m, 90s, 2h (10m)")
+    parser.add_argument(
         "--no-commit",
         dest="commit",
         action="store_false",

@@ -91,8 +91,11 @@ class FileExchange:
         for task in self.answers(project, None):
             yield Task(task.id, task.pair, task.closed, len(task.answers), task.query, task.clip)
 
-    def answers(self, project: Project, since: datetime | None) -> Iterator[AnsweredTask]:  # noqa: ARG002  (files are read whole)
-        """Yield every task that was given out, with its answers as they were exported."""
+    def answers(self, project: Project, since: datetime | None) -> Iterator[AnsweredTask]:  # noqa: ARG002  (see below)
+        """Yield every task that was given out, with its answers as they were exported.
+
+        All of them, whatever `since`: an export may come late, and its old answers are new to us.
+        """
         place = self._place(project.id)
         closed, opened_at = self._closed(place), self._opened_at(place)
         first = project.id * TASKS_OF_A_PROJECT

@@ -12,8 +12,9 @@ from annotation.quality.gold import CLEAR, join_gold
 from annotation.quality.hits import Hits, difference
 from annotation.reliability import kappa
 from annotation.reliability.scores import Couples
-from annotation.votes.votes import MAX_DIFFERENCE, VOTING
+from annotation.votes.votes import MAX_DIFFERENCE
 from pipeline.campaign.pairs import SHOWN_KEY
+from pipeline.core.tables import VOTING
 
 THIRDS = ("early", "middle", "late")
 

@@ -58,11 +58,6 @@ class Decision(NamedTuple):
     reason: str
     since: pd.Timestamp | None = None
 
-    @property
-    def suspect(self) -> bool:
-        """Tell whether more gold would be worth its time."""
-        return self.state == "undecided" and self.odds > np.log(SUSPECT)
-
 
 def decide(rows: pd.DataFrame, limits: Limits, people: Iterable[int] = ()) -> dict[int, Decision]:
     """Return the decision on everybody who answered, or on `people` alone.

@@ -69,9 +69,7 @@ def odds_of_behaviour(level: Ints, weight: Floats, before: int = 0) -> Odds:
     return best
 
 
-def odds_of_copying(
-    level: Ints, weight: Floats, theirs: Ints, candidates: int, before: int = 0
-) -> Odds:
+def odds_of_copying(level: Ints, weight: Floats, theirs: Ints, candidates: int) -> Odds:
     """Return the highest odds that answers were taken over from somebody who gave them before.
 
     `theirs` are that person's levels of the same pairs, `candidates` the number of people who
@@ -86,7 +84,7 @@ def odds_of_copying(
     best = NONE
     for begin in range(0, len(level), STEP):
         own = (honest[:, begin + 1 :] - honest[:, [begin]]).max(axis=0)
-        log = copied[begin + 1 :] - copied[begin] - own - _price(before + begin)
+        log = copied[begin + 1 :] - copied[begin] - own - _price(begin)
         log -= np.log(candidates)
         end = int(log.argmax())
         if log[end] > best.log:

@@ -76,7 +76,7 @@ class Visitor:
             "password": account.password or "",
             "csrfmiddlewaretoken": self._http.cookies.get("csrftoken") or "",
         }
-        answer = self._ask("POST", form, data=fields)
+        answer = self._ask("POST", form, form=fields)
         if answer.status_code == httpx.codes.FORBIDDEN and form.startswith("/user/login"):
             raise StudioError(
                 f"{self._who}: the login form is refused (403); behind HTTPS the server needs"
@@ -84,9 +84,16 @@ class Visitor:
             )
         return answer.is_redirect
 
-    def _ask(self, method: str, path: str, **body: Any) -> httpx.Response:  # noqa: ANN401  (as `httpx.request`)
+    def _ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        json: Mapping[str, Any] | None = None,
+        form: Mapping[str, str] | None = None,
+    ) -> httpx.Response:
         try:
-            return self._http.request(method, path, **body)
+            return self._http.request(method, path, json=json, data=form)
         except httpx.HTTPError as exc:
             raise StudioError(
                 f"{self._who}: the server can't be reached ({exc}); try again"

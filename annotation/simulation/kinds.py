@@ -27,6 +27,8 @@ MISREAD, COPIED = 0.5, 0.95
 """The noise of the contrary, and the share of answers that who copies takes over."""
 FAR = 1.75
 """The bias, in levels, to which the drifting drift."""
+UPWARDS = 0.5
+"""The share of the drifting who drift upwards; the others drift down."""
 CHANGED = 100
 """Judgments over which the drifting drift and the tiring tire, to their full size."""
 TOP = LEVELS - 1
@@ -99,8 +101,8 @@ def _honest(person: Person, truth: float, query_id: str, moment_id: str) -> Simu
 
 
 def _direction(person: Person) -> float:
-    up = rng.generator(person.seed, person.number, person.kind).random() < 0.5  # noqa: PLR2004
-    return FAR if up else -FAR
+    drawn = rng.generator(person.seed, person.number, person.kind).random()
+    return FAR if drawn < UPWARDS else -FAR
 
 
 def _level(value: float) -> int:

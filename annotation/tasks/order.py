@@ -11,8 +11,7 @@ from operator import attrgetter
 
 from annotation.label_studio.keys import Key
 from pipeline.core import rng
-
-CHECKS = ("gold", "repeat")
+from pipeline.core.tables import CHECKS
 
 
 def mix_checks(keys: Sequence[Key], campaign: str) -> list[Key]:

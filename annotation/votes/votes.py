@@ -23,7 +23,6 @@ Columns = TypeVar("Columns", bound=NamedTuple)
 Standing = Literal["vote", "check", "voided", "stale"]
 """What a judgment is: only a `vote` counts; a `check` is gold or a repeat."""
 
-VOTING = tables.VOTING
 NO_LEVEL = -1
 FIRST_VOTES = 2
 UNJUDGEABLE_VOTES = 2
@@ -78,7 +77,7 @@ def classify(
         pd.MultiIndex.from_frame(shown[SHOWN_KEY])
     )
     standing = np.select(
-        [~judgments["kind"].isin(VOTING), mark_voided(judgments, voided), ~fresh],
+        [~judgments["kind"].isin(tables.VOTING), mark_voided(judgments, voided), ~fresh],
         ["check", "voided", "stale"],
         "vote",
     )

@@ -16,8 +16,9 @@ from pipeline.core.table import INSTANT, Table
 
 MODALITIES = get_args(Modality)
 VOTING = ("first", "escalated")
-KINDS = (*VOTING, "gold", "repeat")
-"""Why somebody judges a pair of the campaign; `gold` and `repeat` are never votes."""
+CHECKS = ("gold", "repeat")
+KINDS = (*VOTING, *CHECKS)
+"""Why somebody judges a pair of the campaign; the hidden checks are never votes."""
 TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
 """What a task can be: those of the campaign, and those of projects of their own."""
 _REJECTIONS = (

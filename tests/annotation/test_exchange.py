@@ -14,7 +14,6 @@ from annotation.label_studio.errors import StudioError
 from annotation.label_studio.exchange import FileExchange
 from annotation.label_studio.exports import read_exports
 from annotation.label_studio.roster import Account
-from annotation.votes.votes import VOTING
 from pipeline.core import files, tables
 
 PASSWORD = "a-good-password"  # noqa: S105
@@ -209,6 +208,6 @@ def test_files_are_carried_into_a_real_server_and_out_of_it(
     state = files.read_json(folder / tables.STATE)["pairs"]
     assert (state["waiting"], state["two"] + state["four"] + state["discarded"]) == (0, 4)
     judgments = tables.JUDGMENTS.read(folder / tables.JUDGMENTS.path)
-    votes = judgments[judgments["kind"].isin(VOTING)].groupby(["query_id", "moment_id"]).size()
-    assert set(votes) <= {2, 4}
+    votes = judgments[judgments["kind"].isin(tables.VOTING)]
+    assert set(votes.groupby(["query_id", "moment_id"]).size()) <= {2, 4}
     assert settings.endpoint() is None

@@ -15,7 +15,7 @@ from simulated import BATCH, Simulated, answers, campaign_of, candidates_of, peo
 from annotation.assignment.inputs import Annotator, Rule
 from annotation.assignment.order import place
 from annotation.plan import find_overdue, plan
-from annotation.votes.votes import VOTING
+from pipeline.core import tables
 
 PAIR = ["query_id", "moment_id"]
 SEAT = [*PAIR, "annotator"]
@@ -308,7 +308,7 @@ def check(campaign, made):
         set(campaign.open_tasks[SEAT].itertuples(index=False, name=None)),
     )
     assert not tasks.duplicated(SEAT).any()
-    assert set(tasks["kind"]) <= set(VOTING)
+    assert set(tasks["kind"]) <= set(tables.VOTING)
     again = plan(replace(campaign, open_tasks=tasks))
     pd.testing.assert_frame_equal(again.assignments, tasks)
     assert again.state == made.state
