@@ -29,6 +29,7 @@ from annotation.pull import pull
 from annotation.push import describe_pairs
 from annotation.tasks import adjudication_tasks
 from annotation.votes.adjudication import fresh_decisions
+from annotation.votes.votes import is_in
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
 from pipeline.campaign.next_step import END_PILOT, list_open
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
@@ -123,10 +124,8 @@ def find_disputed(connection: Connection, params: Params) -> Disputed:
     votes = adjudication_tasks.describe_votes(counted_votes(*made), ledger, guide)
     newest = select_newest(ledger)[SHOWN_KEY]
     decided = fresh_decisions(tables.ADJUDICATIONS.read(), newest)
-    is_decided = pd.MultiIndex.from_frame(pairs[PAIR_KEY]).isin(
-        pd.MultiIndex.from_frame(decided[PAIR_KEY])
-    )
-    return Disputed(pairs, votes, pairs.loc[~is_decided, PAIR_KEY].reset_index(drop=True))
+    left = pairs.loc[~is_in(pairs, decided, PAIR_KEY), PAIR_KEY]
+    return Disputed(pairs, votes, left.reset_index(drop=True))
 
 
 def summarize(

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple, get_args
 import pandas as pd
 
 from annotation.quality.checks import measure_checks
-from annotation.quality.gold import collect_gold
+from annotation.quality.gold import read_gold
 from annotation.reliability import figures, kappa
 from annotation.reliability.annotators import measure_annotators
 from annotation.reliability.scores import (
@@ -139,8 +139,7 @@ def join_checks(result: AgreementTables, checks: pd.DataFrame) -> AgreementTable
 
 
 def _measure_checks(judgments: pd.DataFrame, plan: Plan) -> pd.DataFrame:
-    sources = tables.GOLD.read(), tables.EXAM.read(), tables.ADJUDICATIONS.read()
-    return measure_checks(judgments, collect_gold(*sources), plan.min_gold, plan.gold_window)
+    return measure_checks(judgments, read_gold(), plan.min_gold, plan.gold_window)
 
 
 def measure_raw(judgments: raw.Raw, params: Agreement = USUAL) -> AgreementTables:
@@ -182,8 +181,8 @@ def main() -> None:
         cli.log(f"agreement: {flagged} annotators need a look: {LEAD / 'annotators.csv'}")
 
 
-def _write(folder: Path, tables: dict[str, pd.DataFrame]) -> None:
-    for name, table in tables.items():
+def _write(folder: Path, frames: dict[str, pd.DataFrame]) -> None:
+    for name, table in frames.items():
         csv_files.write_csv(folder / name, table)
 
 

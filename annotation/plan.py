@@ -1,10 +1,10 @@
 """Plan who should judge what next: a pure function (paper, section 3.2).
 
-reads   datasets/campaign/{campaign,annotators}.yaml, extend.csv, judgments.csv, voided.csv,
-        exam.csv, exam_answers.csv, qualifications.csv;
-        datasets/work/{candidates,queries}.parquet, clips.csv, open_tasks.parquet,
-        rejected_judgments.csv, today.json; datasets/campaign/{audit,topup}.csv, and for hidden
-        checks {gold,exam,exam_answers,adjudications}.csv; the time
+reads   datasets/campaign/{campaign,annotators}.yaml,
+        {judgments,voided,adjudications,extend,audit,topup}.csv,
+        and for exam and hidden checks {exam,exam_answers,qualifications,gold}.csv there;
+        datasets/work/{candidates,queries,open_tasks}.parquet, clips.csv,
+        rejected_judgments.csv, today.json; the time
 writes  datasets/work/assignments.parquet, campaign_state.json
 
 Two annotators judge a query's batch, the same two all its pairs. Pairs whose two levels differ
@@ -21,8 +21,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.assignment import check_figures, checks, progress
+from annotation.assignment import check_figures, progress
 from annotation.assignment.check_inputs import read_checks
+from annotation.assignment.checks import HiddenChecks
 from annotation.assignment.extension import decisions_by_judged_query, find_extension
 from annotation.assignment.inputs import (
     PEOPLE_NEEDED,
@@ -40,7 +41,7 @@ from annotation.label_studio import roster
 from annotation.label_studio.connection import is_configured
 from annotation.quality.standing import bar, read_standings
 from annotation.tasks.shown import join_shown, read_pairs_to_judge
-from annotation.votes.votes import Ints, classify
+from annotation.votes.votes import Ints, classify, is_in
 from pipeline.campaign.campaign import load_campaign, load_open_campaign
 from pipeline.campaign.next_step import Situation, next_steps
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
@@ -73,10 +74,11 @@ def plan(campaign: PlanInputs) -> Plan:
     wanted = by_rule | states.pairs["extra"]
     missing = np.where(wanted, states.missing, 0)
     quotas = find_quotas(campaign)
-    kept = checks.keep_checks(states, campaign, quotas)
-    busy = states._replace(answered=pd.concat([states.answered, kept]))
+    checks = HiddenChecks(states, campaign, quotas)
+    kept = checks.keep()
+    busy = states._replace(answered=pd.concat([states.answered, kept]))  # no vote beside a check
     assigned = give_out(campaign, busy, missing, quotas)
-    hidden = checks.add_checks(states, campaign, quotas, assigned, kept)
+    hidden = checks.add(assigned, kept)
     given = pd.concat([assigned, hidden.wanted], ignore_index=True)
     left = len(quotas) - _seen_by(states, quotas)
     later = int(np.minimum(missing, left).sum()) - len(assigned)
@@ -132,18 +134,11 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
     judged = queries[queries["query_id"].isin(candidates["query_id"])]
     clips = tables.CLIPS.read()
     shown = join_shown(candidates, extra, judged, clips)[SHOWN_KEY]
-    rejected = answers.rejected
-    person = [*PAIR_KEY, "annotator"]
-    waits = pd.MultiIndex.from_frame(answers.open_tasks[person])  # another task of the same pair
-    answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
-    answered = answered[~pd.MultiIndex.from_frame(answered[person]).isin(waits)]
     decisions, today, voided = tables.EXTEND.read(), read_day(), tables.VOIDED.read()
     campaign = load_campaign()
     gone = voided_for_good(voided)
     listed = [who._replace(active=who.active and who.number not in gone) for who in annotators]
     checked = read_checks(params, listed, drop_voided(answers.judgments, voided))
-    gold = pd.MultiIndex.from_frame(checked.known[PAIR_KEY])
-    as_gold = pd.MultiIndex.from_frame(answered[PAIR_KEY]).isin(gold)
     return PlanInputs(
         queries=judged[["query_id", "query"]],
         candidates=candidates,
@@ -153,15 +148,8 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         open_tasks=answers.open_tasks.merge(shown, on=SHOWN_KEY),
         annotators=annotators,
         extend=dict(zip(decisions["query_id"], decisions["extend"] == "yes", strict=True)),
-        rule=Rule(
-            params.candidates.batch,
-            params.plan.last_ranks,
-            params.plan.min_mean,
-            params.consensus.rounding,
-            params.plan.queue,
-            params.plan.patience,
-        ),
-        spent=answered.assign(kind=np.where(as_gold, "gold", "first")),
+        rule=_rule(params),
+        spent=find_spent(answers, checked.known),
         extra=extra,
         id=campaign.id if campaign else "",
         today=today,
@@ -173,6 +161,27 @@ def read_inputs(annotators: Sequence[Annotator], params: Params, answers: Answer
         checks=checked,
         adjudications=tables.ADJUDICATIONS.read(),
     )
+
+
+def _rule(params: Params) -> Rule:
+    plan = params.plan
+    rounding = params.consensus.rounding
+    return Rule(
+        params.candidates.batch, plan.last_ranks, plan.min_mean, rounding, plan.queue, plan.patience
+    )
+
+
+def find_spent(answers: Answers, known: pd.DataFrame) -> pd.DataFrame:
+    """Return the answers that are no judgments (`PlanInputs.spent`): nobody is asked them again.
+
+    Where another task of the same pair waits for the same person, that one is. `known` are the
+    levels that are known: what was no vote on them was no gold either, but used it up.
+    """
+    rejected, person = answers.rejected, [*PAIR_KEY, "annotator"]
+    answered = rejected[rejected["query_id"].notna() & (rejected["reason"] != "draft")]
+    answered = answered[~is_in(answered, answers.open_tasks, person)]
+    as_gold = is_in(answered, known, PAIR_KEY)
+    return answered.assign(kind=np.where(as_gold, "gold", "first"))
 
 
 def barred_by_exam(annotators: Sequence[Annotator], exam: Exam) -> dict[int, str]:

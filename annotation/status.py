@@ -40,7 +40,7 @@ from annotation.plan import (
     read_answers,
     read_inputs,
 )
-from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL
+from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, NO_LEVEL, is_in
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
 from pipeline.campaign.freezing import is_frozen
 from pipeline.campaign.next_step import Situation, Step, is_released, list_open, next_steps
@@ -140,9 +140,7 @@ def _open_status(opened: Campaign) -> dict[str, Any]:
 
 def count_unsent(wanted: pd.DataFrame, open_tasks: pd.DataFrame) -> int:
     """Return how many of the judgments that a plan wants are not open in Label Studio."""
-    key = tables.ASSIGNMENTS.columns
-    open_keys = pd.MultiIndex.from_frame(open_tasks[key])
-    return int((~pd.MultiIndex.from_frame(wanted[key]).isin(open_keys)).sum())
+    return int((~is_in(wanted, open_tasks, tables.ASSIGNMENTS.columns)).sum())
 
 
 def main(options: argparse.Namespace) -> None:

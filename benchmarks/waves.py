@@ -19,6 +19,7 @@ import pandas as pd
 from annotation.assignment.inputs import PlanInputs
 from annotation.plan import plan
 from annotation.tasks.tasks import keys_by_annotator, shuffle
+from annotation.votes.votes import is_in
 from benchmarks.campaign import RANKS, judge, open_campaign
 from benchmarks.script import parse_arguments, time_call
 from pipeline.campaign.pairs import PAIR_KEY
@@ -58,8 +59,7 @@ class Simulation:
         )
 
     def _give_out(self, wanted: pd.DataFrame) -> None:
-        have = pd.MultiIndex.from_frame(self.inputs.open_tasks[SEAT])
-        new = wanted[~pd.MultiIndex.from_frame(wanted[SEAT]).isin(have)]
+        new = wanted[~is_in(wanted, self.inputs.open_tasks, SEAT)]
         shown = new.assign(query_sha="text", clip_sha="clip")
         for number, keys in keys_by_annotator(shown, "1").items():
             ordered = shuffle(keys, self.inputs.id)

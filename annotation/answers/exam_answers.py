@@ -23,6 +23,7 @@ from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Purpose
 from annotation.quality.exam import freeze_truth
 from annotation.quality.marking import FIRST, SECOND, Marked, mark, record_answers
+from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import tables
 from pipeline.core.people_sections import Exam
@@ -85,9 +86,7 @@ def _as_table(
     columns = [*tables.EXAM_ANSWERS.columns, "query_sha", "clip_sha"]
     frame = pd.DataFrame(rows, columns=columns)
     unread = frame["query_sha"].isna()
-    shown = pd.MultiIndex.from_frame(frame[SHOWN_KEY])
-    as_chosen = shown.isin(pd.MultiIndex.from_frame(exam[SHOWN_KEY]))
-    frame = frame.loc[unread | as_chosen, tables.EXAM_ANSWERS.columns]
+    frame = frame.loc[unread | is_in(frame, exam, SHOWN_KEY), tables.EXAM_ANSWERS.columns]
     instants = pd.to_datetime(frame["submitted_at"], format="ISO8601", utc=True)
     versions = [connection.campaign.guideline_at(one.to_pydatetime()) for one in instants]
     ordered = frame.assign(submitted_at=instants, guideline=versions).sort_values("submitted_at")

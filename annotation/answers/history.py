@@ -13,6 +13,7 @@ import pandas as pd
 
 from annotation.answers.judgments import FirstPairs
 from annotation.label_studio.keys import PAIR_FIELDS
+from annotation.votes.votes import is_in
 from pipeline.core import tables
 
 VERSION = ["origin", "updated_at"]
@@ -36,8 +37,7 @@ def history(before: pd.DataFrame, current: pd.DataFrame, refused: pd.DataFrame) 
     `before` is the table of versions; `current` is one too, and has the judgments that are on the
     server now. `refused` has `REFUSED` of every answer that was rejected.
     """
-    on_server = pd.MultiIndex.from_frame(current[VERSION])
-    older = before[~pd.MultiIndex.from_frame(before[VERSION]).isin(on_server)]
+    older = before[~is_in(before, current, VERSION)]
     newest = current.groupby("origin")["updated_at"].max().reindex(older["origin"])
     valid = older["updated_at"] <= newest.set_axis(older.index)
     now = refused.set_index("origin").reindex(older["origin"]).set_axis(older.index)

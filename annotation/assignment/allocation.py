@@ -15,7 +15,7 @@ import pandas as pd
 from annotation.assignment.inputs import Role
 from annotation.assignment.pairs import ASSIGNMENT
 from annotation.assignment.quotas import Quota
-from annotation.votes.votes import Ints
+from annotation.votes.votes import Ints, is_in
 from pipeline.core import rng
 
 PERSON = ["pair", "annotator"]
@@ -35,9 +35,7 @@ def keep_open_tasks(
     open_tasks: pd.DataFrame, answered: pd.DataFrame, missing: Ints, asked: Collection[int]
 ) -> pd.DataFrame:
     """Return the open tasks that stay: of people who may be asked, and no more than are needed."""
-    judged = pd.MultiIndex.from_frame(open_tasks[PERSON]).isin(
-        pd.MultiIndex.from_frame(answered[PERSON])
-    )
+    judged = is_in(open_tasks, answered, PERSON)
     usable = open_tasks[open_tasks["annotator"].isin(list(asked)) & ~judged]
     order = usable.sort_values(["pair", "kind", "annotator"], ascending=[True, False, True])
     order = order.drop_duplicates(PERSON)

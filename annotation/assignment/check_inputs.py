@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from annotation.assignment.inputs import Annotator, CheckInputs, judges
+from annotation.assignment.inputs import DECIDING, Annotator, CheckInputs, Stop, judges
 from annotation.quality.decision import Limits
-from annotation.quality.gold import collect_gold
+from annotation.quality.gold import read_gold
 from annotation.quality.stopping import drop_forgiven, find_stopped
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
@@ -24,16 +24,10 @@ def read_checks(
     Raises:
         FileError: a table is missing or wrong.
     """
-    plan, exam = params.plan, tables.EXAM_ANSWERS.read()
-    adjudicated = tables.ADJUDICATIONS.read()
-    known = collect_gold(tables.GOLD.read(), tables.EXAM.read(), adjudicated)
-    limits = Limits(plan.min_gold, plan.gold_window, plan.max_wrong)
-    checked_from = {who.number: who.checked_from for who in annotators}
-    admitted = [who.number for who in annotators if who.admitted]
-    told = drop_forgiven(exam, tables.QUALIFICATIONS.read(), admitted)
-    person = [*PAIR_KEY, "annotator"]
-    asked = judges(annotators) if plan.gold + plan.repeats > 0 else {}
-    stopped = find_stopped(judgments, told, known, limits, checked_from) if asked else {}
+    plan, asked, person = params.plan, judges(annotators), [*PAIR_KEY, "annotator"]
+    exam, adjudicated = tables.EXAM_ANSWERS.read(), tables.ADJUDICATIONS.read()
+    known = read_gold()
+    stopped = _find_stopped(params, annotators, judgments, known, exam) if asked else {}
     return CheckInputs(
         gold=plan.gold,
         repeats=plan.repeats,
@@ -44,3 +38,37 @@ def read_checks(
         min_gold=plan.min_gold,
         window=plan.gold_window,
     )
+
+
+def read_stopped(
+    params: Params, annotators: Sequence[Annotator], judgments: pd.DataFrame
+) -> dict[int, Stop]:
+    """Return whom hidden checks have stopped: also those who have left since.
+
+    `judgments` are those that are not voided.
+
+    Raises:
+        FileError: a table is missing or wrong.
+    """
+    exam = tables.EXAM_ANSWERS.read()
+    stopped = _find_stopped(params, annotators, judgments, read_gold(), exam)
+    listed = {who.number for who in annotators if who.role not in DECIDING}
+    return {who: stop for who, stop in stopped.items() if who in listed}
+
+
+def _find_stopped(
+    params: Params,
+    annotators: Sequence[Annotator],
+    judgments: pd.DataFrame,
+    known: pd.DataFrame,
+    exam: pd.DataFrame,
+) -> dict[int, Stop]:
+    """Return whom checks have stopped, of all who ever judged; nobody where none are asked for."""
+    plan = params.plan
+    if plan.gold + plan.repeats == 0:
+        return {}
+    limits = Limits(plan.min_gold, plan.gold_window, plan.max_wrong)
+    checked_from = {who.number: who.checked_from for who in annotators}
+    admitted = [who.number for who in annotators if who.admitted]
+    own = drop_forgiven(exam, tables.QUALIFICATIONS.read(), admitted)
+    return find_stopped(judgments, own, known, limits, checked_from)

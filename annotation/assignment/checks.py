@@ -7,18 +7,19 @@ that is, and which pair, is drawn by hashes: equal tables, equal checks. What is
 
 import heapq
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from math import floor
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from annotation.assignment.gold_pool import GoldPool, find_gold, group_by_person
+from annotation.assignment.allocation import PERSON
+from annotation.assignment.gold_pool import GoldPool, OpenTasks, find_gold, group_by_person
 from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.pairs import ASSIGNMENT, PairStates
 from annotation.assignment.quotas import Quota
-from annotation.votes.votes import select_counting
+from annotation.votes.votes import is_in, select_counting
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
 
@@ -48,68 +49,70 @@ class Checks(NamedTuple):
     without_gold: list[int]
 
 
-def keep_checks(states: PairStates, campaign: PlanInputs, asked: Collection[int]) -> pd.DataFrame:
-    """Return the open checks that stay: of people who are asked, if they are checks still."""
-    rows = states.open_checks.drop_duplicates(ASSIGNMENT)
-    overdue = campaign.overdue.assign(pair=states.locate(campaign.overdue))
-    late, seen = group_by_person(overdue), group_by_person(states.answered)
-    voted = group_by_person(_votes_with_level(states, campaign))
-    again = group_by_person(_of_kind(states.checked, REPEAT))
-    gold = set(find_gold(states, campaign).index)
+class HiddenChecks:
+    """The hidden checks of everybody who may be asked: which stay open, and which come new."""
 
-    def stays(pair: int, who: int, kind: str) -> bool:
-        if who not in asked or pair in late[who]:
-            return False
-        if kind == REPEAT:
-            return pair in voted[who] and pair not in again[who]
-        return pair in gold and pair not in seen[who]
+    def __init__(
+        self, states: PairStates, campaign: PlanInputs, asked: Mapping[int, Quota]
+    ) -> None:
+        self._states, self._campaign, self._asked = states, campaign, asked
+        self._gold = find_gold(states, campaign)
+        self._voted = _votes_with_level(states, campaign)
 
-    marks = [stays(*row) for row in rows.itertuples(index=False, name=None)]
-    return rows[np.array(marks, dtype=bool)]
+    def keep(self) -> pd.DataFrame:
+        """Return the open checks that stay: of people who are asked, if they are checks still."""
+        rows = self._states.open_checks.drop_duplicates(ASSIGNMENT)
+        late, seen = group_by_person(self._states.overdue), group_by_person(self._states.answered)
+        voted = group_by_person(self._voted)
+        again = group_by_person(_of_kind(self._states.checked, REPEAT))
+        gold = set(self._gold.index)
 
+        def stays(pair: int, who: int, kind: str) -> bool:
+            if who not in self._asked or pair in late[who]:
+                return False
+            if kind == REPEAT:
+                return pair in voted[who] and pair not in again[who]
+            return pair in gold and pair not in seen[who]
 
-def add_checks(
-    states: PairStates,
-    campaign: PlanInputs,
-    asked: Mapping[int, Quota],
-    votes: pd.DataFrame,
-    kept: pd.DataFrame,
-) -> Checks:
-    """Return the `kept` checks, and the new ones that are due with `votes`.
+        marks = [stays(*row) for row in rows.itertuples(index=False, name=None)]
+        return rows[np.array(marks, dtype=bool)]
 
-    Both are as `pair, annotator, kind`: the votes that should be open, and the open checks that
-    stay.
-    """
-    pool, streams = GoldPool(states, campaign, asked, votes, kept), _streams(states, votes, kept)
-    given = pd.concat([states.checked, kept])
-    had = Counter(zip(given["annotator"].tolist(), given["kind"].tolist(), strict=True))
-    repeats = _Repeats(states, campaign, given, streams)
-    rows: list[tuple[int, int, str]] = []
-    without = []
-    for who in sorted(streams.keys() & set(asked)):
-        room = floor(asked[who].most) - streams[who].waiting - streams[who].new
-        due = {
-            kind: _count_due(campaign, who, kind, streams[who], had[who, kind])
-            for kind in (GOLD, REPEAT)
-        }
-        gold = pool.draw(who, max(0, min(due[GOLD], room)))
-        again = repeats.draw(who, max(0, min(due[REPEAT], room - len(gold))))
-        rows += [(pair, who, GOLD) for pair in gold] + [(pair, who, REPEAT) for pair in again]
-        without += [who] * (len(gold) < min(due[GOLD], room))
-    new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(kept.dtypes.to_dict())
-    known = len(campaign.checks.known[PAIR_KEY].drop_duplicates())
-    wanted = pd.concat([kept, new], ignore_index=True)
-    return Checks(wanted, len(pool), known - len(pool), without)
+    def add(self, votes: pd.DataFrame, kept: pd.DataFrame) -> Checks:
+        """Return the `kept` checks, and the new ones that are due with `votes`.
+
+        Both are as `pair, annotator, kind`: the votes that should be open, and the open checks
+        that stay.
+        """
+        states, campaign, asked = self._states, self._campaign, self._asked
+        pool = GoldPool(states, campaign, asked, self._gold, OpenTasks(votes, kept))
+        streams = _streams(states, votes, kept)
+        given = pd.concat([states.checked, kept])
+        had = Counter(zip(given["annotator"].tolist(), given["kind"].tolist(), strict=True))
+        repeats = _Repeats(states, campaign, self._voted, given, streams)
+        rows: list[tuple[int, int, str]] = []
+        without = []
+        for who in sorted(streams.keys() & set(asked)):
+            room = floor(asked[who].most) - streams[who].waiting - streams[who].new
+            due = {
+                kind: _count_due(campaign, who, kind, streams[who], had[who, kind])
+                for kind in (GOLD, REPEAT)
+            }
+            gold = pool.draw(who, max(0, min(due[GOLD], room)))
+            again = repeats.draw(who, max(0, min(due[REPEAT], room - len(gold))))
+            rows += [(pair, who, GOLD) for pair in gold] + [(pair, who, REPEAT) for pair in again]
+            if len(gold) < min(due[GOLD], room):
+                without.append(who)
+        new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(kept.dtypes.to_dict())
+        known = len(campaign.checks.known[PAIR_KEY].drop_duplicates())
+        wanted = pd.concat([kept, new], ignore_index=True)
+        return Checks(wanted, len(pool), known - len(pool), without)
 
 
 def _streams(states: PairStates, votes: pd.DataFrame, kept: pd.DataFrame) -> Mapping[int, Stream]:
     """Return the streams of everybody who has a vote open."""
     voted = states.answered["kind"].isin(tables.VOTING)
     judged = Counter(states.answered.loc[voted, "annotator"].tolist())
-    person = ["pair", "annotator"]
-    old = pd.MultiIndex.from_frame(votes[person]).isin(
-        pd.MultiIndex.from_frame(states.open_tasks[person])
-    )
+    old = is_in(votes, states.open_tasks, PERSON)
     waiting, new = (Counter(votes.loc[of, "annotator"].tolist()) for of in (old, ~old))
     checks = Counter(kept["annotator"].tolist())
     return {
@@ -141,12 +144,12 @@ class _Repeats:
         self,
         states: PairStates,
         campaign: PlanInputs,
+        votes: pd.DataFrame,
         given: pd.DataFrame,
         streams: Mapping[int, Stream],
     ) -> None:
         self._campaign = campaign.id
         self._names = states.pairs[PAIR_KEY]
-        votes = _votes_with_level(states, campaign)
         waiting = votes["annotator"].map({who: one.waiting for who, one in streams.items()})
         ripe = votes[votes["later"] + waiting.fillna(0) >= campaign.checks.gap]
         spent = campaign.spent.assign(pair=states.locate(campaign.spent))
@@ -157,7 +160,7 @@ class _Repeats:
         """Return so many pairs that somebody is asked again now, or as many as there are."""
 
         def order(pair: int) -> str:
-            return rng.draw(self._campaign, "repeat", who, *self._names.iloc[pair])
+            return rng.draw(self._campaign, REPEAT, who, *self._names.iloc[pair])
 
         return heapq.nsmallest(number, self._ripe.get(who, ()) if number else (), key=order)
 

@@ -3,6 +3,7 @@
 import heapq
 from collections import Counter, defaultdict
 from collections.abc import Collection
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -37,6 +38,13 @@ def find_gold(states: PairStates, campaign: PlanInputs) -> pd.Series:
     return source[states.clip].dropna()
 
 
+class OpenTasks(NamedTuple):
+    """What should be open, as `pair, annotator, kind`: the votes, and the checks that stay."""
+
+    votes: pd.DataFrame
+    checks: pd.DataFrame
+
+
 class GoldPool:
     """Gold pairs, who knows them, and how many people each was shown to.
 
@@ -49,23 +57,22 @@ class GoldPool:
         states: PairStates,
         campaign: PlanInputs,
         asked: Collection[int],
-        votes: pd.DataFrame,
-        kept: pd.DataFrame,
+        gold: pd.Series,
+        open_tasks: OpenTasks,
     ) -> None:
-        """Take who may be asked, the votes that should be open, and the checks that are."""
+        """Take who may be asked, the gold there is (`find_gold`), and what should be open."""
         self._campaign, self._asked = campaign.id, set(asked)
         self._names = list(states.pairs[PAIR_KEY].itertuples(index=False, name=None))
-        gold = find_gold(states, campaign)
         sources = zip(gold.index.tolist(), gold.tolist(), strict=True)
         self._hard: dict[int, bool] = {pair: source not in CLEAR for pair, source in sources}
         taken = campaign.checks.taken
         taken = taken.assign(pair=states.locate(taken))
-        open_tasks = (states.open_tasks, states.open_checks)
-        self._seen = group_by_person(states.answered, *open_tasks, votes, kept, taken)
-        self._own = group_by_person(votes)
-        given = pd.concat([states.checked, kept])
+        opened = (states.open_tasks, states.open_checks)
+        self._seen = group_by_person(states.answered, *opened, *open_tasks, taken)
+        self._own = group_by_person(open_tasks.votes)
+        given = pd.concat([states.checked, open_tasks.checks])
         self._shown = Counter(given.loc[given["kind"] == "gold", "pair"].tolist())
-        self._needed = _count_needed(states, votes)
+        self._needed = _count_needed(states, open_tasks.votes)
 
     def __len__(self) -> int:
         return len(self._hard)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import pandas as pd
@@ -141,12 +142,12 @@ class PlanInputs:
     checks: CheckInputs = field(default_factory=CheckInputs)
     adjudications: pd.DataFrame = field(default_factory=tables.ADJUDICATIONS.empty)
 
-    @property
+    @cached_property
     def valid(self) -> pd.DataFrame:
         """The judgments that are not voided, of whatever kind."""
         return drop_voided(self.judgments, self.voided)
 
-    @property
+    @cached_property
     def done(self) -> Counter[int]:
         """How many judgments each person has made, without the voided."""
         return Counter(self.valid["annotator"].tolist())
@@ -157,11 +158,11 @@ def who_may_be_asked(campaign: PlanInputs) -> dict[int, Annotator]:
 
     They are active, no lead or expert, within their days, and not barred.
     """
-    today, people = campaign.today, campaign.annotators
+    today, listed = campaign.today, judges(campaign.annotators)
     return {
         who.number: who
-        for who in people
-        if who.number in judges(people)
+        for who in campaign.annotators
+        if who.number in listed
         and who.number not in campaign.barred
         and (who.since is None or who.since <= today)
         and (who.until is None or today <= who.until)

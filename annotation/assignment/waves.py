@@ -16,7 +16,7 @@ from annotation.assignment.inputs import PlanInputs
 from annotation.assignment.order import place
 from annotation.assignment.pairs import PairStates
 from annotation.assignment.quotas import Quota
-from annotation.votes.votes import Ints
+from annotation.votes.votes import Ints, is_in
 from pipeline.core.tables import VOTING
 
 
@@ -72,9 +72,8 @@ def _hand_over(
     """
     away = set(states.overdue["annotator"].tolist())
     takers = {n: quota for n, quota in quotas.items() if not (quota.idle and n in away)}
-    late = pd.MultiIndex.from_frame(states.overdue[PERSON])
     while True:
-        overdue = kept[pd.MultiIndex.from_frame(kept[PERSON]).isin(late)].sort_values(PERSON)
+        overdue = kept[is_in(kept, states.overdue, PERSON)].sort_values(PERSON)
         number = _per_pair(states, overdue)
         added = _fill(states, _open_slots(states, number, order), kept, takers)
         if added.empty:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.pooling.ranked import rank_pool
+from annotation.votes.votes import is_in
 from momentrank.segments import iou
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
@@ -65,9 +66,7 @@ def top_up(
     place = places(pool.moments)
     judged = judged.merge(pool.moments.assign(place=place)[["moment_id", "place"]], on="moment_id")
     spot = ["query_id", "place"]
-    results["judged"] = pd.MultiIndex.from_frame(results[spot]).isin(
-        pd.MultiIndex.from_frame(judged[spot])
-    )
+    results["judged"] = is_in(results, judged, spot)
     matched = (results["place"] != NOWHERE) & ~results["judged"]
     new = results[matched].drop_duplicates(spot)[[*spot, "origin"]]
     return TopUp(_pairs(new, pool), _counts(runs, results, new))

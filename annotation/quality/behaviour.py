@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.reliability.scores import Floats
+from annotation.votes.ordered import level_chances
 from annotation.votes.rule import LEVELS
+from annotation.votes.votes import Floats
 
 BIASES = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 1.0)
 NOISES = (0.3, 0.5, 0.7, 0.9, 1.1)
@@ -36,18 +37,11 @@ class Behaviour(NamedTuple):
 
 
 def chances(bias: float, noise: float, slope: float = 1.0) -> Floats:
-    """Return the chances of `slope` x true level + bias + normal noise, rounded and clipped.
+    """Return the chances of somebody who slips now and then, as `level_chances` has them else.
 
     With a slope of -1 the scale is turned round: 0 is taken for 4.
     """
-    from scipy.special import ndtr  # noqa: PLC0415  (0.1 s, which no other command waits for)
-
-    levels = np.arange(LEVELS)
-    middle = (LEVELS - 1) / 2
-    mean = middle + slope * (levels - middle) + bias
-    cuts = np.concatenate([[-np.inf], levels[1:] - 0.5, [np.inf]])
-    table = np.diff(ndtr((cuts - mean[:, None]) / noise), axis=1)
-    return (1 - SLIP) * table + SLIP / LEVELS
+    return (1 - SLIP) * level_chances(bias, noise, slope) + SLIP / LEVELS
 
 
 def _constant(level: int) -> Floats:

@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 
 from annotation.quality import behaviour
-from annotation.reliability.scores import Floats
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import MAX_DIFFERENCE, Bools, Ints
+from annotation.votes.votes import MAX_DIFFERENCE, Bools, Floats, Ints
 from pipeline.campaign.pairs import PAIR_KEY
 
 COLUMNS = [*PAIR_KEY, "annotator", "level", "kind", "truth", "submitted_at"]

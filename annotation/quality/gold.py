@@ -7,6 +7,7 @@ are pairs that people could not agree on, so that they tell less of a person tha
 import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
+from pipeline.core import tables
 
 SOURCES = ("lead", "exam", "adjudicated")
 """Where a level is known from: of a pair that several have, the first counts."""
@@ -26,6 +27,15 @@ def collect_gold(lead: pd.DataFrame, exam: pd.DataFrame, adjudicated: pd.DataFra
     )
     whole = whole[whole["level"].notna()].astype({"level": "int64", "query_sha": "str"})
     return whole.astype({"clip_sha": "str"}).reset_index(drop=True)
+
+
+def read_gold() -> pd.DataFrame:
+    """Return the known levels of this campaign, as `collect_gold`.
+
+    Raises:
+        FileError: a table is missing or wrong.
+    """
+    return collect_gold(tables.GOLD.read(), tables.EXAM.read(), tables.ADJUDICATIONS.read())
 
 
 def join_gold(rows: pd.DataFrame, gold: pd.DataFrame) -> pd.DataFrame:

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from annotation.quality import behaviour
-from annotation.reliability.scores import Floats
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import Ints
+from annotation.votes.votes import Floats, Ints
 
 LEAST = 10
 """Fewer answers prove nothing."""

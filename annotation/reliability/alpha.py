@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from annotation.reliability.scores import Floats, number
+from annotation.reliability.scores import number
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import Ints
+from annotation.votes.votes import Floats, Ints
 
 COMPARABLE = 2
 Distance = Callable[[Floats], Floats]

@@ -7,9 +7,9 @@ less with others than one who was not.
 import numpy as np
 import pandas as pd
 
-from annotation.reliability.scores import Floats, Scores
+from annotation.reliability.scores import Scores
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools, select_rows
+from annotation.votes.votes import FIRST_VOTES, MAX_DIFFERENCE, Bools, Floats, select_rows
 from pipeline.core.people_sections import Agreement
 
 

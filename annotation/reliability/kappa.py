@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annotation.reliability.scores import Couples, Floats, number
+from annotation.reliability.scores import Couples, number
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import Ints
+from annotation.votes.votes import Floats, Ints
 
 _STEPS = np.subtract.outer(np.arange(LEVELS), np.arange(LEVELS))
 WEIGHTS: dict[str, Floats] = {"plain": (_STEPS != 0) * 1.0, "quadratic": _STEPS**2 * 1.0}

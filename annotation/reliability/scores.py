@@ -12,14 +12,13 @@ from annotation.votes.votes import (
     MAX_DIFFERENCE,
     NO_LEVEL,
     Bools,
+    Floats,
     Ints,
     select_counting,
     select_rows,
     select_votes,
 )
 from pipeline.campaign.pairs import PAIR_KEY
-
-Floats = npt.NDArray[np.float64]
 
 
 class Scores(NamedTuple):

@@ -5,7 +5,7 @@ The lead's gold is the drawn truth of the sample corpus: the exam's pairs, and h
 
 import pandas as pd
 
-from annotation.assignment.check_inputs import read_checks
+from annotation.assignment.check_inputs import read_stopped
 from annotation.label_studio import roster
 from annotation.quality.marking import SECOND
 from annotation.simulation.answers import Truth
@@ -45,9 +45,7 @@ def write_gold(truth: Truth) -> None:
 
 
 def describe_stopped(params: Params) -> list[str]:
-    """Return who was stopped and why, a line for each."""
-    # Also of whom the rehearsal has parted with: they are not active any more.
-    people = [who._replace(active=True) for who in roster.read_people()]
+    """Return who was stopped and why, a line for each: also whom the rehearsal has parted with."""
     results = tables.QUALIFICATIONS.read()
     passed = set(results.loc[results["passed"] == "yes", "annotator"])
     twice = results[(results["attempt"] == SECOND) & ~results["annotator"].isin(passed)]
@@ -55,7 +53,6 @@ def describe_stopped(params: Params) -> list[str]:
     for number, wrong, of in twice[["annotator", "failed", "answered"]].to_numpy().tolist():
         lines[number] = f"failed the exam twice ({wrong} of {of} more than 1 off the second time)"
     judgments = drop_voided(tables.JUDGMENTS.read(), tables.VOIDED.read())
-    checked = read_checks(params, people, judgments)
-    for number, stop in checked.stopped.items():
+    for number, stop in read_stopped(params, roster.read_people(), judgments).items():
         lines[number] = "; ".join(filter(None, [lines.get(number), stop.reason]))
     return [f"annotator {number} was stopped: {why}" for number, why in sorted(lines.items())]

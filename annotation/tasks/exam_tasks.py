@@ -15,6 +15,7 @@ from annotation.tasks.projects import ProjectSettings
 from annotation.tasks.reconcile import reconcile
 from annotation.tasks.shown import join_shown
 from annotation.tasks.tasks import TaskData, keys_by_annotator
+from annotation.votes.votes import is_in
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import tables
@@ -59,8 +60,7 @@ def feedback_tasks(
 
 def _without(wanted: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     key = ["annotator", *PAIR_KEY]
-    answered = pd.MultiIndex.from_frame(answers[key])
-    return wanted[~pd.MultiIndex.from_frame(wanted[key]).isin(answered)].reset_index(drop=True)
+    return wanted[~is_in(wanted, answers, key)].reset_index(drop=True)
 
 
 class FeedbackData(TaskData):

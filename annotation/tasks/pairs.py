@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from annotation.votes.votes import last_shown
+from annotation.votes.votes import is_in, last_shown
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY
 from pipeline.core import tables
 
@@ -14,8 +14,7 @@ def append_pairs(ledger: pd.DataFrame, shown: pd.DataFrame) -> pd.DataFrame:
     since is shown again, under a new number; so is one that is as it once was.
     """
     ordered = shown.drop_duplicates(SHOWN_KEY).sort_values(["query_id", "rank", "moment_id"])
-    last = pd.MultiIndex.from_frame(last_shown(ledger))
-    new = ordered[~pd.MultiIndex.from_frame(ordered[SHOWN_KEY]).isin(last)]
+    new = ordered[~is_in(ordered, last_shown(ledger), SHOWN_KEY)]
     first = 0 if ledger.empty else int(ledger["pair_id"].max()) + 1
     numbered = new.assign(pair_id=range(first, first + len(new)))[ledger.columns]
     return tables.PAIRS.check(pd.concat([ledger, numbered], ignore_index=True))
@@ -28,6 +27,5 @@ def find_restored(ledger: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:
     say so, because the consensus reads nothing else.
     """
     before = ledger[SHOWN_KEY].drop_duplicates()
-    last = last_shown(ledger)
-    gone = before[~pd.MultiIndex.from_frame(before).isin(pd.MultiIndex.from_frame(last))]
+    gone = before[~is_in(before, last_shown(ledger), SHOWN_KEY)]
     return now.merge(gone, on=SHOWN_KEY).drop_duplicates(PAIR_KEY)

@@ -16,13 +16,12 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse, special
 
+from annotation.votes.ordered import level_chances
 from annotation.votes.rule import LEVELS
-from annotation.votes.votes import NO_LEVEL, Ints
+from annotation.votes.votes import NO_LEVEL, Floats, Ints
 
-Floats = npt.NDArray[np.float64]
 Tables = Floats
 """What people say where a level is true: person x true level x level said; rows add up to 1."""
 
@@ -174,17 +173,10 @@ def by_own_answers(counts: Floats, prior: Tables) -> tuple[Tables, float]:
 
 @cache
 def _ordered_tables() -> tuple[Tables, Floats]:
-    """Return the tables of all biases, noises and shares of random answers; their log priors.
-
-    A person sees the true level, moved by their bias and by normal noise, and says the nearest.
-    """
+    """Return the tables of all biases, noises and shares of random answers; their log priors."""
     bias, noise, by_chance = np.array(list(product(BIASES, NOISES, RANDOM))).T
-    edges = np.arange(LEVELS - 1) + 0.5
-    seen = np.arange(LEVELS)[None, :, None] + bias[:, None, None]
-    below = special.ndtr((edges - seen) / noise[:, None, None])
-    sure = np.diff(below, axis=2, prepend=0.0, append=1.0)
     chance = by_chance[:, None, None]
-    tables = np.clip((1 - chance) * sure + chance / LEVELS, 1e-9, None)
+    tables = np.clip((1 - chance) * level_chances(bias, noise) + chance / LEVELS, 1e-9, None)
     spread = np.log(noise / USUAL_NOISE) / NOISE_SPREAD
     prior = HONESTY * np.log1p(-by_chance) - ((bias / USUAL_BIAS) ** 2 + spread**2) / 2
     return tables / tables.sum(axis=2, keepdims=True), prior

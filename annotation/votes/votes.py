@@ -6,6 +6,7 @@ Votes count in the order in which they were submitted, until the pair is decided
 comes late, on a task that was taken back, changes nothing.
 """
 
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from pipeline.core import tables
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
+Floats = npt.NDArray[np.float64]
 Columns = TypeVar("Columns", bound=NamedTuple)
 
 Standing = Literal["vote", "check", "voided", "stale"]
@@ -48,6 +50,13 @@ def select_rows(columns: Columns, rows: Bools | Ints) -> Columns:
     return columns._replace(**{name: one[rows] for name, one in arrays.items()})
 
 
+def is_in(rows: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Bools:
+    """Tell which rows are among others: whose columns `key` are equal to those of one of them."""
+    columns = list(key)
+    index = pd.MultiIndex.from_frame(others[columns])
+    return pd.MultiIndex.from_frame(rows[columns]).isin(index)
+
+
 def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame | pd.MultiIndex) -> Ints:
     """Return for each row of `frame` the row of its pair in `pairs`, -1 where it has none.
 
@@ -73,11 +82,9 @@ def classify(
     of another text or clip, or was never shown, is stale. `voided` is `tables.VOIDED`. A judgment
     that is voided and stale is voided.
     """
-    fresh = pd.MultiIndex.from_frame(judgments[SHOWN_KEY]).isin(
-        pd.MultiIndex.from_frame(shown[SHOWN_KEY])
-    )
+    stale = ~is_in(judgments, shown, SHOWN_KEY)
     standing = np.select(
-        [~judgments["kind"].isin(tables.VOTING), mark_voided(judgments, voided), ~fresh],
+        [~judgments["kind"].isin(tables.VOTING), mark_voided(judgments, voided), stale],
         ["check", "voided", "stale"],
         "vote",
     )
