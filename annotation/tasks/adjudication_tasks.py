@@ -117,7 +117,8 @@ def push(
     """
     guide = guideline.of_campaign(connection.campaign, params.annotation)
     remarks: Remarks = {
-        pair: {"votes": f"{guide.page.votes} {text or '-'}"} for pair, text in votes.items()
+        (query, moment, who): {"votes": f"{guide.page.votes} {votes.get((query, moment)) or '-'}"}
+        for query, moment, who in wanted[[*PAIR_KEY, "annotator"]].itertuples(index=False)
     }
     common = ProjectSettings("adjudication", guide, params.clips.url)
     keys = keys_by_annotator(wanted.assign(kind="adjudication"), guide.version)

@@ -8,13 +8,12 @@ import pandas as pd
 from annotation.label_studio import guideline
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.guideline import Guideline
-from annotation.label_studio.keys import Key, Signer
 from annotation.label_studio.records import Purpose
 from annotation.quality.marking import FIRST, SECOND, failed_answers
 from annotation.tasks.projects import ProjectSettings
 from annotation.tasks.reconcile import reconcile
 from annotation.tasks.shown import join_shown
-from annotation.tasks.tasks import TaskData, keys_by_annotator
+from annotation.tasks.tasks import Remarks, TaskData, Whose, keys_by_annotator
 from annotation.votes.votes import is_in
 from pipeline.campaign.campaign import CampaignError
 from pipeline.campaign.pairs import PAIR_KEY
@@ -23,8 +22,6 @@ from pipeline.core.params import Params
 from pipeline.video import store
 
 CLIPS = tables.WORK / "clips"
-Answered = tuple[int, str, str]
-"""An annotator, a query and a moment."""
 
 
 def read_candidates() -> pd.DataFrame:
@@ -63,38 +60,24 @@ def _without(wanted: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame:
     return wanted[~is_in(wanted, answers, key)].reset_index(drop=True)
 
 
-class FeedbackData(TaskData):
-    """The data of feedback: beside the pair, what was expected, and what they answered first."""
+def describe_feedback(wanted: pd.DataFrame, guide: Guideline) -> Remarks:
+    """Return what was expected and what was answered first, in the guideline's words.
 
-    def __init__(
-        self, pairs: pd.DataFrame, setting: str, batch: int, remarks: Mapping[Answered, list[str]]
-    ) -> None:
-        """Take what `TaskData` takes, and the remarks of each task."""
-        super().__init__(pairs, setting, batch)
-        self._remarks = remarks
-
-    def data(self, key: Key, signer: Signer) -> Mapping[str, str]:
-        """Return the data of a key's task."""
-        truth, before = self._remarks[key.annotator, key.query_id, key.moment_id]
-        return {**super().data(key, signer), "truth": truth, "before": before}
-
-
-def remarks_of(wanted: pd.DataFrame, guide: Guideline) -> dict[Answered, list[str]]:
-    """Return what each task of the feedback says above its clip, in the guideline's words."""
-    columns = ["annotator", *PAIR_KEY, "truth", "level", "reason"]
-    remarks, names = {}, {name: reason.name for name, reason in guide.reasons.items()}
-    for annotator, query, moment, truth, level, reason in wanted[columns].itertuples(
-        index=False, name=None
-    ):
+    `wanted` is as of `feedback_tasks`.
+    """
+    columns = [*PAIR_KEY, "annotator", "truth", "level", "reason"]
+    names = {name: reason.name for name, reason in guide.reasons.items()}
+    remarks: dict[Whose, Mapping[str, str]] = {}
+    for query, moment, who, truth, level, reason in wanted[columns].itertuples(index=False):
         right = guide.levels[truth]
         if pd.notna(level):
             first = f"{level} {guide.levels[level].name}"
         else:
             first = f"{guide.page.cant_judge}. {names.get(reason, '')}"
-        remarks[annotator, query, moment] = [
-            f"{guide.page.expected} {truth} {right.name}. {right.meaning}",
-            f"{guide.page.first_answer} {first}",
-        ]
+        remarks[query, moment, who] = {
+            "truth": f"{guide.page.expected} {truth} {right.name}. {right.meaning}",
+            "before": f"{guide.page.first_answer} {first}",
+        }
     return remarks
 
 
@@ -117,12 +100,8 @@ def push(
     texts = tables.FROZEN_QUERIES.read()[["query_id", "query"]]
     pairs = wanted.merge(texts, on="query_id")
     refuse_missing_clips(pairs, params.clips.url)
-    shown = (pairs, params.clips.url, params.push.batch)
-    data = (
-        FeedbackData(*shown, remarks_of(pairs, guide))
-        if purpose == "feedback"
-        else TaskData(*shown)
-    )
+    remarks = describe_feedback(pairs, guide) if purpose == "feedback" else {}
+    data = TaskData(pairs, params.clips.url, params.push.batch, remarks)
     common = ProjectSettings(purpose, guide, params.clips.url, beside_others)
     return reconcile(connection, common, keys_by_annotator(pairs, guide.version), data)
 

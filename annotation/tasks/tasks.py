@@ -29,8 +29,10 @@ def keys_by_annotator(pairs: pd.DataFrame, guideline: str) -> dict[int, list[Key
     }
 
 
-Remarks = Mapping[tuple[str, str], Mapping[str, str]]
-"""What tasks show besides, by query_id and moment_id: the fields of their data (`page.REMARKS`)."""
+Whose = tuple[str, str, int]
+"""A query, a moment and an annotator."""
+Remarks = Mapping[Whose, Mapping[str, str]]
+"""What tasks show besides: fields of their data, as of `page.REMARKS`."""
 
 
 class TaskData:
@@ -43,14 +45,15 @@ class TaskData:
         rows = pairs.drop_duplicates(PAIR_KEY)
         ids = zip(rows["query_id"], rows["moment_id"], strict=True)
         self._of = dict(zip(ids, zip(rows["query"], rows["clip"], strict=True), strict=True))
-        self._setting, self.batch, self._besides = setting, batch, remarks
+        self._setting, self.batch, self._remarks = setting, batch, remarks
 
     def data(self, key: Key, signer: Signer) -> Mapping[str, str]:
         """Return the data of a key's task."""
         query, clip = self._of[key.query_id, key.moment_id]
         url = store.clip_url(clip, self._setting)
         signed = signer.sign(key, page.digest(query, page.clip_html(url)))
-        remarks = self._besides.get((key.query_id, key.moment_id), {})
+        whose = (key.query_id, key.moment_id, key.annotator)
+        remarks = self._remarks[whose] if self._remarks else {}
         return {**page.task_data(query, url, signed), **remarks}
 
 
