@@ -55,12 +55,12 @@ def studio(checkout: Path) -> Iterator[tuple[LabelStudio, Params]]:
             server.stop()
 
 
-def connection(lead: LabelStudio) -> Connection:
+def connection(lead: LabelStudio, params: Params) -> Connection:
     """Return a new campaign with a few people."""
     opened = Campaign(
         id=str(uuid.uuid4()),
         name="Benchmark",
-        guideline=guideline.current().version,
+        guideline=guideline.current(params.annotation).version,
         rehearsal=True,
         opened_at="2024-05-01T08:00:00Z",
         closed_at=None,
@@ -101,9 +101,10 @@ def make_pairs(tasks: int) -> pd.DataFrame:
     )
 
 
-def bare_import(lead: LabelStudio, tasks: int) -> float:
+def bare_import(lead: LabelStudio, params: Params, tasks: int) -> float:
     """Return the seconds of just importing tasks of the same number and size."""
-    project = lead.create({"title": "bare", "label_config": page.label_config(guideline.current())})
+    config = page.label_config(guideline.current(params.annotation))
+    project = lead.create({"title": "bare", "label_config": config})
     data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * tasks
     parts = (data[begin : begin + BARE_BATCH] for begin in range(0, tasks, BARE_BATCH))
     return time_call(lambda: [lead.add(project, part) for part in parts])[0]
@@ -111,13 +112,13 @@ def bare_import(lead: LabelStudio, tasks: int) -> float:
 
 def whole_push(lead: LabelStudio, params: Params, tasks: int) -> float:
     """Return the seconds of a first push: projects, pairs, and tasks with signed keys."""
-    campaign, pairs = connection(lead), make_pairs(tasks)
+    campaign, pairs = connection(lead, params), make_pairs(tasks)
     return time_call(lambda: push(campaign, pairs, params, beside_others=True))[0]
 
 
 def judge_all(lead: LabelStudio, params: Params, tasks: int) -> Connection:
     """Return a campaign in which all tasks are answered."""
-    campaign, pairs = connection(lead), make_pairs(tasks)
+    campaign, pairs = connection(lead, params), make_pairs(tasks)
     push(campaign, pairs.groupby("annotator").head(1), params, beside_others=True)
     own = projects.find_projects(lead, campaign.campaign)
     shown = TaskData(pairs, params.clips.url, BARE_BATCH)
@@ -182,7 +183,7 @@ def against_a_server(checkout: Path, tasks: int) -> None:
     """Print both ratios."""
     with studio(checkout) as (lead, params):
         for number in range(1, ROUNDS + 1):
-            bare, whole = bare_import(lead, tasks), whole_push(lead, params, tasks)
+            bare, whole = bare_import(lead, params, tasks), whole_push(lead, params, tasks)
             print(
                 f"push {tasks:,}: bare import {bare:5.1f} s, push {whole:5.1f} s:"
                 f" {bare / whole:.2f} of its speed  (round {number})"

@@ -1,6 +1,7 @@
 """An open campaign, for tests of what it makes possible."""
 
 from pipeline.campaign.campaign import Campaign
+from pipeline.core.people_sections import Annotation
 
 OPEN = Campaign(
     id="348075d9-cac8-4995-ad38-d2f981dd1cde",
@@ -10,3 +11,7 @@ OPEN = Campaign(
     opened_at="2024-05-01T07:00:00Z",
     closed_at=None,
 )
+STANDARD = Annotation(
+    backend="label-studio", folder="exchange", language="en", guideline="standard"
+)
+"""The guideline that params.yaml chooses as it comes."""

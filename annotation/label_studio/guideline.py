@@ -23,10 +23,6 @@ from pipeline.campaign.guideline import (
 from pipeline.core.people_sections import Annotation
 
 CHECKOUT = Path(__file__).parents[2]
-STANDARD = Annotation(
-    backend="label-studio", folder="exchange", language="en", guideline="standard"
-)
-
 _LEVELS_HERE = "{{ levels }}"
 
 
@@ -45,7 +41,7 @@ class Guideline(NamedTuple):
     path: Path
 
 
-def current(settings: Annotation = STANDARD) -> Guideline:
+def current(settings: Annotation) -> Guideline:
     """Return the guideline of this checkout that the parameters choose.
 
     Raises:

@@ -106,6 +106,8 @@ def split_guideline(text: str, path: Path) -> Guideline:
     Raises:
         GuidelineError: the head is missing or wrong.
     """
+    if text.startswith("\ufeff"):
+        raise GuidelineError(f"{path}: begins with a byte order mark; save it as UTF-8 without one")
     parts = _HEAD.fullmatch(text)
     if parts is None:
         raise GuidelineError(f"{path}: must begin with a YAML head between two lines of ---")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 import pytest
+from opened import STANDARD
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 from studio import Studio
 
@@ -82,7 +83,7 @@ def annotator(url: str) -> Iterator[Person]:
 
 def campaign_page(lead: Studio, clip: str, queries: list[str]) -> int:
     """Make a project with the annotator's page, and a task for each query; return its number."""
-    guide = guideline.current()
+    guide = guideline.current(STANDARD)
     config = label_config(guide)
     project = lead.project("Page", config, expert_instruction=guide.html, **OPTIONS)
     lead.storage(project, lead.media / "clips")

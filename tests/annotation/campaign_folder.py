@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
+from opened import STANDARD
 
 from annotation.label_studio import guideline, keys, settings
 from pipeline.core import files, tables
@@ -83,7 +84,7 @@ class CampaignFolder:
         fields = {
             "id": campaign,
             "name": "Faults",
-            "guideline": guideline.current().version,
+            "guideline": guideline.current(STANDARD).version,
             "rehearsal": True,
             "opened_at": "2026-01-01T00:00:00Z",
             "closed_at": None,

@@ -8,6 +8,7 @@ from campaign_cases import START
 from disputed import EXPERT, SETTLED, disputed_campaign
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from opened import STANDARD
 
 from annotation import adjudicate, status
 from annotation.answers.adjudications import merge_decisions
@@ -90,7 +91,7 @@ def test_votes_are_shown_without_any_hint_whose_they_are():
     rows = [(5, 1, 4, None), (5, 2, 0, None), (5, 3, 2, None), (6, 1, None, "senseless-query"),
             (6, 2, None, "broken-clip"), (6, 3, 1, None)]  # fmt: skip
     counted = pd.DataFrame(rows, columns=tables.COUNTED_VOTES.columns).astype({"level": "Int64"})
-    guide = guideline.current()
+    guide = guideline.current(STANDARD)
     texts = describe_votes(counted, ledger, guide)
     assert texts["q", "a"] == "0, 2, 4"
     broken, senseless = (guide.reasons[name].name for name in ("broken-clip", "senseless-query"))

@@ -9,6 +9,7 @@ import pytest
 from browser import PASSWORD, annotator, campaign_page
 from campaign_folder import email_of, query_of
 from disputed import EXPERT, SETTLED, VOTES, disputed_campaign
+from opened import STANDARD
 from playwright.sync_api import expect
 from studio import studio
 
@@ -85,15 +86,15 @@ def test_two_keys_a_judgment_and_the_next_pair_comes(lead, person, begin):
 
 
 def test_every_level_and_reason_has_its_key(lead, person, begin):
-    keys = [[str(level)] for level in guideline.current().levels]
-    keys += [["x", reason.key] for reason in guideline.current().reasons.values()]
+    keys = [[str(level)] for level in guideline.current(STANDARD).levels]
+    keys += [["x", reason.key] for reason in guideline.current(STANDARD).reasons.values()]
     queries = [" then ".join(key) for key in keys]
     project = begin(*queries, "the end")
     for key, after in zip(keys, [*queries[1:], "the end"], strict=True):
         person.press(*key, SEND)
         person.sees(after)
-    wanted = [Answer(level) for level in guideline.current().levels]
-    wanted += [Answer(reason=reason) for reason in guideline.current().reasons]
+    wanted = [Answer(level) for level in guideline.current(STANDARD).levels]
+    wanted += [Answer(reason=reason) for reason in guideline.current(STANDARD).reasons]
     assert answers(lead, project) == dict(zip(queries, wanted, strict=True))
 
 

@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from opened import STANDARD
 
 from annotation.label_studio import guideline
-from annotation.label_studio.guideline import STANDARD
 from annotation.label_studio.page import (
     ALOUD,
     Answer,
@@ -50,7 +50,7 @@ def choice(name, *chosen, to="clip"):
 
 
 def test_it_has_a_version_five_levels_and_two_reasons():
-    guide = guideline.current()
+    guide = guideline.current(STANDARD)
     assert guide.version == "1"
     assert sorted(guide.levels) == [0, 1, 2, 3, 4]
     assert set(guide.reasons) == {"broken-clip", "senseless-query"}
@@ -58,7 +58,7 @@ def test_it_has_a_version_five_levels_and_two_reasons():
 
 
 def test_it_is_read_in_two_minutes():
-    words = re.sub(r"<[^>]+>", " ", guideline.current().html).split()
+    words = re.sub(r"<[^>]+>", " ", guideline.current(STANDARD).html).split()
     assert len(words) < 2 * 300
 
 
@@ -100,6 +100,7 @@ def test_markup_in_it_is_shown_and_not_run():
     ("old", "new", "message"),
     [
         ("---\n", "", "must begin with a YAML head"),
+        ("---\n", "\ufeff---\n", "byte order mark"),
         ('version: "1"', "version: 1", r"guideline/en\.md: version: .* valid string \(it is 1\)$"),
         ("  4: {", "  5: {", "levels.5: unknown key; must be 0, 1, 2, 3 or 4$"),
         ("  4: {", "  3: {", "duplicate key"),
@@ -130,7 +131,7 @@ def test_each_mistake_of_a_guideline_is_a_line():
 
 
 def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
-    guide = guideline.current()
+    guide = guideline.current(STANDARD)
     text = label_config(guide)
     root = ElementTree.fromstring(text)  # noqa: S314  (our own)
     keys = {item.get("hotkey"): item.get("alias") for item in root.iter("Choice")}
@@ -144,14 +145,14 @@ def test_the_configuration_has_every_key_once_and_nothing_left_to_fill_in():
 
 
 def test_only_feedback_shows_what_was_expected_and_the_exam_looks_as_the_campaign_does():
-    texts = {one: label_config(guideline.current(), one) for one in get_args(Purpose)}
+    texts = {one: label_config(guideline.current(STANDARD), one) for one in get_args(Purpose)}
     for name in ("$truth", "$before"):
         assert [purpose for purpose, text in texts.items() if name in text] == ["feedback"]
     assert texts["exam"] == texts["campaign"]
 
 
 def test_a_task_shows_query_and_clip_alone():
-    root = ElementTree.fromstring(label_config(guideline.current()))  # noqa: S314  (our own)
+    root = ElementTree.fromstring(label_config(guideline.current(STANDARD)))  # noqa: S314  (our own)
     shown = {value for item in root.iter() if (value := item.get("value", "")).startswith("$")}
     assert shown == {"$query", "$clip_html"}
     shown = {"query": "a man sits", "clip_html": clip_html("/c.mp4"), "pair": "k"}

@@ -1,7 +1,7 @@
 """A running campaign's guideline is not changed without a word."""
 
 import pytest
-from opened import OPEN
+from opened import OPEN, STANDARD
 
 from annotation import push
 from annotation.label_studio import guideline
@@ -10,7 +10,7 @@ from annotation.label_studio.roster import Roster
 from pipeline.campaign.campaign import CampaignError, GuidelineVersion
 from pipeline.core.params import load
 
-OURS = guideline.current()
+OURS = guideline.current(STANDARD)
 
 
 def connection(version, sha):

@@ -8,6 +8,7 @@ import boto3
 import httpx
 import pytest
 from moto.server import ThreadedMotoServer
+from opened import STANDARD
 from studio import studio
 
 from annotation.label_studio import guideline, page, settings
@@ -18,7 +19,7 @@ from pipeline.video import store
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 CLIPS_URL, CLIP = "s3://campaign/of/clips", "ab12.mp4"
-CONFIG = page.label_config(guideline.current())
+CONFIG = page.label_config(guideline.current(STANDARD))
 SECRET = "not-for-logs"  # noqa: S105  (of a bucket in memory)
 
 

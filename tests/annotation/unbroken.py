@@ -4,6 +4,7 @@ from collections import defaultdict
 from dataclasses import replace
 
 import pandas as pd
+from opened import STANDARD
 
 from annotation import simulate
 from annotation.label_studio import guideline, roster
@@ -30,7 +31,7 @@ def unbroken(shares, seed=1):
         load(),
         simulate.truth(),
     )
-    version = guideline.current().version
+    version = guideline.current(STANDARD).version
     told = read_inputs(people, params, Answers(*(table.empty() for table in EMPTY)))
     waiting, rows, ledger = defaultdict(list), [], tables.PAIRS.empty()
     shares = list(shares)
