@@ -22,17 +22,18 @@ import pandas as pd
 
 from annotation.answers.adjudications import FetchedDecisions, fetch_decisions
 from annotation.consensus import consensus, counted_votes
-from annotation.label_studio import guideline, projects, roster
-from annotation.label_studio.connection import Connection, connect, hold_lock
+from annotation.label_studio import guideline, roster
+from annotation.label_studio.connection import Connection, hold_lock, require_connection
 from annotation.plan import plan, read_answers, read_inputs
 from annotation.pull import pull
 from annotation.push import describe_pairs
 from annotation.tasks import adjudication_tasks
 from annotation.votes.adjudication import fresh_decisions
 from annotation.votes.votes import is_in
-from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
-from pipeline.campaign.next_step import END_PILOT, list_open
+from pipeline.campaign.campaign import FILE, CampaignError, load_campaign, require_open_campaign
+from pipeline.campaign.next_step import list_open
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
+from pipeline.campaign.phases import refuse_while_piloting
 from pipeline.core import cli, tables
 from pipeline.core.params import Params, load
 from pipeline.core.tables import SECOND_LOOK
@@ -61,9 +62,7 @@ def run(options: argparse.Namespace) -> None:
         StudioError: the server can't be reached or fails.
     """
     _refuse_unless_open()
-    params, connection = load(), connect("adjudicate")
-    if connection is None:
-        raise CampaignError("no server to decide on: configure it (make label-studio), try again")
+    params, connection = load(), require_connection()
     with hold_lock("adjudicate"):
         pull(connection)
         _refuse_while_open(params)
@@ -74,20 +73,18 @@ def run(options: argparse.Namespace) -> None:
         wanted = adjudication_tasks.give_to(disputed.left, people, connection.campaign.id)
         shown = describe_pairs(wanted, params)
         adjudication_tasks.push(connection, params, shown, disputed.votes)
-        cli.log(summarize(connection, disputed, shown, fetch_decisions(connection)))
+        decided = fetch_decisions(connection, tables.DEPARTURES.read())
+        cli.log(summarize(connection, disputed, shown, decided))
 
 
 def _refuse_unless_open() -> None:
     campaign = load_campaign()
-    if campaign is None:
-        raise CampaignError(f"{FILE}: no campaign is open here")
-    if campaign.closed:
+    if campaign is not None and campaign.closed:
         raise CampaignError(
             f"{FILE}: {campaign.name!r} is closed, and what was discarded stays so. To decide after"
             f" all, revert the commit that closed it (git log {FILE}), adjudicate, and close again"
         )
-    if campaign.piloting:
-        raise CampaignError(f"{FILE}: the pilot runs; end it first: {END_PILOT}")
+    refuse_while_piloting(require_open_campaign())
 
 
 def _refuse_while_open(params: Params) -> None:
@@ -140,7 +137,7 @@ def summarize(
     lines = [f"adjudicate: {total} pairs ({kinds}), {total - left} decided, {left} left"]
     for who, number in sorted(fetched.left.items()):
         if number:
-            url = projects.page_url(connection.studio, fetched.pages[who])
+            url = connection.studio.page_url(fetched.pages[who])
             lines.append(f"  annotator {who} decides on {number}: {url}")
     if len(shown) < left:
         lines.append(f"  {left - len(shown)} have no clip, so nobody can look at them")
@@ -154,7 +151,7 @@ def summarize(
 
 def take_back(connection: Connection, params: Params) -> None:
     """Take undecided tasks out of the stream, if there are any, and say how many."""
-    open_tasks = fetch_decisions(connection).left.total()
+    open_tasks = fetch_decisions(connection, tables.DEPARTURES.read()).left.total()
     if open_tasks:
         nobody = describe_pairs(tables.ASSIGNMENTS.empty(), params)
         adjudication_tasks.push(connection, params, nobody, {})

@@ -39,6 +39,7 @@ from annotation.pull import pull
 from annotation.push import describe_pairs, push
 from annotation.simulation.answers import create_people
 from annotation.tasks import exam_tasks
+from pipeline.campaign import phases
 from pipeline.campaign.campaign import (
     FILE,
     Campaign,
@@ -49,8 +50,7 @@ from pipeline.campaign.campaign import (
     write_campaign,
 )
 from pipeline.campaign.freezing import DECIDED, freeze, is_frozen
-from pipeline.campaign.next_step import END_PILOT, Situation, list_open, next_steps
-from pipeline.campaign.phases import GuidelineFile, draw_pilot, end_pilot, revise_guideline
+from pipeline.campaign.next_step import Situation, list_open, next_steps
 from pipeline.core import cli, git, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
@@ -86,7 +86,7 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
         opened_at=now,
         closed_at=None,
         guidelines=[guide.since(now)],
-        pilot=Pilot(queries=draw_pilot(frozen, number, pilot)) if pilot else None,
+        pilot=Pilot(queries=phases.draw_pilot(frozen, number, pilot)) if pilot else None,
     )
     if people_and_accounts is not None:
         roster.write(*people_and_accounts)
@@ -96,9 +96,9 @@ def open_campaign(name: str, *, rehearsal: bool, people: int = 0, pilot: int = 0
     return campaign
 
 
-def _guideline_file() -> GuidelineFile:
+def _guideline_file() -> phases.GuidelineFile:
     guide = guideline.current(load().annotation)
-    return GuidelineFile(guide.version, guide.sha, guide.path)
+    return phases.GuidelineFile(guide.version, guide.sha, guide.path)
 
 
 def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) -> dict[str, Any]:
@@ -110,8 +110,7 @@ def close_campaign(campaign: Campaign, *, give_up: bool, offline: bool = False) 
         CampaignError: a pilot runs; pairs wait, and nobody said to give them up; or there is no
             server to ask for what people did since, and nobody said that there is none.
     """
-    if campaign.piloting:
-        raise CampaignError(f"{FILE}: the pilot runs; end it first: {END_PILOT}")
+    phases.refuse_while_piloting(campaign)
     params, connection = load(), connect("close")
     if connection is None and not offline:
         raise CampaignError(
@@ -198,7 +197,7 @@ def run_revise(reason: str) -> None:
         CampaignError: no campaign is open here, or the guideline is none of its own.
     """
     campaign, guide = require_open_campaign(), _guideline_file()
-    write_campaign(revise_guideline(campaign, guide, reason, _now()))
+    write_campaign(phases.revise_guideline(campaign, guide, reason, _now()))
     git.commit([FILE, guide.path], f"Guideline {guide.version}: {reason}")
     cli.log(
         f"guideline {guide.version} holds from now on (it was {campaign.guideline}); show it to"
@@ -213,7 +212,7 @@ def run_end_pilot(*, take_over: bool) -> None:
         CampaignError: no campaign is open here, or no pilot runs.
     """
     campaign = require_open_campaign()
-    write_campaign(end_pilot(campaign, take_over=take_over, now=_now()))
+    write_campaign(phases.end_pilot(campaign, take_over=take_over, now=_now()))
     git.commit([FILE], f"End the pilot of {campaign.name}")
     cli.log(
         "the pilot has ended; its judgments"

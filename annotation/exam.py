@@ -30,11 +30,11 @@ from collections.abc import Sequence
 from functools import partial
 
 from annotation.answers.exam_answers import fetch_and_mark, write
-from annotation.label_studio.connection import Connection, connect, hold_lock
+from annotation.label_studio.connection import Connection, hold_lock, require_connection
 from annotation.quality.exam import choose_pairs, is_frozen
 from annotation.quality.exam_text import text
 from annotation.quality.marking import SECOND, Marked
-from annotation.quality.standing import Standing, find_standings
+from annotation.quality.standing import Standing, find_standings, read_standings
 from annotation.tasks import exam_tasks
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core import cli, git, tables
@@ -52,7 +52,8 @@ def push(connection: Connection, params: Params, *, beside_others: bool = False)
     """
     _choose_once(connection, params)
     exam, answers = tables.EXAM.read(), tables.EXAM_ANSWERS.read()
-    people = [who for who, one in _standings(connection).items() if one in TAKES]
+    standings = read_standings(connection.roster.annotators, required=True)
+    people = [who for who, one in standings.items() if one in TAKES]
     wanted = exam_tasks.exam_tasks(exam, answers, people)
     figures = exam_tasks.push(connection, params, "exam", wanted, beside_others=beside_others)
     return (
@@ -102,9 +103,10 @@ def feedback(connection: Connection, params: Params, *, everybody: bool = False)
             f"{tables.EXAM.path}: the right levels are not known yet; they will be when"
             f" {params.exam.group} people have finished: python -m annotation.exam status"
         )
+    standings = read_standings(connection.roster.annotators, required=True)
     people = [
         who
-        for who, one in _standings(connection).items()
+        for who, one in standings.items()
         if one == "failed" or (one == "passed" and (everybody or (who, SECOND) in marked.pages))
     ]
     wanted = exam_tasks.feedback_tasks(marked.exam, marked.answers, people)
@@ -122,15 +124,6 @@ def _refuse_without_exam() -> None:
         )
 
 
-def _standings(connection: Connection) -> dict[int, Standing]:
-    return find_standings(
-        connection.roster.annotators,
-        tables.EXAM.read(),
-        tables.EXAM_ANSWERS.read(),
-        tables.QUALIFICATIONS.read(),
-    )
-
-
 def report(connection: Connection, params: Params, marked: Marked) -> str:
     """Return how everybody stands."""
     standings = find_standings(
@@ -143,11 +136,9 @@ def main(options: argparse.Namespace) -> None:
     """Run the chosen command.
 
     Raises:
-        CampaignError: there is no campaign or no server.
+        CampaignError: no campaign is open here, or no server is configured.
     """
-    connection, params = connect("exam"), load()
-    if connection is None:
-        raise CampaignError("no campaign or no server")
+    connection, params = require_connection(), load()
     with hold_lock("exam"):
         match options.do:
             case "push":

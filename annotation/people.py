@@ -32,7 +32,7 @@ from pathlib import Path
 import pandas as pd
 
 from annotation.label_studio import roster
-from annotation.label_studio.connection import Connection, connect
+from annotation.label_studio.connection import require_connection
 from annotation.quality.standing import read_standings
 from annotation.workforce import hours, invitations
 from annotation.workforce.listing import listing
@@ -47,14 +47,14 @@ LEAD = tables.WORK / "lead"
 
 def run_list(_options: argparse.Namespace) -> None:
     """Print who takes part."""
-    connection = _connect()
+    connection = require_connection()
     standings = read_standings(connection.roster.annotators, required=load().exam.required)
     sys.stdout.writelines(listing(connection, standings, tables.VOIDED.read()))
 
 
 def run_invite(options: argparse.Namespace) -> None:
     """Print the invitations, or write them for mail merge."""
-    invited = list(invitations.invite(_connect(), load()))
+    invited = list(invitations.invite(require_connection(), load()))
     if options.csv is None:
         lines = (line for one in invited for line in invitations.text(one))
         sys.stdout.writelines(f"{line}\n" for line in lines)
@@ -137,13 +137,6 @@ def write_private(path: Path, frame: pd.DataFrame) -> None:
         )
     with files.unfinished(path, private=True) as stream:
         stream.write(csv_files.csv_text(frame))
-
-
-def _connect() -> Connection:
-    connection = connect("people")
-    if connection is None:
-        raise CampaignError("no campaign or no server")
-    return connection
 
 
 def main(options: argparse.Namespace) -> None:

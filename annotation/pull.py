@@ -180,7 +180,7 @@ def pull(
     if len(tables.EXAM.read()):
         examined = exam_answers.fetch_and_mark(connection, load().exam, full=full)
         exam_answers.write(examined)
-    decided = fetch_decisions(connection, full=full)
+    decided = fetch_decisions(connection, departed, full=full)
     frames = (merged.versions, merged.judgments, *other_tables(rows), departed, decided.decisions)
     for table, frame in zip(KEPT, frames, strict=True):
         table.write(frame)

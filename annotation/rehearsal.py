@@ -27,6 +27,7 @@ from annotation import server
 from annotation.assignment.inputs import PEOPLE_NEEDED, judges
 from annotation.label_studio import keys, roster, settings
 from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.connection import NO_SERVER
 from annotation.label_studio.settings import Endpoint
 from annotation.local_server.layout import DATA
 from annotation.push import describe_pairs
@@ -166,7 +167,7 @@ def outcome() -> str:
 def _endpoint() -> Endpoint:
     endpoint = settings.endpoint()
     if endpoint is None:
-        raise CampaignError("no Label Studio is configured; `make label-studio` starts one")
+        raise CampaignError(NO_SERVER)
     return endpoint
 
 

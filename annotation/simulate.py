@@ -18,7 +18,7 @@ from functools import partial
 from typing import NamedTuple
 
 from annotation.label_studio import page
-from annotation.label_studio.connection import Connection, connect
+from annotation.label_studio.connection import Connection, require_connection
 from annotation.label_studio.keys import Key
 from annotation.label_studio.port import Studio
 from annotation.label_studio.projects import find_projects
@@ -129,6 +129,8 @@ def simulate(connection: Connection, level: Truth, share: float, seed: int) -> i
 def _log_in(studio: Studio, people: Mapping[int, Account]) -> Iterator[dict[int, Visitor]]:
     with ExitStack() as stack:
         invite = studio.invite_path()
+        if invite is None:
+            raise CampaignError("annotation.backend is files: simulated people need a server")
         yield {
             number: stack.enter_context(closing(Visitor(studio.url, invite, account)))
             for number, account in people.items()
@@ -144,10 +146,7 @@ def _open(connection: Connection, project: Project, share: float) -> list[tuple[
 
 def main(options: argparse.Namespace) -> None:
     """Answer, and say how much."""
-    connection = connect("simulate")
-    if connection is None:
-        raise CampaignError("no campaign or no server")
-    done = simulate(connection, truth(), options.share, options.seed)
+    done = simulate(require_connection(), truth(), options.share, options.seed)
     more = "" if done else f"; is everybody's account in {PRIVATE}, and has `dvc repro` run?"
     cli.log(f"simulate: {done} tasks answered{more}")
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from annotation.answers import reader
+from annotation.answers.departures import find_left
 from annotation.answers.judgments import FirstPairs, sort_answers
 from annotation.assignment.inputs import DECIDING
 from annotation.label_studio import projects
@@ -35,10 +36,13 @@ class FetchedDecisions(NamedTuple):
     refused: Counter[str]
 
 
-def fetch_decisions(connection: Connection, *, full: bool = False) -> FetchedDecisions:
+def fetch_decisions(
+    connection: Connection, departed: pd.DataFrame, *, full: bool = False
+) -> FetchedDecisions:
     """Return the decisions as they are on the server now; nothing is written.
 
-    The server is not asked where nobody decides, and nobody did.
+    `departed` is `tables.DEPARTURES` as of now: what somebody decides after they left is refused,
+    and what they decided before stands. The server is not asked where nobody decides or did.
 
     Raises:
         StudioError: the server can't be reached or fails.
@@ -51,9 +55,11 @@ def fetch_decisions(connection: Connection, *, full: bool = False) -> FetchedDec
     own: Mapping[int, Project] = {}
     if len(before) or any(who.role in DECIDING for who in connection.roster.annotators):
         own = projects.find_projects(connection.studio, connection.campaign, "adjudication")
+    until = {who.number: who.until for who in connection.roster.annotators}
+    left_by = find_left(departed, until, tables.JUDGMENT_HISTORY.empty())
     for owner in reader.owners(connection, own) if own else ():
         tasks = reader.read(connection.studio, own[owner.annotator], full=full)
-        deciding = owner._replace(kinds=("adjudication",))
+        deciding = owner._replace(kinds=("adjudication",), left=left_by(owner.annotator))
         rows = sort_answers(
             tasks.values(), deciding, connection.signer, first_pairs=_first_pairs(before)
         )

@@ -14,8 +14,8 @@ from typing import Any, Protocol
 from filelock import FileLock, Timeout
 
 from annotation.keeper.repro import LOG, Outcome, Repro, Turn
-from annotation.label_studio.connection import is_configured
-from pipeline.campaign.campaign import FILE, Campaign, CampaignError, load_campaign
+from annotation.label_studio.connection import NO_SERVER, is_configured
+from pipeline.campaign.campaign import Campaign, CampaignError, require_open_campaign
 from pipeline.campaign.next_step import Situation, format_steps, next_steps
 from pipeline.core import cli, files, git, tables
 from pipeline.core.params import load
@@ -56,7 +56,7 @@ class Keeper:
         """
         failures = 0
         while not self._stopped.is_set():
-            campaign = require_running_campaign()
+            campaign = require_running()
             turn = self._runner.turn()
             if self._commit:
                 commit_campaign(campaign)
@@ -111,22 +111,16 @@ def is_wanted(state: Mapping[str, Any]) -> bool:
     return bool(state["later"] or any(who["open"] for who in state["annotators"].values()))
 
 
-def require_running_campaign() -> Campaign:
+def require_running() -> Campaign:
     """Return the campaign, if the loop can go on.
 
     Raises:
         CampaignError: none is open here, or there is nowhere to ask people.
         MomentRankError: params.yaml or the campaign's file is wrong.
     """
-    campaign = load_campaign()
-    if campaign is None or campaign.closed:
-        name = "no campaign" if campaign is None else f"{campaign.name!r} is closed, so none"
-        raise CampaignError(f"{FILE}: {name} is open here; there is nothing to keep going")
+    campaign = require_open_campaign()
     if not is_configured(load()):
-        raise CampaignError(
-            "no Label Studio is configured: give its address and token in .env, or start one:"
-            " make label-studio"
-        )
+        raise CampaignError(NO_SERVER)
     return campaign
 
 

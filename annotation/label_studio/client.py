@@ -119,6 +119,10 @@ class LabelStudio:
                 task, result=list(result), lead_time=seconds, request_options=ONCE
             )
 
+    def page_url(self, project: Project) -> str:
+        """Return the address at which its annotator judges, one task after the other."""
+        return f"{self.url}/projects/{project.id}/data?labeling=1"
+
     def users(self) -> dict[str, int]:
         """Return the number of every account by its address, in lower case.
 

@@ -1,4 +1,4 @@
-"""The campaign that runs here and its server: what pull, push, status and simulate begin with."""
+"""The campaign that runs here and its server: what every command that asks people begins with."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,12 +13,22 @@ from annotation.label_studio.exchange import FileExchange
 from annotation.label_studio.keys import Signer
 from annotation.label_studio.port import Studio
 from annotation.label_studio.roster import Roster, read_roster
-from pipeline.campaign.campaign import BusyError, Campaign, load_open_campaign
+from pipeline.campaign.campaign import (
+    BusyError,
+    Campaign,
+    CampaignError,
+    load_open_campaign,
+    require_open_campaign,
+)
 from pipeline.core import cli
 from pipeline.core.params import Params, load
 
 LOCK = Path(".cache/campaign/lock")
 PATIENCE_SECONDS = 900
+NO_SERVER = (
+    f"no Label Studio is configured ({settings.URL} and {settings.TOKEN}, in the environment or in"
+    f" {settings.ENV}); to start one: make label-studio"
+)
 
 
 class Connection(NamedTuple):
@@ -40,19 +50,33 @@ def connect(name: str) -> Connection | None:
     if campaign is None:
         cli.log(f"{name}: no campaign is open, so nobody is asked")
         return None
+    connection = _connect(campaign)
+    if connection is None:
+        cli.log(f"{name}: {NO_SERVER}; until then nothing changes")
+    return connection
+
+
+def require_connection() -> Connection:
+    """Return the campaign and its server, for what can't be done without.
+
+    Raises:
+        CampaignError: no campaign is open here, or no server is configured.
+        MomentRankError: the campaign's files are wrong, or its secret is not here.
+    """
+    connection = _connect(require_open_campaign())
+    if connection is None:
+        raise CampaignError(NO_SERVER)
+    return connection
+
+
+def _connect(campaign: Campaign) -> Connection | None:
     params, endpoint = load(), settings.endpoint()
-    by_files = params.annotation.backend == "files"
-    if endpoint is None and not by_files:
-        cli.log(
-            f"{name}: no Label Studio is configured ({settings.URL} and {settings.TOKEN}, in the"
-            f" environment or in {settings.ENV}), so nothing changes;"
-            " `make label-studio` starts one"
-        )
+    if not is_configured(params):
         return None
     people = read_roster()
     studio: Studio = (
         FileExchange(Path(params.annotation.folder), people.accounts)
-        if by_files or endpoint is None
+        if params.annotation.backend == "files" or endpoint is None
         else LabelStudio(endpoint, params.pull.page)
     )
     return Connection(campaign, studio, keys.signer(campaign.id), people)

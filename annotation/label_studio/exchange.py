@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.exports import ExportedTask, instant, read_exports
@@ -134,6 +134,10 @@ class FileExchange:
             files.write_json(place / REOPENED, when)
         files.write_json(place / CLOSED, sorted(numbers))
 
+    def page_url(self, project: Project) -> str:
+        """Return the project's folder: its address is known where it is carried to."""
+        return self._place(project.id).as_posix()
+
     def users(self) -> dict[str, int]:
         """Return the number of every account by its address, in lower case.
 
@@ -152,13 +156,8 @@ class FileExchange:
             if account.number is not None
         }
 
-    def invite_path(self) -> NoReturn:
-        """Say that the server's owner invites people."""
-        raise StudioError(
-            f"annotation.backend is files: the server that {self.url} is carried to is out of"
-            " reach, so its owner invites people (Organization > People), and imports the new files"
-            f" as {self._folder}/projects/*/{HOWTO} says"
-        )
+    def invite_path(self) -> None:
+        """Return none: the server's owner invites people."""
 
     @cached_property
     def _exports(self) -> Mapping[object, ExportedTask]:

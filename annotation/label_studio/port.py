@@ -45,8 +45,11 @@ class Studio(Protocol):
     def set_closed(self, task: int, closed: bool) -> None:
         """Take a task out of the stream, or give it out again; it can still be answered."""
 
+    def page_url(self, project: Project) -> str:
+        """Return where its annotator judges, one task after the other."""
+
     def users(self) -> dict[str, int]:
         """Return the number of every account by its address, in lower case."""
 
-    def invite_path(self) -> str:
-        """Return the path with which somebody can sign up."""
+    def invite_path(self) -> str | None:
+        """Return the path with which somebody can sign up; None where we invite nobody."""

@@ -33,11 +33,6 @@ def title(name: str, annotator: int, purpose: Purpose = "campaign") -> str:
     return name[: TITLE_LENGTH - len(end)] + end
 
 
-def page_url(studio: Studio, project: Project) -> str:
-    """Return the address at which its annotator judges, one task after the other."""
-    return f"{studio.url}/projects/{project.id}/data?labeling=1"
-
-
 def find_projects(
     studio: Studio,
     opened: Campaign,

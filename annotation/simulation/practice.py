@@ -2,7 +2,7 @@
 
 import pandas as pd
 
-from annotation.label_studio import guideline, page, projects, storage
+from annotation.label_studio import guideline, page, storage
 from annotation.label_studio.client import LabelStudio
 from pipeline.core.params import Params
 from pipeline.video import store
@@ -28,4 +28,4 @@ def practice(studio: LabelStudio, shown: pd.DataFrame, params: Params) -> str:
         rows = zip(shown["query"].head(SIZE), shown["clip"].head(SIZE), strict=True)
         urls = ((query, store.clip_url(clip, params.clips.url)) for query, clip in rows)
         studio.add(project, [page.task_data(query, url, "practice") for query, url in urls])
-    return projects.page_url(studio, project)
+    return studio.page_url(project)

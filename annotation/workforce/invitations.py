@@ -7,7 +7,7 @@ from annotation.assignment.inputs import DECIDING, Annotator
 from annotation.label_studio import projects
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Purpose
-from annotation.label_studio.roster import PUBLIC
+from annotation.label_studio.roster import PUBLIC, Account
 from annotation.quality.standing import MAY_JUDGE, Standing, read_standings
 from pipeline.campaign.campaign import CampaignError
 from pipeline.core.params import Params
@@ -29,6 +29,11 @@ NOTHING_TO_DECIDE = (
     " prints its address"
 )
 """What is said of an expert, who judges on no other page."""
+BY_HAND = (
+    "import {} into Label Studio, as its README.txt says; its owner invites them, and sends them"
+    " the address of their project"
+)
+"""What is said where files are carried to a server out of reach."""
 
 
 class Invitation(NamedTuple):
@@ -57,7 +62,7 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
         CampaignError: somebody's account is not known, or there is nobody to invite.
     """
     studio, link = connection.studio, connection.studio.invite_path()
-    users, own = studio.users(), projects.find_projects(studio, connection.campaign)
+    users, own = studio.users(), _pages(connection, "campaign")
     required = params.exam.required
     standings = read_standings(connection.roster.annotators, required=required)
     exams = _exam_pages(connection, standings)
@@ -65,22 +70,36 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
     if not judging:
         raise CampaignError(f"{PUBLIC}: nobody listed is active and judges")
     for who in judging:
-        account = connection.roster.accounts.get(who.number)
-        if account is None:
-            raise CampaignError(
-                f"{PRIVATE}: has no account for annotator {who.number}; write their address there"
-            )
-        project = own.get(who.number)
-        yield Invitation(
+        account = _account(connection, who.number)
+        page, (exam, exam_page) = own.get(who.number, ""), exams.get(who.number, ("", ""))
+        whole = Invitation(
             account.email,
             account.name or "",
             who.number,
             "" if account.email.lower() in users else f"{studio.url}{link}",
-            *exams.get(who.number, ("", "")),
-            projects.page_url(studio, project) if project else "",
+            exam,
+            exam_page,
+            page,
             params.annotation.language,
-            "" if project else _explain_no_page(who, standings, required=required),
+            "" if page else _explain_no_page(who, standings, required=required),
         )
+        yield whole if link else _by_hand(whole)
+
+
+def _account(connection: Connection, annotator: int) -> Account:
+    account = connection.roster.accounts.get(annotator)
+    if account is None:
+        raise CampaignError(
+            f"{PRIVATE}: has no account for annotator {annotator}; write their address there"
+        )
+    return account
+
+
+def _by_hand(one: Invitation) -> Invitation:
+    """Return an invitation to a server that we can't reach: it names the folders to carry there."""
+    folders = " and ".join(filter(None, (one.exam_page, one.page)))
+    remark = BY_HAND.format(folders) if folders else one.remark
+    return one._replace(sign_up="", exam="", exam_page="", page="", remark=remark)
 
 
 def _explain_no_page(who: Annotator, standings: Mapping[int, Standing], *, required: bool) -> str:
@@ -93,20 +112,21 @@ def _exam_pages(
     connection: Connection, standings: Mapping[int, Standing]
 ) -> dict[int, tuple[str, str]]:
     """Return what people should do with the exam before they judge, and where, by number."""
-    studio, campaign = connection.studio, connection.campaign
-    pages = {
-        (purpose, number): projects.page_url(studio, project)
-        for purpose in ("exam", "feedback")
-        for number, project in (
-            projects.find_projects(studio, campaign, purpose).items() if standings else ()
-        )
-    }
     todo = {who: EXAM_PAGES[name] for who, name in standings.items() if name in EXAM_PAGES}
+    purposes = {purpose for purpose, _ in todo.values()}
+    pages = {purpose: _pages(connection, purpose) for purpose in sorted(purposes)}
     return {
-        who: (what, pages[purpose, who])
+        who: (what, pages[purpose][who])
         for who, (purpose, what) in todo.items()
-        if (purpose, who) in pages
+        if who in pages[purpose]
     }
+
+
+def _pages(connection: Connection, purpose: Purpose) -> dict[int, str]:
+    """Return where people judge for a purpose, by number."""
+    studio, campaign = connection.studio, connection.campaign
+    own = projects.find_projects(studio, campaign, purpose)
+    return {number: studio.page_url(project) for number, project in own.items()}
 
 
 def text(one: Invitation) -> Iterator[str]:

@@ -134,9 +134,14 @@ def require_open_campaign() -> Campaign:
     Raises:
         CampaignError: none is open here.
     """
-    campaign = load_open_campaign()
+    campaign = load_campaign()
     if campaign is None:
-        raise CampaignError(f"{FILE}: no campaign is open here")
+        raise CampaignError(
+            f"{FILE}: no campaign is open here; to open one:"
+            " python -m annotation.campaign open --name NAME"
+        )
+    if campaign.closed:
+        raise CampaignError(f"{FILE}: the campaign {campaign.name!r} is closed")
     return campaign
 
 

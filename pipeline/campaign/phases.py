@@ -7,6 +7,7 @@ import pandas as pd
 
 from pipeline.campaign.campaign import FILE, Campaign, CampaignError, GuidelineVersion, Instant
 from pipeline.campaign.collection import select_distinct_texts
+from pipeline.campaign.next_step import END_PILOT
 from pipeline.core import rng
 
 
@@ -35,6 +36,16 @@ def draw_pilot(queries: pd.DataFrame, campaign: str, size: int) -> list[str]:
             " apart from the rest"
         )
     return sorted(sorted(distinct, key=lambda query: rng.draw(campaign, "pilot", query))[:size])
+
+
+def refuse_while_piloting(campaign: Campaign) -> None:
+    """Stop where only the pilot's queries are asked.
+
+    Raises:
+        CampaignError: a pilot runs.
+    """
+    if campaign.piloting:
+        raise CampaignError(f"{FILE}: the pilot runs; end it first: {END_PILOT}")
 
 
 def end_pilot(campaign: Campaign, *, take_over: bool, now: Instant) -> Campaign:

@@ -118,7 +118,7 @@ def disputed(tmp_path, repository):
 
 
 def test_nothing_happens_without_a_server_or_after_the_close(disputed):
-    assert "no server to decide on" in disputed.run("campaign", "adjudicate").said
+    assert "no Label Studio is configured" in disputed.run("campaign", "adjudicate").said
     disputed.open(closed_at="2026-02-01T00:00:00Z")
     done = disputed.run("campaign", "adjudicate")
     assert done.code != 0

@@ -283,6 +283,9 @@ class Studio:
     def projects(self):
         return []
 
+    def page_url(self, project):
+        return f"{self.url}/projects/{project.id}/"
+
 
 @pytest.fixture
 def connection(monkeypatch):
