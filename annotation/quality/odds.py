@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln
 
 from annotation.quality import behaviour
 from annotation.votes.rule import LEVELS
@@ -105,8 +106,6 @@ def _cumulated(tables: Floats, level: Ints, weight: Floats) -> Floats:
 
 def _any_shares(counts: Floats) -> Floats:
     """Return the log-likelihood of levels drawn by shares nobody knows (Krichevsky-Trofimov)."""
-    from scipy.special import gammaln  # noqa: PLC0415  (0.1 s, which no other command waits for)
-
     half = 0.5
     free = gammaln(counts + half).sum(axis=1) - LEVELS * gammaln(half)
     log: Floats = free + gammaln(LEVELS * half) - gammaln(counts.sum(axis=1) + LEVELS * half)
