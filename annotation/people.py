@@ -28,6 +28,7 @@ import sys
 from datetime import UTC, date, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -37,6 +38,7 @@ from annotation.quality.standing import read_standings
 from annotation.workforce import hours, invitations
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
+from momentrank.errors import UsageError
 from pipeline.campaign.campaign import FILE, CampaignError, load_campaign
 from pipeline.core import cli, csv_files, files, git, tables
 from pipeline.core.params import load
@@ -97,12 +99,18 @@ def run_void(options: argparse.Namespace) -> None:
 
     Raises:
         CampaignError: no campaign was opened here, or there is nothing of this kind to void.
+        UsageError: the period ends before it begins.
     """
     campaign = load_campaign()
     if campaign is None:
         raise CampaignError(f"{FILE}: no campaign was opened here")
+    if options.until and options.until.instant <= options.since:
+        raise UsageError(
+            f"--to {options.until.typed} is not after --from {options.since:%Y-%m-%d %H:%M} (UTC)"
+        )
     people = {who.number: who for who in roster.read_people()}
-    period = Period(options.number, options.since, options.until, options.reason)
+    until = options.until and options.until.instant
+    period = Period(options.number, options.since, until, options.reason)
     judgments, now = tables.JUDGMENTS.read(), datetime.now(UTC)
     result = void(tables.VOIDED.read(), judgments, people, period, now)
     tables.VOIDED.write(result.voided)
@@ -163,13 +171,20 @@ def parse_begin(text: str) -> datetime:
     return when.replace(tzinfo=UTC) if when.tzinfo is None else when.astimezone(UTC)
 
 
-def parse_end(text: str) -> datetime:
+class End(NamedTuple):
+    """The end of a period, which does not belong to it any more, and how it was typed."""
+
+    instant: datetime
+    typed: str
+
+
+def parse_end(text: str) -> End:
     """Parse the end of a period: a day belongs to it, a time does not."""
     try:
         day = date.fromisoformat(text)
     except ValueError:
-        return parse_begin(text)
-    return datetime.combine(day + timedelta(days=1), time(), UTC)
+        return End(parse_begin(text), text)
+    return End(datetime.combine(day + timedelta(days=1), time(), UTC), text)
 
 
 def _arguments() -> argparse.Namespace:

@@ -15,8 +15,9 @@ from annotation.assignment.pairs import PairStates, find_pair_states
 from annotation.assignment.quotas import Quota
 from annotation.votes.votes import FIRST_VOTES, Bools, last_shown, pair_rows
 from pipeline.campaign.next_step import Step, format_steps
+from pipeline.core import tables
 
-DECIDED = ("two", "four", "adjudicated", "discarded", "unjudgeable")
+DECIDED = tuple(outcome for outcome in tables.OUTCOMES if outcome != "waiting")
 
 
 def closed_state(campaign: PlanInputs, ledger: pd.DataFrame) -> dict[str, Any]:

@@ -105,6 +105,12 @@ def _pace(figures: Figures) -> Iterator[str]:
     yield _forecast_line("open now", forecast["open"], forecast, "open")
     for name, word in (("low", "to come, at least"), ("high", "to come, at most")):
         yield _forecast_line(word, forecast["to_come"][name], forecast, name)
+    share = sum(figures["checks"]["shares"].values())
+    if share:
+        yield (
+            f"  with what is not given out yet come hidden checks: up to"
+            f" {100 * share / (1 - share):.1f} % more, not counted here"
+        )
 
 
 def _forecast_line(what: str, number: int, forecast: Figures, name: str) -> str:

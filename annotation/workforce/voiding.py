@@ -49,8 +49,8 @@ def void(
     """Return the table with this period added, and what that voids.
 
     Raises:
-        CampaignError: nobody has this number, the period is in the future or empty, or it is
-            voided already.
+        CampaignError: nobody has this number, the period is in the future, or it is voided
+            already.
     """
     who = period.annotator
     own = judgments[judgments["annotator"] == who]
@@ -69,8 +69,6 @@ def _refuse(period: Period, voided: pd.DataFrame, known: Collection[int], now: d
         raise CampaignError(f"there is no annotator {who} (there are: {numbers})")
     if since > now:
         raise CampaignError(f"--from {_text(since)} is in the future; it is {_text(now)} (UTC)")
-    if until is not None and until <= since:
-        raise CampaignError(f"--to {_text(until)} is not after --from {_text(since)}")
     own = voided[voided["annotator"] == who]
     covering = (own["since"] <= since) & (
         own["until"].isna() if until is None else own["until"].isna() | (own["until"] >= until)

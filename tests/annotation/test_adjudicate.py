@@ -8,12 +8,17 @@ from campaign_cases import START
 from disputed import EXPERT, SETTLED, disputed_campaign
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from opened import STANDARD
+from opened import OPEN, STANDARD
+from test_pulling import AWAY, KEY, OLD, OTHER, OURS, SIGNER, TAMPERED, answer, level, task
+from test_pulling import START as LAST_DAY
 
 from annotation import adjudicate, status
-from annotation.answers.adjudications import merge_decisions
+from annotation.answers.adjudications import fetch_decisions, merge_decisions
+from annotation.answers.judgments import NOT_THEIRS
 from annotation.assignment.inputs import Annotator
-from annotation.label_studio import guideline
+from annotation.label_studio import guideline, projects
+from annotation.label_studio.connection import Connection
+from annotation.label_studio.records import Project
 from annotation.label_studio.roster import Account, Roster
 from annotation.tasks.adjudication_tasks import (
     describe_votes,
@@ -107,6 +112,86 @@ def test_of_several_decisions_on_a_pair_the_last_counts_and_a_changed_answer_as_
     assert merge_decisions(now, before)["level"].tolist() == [4, 2]
     kept = merge_decisions(before, decisions())
     pd.testing.assert_frame_equal(kept, before)
+
+
+class Server:
+    """A server with the project of one expert, and these tasks in it."""
+
+    url = "https://judge.example.org"
+
+    def __init__(self, *tasks):
+        self.tasks = tasks
+
+    def projects(self):
+        mark = projects.mark(OPEN.id, KEY.annotator, "adjudication")
+        return [Project(7, "", mark, "", "", "", len(self.tasks), 0)]
+
+    def answers(self, project, since):
+        return self.tasks
+
+    def users(self):
+        return {"eva@example.org": OURS}
+
+
+DISPUTED = KEY._replace(kind="adjudication")
+
+
+@pytest.fixture
+def fetch(folder):
+    """Return what fetches the decisions of an expert's tasks."""
+    tables.ADJUDICATIONS.write(tables.ADJUDICATIONS.empty())
+
+    def run(*tasks, departed=None, until=None):
+        expert = Annotator(KEY.annotator, "expert", active=True, until=until)
+        own = Roster([expert], {KEY.annotator: Account(email="eva@example.org")})
+        connection = Connection(OPEN, Server(*tasks), SIGNER, own)
+        left = tables.DEPARTURES.empty() if departed is None else departed
+        return fetch_decisions(connection, left, full=True)
+
+    return run
+
+
+def test_an_experts_decision_is_fetched_and_what_is_open_is_counted(fetch):
+    found = fetch(
+        task(answer(), key=DISPUTED), task(key=DISPUTED._replace(moment_id="n"), number=2)
+    )
+    assert found.decisions["level"].tolist() == [3]
+    assert (found.left, found.refused) == ({KEY.annotator: 1}, {})
+
+
+@pytest.mark.parametrize(
+    ("forged", "reason"),
+    [
+        (task(answer(completed_by=OTHER), key=DISPUTED), "not-the-annotator"),
+        (task(answer(updated_by=OTHER), key=DISPUTED), "changed-by-another"),
+        (task(answer(updated_by=None), key=DISPUTED), "imported"),
+        (task(answer(), pair=TAMPERED), "bad-key"),
+        (task(answer(), key=KEY), "bad-key"),
+        (task(answer(), key=DISPUTED, clip=OLD), "not-what-was-shown"),
+    ],
+    ids=["another's", "changed", "imported", "tampered key", "a vote's key", "another clip"],
+)
+def test_a_forged_decision_decides_nothing_and_is_told(fetch, forged, reason):
+    found = fetch(forged)
+    assert found.decisions.empty
+    assert found.refused == {reason: 1}
+    if reason not in NOT_THEIRS:  # such an answer never was the expert's
+        made = fetch(task(answer(), key=DISPUTED)).decisions
+        tables.ADJUDICATIONS.write(made)
+        pd.testing.assert_frame_equal(fetch(forged).decisions, made)
+
+
+def test_who_has_left_decides_no_more_and_what_they_decided_stands(fetch):
+    before, after = task(answer(), key=DISPUTED), task(answer(made=6), key=DISPUTED)
+    assert len(fetch(before, departed=AWAY).decisions) == 1
+    found = fetch(after, departed=AWAY)
+    assert (len(found.decisions), found.refused) == (0, {"left": 1})
+    late = fetch(task(answer(made=86_400), key=DISPUTED), until=LAST_DAY.date())
+    assert late.refused == {"left": 1}
+    made = fetch(before).decisions
+    tables.ADJUDICATIONS.write(made)
+    changed = task(answer(changed=6, said=[level(0)]), key=DISPUTED)
+    pd.testing.assert_frame_equal(fetch(changed, departed=AWAY).decisions, made)
 
 
 @pytest.fixture

@@ -143,6 +143,17 @@ def test_a_task_that_shows_something_else_on_the_server_is_refused(campaign, fol
     assert tables.REJECTED_JUDGMENTS.read()["reason"].tolist() == ["not-what-was-shown"]
 
 
+def test_invitations_name_the_folders_to_carry(campaign, folder, command):
+    campaign.loop()
+    code, out, said = command("annotation.people", "invite")
+    assert code == 0, said
+    places = sorted((folder / EXCHANGE / "projects").iterdir())
+    assert len(places) == SIZE.people
+    for place in places:
+        assert f"import {EXCHANGE}/projects/{place.name} into Label Studio" in out
+    assert "labeling=1" not in out
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "{}", "[1]", "[{}]", '[{"data": {}}]', '[{"data": {}, "annotations": [{"id": "x"}]}]',

@@ -24,6 +24,7 @@ from annotation.workforce import hours, invitations
 from annotation.workforce.invitations import invite
 from annotation.workforce.listing import listing
 from annotation.workforce.voiding import Period, void
+from momentrank.errors import UsageError
 from pipeline.campaign.campaign import CampaignError, write_campaign
 from pipeline.core import csv_files, files, tables
 from pipeline.core.params import load
@@ -156,7 +157,6 @@ HOUR = timedelta(hours=1)
     [
         (Period(9, START), "there is no annotator 9 (there are: 3, 4)"),
         (Period(3, NOW + HOUR), "is in the future"),
-        (Period(3, START, START), "is not after --from"),
         (Period(4, START + HOUR), "annotator 4 is voided from 2024-05-01 09:00 on (UTC) already"),
         (Period(4, START + HOUR, START + 2 * HOUR), "is voided from"),
         (Period(4, START - HOUR), "has a row for annotator 4 from"),
@@ -249,6 +249,13 @@ def test_a_file_with_addresses_is_not_put_where_git_takes_it(checkout, tmp_path_
     for path in ("datasets/work/a/b.csv", str(outside)):
         run("hours", "--csv", path)
         assert (checkout / path).stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("to", ["2024-04-30", "2024-05-01T00:00"])
+def test_a_period_that_ends_before_it_begins_is_said_as_it_was_typed(checkout, to):
+    with pytest.raises(UsageError, match=f"--to {to} is not after --from 2024-05-01 00:00"):
+        run("void", "2", "--from", "2024-05-01", "--to", to)
+    assert tables.VOIDED.read().empty
 
 
 @pytest.mark.parametrize("arguments", [["void", "2", "--from", "soon"], ["hours", "--to", "24:00"]])

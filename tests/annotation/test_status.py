@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from random import Random
 
@@ -12,7 +13,7 @@ from opened import OPEN
 from simulated import Simulated, campaign_of, candidates_of, people
 
 from annotation import status
-from annotation.assignment.inputs import Rule
+from annotation.assignment.inputs import CheckInputs, Rule
 from annotation.assignment.pace import further_judgments, measure_progress, pace
 from annotation.plan import plan
 from pipeline.campaign.campaign import CampaignError
@@ -152,6 +153,14 @@ def test_the_forecast_takes_the_pace_and_adds_disputes_and_second_batches():
     still = stands(found_by_nobody())
     assert still["forecast"]["dates"]["open"] is None
     assert "and nobody judges" in status.text("Spring", still)
+
+
+def test_the_forecast_says_what_hidden_checks_add():
+    campaign = campaign_of(candidates_of(1, 6), people(4))
+    assert "hidden checks" not in status.text("Spring", stands(campaign))
+    checks = CheckInputs(gold=0.03, repeats=0.02)
+    page = status.text("Spring", stands(replace(campaign, checks=checks)))
+    assert "hidden checks: up to 5.3 % more" in page
 
 
 def found_by_nobody():
