@@ -3,9 +3,12 @@
 reads   datasets/work/{queries,captions,moments}.parquet, embeddings/
 writes  datasets/work/candidates.parquet, plots/similarity_by_rank.csv
 
-Exact over the whole pool (ingest.pool_modalities), the same for any machine. Batch 1 is
+Exact over the whole pool (ingest.pool_modalities), the same for any machine and any number of
+shards. Batch 1 is
 ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
 """
+
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
@@ -16,19 +19,27 @@ from pipeline.core.progress import progress
 from pipeline.core.sections import Candidates
 from pipeline.retrieval import search
 from pipeline.retrieval.embeddings import Embeddings
+from pipeline.retrieval.ranking import Neighbours
+from pipeline.retrieval.sharded_search import ShardedSearch
 
+Search = Callable[[pd.Series, pd.DataFrame, Embeddings, int], Iterator[Neighbours]]
+"""From texts, moments, embeddings and k to each text's k nearest moments."""
 SIMILARITY_BY_RANK = tables.WORK / "plots" / "similarity_by_rank.csv"
 
 
 def candidates(
-    queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings, params: Candidates
+    queries: pd.DataFrame,
+    moments: pd.DataFrame,
+    embedded: Embeddings,
+    params: Candidates,
+    find: Search = search.search,
 ) -> pd.DataFrame:
     """Return the candidates of `queries` (`query_id, query`) among described `moments`.
 
     Raises:
         PoolError: there is no moment to search.
     """
-    neighbours = search.search(queries["query"], moments, embedded, params.top)
+    neighbours = find(queries["query"], moments, embedded, params.top)
     blocks = [tables.CANDIDATES.empty()]
     with progress("candidates", total=len(queries), unit="queries") as bar:
         for query, moment, rank, similarity in neighbours:
@@ -55,7 +66,8 @@ def main() -> None:
     judged = queries[queries["split"] != "train"]
     modalities = params.ingest.pool_modalities
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    table = candidates(judged, moments, Embeddings.open(), params.candidates)
+    sharded = ShardedSearch("candidates", params.engine, params.embed.device)
+    table = candidates(judged, moments, Embeddings.open(), params.candidates, sharded.search)
     tables.CANDIDATES.write(table)
     csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
     per_query = table.groupby("query_id").size()
@@ -67,6 +79,7 @@ def main() -> None:
         "queries_with_fewer_than_top": int((per_query < params.candidates.top).sum()),
     }
     cli.write_metrics("candidates", figures)
+    sharded.clear()
 
 
 if __name__ == "__main__":

@@ -21,8 +21,8 @@ from pipeline.core.files import ManifestEntry, manifest_json
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.distribution.training_sets import Suffix, Training, training_path, write_training_sets
-from pipeline.retrieval import search
 from pipeline.retrieval.embeddings import Embeddings
+from pipeline.retrieval.sharded_search import ShardedSearch
 
 VIDEO_CORPUS = tables.RELEASE / "video_corpus.json"
 MANIFEST = tables.RELEASE / "train_manifest.json"
@@ -74,7 +74,8 @@ def main() -> None:
     train = queries[queries["split"] == "train"]
     modalities = params.ingest.pool_modalities
     moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    neighbours = search.search(train["query"], moments, Embeddings.open(), max(sizes))
+    sharded = ShardedSearch("pseudo", params.engine, params.embed.device)
+    neighbours = sharded.search(train["query"], moments, Embeddings.open(), max(sizes))
     training = Training.from_frames(train, moments, videos.set_index("video_id")["duration"])
     with progress("pseudo", total=len(train), unit="queries") as bar:
         written = write_training_sets(training, neighbours, sizes, bar.update)
@@ -83,6 +84,7 @@ def main() -> None:
     files.write_json(MANIFEST, manifest(rows))
     figures = {"queries": written, "sizes": sizes, "pool": len(moments), "videos": len(videos)}
     cli.write_metrics("pseudo", figures)
+    sharded.clear()
 
 
 if __name__ == "__main__":

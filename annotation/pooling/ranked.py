@@ -7,7 +7,9 @@ import pandas as pd
 from pipeline.core.progress import progress
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import Pool
-from pipeline.retrieval.search import nearest
+from pipeline.retrieval.search import Execution, nearest
+
+ONE_QUERY = Execution(query_block=1)
 
 
 def rank_pool(
@@ -24,7 +26,7 @@ def rank_pool(
         EmbeddingsError: a text or caption has not been embedded.
     """
     pool = Pool.build(moments, embedded.rows(moments["caption"]), len(moments))
-    rankings = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, query_block=1)
+    rankings = nearest(embedded.vectors, embedded.rows(queries["query"]), pool, ONE_QUERY)
     ids = moments["moment_id"].to_numpy()
     bar = progress("audit", rankings, total=len(queries), unit="queries")
     for query_id, ranking in zip(queries["query_id"].tolist(), bar, strict=True):

@@ -72,9 +72,12 @@ class Pool:
         Raises:
             PoolError: there is no moment.
         """
-        if moments.empty:
-            raise PoolError("the pool is empty: no caption of ingest.pool_modalities is in use")
-        place = places(moments)
+        refuse_empty(moments)
+        return cls.arrange(rows, places(moments), k)
+
+    @classmethod
+    def arrange(cls, rows: Ints, place: Ints, k: int) -> "Pool":
+        """Arrange moments, (n,) of 1 or more: their texts' rows, and places numbered from 0."""
         table = pd.DataFrame({"text": rows, "place": place}).drop_duplicates()
         table = table[table.groupby("text").cumcount() < k]
         table = table.sort_values("text", kind="stable")
@@ -87,6 +90,16 @@ class Pool:
             distinct=int(place.max()) + 1,
             k=k,
         )
+
+
+def refuse_empty(moments: pd.DataFrame) -> None:
+    """Stop where there is nothing to search.
+
+    Raises:
+        PoolError: there is no moment.
+    """
+    if moments.empty:
+        raise PoolError("the pool is empty: no caption of ingest.pool_modalities is in use")
 
 
 def places(moments: pd.DataFrame) -> Ints:

@@ -3,23 +3,22 @@
 A float32 product over the pool finds a shortlist, a rescoring without rounding
 (`pipeline.retrieval.similarity`) orders it, and a bound on the product's error proves that nothing
 outside the shortlist belongs in the answer; where it can't, the shortlist grows. So the answer is
-the same for every block size and number of threads (docs/exactness.md).
+the same for every block size and number of threads, with a GPU or without (docs/exactness.md).
 """
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from types import ModuleType
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from threadpoolctl import threadpool_info
 
 from pipeline.core.parallel import cores
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import Flags, Neighbours, Pool, best_places, concatenate
+from pipeline.retrieval.shortlist import Knn, choose_knn, faiss_knn
 from pipeline.retrieval.similarity import (
     MICRO,
     OFF_BY,
@@ -38,35 +37,37 @@ SHORTLISTED = QUERY_BLOCK * 64
 RESCORED = 4096
 """Pairs that a thread rescores at a time."""
 THREADS = min(8, cores())
-_CORETYPES = {
-    "Haswell": "Haswell",
-    "Zen": "Zen",
-    "SkylakeX": "SkylakeX",
-    "Cooperlake": "SkylakeX",
-    "SapphireRapids": "SkylakeX",
-}
-"""numpy's name of an architecture: the best kernel of the older OpenBLAS for it."""
 
 
 def search(
-    texts: pd.Series, moments: pd.DataFrame, embedded: Embeddings, k: int
+    texts: pd.Series, moments: pd.DataFrame, embedded: Embeddings, k: int, device: str = "auto"
 ) -> Iterator[Neighbours]:
     """Yield the k nearest of `moments` (as `captions.join_captions` returns them) for each text.
+
+    `device` is as in `embed.device`: where there is a GPU, it finds the shortlists.
 
     Raises:
         PoolError: there is no moment.
         EmbeddingsError: a text or caption has not been embedded.
     """
     pool = Pool.build(moments, embedded.rows(moments["caption"]), k)
-    return nearest(embedded.vectors, embedded.rows(texts), pool)
+    knn = choose_knn(device, len(texts) * len(pool.texts))
+    return nearest(embedded.vectors, embedded.rows(texts), pool, Execution(knn=knn))
+
+
+class Execution(NamedTuple):
+    """How a search is done, which never changes its answer: the sizes of blocks, the product."""
+
+    query_block: int = QUERY_BLOCK
+    pool_block: int = POOL_BLOCK
+    knn: Knn = faiss_knn
+
+
+DEFAULT = Execution()
 
 
 def nearest(
-    vectors: Vectors,
-    queries: Ints,
-    pool: Pool,
-    query_block: int = QUERY_BLOCK,
-    pool_block: int = POOL_BLOCK,
+    vectors: Vectors, queries: Ints, pool: Pool, execution: Execution = DEFAULT
 ) -> Iterator[Neighbours]:
     """Yield the `pool.k` nearest moments of each query, a block of queries at a time.
 
@@ -75,9 +76,10 @@ def nearest(
     Order is by descending similarity, rounded to 6 decimals, then by moment_id; moments with
     the same video, start and end are one, the best caption's.
     """
-    engine = _Search(vectors, pool, pool_block)
-    for first in range(0, len(queries), query_block):
-        answer = engine.block(queries[first : first + query_block])
+    search_block = _Search(vectors, pool, execution).block
+    step = execution.query_block
+    for first in range(0, len(queries), step):
+        answer = search_block(queries[first : first + step])
         yield answer._replace(query=answer.query + first)
 
 
@@ -85,7 +87,7 @@ def nearest(
 class _Search:
     vectors: Vectors
     pool: Pool
-    pool_block: int
+    execution: Execution
 
     def block(self, queries: Ints) -> Neighbours:
         """Search with ever longer shortlists until each query's answer is proven."""
@@ -120,13 +122,12 @@ class _Search:
 
     def _shortlist(self, vectors: Vectors, size: int) -> tuple[Ints, npt.NDArray[np.float32]]:
         """Return the `size` best texts by float32 product, and the least of their scores."""
-        faiss = import_faiss()
         scores: Vectors = np.empty((len(vectors), 0), dtype=np.float32)
         texts: Ints = np.empty((len(vectors), 0), dtype=np.int64)
-        for first in range(0, len(self.pool.texts), self.pool_block):
-            block = _take(self.vectors, self.pool.texts[first : first + self.pool_block])
-            metric = faiss.METRIC_INNER_PRODUCT
-            more, where = faiss.knn(vectors, block, min(size, len(block)), metric=metric)
+        step = self.execution.pool_block
+        for first in range(0, len(self.pool.texts), step):
+            block = _take(self.vectors, self.pool.texts[first : first + step])
+            more, where = self.execution.knn(vectors, block, min(size, len(block)))
             scores, texts = np.hstack([scores, more]), np.hstack([texts, where + first])
             if scores.shape[1] > size:
                 best = np.argpartition(-scores, size - 1, axis=1)[:, :size]
@@ -170,22 +171,3 @@ def _take(vectors: Vectors, rows: Ints) -> Vectors:
     if last - first + 1 == len(rows) and np.array_equal(rows, np.arange(first, last + 1)):
         return np.ascontiguousarray(vectors[first : last + 1])
     return vectors[rows]
-
-
-def import_faiss() -> ModuleType:
-    """Import faiss with the matrix kernels of this processor; a setting of the user wins.
-
-    The OpenBLAS in faiss's wheels dates from 2021 and takes a newer Intel processor for one of
-    2004: products run four times slower (measured: 3.7 against 0.9 times numpy's own). numpy's
-    OpenBLAS is up to date, so the architecture that it detects is passed on.
-    """
-    names = {library.get("architecture") for library in threadpool_info()}
-    coretypes = [_CORETYPES[name] for name in sorted(names & _CORETYPES.keys())]
-    is_set = bool(coretypes) and "OPENBLAS_CORETYPE" not in os.environ
-    if is_set:
-        os.environ["OPENBLAS_CORETYPE"] = coretypes[0]
-    import faiss  # noqa: PLC0415  (after the environment is set)
-
-    if is_set:
-        del os.environ["OPENBLAS_CORETYPE"]
-    return faiss

@@ -132,7 +132,9 @@ def test_parquet_holds_what_the_json_holds_however_the_search_came(
     texts = ["He sits.", "He waves.", "She sits.", "She waves.", "He sits."]
     queries = pd.DataFrame({"query_id": ["13", "qid_0", "7", "b", "9"], "query": texts})
     searched = Pool.build(moments, embedded.rows(moments["caption"]), 3)
-    found = search.nearest(embedded.vectors, embedded.rows(queries["query"]), searched, block)
+    found = search.nearest(
+        embedded.vectors, embedded.rows(queries["query"]), searched, search.Execution(block)
+    )
     made = Training.from_frames(queries, moments, pd.Series({"a": 30.0, "b": 40.0}))
     assert write_training_sets(made, found, [1, 3]) == 5
     for size in (1, 3):

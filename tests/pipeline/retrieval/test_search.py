@@ -9,13 +9,18 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lazy import Lazy
 from threadpoolctl import threadpool_limits
 
 from pipeline.retrieval import search as module
+from pipeline.retrieval import shortlist
 from pipeline.retrieval.embeddings import Embeddings, text_ids
 from pipeline.retrieval.ranking import Pool, PoolError
-from pipeline.retrieval.search import import_faiss, nearest, search
+from pipeline.retrieval.search import Execution, nearest, search
+from pipeline.retrieval.shortlist import choose_knn, faiss_knn, import_faiss, torch_knn
 from pipeline.retrieval.similarity import GRID, unit_on_grid
+
+torch = Lazy("torch")
 
 
 def by_definition(vectors, queries, moments, rows, k):
@@ -37,9 +42,11 @@ def by_definition(vectors, queries, moments, rows, k):
     return result
 
 
-def find_nearest(vectors, queries, moments, rows, k, **blocks):
+def find_nearest(vectors, queries, moments, rows, k, **execution):
     pool = Pool.build(moments, np.asarray(rows, dtype=np.int64), k)
-    parts = list(nearest(vectors, np.asarray(queries, dtype=np.int64), pool, **blocks))
+    parts = list(
+        nearest(vectors, np.asarray(queries, dtype=np.int64), pool, Execution(**execution))
+    )
     return [
         (int(q), int(m), int(r), float(s))
         for part in parts
@@ -167,3 +174,51 @@ def test_an_empty_pool_is_a_clear_error():
     moments = moments_of(0).assign(caption="")
     with pytest.raises(PoolError, match=r"ingest\.pool_modalities"):
         search(pd.Series(["x"]), moments, embedded, 3)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@settings(max_examples=25)
+@given(world=worlds(), k=st.integers(1, 12), pool_block=st.integers(1, 70))
+def test_a_shortlist_by_torch_gives_the_same_answer(threads, world, k, pool_block):
+    with threadpool_limits(threads):
+        result = find_nearest(*world, k, pool_block=pool_block, knn=torch_knn("cpu"))
+    assert result == by_definition(*world, k)
+
+
+def test_torch_multiplies_without_tf32_whatever_was_set(monkeypatch):
+    was = torch.get_float32_matmul_precision()
+    multiply, seen = torch.Tensor.__matmul__, []
+
+    def watched(left, right):
+        seen.append(torch.get_float32_matmul_precision())
+        return multiply(left, right)
+
+    monkeypatch.setattr(torch.Tensor, "__matmul__", watched)
+    units = unit_on_grid(np.random.default_rng(0).standard_normal((9, 8)))
+    try:
+        torch.set_float32_matmul_precision("high")
+        torch_knn("cpu")(units, units, 3)
+        assert torch.get_float32_matmul_precision() == "high"
+    finally:
+        torch.set_float32_matmul_precision(was)
+    assert seen == ["highest"]
+
+
+@pytest.mark.parametrize("device", ["auto", "cpu", "cuda", "mps"])
+def test_without_a_gpu_and_for_little_work_faiss_searches(monkeypatch, device):
+    assert choose_knn(device, shortlist.FEW - 1) is faiss_knn
+    monkeypatch.setattr(shortlist, "DRIVERS", ("libno-such-driver.so",))
+    assert choose_knn(device, shortlist.FEW) is faiss_knn
+
+
+def test_where_torch_sees_a_gpu_it_searches_unless_the_processor_is_asked_for(monkeypatch):
+    monkeypatch.setattr(shortlist, "_has_driver", lambda: True)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    asked = []
+    monkeypatch.setattr(shortlist, "torch_knn", asked.append)
+    for device in ("auto", "cuda:1"):
+        choose_knn(device, shortlist.FEW)
+    assert asked == ["cuda", "cuda:1"]
+    assert choose_knn("cpu", shortlist.FEW) is faiss_knn
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert choose_knn("auto", shortlist.FEW) is faiss_knn

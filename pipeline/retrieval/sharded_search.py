@@ -1,0 +1,163 @@
+"""The search in shards: the k nearest moments of every part of the pool, then of them all.
+
+A shard holds all moments of its videos, and moments of one place are of one video. So a place's
+best caption is found where the place is, the k best places of the pool are among the k best of
+their shards, and the answer is that of `search` (docs/exactness.md). A part is the answer of one
+shard to one block of queries: a matrix of numbers that sort as the answer does.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from pipeline.core import files
+from pipeline.core.engine import parts
+from pipeline.core.engine.shards import assign_shards, map_shards
+from pipeline.core.sections import Engine
+from pipeline.retrieval import search as whole
+from pipeline.retrieval.embeddings import Embeddings
+from pipeline.retrieval.ranking import Neighbours, Pool, places, refuse_empty
+from pipeline.retrieval.search import Execution, nearest
+from pipeline.retrieval.shortlist import choose_knn
+from pipeline.retrieval.similarity import MICRO, Ints, Vectors
+
+QUERIES = 65_536
+"""Queries that a part answers: it takes 8 bytes for each of their k moments."""
+MERGED = 2**21
+"""Answers that are merged at a time."""
+MOMENTS = 2**31
+"""A key has 31 bits for the moment, below those of the similarity."""
+
+
+@dataclass(frozen=True)
+class ShardSearch:
+    """What one task searches for where, by files that every machine sees.
+
+    `vectors` is the array of the embeddings, of SHA-256 `digest`; `moments` (3, n) holds the
+    shard's positions in the pool, the rows of their texts and their places; `queries` the rows of
+    the texts searched for. The last two are named by their content.
+    """
+
+    vectors: Path
+    digest: str
+    moments: Path
+    queries: Path
+    k: int
+    device: str
+
+    @property
+    def key(self) -> str:
+        """Return the name of its part."""
+        return parts.part_key("nearest", self.digest, self.moments.name, self.queries.name, self.k)
+
+
+@dataclass(frozen=True)
+class ShardedSearch:
+    """The search of a stage, in the shards that `engine` asks for; `device` as in `embed.device`.
+
+    With one shard it runs in this process as its answers are read. Else it has ended before the
+    first of them comes.
+    """
+
+    stage: str
+    engine: Engine
+    device: str = "auto"
+
+    def search(
+        self, texts: pd.Series, moments: pd.DataFrame, embedded: Embeddings, k: int
+    ) -> Iterator[Neighbours]:
+        """Return what `search.search` returns of the same.
+
+        Raises:
+            PoolError: there is no moment.
+            EmbeddingsError: a text or caption has not been embedded.
+        """
+        if self.engine.shards == 1:
+            return whole.search(texts, moments, embedded, k, self.device)
+        refuse_empty(moments)
+        vectors = self._share(embedded.vectors)
+        digest = files.file_sha256(vectors)
+        rows = embedded.rows(texts)
+        pools = [self._write(one) for one in _divide(moments, embedded, self.engine.shards)]
+        blocks = [self._write(rows[at : at + QUERIES]) for at in range(0, len(rows), QUERIES)]
+        tasks = [
+            [ShardSearch(vectors, digest, pool, block, k, self.device) for pool in pools]
+            for block in blocks
+        ]
+        given = {task.key: task for block in tasks for task in block}
+        gpus = float(self.device != "cpu")
+        found = map_shards(self.stage, find_nearest, given, self.engine, gpus)
+        return merge([[found[task.key] for task in block] for block in tasks], k)
+
+    def clear(self) -> None:
+        """Delete the parts, once the stage has written what it makes of them."""
+        parts.clear(self.stage, Path(self.engine.folder))
+
+    def _share(self, vectors: Vectors) -> Path:
+        if isinstance(vectors, np.memmap) and vectors.filename is not None:
+            return Path(vectors.filename)
+        return self._write(vectors)
+
+    def _write(self, array: npt.NDArray[np.generic]) -> Path:
+        """Write an array into a file that the hash of its content names."""
+        folder = Path(self.engine.folder).absolute() / self.stage / "inputs"
+        data = np.ascontiguousarray(array)
+        path = folder / f"{hashlib.sha256(data.data).hexdigest()[:32]}.npy"
+        if not path.is_file():
+            with files.unfinished(path, "wb") as stream:
+                np.save(stream, data)
+        return path
+
+
+def find_nearest(given: ShardSearch, path: Path) -> None:
+    """Write the keys of each query's k nearest moments of a shard, (queries, k), best first."""
+    vectors = np.load(given.vectors, mmap_mode="r")
+    position, rows, place = np.load(given.moments)
+    queries = np.load(given.queries)
+    pool = Pool.arrange(rows, np.unique(place, return_inverse=True)[1], given.k)
+    keys = np.empty((len(queries), min(given.k, pool.distinct)), dtype=np.int64)
+    knn = choose_knn(given.device, len(queries) * len(pool.texts))
+    for answer in nearest(vectors, queries, pool, Execution(knn=knn)):
+        micro = np.rint(answer.similarity * MICRO).astype(np.int64)
+        # The order of answers: descending similarity, then moment.
+        keys[answer.query, answer.rank - 1] = (MICRO - micro) * MOMENTS + position[answer.moment]
+    with path.open("wb") as stream:
+        np.save(stream, keys)
+
+
+def merge(blocks: Sequence[Sequence[Path]], k: int) -> Iterator[Neighbours]:
+    """Yield the k best of all shards' parts, by blocks of queries; memory holds a few queries'."""
+    begun = 0
+    for paths in blocks:
+        shards = [np.load(path, mmap_mode="r") for path in paths]
+        step = max(1, MERGED // sum(shard.shape[1] for shard in shards))
+        for first in range(0, len(shards[0]), step):
+            keys = np.hstack([shard[first : first + step] for shard in shards])
+            if keys.shape[1] > k:
+                keys = np.partition(keys, k - 1, axis=1)[:, :k]
+            keys.sort(axis=1)
+            yield _decode(keys, begun + first)
+        begun += len(shards[0])
+
+
+def _decode(keys: Ints, first: int) -> Neighbours:
+    queries, k = keys.shape
+    query = np.repeat(np.arange(first, first + queries), k)
+    rank = np.tile(np.arange(1, k + 1), queries)
+    return Neighbours(
+        query, (keys % MOMENTS).ravel(), rank, (MICRO - keys // MOMENTS).ravel() / MICRO
+    )
+
+
+def _divide(moments: pd.DataFrame, embedded: Embeddings, shards: int) -> Iterator[Ints]:
+    """Yield position, text row and place of each shard's moments; none is empty."""
+    video, names = pd.factorize(moments["video_id"])
+    shard = assign_shards(names.tolist(), shards)[video]
+    every = np.stack([np.arange(len(moments)), embedded.rows(moments["caption"]), places(moments)])
+    for number in np.unique(shard):
+        yield every[:, shard == number]

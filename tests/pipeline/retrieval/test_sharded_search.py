@@ -1,0 +1,137 @@
+"""The law of shards: merged answers are those of the whole pool, and why shards are by video."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_search import by_definition, find_nearest, moments_of, worlds
+
+from pipeline.core.params import load
+from pipeline.retrieval import search, sharded_search
+from pipeline.retrieval.embeddings import Embeddings, text_ids
+from pipeline.retrieval.ranking import PoolError, places
+from pipeline.retrieval.sharded_search import ShardedSearch, ShardSearch
+from pipeline.retrieval.sharded_search import find_nearest as find_part
+from pipeline.retrieval.similarity import unit_on_grid
+
+
+def search_partition(folder, world, k, shard, steps=(2**16, 2**21)):
+    """Return the merged answer of any partition: `shard` numbers each moment's."""
+    vectors, queries, moments, rows = world
+    np.save(folder / "vectors.npy", vectors)
+    every = np.stack([np.arange(len(moments)), rows, places(moments)])
+    blocks = [queries[at : at + steps[0]] for at in range(0, len(queries), steps[0])]
+    found = []
+    for number, block in enumerate(blocks):
+        np.save(folder / "queries.npy", block)
+        found.append([])
+        for one in np.unique(shard):
+            np.save(folder / "moments.npy", every[:, shard == one])
+            inputs = [folder / f"{name}.npy" for name in ("vectors", "moments", "queries")]
+            path = folder / f"{number}-{one}.part"
+            find_part(ShardSearch(inputs[0], "", inputs[1], inputs[2], k, "cpu"), path)
+            found[-1].append(path)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sharded_search, "MERGED", steps[1])
+        merged = list(sharded_search.merge(found, k))
+    return [
+        (int(q), int(m), int(r), float(s))
+        for part in merged
+        for q, m, r, s in zip(*part, strict=True)
+    ]
+
+
+@settings(max_examples=30)
+@given(
+    worlds(),
+    st.integers(1, 12),
+    st.lists(st.integers(0, 3), min_size=3, max_size=3),
+    st.integers(1, 9),
+    st.integers(1, 200),
+)
+def test_any_partition_by_video_is_exact(tmp_path_factory, world, k, shard_of, block, merged):
+    folder = tmp_path_factory.mktemp("parts")
+    video = world[2]["video_id"].str.removeprefix("video ").astype(int)
+    shard = np.array(shard_of)[video]
+    result = search_partition(folder, world, k, shard, (block, merged))
+    assert result == find_nearest(*world, k)
+    assert result == by_definition(*world, k)
+
+
+def test_a_split_that_is_not_by_video_can_be_wrong(tmp_path):
+    """Moments 0 and 1 are one place, described twice; apart, both are answers."""
+    vectors = unit_on_grid(np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]]))
+    moments = moments_of(3).assign(start=[1.0, 1.0, 5.0], end=[2.0, 2.0, 6.0])
+    world = vectors, np.array([0]), moments, np.array([0, 1, 2])
+    right = [(0, 0, 1, 1.0), (0, 2, 2, 0.0)]
+    assert by_definition(*world, 2) == right
+    assert search_partition(tmp_path, world, 2, np.array([0, 0, 0])) == right
+    assert search_partition(tmp_path, world, 2, np.array([0, 1, 0])) != right
+
+
+@pytest.fixture
+def engine(repository, tmp_path):
+    params = load(repository / "params.yaml").engine
+    return params.model_copy(update={"folder": str(tmp_path / "parts"), "workers": 1})
+
+
+@pytest.fixture
+def world():
+    """Return 300 moments of 40 videos, some of one place, with texts that tie."""
+    random = np.random.default_rng(5)
+    texts = [f"text {number}" for number in range(90)]
+    centres = random.standard_normal((9, 16))
+    noise = 1e-6 * random.standard_normal((90, 16))
+    vectors = unit_on_grid(centres[random.integers(9, size=90)] + noise)
+    ids = text_ids(texts)
+    order = np.argsort(ids)
+    place = random.integers(0, 200, size=300)
+    moments = pd.DataFrame(
+        {
+            "moment_id": [f"{number:04}" for number in range(300)],
+            "caption": [texts[number] for number in random.integers(0, 90, size=300)],
+            "video_id": [f"video {number % 40}" for number in place],
+            "start": place * 1.0,
+            "end": place + 2.0,
+        }
+    )
+    return pd.Series(texts), moments, Embeddings(ids[order], vectors[order])
+
+
+def rows(neighbours):
+    return np.concatenate([np.stack(part) for part in neighbours], axis=1)
+
+
+@pytest.mark.parametrize("shards", [2, 3, 8, 100])
+def test_shards_find_what_one_search_finds(engine, world, shards, monkeypatch):
+    monkeypatch.setattr(sharded_search, "QUERIES", 40)
+    engine = engine.model_copy(update={"shards": shards})
+    found = ShardedSearch("pseudo", engine).search(*world, 7)
+    assert np.array_equal(rows(found), rows(search.search(*world, 7)))
+
+
+def test_other_vectors_are_other_parts_and_finished_ones_are_found_again(engine, world):
+    engine = engine.model_copy(update={"shards": 3})
+    sharded = ShardedSearch("candidates", engine)
+    texts, moments, embedded = world
+    list(sharded.search(texts, moments, embedded, 3))
+    folder = Path(engine.folder) / "candidates"
+    first = {path: path.stat().st_mtime_ns for path in folder.iterdir() if path.is_file()}
+    list(sharded.search(texts, moments, embedded, 3))
+    assert {path: path.stat().st_mtime_ns for path in first} == first
+    turned = Embeddings(embedded.ids, np.ascontiguousarray(embedded.vectors[:, ::-1]))
+    list(sharded.search(texts, moments, turned, 3))
+    assert len([path for path in folder.iterdir() if path.is_file()]) == 2 * len(first)
+    sharded.clear()
+    assert not folder.exists()
+
+
+def test_no_queries_no_answer_and_no_moments_a_clear_error(engine, world):
+    texts, moments, embedded = world
+    sharded = ShardedSearch("candidates", engine.model_copy(update={"shards": 3}))
+    assert list(sharded.search(texts[:0], moments, embedded, 3)) == []
+    with pytest.raises(PoolError, match=r"ingest\.pool_modalities"):
+        sharded.search(texts, moments[:0], embedded, 3)
