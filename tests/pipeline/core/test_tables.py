@@ -1,14 +1,18 @@
 """The tables between the stages: round trips, and errors that name file, row and column."""
 
+from itertools import islice, product
+
 import numpy as np
 import pandas as pd
+import pandera.pandas as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pandera.errors import SchemaErrors
 
 from pipeline.core import csv_files, tables
 from pipeline.core.files import FileError
-from pipeline.core.table import SHOWN_PROBLEMS, Table, TableError
+from pipeline.core.table import SHOWN_PROBLEMS, Table, TableError, coerce_valid
 
 NOON = pd.Timestamp("2024-05-01T12:00:00Z")
 PAIR = "query_id moment_id"
@@ -319,6 +323,42 @@ def test_a_broken_cell_is_one_line_with_row_or_line_and_column(
         path = tmp_path / "t.csv"
         csv_files.write_csv(path, frame)
         assert problems(lambda: table.read(path)) == [f"{path}: line 3, {column}: {complaint}"]
+
+
+CELLS = (None, "", " ", "q1", "first", "2", "\ud800", 2, -1, 0.5, 2**70, True, NOON, np.inf)
+
+
+def kinds_of_columns():
+    """Return a column of every kind that the tables have: of a dtype, a check, nullable or not."""
+    found = {}
+    for name in ROWS:
+        for column in table_of(name).schema.columns.values():
+            checks = [check.error for check in column.checks]
+            found.setdefault((str(column.dtype), str(checks), column.nullable), column)
+    return found.values()
+
+
+def test_a_column_passes_where_pandera_passes_it_and_comes_out_the_same():
+    cases = product(kinds_of_columns(), CELLS)
+    for column, cell in islice(cases, 0, None, 3):  # to refuse a cell takes pandera 10 ms
+        schema = pa.DataFrameSchema({column.name: column})
+        frame = pd.DataFrame({column.name: pd.Series([cell], [7], dtype=object)})
+        try:
+            expected = schema.validate(frame, lazy=True)
+        except SchemaErrors:
+            expected = None
+        found = coerce_valid(schema, frame)
+        assert (found is None) == (expected is None), (column, cell)
+        if expected is not None:
+            pd.testing.assert_frame_equal(found, expected)
+
+
+@every_table
+def test_a_frame_comes_out_as_of_pandera_whatever_its_index(name):
+    schema, frame = table_of(name).schema, frame_of(name)
+    twice = pd.concat([frame, frame]).rename_axis("moment")
+    for rows in (frame.head(0), frame, twice):
+        pd.testing.assert_frame_equal(coerce_valid(schema, rows), schema.validate(rows, lazy=True))
 
 
 def test_a_broken_cell_in_a_parquet_file_is_told_by_its_row(tmp_path):
