@@ -1,34 +1,100 @@
 """Tasks in processes of this machine; one worker, or one task, needs no other process."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 from pipeline.core.engine.parts import Task
+from pipeline.core.engine.remote import EngineError, attempt
 from pipeline.core.parallel import cores
-from pipeline.core.sections import Engine
+
+SPAWN = get_context("spawn")  # a fork would copy locks that other threads of the lead hold
+THREADS = "OMP_NUM_THREADS"
+"""Of one process's matrix products; more threads than cores wait for each other."""
 
 
 @dataclass(frozen=True)
 class Processes:
-    """As many processes as `engine.workers` says; 0: one for each core."""
+    """As many processes as `workers` says; 0: one for each core."""
 
-    engine: Engine
+    workers: int
 
     def run(self, tasks: Sequence[Task], finish: Callable[[Task], object]) -> None:
-        """Run all tasks; the first exception, or Ctrl-C, calls off those not begun."""
-        workers = min(self.engine.workers or cores(), len(tasks))
+        """Run all tasks; after the first exception those under way end, and no others begin.
+
+        Raises:
+            EngineError: a process was killed.
+        """
+        workers = min(self.workers or cores(), len(tasks))
         if workers == 1:
             for task in tasks:
                 task.run()
                 finish(task)
             return
-        pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-        try:
-            futures = {pool.submit(task.run): task for task in tasks}
-            for future in as_completed(futures):
-                future.result()
-                finish(futures[future])
-        finally:
+        with _processes(workers) as pool:
+            try:
+                with _threads(max(1, cores() // workers)):
+                    futures = {pool.submit(attempt, task, Path.cwd()): task for task in tasks}
+                _collect(pool, futures, finish)
+            except BrokenProcessPool:
+                raise EngineError(
+                    "a worker process was killed (out of memory?); what is finished is kept: run"
+                    " it again, with a smaller engine.workers if memory was short"
+                ) from None
+
+
+def _collect(
+    pool: Executor,
+    futures: Mapping[Future[Exception | None], Task],
+    finish: Callable[[Task], object],
+) -> None:
+    for future in as_completed(futures):
+        if error := future.result():
             pool.shutdown(cancel_futures=True)
+            raise error
+        finish(futures[future])
+
+
+@contextmanager
+def _processes(workers: int) -> Iterator[Executor]:
+    """Start processes that end when this one leaves them, or is gone: by Ctrl-C or kill -9."""
+    reader, writer = SPAWN.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, SPAWN, _follow, (reader,))
+    try:
+        yield pool
+    finally:
+        writer.close()
+        pool.shutdown(cancel_futures=True)
+        reader.close()
+
+
+def _follow(lead: Connection) -> None:
+    """Let this process end when the other end of `lead` is closed: only the lead holds it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the lead hears Ctrl-C, too
+
+    def wait() -> None:
+        with suppress(EOFError, OSError):
+            lead.recv_bytes()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
+
+
+@contextmanager
+def _threads(number: int) -> Iterator[None]:
+    """Give the processes that start now so many threads, unless the user has said how many."""
+    before = os.environ.get(THREADS)
+    os.environ.setdefault(THREADS, str(number))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[THREADS]

@@ -31,9 +31,13 @@ class Task:
 
     def is_finished(self) -> bool:
         """Tell whether the part is there, as it was written."""
-        if not (self.path.is_file() and self._seal.is_file()):
+        if not self.is_sealed():
             return False
         return bool(json.loads(self._seal.read_text())["sha256"] == files.file_sha256(self.path))
+
+    def is_sealed(self) -> bool:
+        """Tell whether the part and its hash are there, without reading the part."""
+        return self.path.is_file() and self._seal.is_file()
 
     def run(self) -> None:
         """Write the part whole or not at all, and seal it by its hash."""

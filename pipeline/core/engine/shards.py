@@ -54,7 +54,8 @@ def map_shards(
     """
     folder = Path(engine.folder).absolute() / stage
     tasks = {key: Task(work, one, folder / key) for key, one in given.items()}
-    with progress(f"{stage}: shards", total=len(tasks), unit="") as bar:
+    total = len(tasks) if len(tasks) > 1 else 0  # the work of a single one shows its own
+    with progress(f"{stage}: shards", total=total, unit="") as bar:
         left = [task for task in tasks.values() if not task.is_finished()]
         bar.update(len(tasks) - len(left))
         if left:
@@ -63,8 +64,15 @@ def map_shards(
 
 
 def _executor(engine: Engine, gpus: float) -> Executor:
-    if engine.kind == "local":
-        from pipeline.core.engine.local import Processes  # noqa: PLC0415  (one of three is used)
+    # Imported here, as only one of the three is used, and two are extras.
+    if engine.kind == "ray":
+        from pipeline.core.engine.on_ray import RayTasks  # noqa: PLC0415
 
-        return Processes(engine)
-    raise NotImplementedError(engine.kind, gpus)
+        return RayTasks(engine.workers, engine.address, gpus)
+    if engine.kind == "slurm":
+        from pipeline.core.engine.on_slurm import SlurmArray  # noqa: PLC0415
+
+        return SlurmArray(engine.workers, gpus)
+    from pipeline.core.engine.local import Processes  # noqa: PLC0415
+
+    return Processes(engine.workers)

@@ -3,13 +3,6 @@ import pytest
 
 from pipeline.core.engine import parts
 from pipeline.core.engine.shards import assign_shards, map_shards
-from pipeline.core.params import load
-
-
-@pytest.fixture
-def engine(repository, tmp_path):
-    params = load(repository / "params.yaml").engine
-    return params.model_copy(update={"folder": str(tmp_path / "parts")})
 
 
 def double(given, path):

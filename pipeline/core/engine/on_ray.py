@@ -1,0 +1,108 @@
+"""Tasks on Ray: on a cluster, or on a Ray of this machine's own that ends with the work."""
+
+import logging
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pipeline.core.engine.parts import Task
+from pipeline.core.engine.remote import EngineError, attempt, load_extra, wait_until_seen
+from pipeline.core.parallel import cores
+
+RETRIES = 3
+"""Of a task whose worker or machine was killed. Its own error is never tried again."""
+
+QUIET = {"logging_level": logging.ERROR, "log_to_driver": False}
+OWN = {"include_dashboard": False, "object_store_memory": 80 * 2**20}  # nothing goes through it
+ENVIRONMENT = {
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # a Ray of one's own listens on 127.0.0.1 alone
+    "RAY_BACKEND_LOG_LEVEL": "fatal",  # a machine's death is no error
+    "RAY_task_oom_retries": str(RETRIES),  # otherwise without end
+}
+"""Read when Ray is imported."""
+
+
+@dataclass(frozen=True)
+class RayTasks:
+    """At most `workers` tasks at once; 0: as many as the cluster takes.
+
+    `address` is the cluster's, `host:port`; None starts Ray on this machine, for this work alone.
+    `gpus` is what a task wants where the cluster has any.
+    """
+
+    workers: int
+    address: str | None
+    gpus: float
+
+    def run(self, tasks: Sequence[Task], finish: Callable[[Task], object]) -> None:
+        """Run all tasks; the first exception, or Ctrl-C, calls off the others.
+
+        Raises:
+            EngineError: no cluster at `address`, or a task was killed more than `RETRIES` times.
+        """
+        with self._connected() as ray:
+            submit, waiting = self._submit(ray), deque(tasks)
+            running: dict[Any, Task] = {}
+            while waiting or running:
+                while waiting and len(running) < self._limit(ray):
+                    running[submit(waiting[0])] = waiting.popleft()
+                for result in ray.wait(list(running))[0]:
+                    if error := _fetch(ray, result):
+                        raise error
+                    task = running.pop(result)
+                    wait_until_seen(task)
+                    finish(task)
+
+    @contextmanager
+    def _connected(self) -> Iterator[ModuleType]:
+        for name, value in ENVIRONMENT.items():
+            os.environ.setdefault(name, value)
+        ray = load_extra("ray")
+        try:
+            if self.address:
+                ray.init(self.address, runtime_env={"env_vars": _path()}, **QUIET)
+            else:
+                ray.init("local", num_cpus=self.workers or cores(), **OWN, **QUIET)
+        except (ConnectionError, ValueError, RuntimeError) as exc:
+            raise EngineError(f"Ray at engine.address {self.address}: {_first_line(exc)}") from exc
+        try:
+            yield ray
+        finally:
+            ray.shutdown()
+
+    def _submit(self, ray: ModuleType) -> Callable[[Task], Any]:
+        folder = Path.cwd()
+        gpus = self.gpus if ray.cluster_resources().get("GPU") else 0
+        remote = ray.remote(attempt).options(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)
+        return lambda task: remote.remote(task, folder)
+
+    def _limit(self, ray: ModuleType) -> int:
+        """Return how many tasks may be with Ray: those at work, and the next ones of a cluster."""
+        return self.workers or max(2, 2 * int(ray.cluster_resources().get("CPU", 0)))
+
+
+def _path() -> dict[str, str]:
+    """Return what lets workers import what this process imports."""
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(Path.cwd()), os.getenv("PYTHONPATH")]))}
+
+
+def _fetch(ray: ModuleType, result: object) -> Exception | None:
+    """Return the error of a task that has ended, its own or Ray's."""
+    try:
+        error: Exception | None = ray.get(result)
+    except ray.exceptions.RayError as exc:
+        return EngineError(
+            f"Ray gave up a task after {RETRIES} retries: {_first_line(exc)}; what is finished is"
+            " kept: run it again"
+        )
+    return error
+
+
+def _first_line(exc: Exception) -> str:
+    return next(iter(str(exc).splitlines()), type(exc).__name__)

@@ -1,0 +1,93 @@
+"""What every engine with other processes needs: do a task there, and bring its error back."""
+
+import importlib
+import os
+import pickle
+import socket
+import time
+import traceback
+from pathlib import Path
+from types import ModuleType
+
+from momentrank.errors import MomentRankError, UsageError
+from pipeline.core.engine.parts import Task
+
+VISIBLE_SECONDS = 60.0
+"""A file that another machine has written is seen here within a minute: NFS looks that rarely."""
+
+
+class EngineError(MomentRankError):
+    """The engine can't do the work; what is finished is kept."""
+
+
+def attempt(task: Task, folder: Path) -> Exception | None:
+    """Do a task in the working copy `folder`; return its error as one that can be sent back."""
+    try:
+        _enter(folder)
+        task.run()
+    except Exception as exc:  # noqa: BLE001  (the lead raises it)
+        return _sendable(exc)
+    return None
+
+
+def _enter(folder: Path) -> None:
+    if not folder.is_dir():
+        raise EngineError(
+            f"{socket.gethostname()} sees no {folder}: every machine of the cluster must have the"
+            " working copy at the same path (a shared folder)"
+        )
+    os.chdir(folder)
+
+
+def _sendable(exc: Exception) -> Exception:
+    exc.add_note("".join(traceback.format_exception(exc)))
+    try:
+        copy = pickle.loads(pickle.dumps(exc))  # noqa: S301  (what this process has just written)
+        if str(copy) == str(exc):
+            return exc
+    except Exception:  # noqa: BLE001, S110  (an error's own constructor may do anything)
+        pass
+    sent = _root(exc)
+    for note in exc.__notes__:
+        sent.add_note(note)
+    return sent
+
+
+def _root(exc: Exception) -> Exception:
+    if isinstance(exc, UsageError):
+        return UsageError(str(exc))
+    if isinstance(exc, MomentRankError):
+        return MomentRankError(str(exc))
+    return RuntimeError(f"{type(exc).__name__}: {exc}")
+
+
+def wait_until_seen(task: Task) -> None:
+    """Wait for a finished part to be seen from this machine.
+
+    Raises:
+        EngineError: it isn't: the folder of the parts is not shared.
+    """
+    deadline = time.monotonic() + VISIBLE_SECONDS
+    while not task.is_sealed():
+        if time.monotonic() > deadline:
+            raise EngineError(
+                f"{task.path}: written by another machine, but not seen here; engine.folder must"
+                " be a folder that every machine sees"
+            )
+        time.sleep(0.5)
+
+
+def load_extra(name: str) -> ModuleType:
+    """Import the package of an engine.
+
+    Raises:
+        UsageError: it isn't installed.
+    """
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as exc:
+        if exc.name != name:
+            raise
+        raise UsageError(
+            f"engine.kind in params.yaml needs the package {name}; install it: make engines"
+        ) from None

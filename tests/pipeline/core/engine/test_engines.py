@@ -1,0 +1,175 @@
+"""Engines: the same bytes by any of them, and what holds when processes and machines are killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+import shard_work
+import stand_in_slurm
+
+from momentrank.errors import MomentRankError, UsageError
+from pipeline.core.engine import on_slurm
+from pipeline.core.engine.remote import EngineError
+
+EXPECTED = " ".join(str(number**2) for number in range(24))
+
+
+@pytest.fixture
+def use(engine):
+    """Return a function that changes values of `engine`."""
+
+    def use(**values):
+        return engine.model_copy(update=values)
+
+    return use
+
+
+@pytest.mark.parametrize(("workers", "shards"), [(1, 3), (2, 1), (2, 3), (2, 8)])
+def test_the_same_bytes_by_processes(use, squares, workers, shards):
+    assert squares.make(use(workers=workers), shards) == EXPECTED
+    assert list(squares.begun.values()) == [1] * shards
+    assert len(squares.processes) <= workers
+
+
+def test_an_error_in_another_process_is_the_stage_s_own(use, squares):
+    with pytest.raises(MomentRankError) as caught:
+        squares.make(use(workers=2), 8, shard_work.refuse)
+    assert str(caught.value) == "moments.parquet, line 2: wrong"
+    assert "shard_work.py" in caught.value.__notes__[0]  # where, for a bug
+
+
+def test_a_killed_process_is_one_error_and_the_next_run_goes_on(use, squares):
+    with pytest.raises(EngineError, match="a worker process was killed"):
+        squares.make(use(workers=2), 8, shard_work.end_abruptly)
+    assert squares.make(use(workers=2), 8, shard_work.end_abruptly) == EXPECTED
+
+
+def gone(processes):
+    return not [number for number in processes if is_running(number)]
+
+
+def is_running(number):
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(number).status() != psutil.STATUS_ZOMBIE
+    return False
+
+
+def wait_for(condition, seconds=20.0):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.02)
+
+
+LEAD = """
+import sys, json
+from pathlib import Path
+import shard_work
+from pipeline.core.engine import parts
+from pipeline.core.engine.shards import map_shards
+from pipeline.core.sections import Engine
+
+if __name__ == "__main__":
+    engine, given = json.loads(sys.argv[1])
+    map_shards("squares", shard_work.write_squares, given, Engine(**engine))
+"""
+
+
+def start_lead(folder, repository, engine, log):
+    """Start a process that makes six slow parts."""
+    given = {f"part{n}": {"numbers": [n], "log": str(log), "seconds": 0.4} for n in range(6)}
+    path = os.pathsep.join([str(repository), str(repository / "tests")])
+    (folder / "lead.py").write_text(LEAD)
+    return subprocess.Popen(
+        [sys.executable, "lead.py", json.dumps([engine.model_dump(), given])],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+    )
+
+
+def sealed(engine):
+    return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGKILL, signal.SIGINT])
+def test_workers_end_with_the_lead_and_the_next_run_makes_only_the_rest(
+    use, squares, tmp_path, repository, signal_
+):
+    engine = use(workers=2)
+    lead = start_lead(tmp_path, repository, engine, squares.log)
+    wait_for(lambda: sealed(engine))
+    os.kill(lead.pid, signal_)
+    lead.communicate(timeout=20)
+    wait_for(lambda: gone(squares.processes), 5)
+    kept = sealed(engine)
+    assert 0 < len(kept) < 6
+    again = start_lead(tmp_path, repository, engine, squares.log)
+    assert again.wait(timeout=30) == 0
+    again.stderr.close()
+    assert len(sealed(engine)) == 6
+    assert all(squares.begun[key] == 1 for key in kept)
+
+
+@pytest.fixture
+def slurm(tmp_path, monkeypatch, repository):
+    """Return a function that puts a stand-in for Slurm on the PATH, which kills some jobs."""
+
+    def slurm(kills=0):
+        for name, value in stand_in_slurm.install(tmp_path / "slurm", kills).items():
+            monkeypatch.setenv(name, value)
+
+    monkeypatch.setenv("PYTHONPATH", str(repository / "tests"))
+    monkeypatch.chdir(repository)
+    monkeypatch.setattr(on_slurm, "POLL_SECONDS", 0.1)
+    return slurm
+
+
+def test_the_same_bytes_by_slurm_which_kills_jobs(use, squares, slurm, tmp_path):
+    slurm(kills=3)
+    engine = use(kind="slurm", workers=3)
+    assert squares.make(engine, 8) == EXPECTED
+    arrays = [path.read_text() for path in sorted(tmp_path.glob("slurm/submitted-*"))]
+    assert "--array=0-7%3" in arrays[0]
+    assert "--array=0-2%3" in arrays[1]  # those that were killed
+    assert len(arrays) == 2
+    begun = squares.begun
+    assert squares.make(engine, 8) == EXPECTED
+    assert squares.begun == begun  # nothing is made twice
+
+
+def test_slurm_cancels_the_rest_after_a_task_s_error(use, squares, slurm, tmp_path):
+    slurm()
+    with pytest.raises(MomentRankError, match=r"moments\.parquet, line 2: wrong"):
+        squares.make(use(kind="slurm", workers=2), 3, shard_work.refuse)
+    assert list((tmp_path / "slurm/queue").iterdir()) == []
+
+
+def test_a_job_that_is_always_killed_is_an_error(use, squares, slurm):
+    slurm(kills=100)
+    with pytest.raises(EngineError, match="1 jobs were killed 4 times"):
+        squares.make(use(kind="slurm"), 1)
+
+
+def test_without_slurm_s_commands_it_says_where_to_run(use, squares, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UsageError, match="needs Slurm's command sbatch"):
+        squares.make(use(kind="slurm"), 3)
+
+
+@pytest.mark.parametrize(("kind", "package"), [("ray", "ray"), ("slurm", "submitit")])
+def test_without_its_package_an_engine_says_what_to_install(
+    use, squares, slurm, monkeypatch, kind, package
+):
+    slurm()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(UsageError, match=f"needs the package {package}; install it: make engines"):
+        squares.make(use(kind=kind), 3)

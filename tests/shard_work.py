@@ -1,0 +1,45 @@
+"""Work for shards, importable in other processes: it notes each beginning in a log."""
+
+import os
+import time
+from pathlib import Path
+
+from momentrank.errors import MomentRankError
+
+
+class UnlikeOtherError(MomentRankError):
+    """An error that can't be made from its message, as pickle would."""
+
+    def __init__(self, file: str, line: int) -> None:
+        super().__init__(f"{file}, line {line}: wrong")
+
+
+def write_squares(given, path):
+    """Write the squares of numbers; slowly, if `seconds` are given."""
+    begin(given, path)
+    time.sleep(given.get("seconds", 0))
+    path.write_text(" ".join(str(number**2) for number in given["numbers"]))
+
+
+def refuse(given, path):
+    """Fail on the number 2."""
+    begin(given, path)
+    if 2 in given["numbers"]:
+        raise UnlikeOtherError("moments.parquet", 2)
+    write_squares(given, path)
+
+
+def end_abruptly(given, path):
+    """Die as by `kill -9` on the number 2, once."""
+    begin(given, path)
+    once = Path(given["log"]).with_suffix(".killed")
+    if 2 in given["numbers"] and not once.exists():
+        once.touch()
+        os.kill(os.getpid(), 9)
+    path.write_text(" ".join(str(number**2) for number in given["numbers"]))
+
+
+def begin(given, path):
+    """Add a line to the log: the part and the process."""
+    with Path(given["log"]).open("a") as log:  # one short write: lines of processes don't mix
+        log.write(f"{path.name.split('.')[1]} {os.getpid()}\n")

@@ -1,0 +1,152 @@
+"""A stand-in for Slurm: its commands as one script, which runs arrays on this machine.
+
+An array's indices run in random order, as processes of their own session. The first
+`STAND_IN_KILLS` of them are killed (kill -9) a moment after they have begun. The queue is a
+folder, `STAND_IN_QUEUE`: a file for each job that waits or runs, named by its id, with the job's
+name and, once it runs, its process.
+"""
+
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+COMMANDS = ("sbatch", "srun", "squeue", "scancel", "sinfo")
+
+
+def install(folder: Path, kills: int = 0) -> dict[str, str]:
+    """Put the commands into a folder; return the environment that finds them."""
+    commands, queue = folder / "bin", folder / "queue"
+    commands.mkdir(parents=True)
+    queue.mkdir()
+    for name in COMMANDS:
+        script = commands / name
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} {__file__} {name} "$@"\n')
+        script.chmod(0o755)
+    return {
+        "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
+        "STAND_IN_QUEUE": str(queue),
+        "STAND_IN_KILLS": str(kills),
+    }
+
+
+def queue() -> Path:
+    return Path(os.environ["STAND_IN_QUEUE"])
+
+
+def sbatch(script: str) -> None:
+    """Queue the jobs of a script, and leave behind a process that runs them."""
+    options = dict(re.findall(r"^#SBATCH --([\w-]+)=(.*)$", Path(script).read_text(), re.MULTILINE))
+    number = len(list(queue().parent.glob("submitted-*"))) + 1
+    (queue().parent / f"submitted-{number}").write_text(Path(script).read_text())
+    first, last, at_once = 0, 0, 1
+    if array := options.get("array"):
+        first, last, at_once = map(int, re.fullmatch(r"(\d+)-(\d+)%(\d+)", array).groups())
+    ids = [f"{number}_{index}" if array else str(number) for index in range(first, last + 1)]
+    for job in ids:
+        (queue() / job).write_text(options["job-name"])
+    words = [sys.executable, __file__, "run", script, str(at_once), *ids]
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
+    subprocess.Popen(words, start_new_session=True, stderr=subprocess.DEVNULL, **quiet)
+    sys.stdout.write(f"Submitted batch job {number}\n")
+
+
+def run(script: str, at_once: str, *ids: str) -> None:
+    """Run the jobs in random order; take each from the queue when it has ended."""
+    random.seed(7)
+    waiting, running = random.sample(ids, len(ids)), {}
+    while waiting or running:
+        while waiting and len(running) < int(at_once):
+            job = waiting.pop()
+            if (queue() / job).exists():
+                running[job] = start(script, job)
+        for job, process in list(running.items()):
+            if process.poll() is not None:
+                (queue() / job).unlink(missing_ok=True)
+                del running[job]
+        time.sleep(0.02)
+
+
+def start(script: str, job: str) -> subprocess.Popen:
+    number, _, index = job.partition("_")
+    names = {"SLURM_JOB_ID": number, "SLURM_NTASKS": "1", "SLURM_PROCID": "0"}
+    if index:
+        names |= {"SLURM_ARRAY_JOB_ID": number, "SLURM_ARRAY_TASK_ID": index}
+    text = Path(script).read_text()
+    pattern = re.search(r"^#SBATCH --error=(.*)$", text, re.MULTILINE)[1]
+    log = pattern.replace("%A", number).replace("%a", index or "0").replace("%j", number)
+    with Path(log).open("a") as stream:
+        process = subprocess.Popen(
+            ["bash", script],
+            env=os.environ | names,
+            start_new_session=True,
+            stderr=stream,
+            stdout=stream,
+        )
+    with (queue() / job).open("a") as stream:
+        stream.write(f"\n{process.pid}")
+    if must_kill():
+        time.sleep(0.3)
+        kill(process.pid, signal.SIGKILL)
+    return process
+
+
+def must_kill() -> bool:
+    killed = queue().parent / "killed"
+    number = len(killed.read_text()) if killed.exists() else 0
+    if number < int(os.environ["STAND_IN_KILLS"]):
+        killed.write_text("x" * (number + 1))
+        return True
+    return False
+
+
+def kill(process: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process, number)
+
+
+def squeue(*options: str) -> None:
+    """List the jobs of a name that wait or run."""
+    for path in jobs(options):
+        sys.stdout.write(f"{path.name}\n")
+
+
+def scancel(*options: str) -> None:
+    """Cancel the jobs of a name."""
+    for path in jobs(options):
+        lines = path.read_text().splitlines()
+        path.unlink(missing_ok=True)
+        for process in lines[1:]:
+            kill(int(process), signal.SIGTERM)
+
+
+def jobs(options: tuple[str, ...]) -> list[Path]:
+    name = next(word.removeprefix("--name=") for word in options if word.startswith("--name="))
+    found = []
+    for path in queue().iterdir():
+        with suppress(FileNotFoundError):
+            if path.read_text().splitlines()[0] == name:
+                found.append(path)
+    return found
+
+
+def srun(*words: str) -> None:
+    """Do a command, as `srun [options] command`."""
+    words = list(words)
+    while words[0].startswith("--"):
+        words = words[1:] if words[0] == "--unbuffered" else words[2:]
+    os.execvp(words[0], words)  # noqa: S606
+
+
+def sinfo(*options: str) -> None:
+    """List no GPUs."""
+    sys.stdout.write("(null)\n")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
