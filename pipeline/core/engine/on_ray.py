@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,12 +18,12 @@ from pipeline.core.parallel import cores
 RETRIES = 3
 """Of a task whose worker or machine was killed. Its own error is never tried again."""
 
+CONNECT_SECONDS = 10.0
 QUIET = {"logging_level": logging.ERROR, "log_to_driver": False}
 OWN = {"include_dashboard": False, "object_store_memory": 80 * 2**20}  # nothing goes through it
 ENVIRONMENT = {
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # a Ray of one's own listens on 127.0.0.1 alone
-    "RAY_BACKEND_LOG_LEVEL": "fatal",  # a machine's death is no error
     "RAY_task_oom_retries": str(RETRIES),  # otherwise without end
 }
 """Read when Ray is imported."""
@@ -51,13 +52,13 @@ class RayTasks:
             running: dict[Any, Task] = {}
             while waiting or running:
                 while waiting and len(running) < self._limit(ray):
-                    running[submit(waiting[0])] = waiting.popleft()
+                    task = waiting.popleft()
+                    running[submit(task)] = task
                 for result in ray.wait(list(running))[0]:
                     if error := _fetch(ray, result):
                         raise error
-                    task = running.pop(result)
-                    wait_until_seen(task)
-                    finish(task)
+                    wait_until_seen(running[result])
+                    finish(running.pop(result))
 
     @contextmanager
     def _connected(self) -> Iterator[ModuleType]:
@@ -66,10 +67,11 @@ class RayTasks:
         ray = load_extra("ray")
         try:
             if self.address:
+                _knock(self.address)
                 ray.init(self.address, runtime_env={"env_vars": _path()}, **QUIET)
             else:
                 ray.init("local", num_cpus=self.workers or cores(), **OWN, **QUIET)
-        except (ConnectionError, ValueError, RuntimeError) as exc:
+        except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as exc:
             raise EngineError(f"Ray at engine.address {self.address}: {_first_line(exc)}") from exc
         try:
             yield ray
@@ -85,6 +87,17 @@ class RayTasks:
     def _limit(self, ray: ModuleType) -> int:
         """Return how many tasks may be with Ray: those at work, and the next ones of a cluster."""
         return self.workers or max(2, 2 * int(ray.cluster_resources().get("CPU", 0)))
+
+
+def _knock(address: str) -> None:
+    """Connect to `host:port` for a moment: Ray itself would wait for minutes.
+
+    Raises:
+        OSError: nothing listens there.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), CONNECT_SECONDS).close()
 
 
 def _path() -> dict[str, str]:

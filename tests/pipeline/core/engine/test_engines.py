@@ -123,6 +123,8 @@ def test_workers_end_with_the_lead_and_the_next_run_makes_only_the_rest(
 def slurm(tmp_path, monkeypatch, repository):
     """Return a function that puts a stand-in for Slurm on the PATH, which kills some jobs."""
 
+    pytest.importorskip("submitit", reason="make engines")
+
     def slurm(kills=0):
         for name, value in stand_in_slurm.install(tmp_path / "slurm", kills).items():
             monkeypatch.setenv(name, value)

@@ -1,0 +1,96 @@
+"""Ray: the same bytes on a Ray of its own and on a cluster, and a machine that dies."""
+
+import os
+import threading
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import shard_work
+from lazy import Lazy
+
+from momentrank.errors import MomentRankError
+from pipeline.core.engine.remote import EngineError
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: make engines"),
+]
+ray = Lazy("ray")
+EXPECTED = " ".join(str(number**2) for number in range(24))
+
+
+@pytest.fixture(scope="module")
+def cluster(repository):
+    """Return a cluster of one machine, which others can join."""
+    from ray.cluster_utils import Cluster
+
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = str(repository / "tests")
+    cluster = Cluster(
+        initialize_head=True,
+        head_node_args={
+            "num_cpus": 1,
+            "object_store_memory": 80 * 2**20,
+            "include_dashboard": False,
+        },
+    )
+    yield cluster
+    cluster.shutdown()
+    os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+
+
+@pytest.fixture
+def on_ray(engine, cluster):
+    def on_ray(**values):
+        return engine.model_copy(update={"kind": "ray", "address": cluster.address} | values)
+
+    return on_ray
+
+
+@pytest.mark.parametrize("shards", [1, 3, 8])
+def test_the_same_bytes_by_a_cluster(on_ray, squares, shards):
+    assert squares.make(on_ray(), shards) == EXPECTED
+    assert list(squares.begun.values()) == [1] * shards
+
+
+def test_the_same_bytes_by_a_ray_of_its_own_which_ends_with_the_work(on_ray, squares):
+    assert squares.make(on_ray(address=None, workers=2), 3) == EXPECTED
+    assert not ray.is_initialized()
+
+
+def test_an_error_is_the_stage_s_own_and_not_tried_again(on_ray, squares):
+    with pytest.raises(MomentRankError) as caught:
+        squares.make(on_ray(), 3, shard_work.refuse)
+    assert str(caught.value) == "moments.parquet, line 2: wrong"
+    assert max(squares.begun.values()) == 1
+
+
+def test_a_machine_that_dies_costs_only_what_it_was_doing(on_ray, squares, cluster):
+    node = cluster.add_node(num_cpus=2, object_store_memory=80 * 2**20)
+    finished = []
+
+    def die():
+        while len(squares.begun) < 5:
+            time.sleep(0.05)
+        finished.extend(sealed(on_ray()))
+        cluster.remove_node(node, allow_graceful=False)
+
+    killer = threading.Thread(target=die)
+    killer.start()
+    made = squares.make(on_ray(), 8, seconds=0.5)
+    killer.join()
+    assert made == EXPECTED
+    begun = squares.begun
+    assert 8 < sum(begun.values()) <= 8 + 2  # what died there was begun again
+    assert all(begun[key] == 1 for key in finished)
+
+
+def sealed(engine):
+    return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
+
+
+def test_no_cluster_at_the_address_is_told(on_ray, squares):
+    with pytest.raises(EngineError, match=r"engine\.address 127\.0\.0\.1:9"):
+        squares.make(on_ray(address="127.0.0.1:9"), 3)
