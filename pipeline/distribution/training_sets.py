@@ -23,7 +23,8 @@ from pipeline.retrieval.ranking import Neighbours, concatenate
 
 GROUP = 1000
 Suffix = Literal["json", "parquet"]
-Record = dict[str, Any]
+Query = tuple[bytes, list[bytes]]
+"""A query in JSON up to its moments, and each of these."""
 MOMENT = pa.struct(
     {
         "video_name": pa.string(),
@@ -50,13 +51,13 @@ def training_path(size: int, suffix: Suffix = "json") -> Path:
 
 @dataclass(frozen=True)
 class Training:
-    """Queries by position, and moments by position: as JSON, and as columns (`MOMENT`'s first)."""
+    """Queries by position: the columns of `SCHEMA` but the last; moments: those of `MOMENT`.
 
-    numbers: list[int]
-    keys: list[str]
-    texts: list[str]
-    records: list[Record]
-    columns: list[pa.Array]
+    The columns are Arrow's, without Python objects: there may be millions of moments.
+    """
+
+    queries: list[pa.Array]
+    moments: list[pa.Array]
 
     @classmethod
     def from_frames(
@@ -67,46 +68,66 @@ class Training:
         Raises:
             IdError: two query ids have the same number.
         """
-        keys, texts = queries["query_id"].tolist(), queries["query"].tolist()
-        numbers = query_numbers(keys)
-        times = moments[["start", "end"]].to_numpy("float64").tolist()
-        lengths = moments["video_id"].map(durations).tolist()
-        columns = [moments["video_id"].tolist(), times, lengths, moments["caption"].tolist()]
-        names = [field.name for field in MOMENT][:-1]
+        numbers = query_numbers(queries["query_id"])
+        number = np.fromiter(map(numbers.__getitem__, queries["query_id"]), np.int64)
+        times = moments[["start", "end"]].to_numpy("float64").ravel()
+        ends = pa.array(np.arange(0, len(times) + 1, 2, dtype=np.int32))
         return cls(
-            [numbers[key] for key in keys],
-            keys,
-            texts,
-            [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)],
-            [pa.array(one, field.type) for one, field in zip(columns, MOMENT, strict=False)],
+            [pa.array(number), _texts(queries["query_id"]), _texts(queries["query"])],
+            [
+                _texts(moments["video_id"]),
+                pa.ListArray.from_arrays(ends, pa.array(times)),
+                pa.array(moments["video_id"].map(durations).to_numpy("float64")),
+                _texts(moments["caption"]),
+            ],
         )
 
-    def queries(self, group: Neighbours) -> Iterator[Record]:
-        """Yield each query of a group with its moments, the most similar first."""
-        rows = zip(group.moment.tolist(), group.similarity.tolist(), strict=True)
-        similar = [{**self.records[moment], "similarity": value} for moment, value in rows]
+    def json(self, group: Neighbours) -> Iterator[Query]:
+        """Yield each query of a group up to its moments, and these, the most similar first."""
+        distinct, place = np.unique(group.moment, return_inverse=True)
+        heads = list(map(_head, *self._columns(pa.array(distinct))))
+        values = orjson.dumps(group.similarity.tolist())[1:-1].split(b",")
+        pairs = zip(place.tolist(), values, strict=True)
+        moments = [heads[moment] + value + b"}" for moment, value in pairs]
         starts = np.flatnonzero(group.rank == 1).tolist()
-        for first, last in zip(starts, [*starts[1:], len(similar)], strict=True):
-            query = int(group.query[first])
-            name = json_names(self.numbers[query], self.keys[query])
-            yield {**name, "query": self.texts[query], "relevant_moment": similar[first:last]}
+        queries = zip(*(column.to_pylist() for column in self._queries(group)), strict=True)
+        ranges = zip(starts, [*starts[1:], len(moments)], strict=True)
+        for (number, key, text), (first, last) in zip(queries, ranges, strict=True):
+            query = orjson.dumps({**json_names(number, key), "query": text})[:-1]
+            yield query + b',"relevant_moment":[', moments[first:last]
 
     def table(self, group: Neighbours, size: int) -> pa.Table:
         """Return the same as a table (`SCHEMA`), of each query the first `size` moments."""
         kept = group.rank <= size
         moment = pa.array(group.moment[kept])
         moments = pa.StructArray.from_arrays(
-            [*(column.take(moment) for column in self.columns), pa.array(group.similarity[kept])],
+            [*(column.take(moment) for column in self.moments), pa.array(group.similarity[kept])],
             fields=list(MOMENT),
         )
         starts = np.flatnonzero(group.rank[kept] == 1)
         offsets = pa.array([*starts.tolist(), len(moment)], pa.int32())
-        rows = group.query[group.rank == 1].tolist()
-        columns = [
-            [column[row] for row in rows] for column in (self.numbers, self.keys, self.texts)
-        ]
         lists = pa.ListArray.from_arrays(offsets, moments, type=SCHEMA.types[-1])
-        return pa.table([*columns, lists], schema=SCHEMA)
+        return pa.table([*self._queries(group), lists], schema=SCHEMA)
+
+    def _columns(self, rows: pa.Array) -> tuple[list[Any], ...]:
+        video, times, length, caption = (column.take(rows) for column in self.moments)
+        seconds = times.flatten().to_numpy().reshape(-1, 2).tolist()
+        return video.to_pylist(), seconds, length.to_pylist(), caption.to_pylist()
+
+    def _queries(self, group: Neighbours) -> list[pa.Array]:
+        rows = pa.array(group.query[group.rank == 1])
+        return [column.take(rows) for column in self.queries]
+
+
+def _head(video: str, times: list[float], length: float, caption: str) -> bytes:
+    """Return a moment in JSON up to the value of its similarity."""
+    moment = {"video_name": video, "timestamp": times, "duration": length, "caption": caption}
+    return orjson.dumps(moment)[:-1] + b',"similarity":'
+
+
+def _texts(texts: pd.Series) -> pa.Array:
+    array = pa.array(texts, pa.string())
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def group_queries(neighbours: Iterable[Neighbours], size: int = GROUP) -> Iterator[Neighbours]:
@@ -137,12 +158,12 @@ def write_training_sets(
         lines = {size: stack.enter_context(_open(size, "json")) for size in sizes}
         parquet = {size: stack.enter_context(_parquet(size, stack)) for size in sizes}
         for group in group_queries(neighbours):
-            records = list(training.queries(group))
+            queries = list(training.json(group))
             for size in sizes:
-                _write_json(lines[size], records, size, is_first=not count)
+                _write_json(lines[size], queries, size, is_first=not count)
                 parquet[size].write_table(training.table(group, size), row_group_size=GROUP)
-            count += len(records)
-            tell(len(records))
+            count += len(queries)
+            tell(len(queries))
         for stream in lines.values():
             stream.write(b"\n]\n" if count else b"[]\n")
     return count
@@ -157,7 +178,7 @@ def _parquet(size: int, stack: ExitStack) -> pq.ParquetWriter:
     return pq.ParquetWriter(stream, SCHEMA, compression="zstd")
 
 
-def _write_json(stream: IO[bytes], records: Iterable[Record], size: int, *, is_first: bool) -> None:
-    for place, record in enumerate(records):
-        cut = {**record, "relevant_moment": record["relevant_moment"][:size]}
-        stream.write((b"[\n" if is_first and not place else b",\n") + orjson.dumps(cut))
+def _write_json(stream: IO[bytes], queries: Iterable[Query], size: int, *, is_first: bool) -> None:
+    for place, (query, moments) in enumerate(queries):
+        stream.write(b"[\n" if is_first and not place else b",\n")
+        stream.write(query + b",".join(moments[:size]) + b"]}")
