@@ -11,7 +11,7 @@ It listens on 127.0.0.1, keeps its database, its media and its log under .label-
 first user with a random password and token (in .env, which git ignores and only you can read),
 lets nobody sign up without a link, and sends no statistics. It keeps its port over restarts, so
 that people's links stay valid. Right for a demo, a rehearsal and a small campaign;
-docs/campaign.md says what a large one runs on.
+docs/server.md says what a large one runs on.
 
 `backup` may run while people judge. It takes the database, `.env` and the private list of people:
 all that neither git nor DVC holds. `restore` puts them in place, and keeps what was there.

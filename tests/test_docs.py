@@ -98,7 +98,9 @@ def test_the_python_example_runs(example):
 
 @pytest.fixture
 def guide(repository):
-    return (repository / "docs/campaign.md").read_text()
+    """Return what a lead is told to type and may see: of the campaign, then of its server."""
+    pages = ("docs/campaign.md", "docs/server.md")
+    return "\n".join((repository / page).read_text() for page in pages)
 
 
 def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
@@ -113,13 +115,17 @@ def test_the_lists_of_people_in_the_campaign_guide_are_read(guide, tmp_path):
 def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repository):
     files = [
         *(repository / "annotation").rglob("*.py"),
-        repository / "pipeline/campaign/next_step.py",
+        *(repository / name for name in ("pipeline/campaign/next_step.py", "pipeline/core/cli.py")),
     ]
     sources = "\n".join(path.read_text() for path in files)
     said = re.sub(r'"\s*\n\s*f?"', "", sources)  # sentences stand there in pieces
-    rows = guide.split("| you see | do |")[1].split("\n\n")[0]
-    for told in re.findall(r"^\| (?:many )?`([^`]+)`", rows, re.MULTILINE):
-        assert told.removeprefix("N ") in said, told
+    tables = [part.split("\n\n")[0] for part in guide.split("| you see | do |")[1:]]
+    assert len(tables) == 2
+    for rows in tables:
+        messages = re.findall(r"^\| (?:many |for [^|`]*: )?`([^`]+)`", rows, re.MULTILINE)
+        assert len(messages) > 5
+        for told in messages:
+            assert told.removeprefix("N ") in said, told
 
 
 def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repository):

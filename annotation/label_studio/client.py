@@ -142,7 +142,7 @@ class LabelStudio:
                 raise StudioError(
                     f"{self.url}: accounts {numbers[email]} and {number} have one address (but for"
                     " upper and lower case), so that nobody can tell whose answers are whose;"
-                    " delete the one that was not made by its owner (docs/campaign.md)"
+                    " delete the one that was not made by its owner (docs/server.md)"
                 )
         return numbers
 

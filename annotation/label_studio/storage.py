@@ -20,7 +20,7 @@ def location(setting: str) -> str:
         raise CampaignError(
             f"{settings.ROOT} is not set (in the environment or in {settings.ENV}): say which"
             " folder the Label Studio server serves files from, as the server sees it;"
-            " docs/campaign.md, `Clips`"
+            " docs/server.md, Clips"
         )
     return f"{root.rstrip('/')}/clips"
 
