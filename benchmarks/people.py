@@ -25,11 +25,10 @@ from annotation.simulation.kinds import CHANGED, KINDS, Kind
 from annotation.votes.votes import MAX_DIFFERENCE
 from benchmarks import simulated_group as group
 from benchmarks.script import parse_arguments
-from benchmarks.simulated_campaigns import BAD_KINDS, Outcome, compare
+from benchmarks.simulated_campaigns import BAD_KINDS, MAX_FAILED, Outcome, compare
 from benchmarks.simulated_group import TESTED, Setting
 
 LIMITS = Limits()
-MAX_FAILED = 0.15
 AFTER = (50, 100, 150)
 GOLD = (5, 10, 20, 40, 60, 100)
 LATE: tuple[Kind, ...] = ("drifting", "tiring")

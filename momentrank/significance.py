@@ -61,6 +61,11 @@ class Comparison(NamedTuple):
         value: float | None = getattr(self, f"p_{test}_holm")
         return value
 
+    def is_significant(self, test: str, alpha: float) -> bool:
+        """Tell whether the corrected p-value of one of `TESTS` is below `alpha`."""
+        p = self.p_holm(test)
+        return p is not None and p < alpha
+
 
 class Pair(NamedTuple):
     """Two runs by one measure; positive differences favour the second."""

@@ -12,8 +12,6 @@ Without a campaign, or before its end, there is a release too: one that says tha
 
 from typing import Any
 
-import pandas as pd
-
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.collection import (
     Collection,
@@ -22,7 +20,6 @@ from pipeline.campaign.collection import (
     collect,
     extra_pairs,
 )
-from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings
@@ -58,17 +55,14 @@ def read_collection(candidates: int) -> Collection:
     """
     campaign = load_campaign()
     refuse_people(campaign)
-    judgments, voided = tables.JUDGMENTS.read(), tables.VOIDED.read()
-    kept = judgments if campaign is None else campaign.select_kept(judgments)
-    newest = drop_voided(judgments, voided)["submitted_at"].max()
     sources = CollectionTables(
         tables.FROZEN_QUERIES.read(),
         tables.PAIRS.read(),
         tables.CONSENSUS.read(),
         tables.COUNTED_VOTES.read(),
+        tables.JUDGMENTS.read(),
+        tables.VOIDED.read(),
         extra_pairs(tables.AUDIT.read(), tables.TOPUP.read(), candidates),
-        newest=None if pd.isna(newest) else newest,
-        withdrawn=sum(count_withdrawn(kept, voided).values()),
     )
     return collect(campaign, sources)
 

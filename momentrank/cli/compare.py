@@ -19,9 +19,10 @@ from momentrank.cli import inputs, tables
 from momentrank.cli.inputs import provenance
 from momentrank.cli.tables import DASH, Cell, Numbers, Row, describe
 from momentrank.errors import UsageError
+from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
-from momentrank.scoring import Evaluator
+from momentrank.scoring import Evaluator, PerQuery
 from momentrank.significance import CONFIDENCE, ROUNDS, SEED, TESTS, Pair, compare_runs
 
 P_VALUES = ("randomisation p (Holm)", "t-test p (Holm)", "Wilcoxon p (Holm)")
@@ -52,8 +53,8 @@ class Compared(NamedTuple):
 
     def _worse(self, run: str, measure: Measure) -> Iterator[str]:
         for pair in self.pairs:
-            p = pair.comparison.p_holm(self.test)
-            if pair.measure == measure and p is not None and p < self.alpha:
+            significant = pair.comparison.is_significant(self.test, self.alpha)
+            if pair.measure == measure and significant:
                 worse, better = sorted(
                     (pair.first, pair.second), key=lambda name: self.means[name][measure]
                 )
@@ -168,28 +169,35 @@ def run(options: argparse.Namespace) -> int:
     }
     # Judged that was not asked for is there to be seen, not to be tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]
+    compared = _compare(options, evaluator, scored, asked)
+    source["tests"] = (
+        f"paired over queries, two-sided, Holm's correction over"
+        f" {count(len(compared.pairs), 'comparison')};"
+        f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
+    )
+    _print(options.format or "table", compared, inputs.numbers(options), source)
+    return 0
+
+
+def _compare(
+    options: argparse.Namespace,
+    evaluator: Evaluator,
+    scored: Mapping[str, PerQuery],
+    measures: Sequence[Measure],
+) -> Compared:
     pairs = compare_runs(
         scored,
-        asked,
+        measures,
         baseline=str(options.baseline) if options.baseline else None,
         rounds=options.rounds,
         confidence=options.confidence,
         seed=options.seed,
     )
     means = {
-        name: {
-            measure: evaluator.aggregate(measure, values) for measure, (_, values) in of_run.items()
-        }
+        name: {one: evaluator.aggregate(one, values) for one, (_, values) in of_run.items()}
         for name, of_run in scored.items()
     }
-    compared = Compared(means, pairs, options.test, round(1 - options.confidence, 12))
-    source["tests"] = (
-        f"paired over queries, two-sided, Holm's correction over {len(pairs)}"
-        f" comparison{'s' * (len(pairs) > 1)};"
-        f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
-    )
-    _print(options.format or "table", compared, inputs.numbers(options), source)
-    return 0
+    return Compared(means, pairs, options.test, round(1 - options.confidence, 12))
 
 
 def _check(options: argparse.Namespace, paths: Sequence[Path], measures: Sequence[Measure]) -> None:

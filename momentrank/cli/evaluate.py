@@ -114,7 +114,7 @@ def _compare_with_first(results: Results, measures: Sequence[Measure]) -> tuple[
     return f"{scored.MARK}: differs from {first} ({test})", {
         (pair.second, repr(pair.measure))
         for pair in pairs
-        if (pair.comparison.p_randomisation_holm or 1) < alpha
+        if pair.comparison.is_significant(TESTS[0], alpha)
     }
 
 

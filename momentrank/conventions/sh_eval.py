@@ -64,7 +64,7 @@ class ShEval(Convention):
         if not (is_known or measure.NAME in OTHERS) or not params <= allowed:
             raise UsageError(f"{measure!r} is not a measure of sh-eval, which has {HAS}")
 
-    def depth(self, measures: Iterable[Measure]) -> None:  # noqa: ARG002
+    def depth(self, measures: Iterable[Measure]) -> None:  # noqa: ARG002  (the base class's)
         """Return None: all results are read."""
         return
 

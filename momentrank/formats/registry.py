@@ -5,13 +5,7 @@ from typing import Any, Literal
 
 from momentrank.errors import UsageError
 from momentrank.formats import videos
-from momentrank.formats.benchmarks import (
-    captions,
-    didemo,
-    ego4d_nlq,
-    qvhighlights,
-    tvr,
-)
+from momentrank.formats.benchmarks import captions, didemo, ego4d_nlq, qvhighlights, tvr
 from momentrank.formats.benchmarks.base import JsonFormat
 from momentrank.formats.lines import is_segments
 from momentrank.formats.records import Column
@@ -19,7 +13,6 @@ from momentrank.formats.source import FormatError, Place, Source
 from momentrank.formats.table import Truth
 
 SEGMENTS = "segments"
-
 
 QRELS = (
     tvr.RELEASE,
@@ -152,7 +145,7 @@ def unknown(source: Source, kind: str = "", records: Column | None = None) -> Fo
     """Return an error that lists the formats."""
     if records is not None and not records.values:
         return Place(source.path).error("the file contains no queries")
-    shapes = SHAPES[kind] if kind else [*SHAPES["qrels"], *SHAPES["run"]]
+    shapes = SHAPES.get(kind) or [f"{one}: {s}" for one in SHAPES for s in SHAPES[one]]
     listed = "".join(f"\n  {shape}" for shape in shapes)
     what = _NAMED.get(kind, "qrels or a run")
     return Place(source.path).error(f"no known format of {what}; the formats are:{listed}")

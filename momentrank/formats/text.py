@@ -5,7 +5,7 @@ of 8 columns are written in two ways: `... start end rank score tag`, and withou
 MediaEval's jump-in time, `... start end jump_in rank score`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -149,12 +149,7 @@ def read_run(
     Lines beyond the first `depth` of their query are read, but not returned.
     """
     lines = read_lines(source)
-    if columns is None and lines.width not in RUNS:
-        wanted = f"a run has 7, 8 or 9: {RUNS[8]}, {JUMP_IN}, or both"
-        raise _not(lines, "qrels, not a run" if lines.width in BY_WIDTH else "not a run", wanted)
-    layout = (
-        choose_run_layout(lines) if columns is None else _given(lines, columns, "rank", "score")
-    )
+    layout = _run_layout(lines, columns)
     ranks = floats(lines, layout, "rank")
     rows, twice = _by_rank(column(lines, layout, "query_id"), ranks, depth)
     kept = lines if depth is None else _some(lines, rows)
@@ -169,18 +164,32 @@ def read_run(
     if windows.malformed.any():
         windows = windows._replace(score=_fill_scores(query, ranks[rows], windows))
     table = Table(query, *windows[:4], kept.place)
-    notes = []
-    mediaeval = MEDIAEVAL if "jump_in" in layout and time == "seconds" else ""
-    if columns is None and (mediaeval or layout == JUMP_IN):
-        notes = [f"{source.path}: read as `{layout}`{mediaeval}"]
-    if twice:
-        ties = f"{count(len(twice), 'such line')}; ties keep the file's order"
-        reason = f"the rank appears twice in its query ({ties})"
-        notes.append(str(lines.place(twice[0]).error(reason)))
-    notes += windows.remarks(error, kept.place)
+    notes = list(_layout_note(source, layout, time)) if columns is None else []
+    notes += [*_tie_note(lines, twice), *windows.remarks(error, kept.place)]
     if depth is not None and len(rows) < len(lines.rows) and not lenient:
         notes += _below(_some(lines, np.setdiff1d(np.arange(len(lines.rows)), rows)), layout, time)
     return table._replace(ranks=ranks[rows], notes=notes)
+
+
+def _run_layout(lines: Lines, columns: str | None) -> str:
+    if columns is not None:
+        return _given(lines, columns, "rank", "score")
+    if lines.width not in RUNS:
+        wanted = f"a run has 7, 8 or 9: {RUNS[8]}, {JUMP_IN}, or both"
+        raise _not(lines, "qrels, not a run" if lines.width in BY_WIDTH else "not a run", wanted)
+    return choose_run_layout(lines)
+
+
+def _layout_note(source: Source, layout: str, time: Time) -> Iterator[str]:
+    mediaeval = MEDIAEVAL if "jump_in" in layout and time == "seconds" else ""
+    if mediaeval or layout == JUMP_IN:
+        yield f"{source.path}: read as `{layout}`{mediaeval}"
+
+
+def _tie_note(lines: Lines, twice: Sequence[int]) -> Iterator[str]:
+    if twice:
+        ties = f"{count(len(twice), 'such line')}; ties keep the file's order"
+        yield str(lines.place(twice[0]).error(f"the rank appears twice in its query ({ties})"))
 
 
 def _windows(lines: Lines, layout: str, time: Time) -> Windows:

@@ -9,6 +9,7 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY, select_newest
+from pipeline.campaign.voided import count_withdrawn, drop_voided
 from pipeline.core import captions, tables
 
 CANDIDATES = "candidates"
@@ -25,10 +26,9 @@ class Collection:
     `frozen` are the queries that are judged, one for each text, sorted by query_id. `pairs` are
     the pairs that were shown, each as it was last shown, by pair_id, with `split, level, mean,
     outcome`, the number of its `scores`, and its `origin`: candidates, audit, or the run that
-    brought it.
-    `votes` are `pair_id, worker, level, reason`: the ones that count; `withdrawn` counts those that
-    the lead has voided. `elsewhere` counts pairs
-    that were shown of queries that are none of these.
+    brought it. `votes` are `pair_id, worker, level, reason`: the ones that count; `withdrawn` is
+    the number of those that the lead has voided. `elsewhere` counts pairs that were shown of
+    queries that are none of these. `newest` is when people last judged.
     """
 
     campaign: Campaign | None
@@ -37,7 +37,7 @@ class Collection:
     votes: pd.DataFrame
     elsewhere: int
     newest: pd.Timestamp | None
-    withdrawn: int = 0
+    withdrawn: int
 
     @cached_property
     def judged(self) -> pd.DataFrame:
@@ -103,19 +103,19 @@ class Collection:
 
 
 class CollectionTables(NamedTuple):
-    """The tables that a release is made of; `newest` is when people last judged.
+    """The tables that a release is made of.
 
-    `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`; `withdrawn` is the
-    number of voided votes.
+    `votes` are the ones that count, `judgments` all that were made, of which the lead has `voided`
+    some. `extra` are the pairs of audit and top-up, as `query_id, moment_id, origin`.
     """
 
     queries: pd.DataFrame
     pairs: pd.DataFrame
     consensus: pd.DataFrame
     votes: pd.DataFrame
+    judgments: pd.DataFrame
+    voided: pd.DataFrame
     extra: pd.DataFrame
-    newest: pd.Timestamp | None = None
-    withdrawn: int = 0
 
 
 def extra_pairs(audit: pd.DataFrame, topup: pd.DataFrame, candidates: int) -> pd.DataFrame:
@@ -150,8 +150,27 @@ def collect(campaign: Campaign | None, source: CollectionTables) -> Collection:
     counted = source.votes[source.votes["pair_id"].isin(pairs["pair_id"])]
     ordered = counted.sort_values(["pair_id", "annotator"], ignore_index=True)
     votes = ordered.rename(columns={"annotator": "worker"})
-    pairs, elsewhere = pairs.reset_index(drop=True), len(shown) - len(own)
-    return Collection(campaign, frozen, pairs, votes, elsewhere, source.newest, source.withdrawn)
+    return Collection(
+        campaign,
+        frozen,
+        pairs.reset_index(drop=True),
+        votes,
+        elsewhere=len(shown) - len(own),
+        newest=_find_newest(source),
+        withdrawn=_count_withdrawn(campaign, source),
+    )
+
+
+def _find_newest(source: CollectionTables) -> pd.Timestamp | None:
+    newest = drop_voided(source.judgments, source.voided)["submitted_at"].max()
+    return None if pd.isna(newest) else newest
+
+
+def _count_withdrawn(campaign: Campaign | None, source: CollectionTables) -> int:
+    """Return the number of voided votes, but for those of a pilot that was not taken over."""
+    made = source.judgments
+    kept = made if campaign is None else campaign.select_kept(made)
+    return sum(count_withdrawn(kept, source.voided).values())
 
 
 def select_distinct_texts(queries: pd.DataFrame) -> pd.DataFrame:

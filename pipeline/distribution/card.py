@@ -51,7 +51,7 @@ FILES = """\
 RULES = """\
 * Two people judge a pair. Levels that differ by at most 1 are its consensus, by their mean. Else
   two others are asked; of the four levels one highest and one lowest are dropped, and where the
-  rest differ by more than 1 the pair is discarded. Discarded pairs have no level anywhere, but
+  rest differ by more than 1 the pair is discarded. Discarded pairs have no level, but
   their votes are in `raw_annotation.csv`.
 * Means between two levels are rounded: {rounding}.
 * Queries that are equal in text, but for case and space around them, were judged once and are
@@ -166,8 +166,8 @@ def _earlier_guidelines(campaign: Campaign | None) -> str:
     """Tell that people judged by more than one version of the guideline, and until when."""
     versions = [] if campaign is None else campaign.guidelines
     changes = [
-        f"* Until {new.since[:10]} version {_line(old.version)}; changed because"
-        f" {_line(new.reason or 'of nothing that was said')}\n"
+        f"* Until {new.since[:10]} version {_line(old.version)}; reason for the change:"
+        f" {_line(new.reason or 'not given')}\n"
         for old, new in pairwise(versions)
     ]
     return "\nPeople judged by more than one version:\n\n" + "".join(changes) if changes else ""

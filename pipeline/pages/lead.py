@@ -54,16 +54,16 @@ COUPLE = {
 }
 CHECK = {
     "gold": "Gold",
-    "hits": "Within 1",
+    "hits": "Gold, within 1",
     "share": "Share",
     "low": "At least",
     "high": "At most",
     "early": "First third",
-    "middle": "Second",
-    "late": "Last",
-    "repeats": "Twice",
-    "same": "Same level",
-    "near": "Within 1",
+    "middle": "Second third",
+    "late": "Last third",
+    "repeats": "Judged twice",
+    "same": "Twice the same level",
+    "near": "Twice within 1",
     "kappa": "\u03ba quadratic",
 }
 

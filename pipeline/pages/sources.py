@@ -12,7 +12,7 @@ from pipeline.campaign import collection as release
 from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.collection import Collection
 from pipeline.campaign.next_step import is_released
-from pipeline.campaign.voided import count_withdrawn, drop_voided
+from pipeline.campaign.voided import drop_voided
 from pipeline.core import captions, cli, csv_files, files, tables
 from pipeline.core.params import Params
 
@@ -87,14 +87,14 @@ def read_sources(params: Params) -> Sources:
     voided = tables.VOIDED.read()
     audit, topup = tables.AUDIT.read(), tables.TOPUP.read()
     campaign = load_campaign()
-    kept = judgments if campaign is None else campaign.select_kept(judgments)
     source = release.CollectionTables(
         tables.FROZEN_QUERIES.read(),
         tables.PAIRS.read(),
         consensus,
         tables.COUNTED_VOTES.read(),
+        judgments,
+        voided,
         release.extra_pairs(audit, topup, params.candidates.top),
-        withdrawn=sum(count_withdrawn(kept, voided).values()),
     )
     return Sources(
         collection=release.collect(campaign, source),

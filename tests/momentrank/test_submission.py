@@ -154,16 +154,15 @@ def test_what_is_malformed_is_told_once(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("verb", ["evaluate", "compare"])
-def test_check_validates_and_scores_in_one(told, tmp_path, capsys, verb):
+def test_check_validates_and_scores_in_one(told, tmp_path, capsys, monkeypatch, verb):
     told(RUN)
     original = Path.read_bytes
-    monkeypatch = pytest.MonkeyPatch()
     (tmp_path / "b.jsonl").write_text((tmp_path / "a.jsonl").read_text())
     arguments = ["val.jsonl", "a.jsonl", "b.jsonl", "--convention", "qvhighlights", "R(iou=0.5)@1"]
     read = []
-    monkeypatch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or original(path))
-    assert main([verb, *arguments, "--check"]) == 0
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", lambda path: read.append(path.name) or original(path))
+        assert main([verb, *arguments, "--check"]) == 0
     assert read == ["val.jsonl", "a.jsonl", "b.jsonl"], "each file is read once"
     assert "R(" in capsys.readouterr().out
     (tmp_path / "b.jsonl").write_text(
