@@ -131,8 +131,9 @@ USAGE = "momentrank compare QRELS RUN_A RUN_B [RUN ...] MEASURE [MEASURE ...]"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", type=Path, metavar="QRELS")
-    parser.add_argument("names", nargs="+", metavar="RUN_A RUN_B ... MEASURE",
-                        help="runs and measures; all pairs of runs are compared")  # fmt: skip
+    parser.add_argument("names", nargs="+", metavar="RUN|MEASURE",
+                        help="two runs or more, of which all pairs are compared, and measures:"
+                             " 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument("--baseline", type=Path, metavar="RUN",
                         help="compare every run with this one only")  # fmt: skip

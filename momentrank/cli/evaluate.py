@@ -32,7 +32,7 @@ FOR_PAPERS = ("markdown", "latex")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("qrels", type=Path, metavar="QRELS")
-    parser.add_argument("names", nargs="*", metavar="RUN ... MEASURE",
+    parser.add_argument("names", nargs="*", metavar="RUN|MEASURE",
                         help="runs and measures: 'nDCG(iou=0.5)@10', 'AxIoU@10'")  # fmt: skip
     inputs.add_convention(parser)
     parser.add_argument(

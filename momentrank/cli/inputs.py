@@ -114,7 +114,7 @@ def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
     parser.add_argument("--json", action="store_const", const="json", dest="format",
                         help=f"the same as --format json: {form}")  # fmt: skip
     parser.add_argument("--percent", action="store_true", help="print shares in percent")
-    parser.add_argument("--digits", type=digits,
+    parser.add_argument("--digits", type=digits, metavar="N",
                         help="decimal places (default: 4, in percent 2)")  # fmt: skip
     parser.add_argument("--no-judged", action="store_true", help="do not add Judged to nDCG")
 
