@@ -95,6 +95,17 @@ def test_one_ls_shows_the_stages_and_commands(package):
     assert modules == stages_of(package) | COMMANDS[package]
 
 
+@pytest.mark.parametrize("package", ["annotation", "pipeline", "momentrank"])
+def test_the_map_of_the_architecture_names_every_folder_stage_and_command(package):
+    page = (REPOSITORY / "docs/architecture.md").read_text()
+    part = page.split(f"\n{package}/")[1].split("\n```")[0].split("\nmomentrank/")[0]
+    own = part.split("\npipeline/")[0] if package == "annotation" else part
+    folders = {f"{path.parent.name}/" for path in (REPOSITORY / package).glob("*/__init__.py")}
+    modules = {path.stem for path in (REPOSITORY / package).glob("*.py")} - {"__init__"}
+    wanted = folders if package == "momentrank" else folders | modules
+    assert sorted(wanted - set(own.split())) == []
+
+
 def layer(module: str) -> int:
     """Return a module's layer, from below; stages and commands are on top."""
     package, *inner = module.split(".")
