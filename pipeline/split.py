@@ -7,13 +7,16 @@ Captions of ingest.query_modalities are drawn in the order of SHA-256(seed, text
 dropped caption moves one query. Queries frozen in queries.csv are taken as they are.
 """
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from pipeline.core import cli, rng, tables
-from pipeline.core.captions import join_captions, text_key
+from pipeline.core import captions, cli, rng, tables
+from pipeline.core.captions import text_key
+from pipeline.core.engine.database import Database, open_database
 from pipeline.core.params import load
 from pipeline.core.sections import Split
 
@@ -29,10 +32,17 @@ class Queries(NamedTuple):
     metrics: dict[str, Any]
 
 
-def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
+class LargeQueries(NamedTuple):
+    """The rows of a queries table in batches, and its metrics."""
+
+    batches: Iterable[pd.DataFrame]
+    metrics: dict[str, Any]
+
+
+def split(pool: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Queries:
     """Return validation, test and training queries (paper, section 3.1).
 
-    `captions` are the `moment_id, caption` that may become queries; `frozen`, where it has
+    `pool` are the `moment_id, caption` that may become queries; `frozen`, where it has
     rows, is the campaign's own choice of validation and test queries. Texts that are equal
     after trimming and case folding are one validation or test query, that of the smallest
     moment_id (as text); training keeps repeats, but none that equal a drawn text. Where
@@ -41,48 +51,103 @@ def split(captions: pd.DataFrame, frozen: pd.DataFrame, params: Split) -> Querie
     Raises:
         SplitError: fewer distinct texts than `val` + `test`, or two frozen queries are equal.
     """
-    captions = captions.assign(key=text_key(captions["caption"]))
-    distinct = captions.sort_values("moment_id").drop_duplicates("key")
+    refuse_equal(frozen)
+    hashed = _add_hashes(pool, params)
+    distinct = hashed.sort_values("moment_id").drop_duplicates("hash")
+    drawn = frozen if len(frozen) else draw(distinct.sort_values("hash"), len(distinct), params)
+    taken = hashed["hash"].isin(_hashes(drawn["query"], params))
+    own = hashed["moment_id"].isin(drawn["query_id"])
+    left = hashed[~taken & ~own]
+    train = left
+    if params.train is not None:
+        train = left.sort_values(["hash", "moment_id"])[: params.train]
+    table = pd.concat([drawn, _as_queries(train, "train")], ignore_index=True)
+    counts = {
+        "captions": len(pool),
+        "distinct_texts": len(distinct),
+        "train_left_out_as_equal": int((taken & ~own).sum()),
+        "train_not_drawn": len(left) - len(train),
+    }
+    return Queries(tables.QUERIES.check(table), _metrics(drawn, len(train), frozen, counts))
+
+
+def split_large(database: Database, frozen: pd.DataFrame, params: Split) -> LargeQueries:
+    """Do what `split` does, of a `pool` that is a table or view of a database."""
+    refuse_equal(frozen)
+    pool = database.frames("select moment_id, caption from pool")
+    database.load("hashed", (_add_hashes(some, params) for some in pool))
+    database.run("create view texts as select distinct hash from hashed")
+    distinct = database.value("select count(*) from texts")
+    drawn = frozen if len(frozen) else draw(_first_texts(database, params), distinct, params)
+    database.load("taken", [drawn[["query_id"]].assign(hash=_hashes(drawn["query"], params))])
+    database.run(
+        "create view others as select *, hash in (select hash from taken) as is_taken from hashed"
+        " where moment_id not in (select query_id from taken)"
+    )
+    left = database.value("select count(*) from others where not is_taken")
+    train = left if params.train is None else min(left, params.train)
+    if train == left:
+        database.run("create view chosen as from others where not is_taken")
+    else:
+        database.run(
+            "create table chosen as from others where not is_taken"
+            " order by hash, moment_id limit $train",
+            train=train,
+        )
+    batches = database.frames(
+        "select moment_id as query_id, caption as query, 'train' as split from chosen order by 1"
+    )
+    counts = {
+        "captions": database.value("select count(*) from hashed"),
+        "distinct_texts": distinct,
+        "train_left_out_as_equal": database.value("select count(*) from others where is_taken"),
+        "train_not_drawn": left - train,
+    }
+    return LargeQueries(chain([drawn], batches), _metrics(drawn, train, frozen, counts))
+
+
+def _first_texts(database: Database, params: Split) -> pd.DataFrame:
+    """Return as many texts as are drawn, by hash, each with its smallest moment_id."""
+    return database.frame(
+        "select min(moment_id) as moment_id, arg_min(caption, moment_id) as caption"
+        " from hashed where hash in (from texts order by hash limit $wanted)"
+        " group by hash order by hash",
+        wanted=params.val + params.test,
+    )
+
+
+def refuse_equal(frozen: pd.DataFrame) -> None:
+    """Stop where two frozen queries are equal in text.
+
+    Raises:
+        SplitError: with their ids.
+    """
     equal = frozen[text_key(frozen["query"]).duplicated(keep=False)]
     if len(equal):
         ids = ", ".join(equal["query_id"])
         raise SplitError(f"{tables.FROZEN_QUERIES.path}: {ids} have the same text: keep one")
-    drawn = frozen if len(frozen) else draw(distinct, params)
-    taken = captions["key"].isin(text_key(drawn["query"]))
-    own = captions["moment_id"].isin(drawn["query_id"])
-    left = captions[~taken & ~own]
-    train = left if params.train is None else _shuffle(left, params.seed)[: params.train]
-    table = pd.concat([drawn, _as_queries(train, "train")], ignore_index=True)
-    return Queries(
-        tables.QUERIES.check(table),
-        {
-            **{name: int((table["split"] == name).sum()) for name in tables.SPLITS},
-            "frozen": bool(len(frozen)),
-            "captions": len(captions),
-            "distinct_texts": len(distinct),
-            "train_left_out_as_equal": int((taken & ~own).sum()),
-            "train_not_drawn": len(left) - len(train),
-        },
-    )
 
 
-def draw(distinct: pd.DataFrame, params: Split) -> pd.DataFrame:
-    """Draw `val` and then `test` queries of `moment_id, caption, key` by their texts' hash."""
+def draw(shuffled: pd.DataFrame, distinct: int, params: Split) -> pd.DataFrame:
+    """Draw `val` and then `test` queries of `moment_id, caption`, of `distinct` texts in all."""
     wanted = params.val + params.test
-    if wanted > len(distinct):
+    if wanted > distinct:
         raise SplitError(
-            f"split.val + split.test ask for {wanted} queries, but only {len(distinct)} distinct"
+            f"split.val + split.test ask for {wanted} queries, but only {distinct} distinct"
             " captions are available; lower them in params.yaml"
         )
-    shuffled = _shuffle(distinct, params.seed)
     val, test = shuffled[: params.val], shuffled[params.val : wanted]
     return pd.concat([_as_queries(val, "val"), _as_queries(test, "test")])
 
 
-def _shuffle(captions: pd.DataFrame, seed: int) -> pd.DataFrame:
-    """Return captions by the hash of their text; equal ones by moment_id."""
-    order = [rng.draw(f"{seed}\n{key}") for key in captions["key"]]
-    return captions.assign(order=order).sort_values(["order", "moment_id"])
+def _add_hashes(pool: pd.DataFrame, params: Split) -> pd.DataFrame:
+    return pool[["moment_id", "caption"]].assign(hash=_hashes(pool["caption"], params))
+
+
+def _hashes(texts: pd.Series, params: Split) -> pd.Series:
+    """Return the hash of each text, whose order is that of the draw; equal texts have the same."""
+    hashes = [rng.draw(f"{params.seed}\n{key}") for key in text_key(texts)]
+    return pd.Series(hashes, texts.index, dtype="str")
 
 
 def _as_queries(captions: pd.DataFrame, name: str) -> pd.DataFrame:
@@ -90,14 +155,27 @@ def _as_queries(captions: pd.DataFrame, name: str) -> pd.DataFrame:
     return queries.assign(split=name)[tables.QUERIES.columns].sort_values("query_id")
 
 
+def _metrics(
+    drawn: pd.DataFrame, train: int, frozen: pd.DataFrame, counts: dict[str, int]
+) -> dict[str, Any]:
+    sizes = {name: int((drawn["split"] == name).sum()) for name in tables.JUDGED_SPLITS}
+    return {**sizes, "train": train, "frozen": bool(len(frozen)), **counts}
+
+
 def main() -> None:
     """Draw the queries among the captions in use."""
     params = load()
-    modalities = params.ingest.query_modalities
-    captions = join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
-    queries = split(captions, tables.FROZEN_QUERIES.read(), params.split)
-    tables.QUERIES.write(queries.table)
-    cli.write_metrics("split", queries.metrics)
+    memory, modalities = params.engine.table_memory, params.ingest.query_modalities
+    if captions.fit_in(memory):
+        pool = captions.read_pool(modalities, memory)
+        table, metrics = split(pool, tables.FROZEN_QUERIES.read(), params.split)
+        tables.QUERIES.write(table)
+    else:
+        with open_database(memory) as database:
+            captions.load_pool(database, modalities)
+            batches, metrics = split_large(database, tables.FROZEN_QUERIES.read(), params.split)
+            tables.QUERIES.write_batches(batches)
+    cli.write_metrics("split", metrics)
 
 
 if __name__ == "__main__":

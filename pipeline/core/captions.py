@@ -6,12 +6,15 @@ from pathlib import Path
 import pandas as pd
 
 from momentrank.errors import MomentRankError
+from pipeline.core import tables
+from pipeline.core.engine.database import Database, fits, open_database
 from pipeline.core.params import Params, ParamsError
 
 LEARNED_MIN_SIMILARITY = 0.85
 """Of the packaged encoder and `masked`: 2 in a thousand of TVR's captions by `rules` fail, most of
 them rightly (figures in docs/rewriting.md)."""
 IN_USE = ("passed", "repaired", "reviewed")
+_PLACE = ["moment_id", "video_id", "start", "end"]
 
 
 class SharedError(MomentRankError):
@@ -47,11 +50,46 @@ def join_captions(
     Sorted by moment_id, so that nothing after it depends on the order of a corpus.
     """
     wanted = moments[moments["modality"].isin(modalities)]
-    columns = ["moment_id", "video_id", "start", "end"]
-    joined = select_in_use(captions)[["moment_id", "caption"]].merge(
-        wanted[columns], on="moment_id"
-    )
+    joined = select_in_use(captions)[["moment_id", "caption"]].merge(wanted[_PLACE], on="moment_id")
     return joined.sort_values("moment_id", ignore_index=True)
+
+
+def read_pool(modalities: Sequence[str], gigabytes: float) -> pd.DataFrame:
+    """Return `join_captions` of the tables on disk; larger ones are joined within `gigabytes`.
+
+    The result itself is in memory, which takes less: about 150 bytes a moment and its caption.
+    """
+    if fit_in(gigabytes):
+        return join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    with open_database(gigabytes) as database:
+        load_pool(database, modalities)
+        return database.frame("select * from pool order by moment_id")
+
+
+def fit_in(gigabytes: float) -> bool:
+    """Tell whether captions and moments can be joined in so much memory."""
+    return fits(gigabytes, max(tables.CAPTIONS.count_rows(), tables.MOMENTS.count_rows()))
+
+
+def load_pool(database: Database, modalities: Sequence[str]) -> None:
+    """Make `join_captions` of the tables on disk the view `pool`, in no order.
+
+    Raises:
+        TableError: a table breaks its schema or its key.
+    """
+    captions, moments = tables.CAPTIONS, tables.MOMENTS
+    for table, name, column, values, kept in (
+        (captions, "captions", "status", IN_USE, ["moment_id", "caption"]),
+        (moments, "moments", "modality", modalities, _PLACE),
+    ):
+        # What takes no part is loaded too: a key must not appear twice there either.
+        frames = (one[kept].assign(used=one[column].isin(values)) for one in table.read_batches())
+        database.load(name, frames)
+        database.check_key(table, name)
+    database.run(
+        'create view pool as select moment_id, caption, video_id, start, "end" from captions'
+        " join moments using (moment_id) where captions.used and moments.used"
+    )
 
 
 def text_key(texts: pd.Series) -> pd.Series:

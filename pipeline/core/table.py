@@ -3,9 +3,11 @@
 pandera checks; the messages are ours, one line a cell, with file, row (or line) and column.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,6 +19,7 @@ from pandera.errors import SchemaError, SchemaErrors
 from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.core import csv_files, files
+from pipeline.core.engine import batches
 
 SHOWN_PROBLEMS = 5
 INSTANT = "datetime64[us, UTC]"
@@ -26,6 +29,16 @@ WORK = Path("datasets/work")
 
 class TableError(MomentRankError):
     """A table whose content breaks its schema, with file, row (or line) and column."""
+
+
+class Problem(NamedTuple):
+    """What is wrong with a cell, in the order in which problems are told."""
+
+    is_of_column: bool
+    """False: the column could not be converted, which comes first."""
+    column: int
+    row: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -57,20 +70,44 @@ class Table:
                 value, or a key appears twice. Rows are named by their index label.
         """
         self._raise(_column_problems(self.columns, list(frame.columns)))
-        timed, problems = _parse_instants(where, frame[self.columns], self.schema)
-        self._raise(problems)
-        checked = coerce_valid(self.schema, timed)
-        try:
-            checked = self.schema.validate(timed, lazy=True) if checked is None else checked
-        except SchemaErrors as exc:
-            problems = _cell_problems(where, exc.failure_cases)
-        else:
-            problems = _key_problems(where, checked, self.key)
-        self._raise(problems)  # not chained: pandera's own text repeats every failing cell
+        checked, problems = self._check_cells(frame, where)
+        texts = [problem.text for problem in problems] or _key_problems(where, checked, self.key)
+        self._raise(texts)
         return checked
 
-    def _raise(self, problems: list[str]) -> None:
-        more = len(problems) - SHOWN_PROBLEMS
+    def check_batches(self, frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        """Check a table in batches whose index numbers its rows; `check_key` checks its key.
+
+        Raises:
+            TableError: as of `check`, once all batches have been looked at.
+        """
+        first: list[Problem] = []
+        count = 0
+        for frame in frames:
+            self._raise(_column_problems(self.columns, list(frame.columns)))
+            checked, problems = self._check_cells(frame, "row")
+            first, count = sorted([*first, *problems])[:SHOWN_PROBLEMS], count + len(problems)
+            if not count:
+                yield checked
+        self._raise([problem.text for problem in first], count)
+
+    def refuse_repeats(self, rows: pd.DataFrame, count: int) -> None:
+        """Stop where a key appears twice: `rows` are the first of `count` such rows."""
+        self._raise(_repeats("row", rows, self.key), count)
+
+    def _check_cells(self, frame: pd.DataFrame, where: str) -> tuple[pd.DataFrame, list[Problem]]:
+        timed, problems = _parse_instants(where, frame[self.columns], self.schema)
+        if problems:
+            return timed, problems
+        if (checked := coerce_valid(self.schema, timed)) is not None:
+            return checked, []
+        try:
+            return self.schema.validate(timed, lazy=True), []
+        except SchemaErrors as exc:  # whose own text repeats every failing cell
+            return timed, _cell_problems(where, exc.failure_cases, self.columns)
+
+    def _raise(self, problems: list[str], count: int | None = None) -> None:
+        more = (count or len(problems)) - SHOWN_PROBLEMS
         shown = problems[:SHOWN_PROBLEMS] + ([f"and {more} more"] if more > 0 else [])
         if shown:
             raise TableError("\n".join(f"{self.path}: {problem}" for problem in shown))
@@ -87,6 +124,21 @@ class Table:
             return table.check(_read_csv(table.path), "line").reset_index(drop=True)
         return table.check(_read_parquet(table.path))
 
+    def count_rows(self) -> int:
+        """Return the rows of a Parquet file from its end; 0 if it can't be read, as `read` says."""
+        return batches.count_rows(self.path)
+
+    def read_batches(self) -> Iterator[pd.DataFrame]:
+        """Read and check a Parquet file in batches, but for its key; errors as of `read`."""
+        return self.check_batches(batches.read(self.path))
+
+    def write_batches(self, frames: Iterable[pd.DataFrame]) -> None:
+        """Check a Parquet file's rows, but for its key, and write the same bytes as `write`."""
+        schema = pyarrow.Table.from_pandas(self.empty(), preserve_index=False).schema
+        checked = self.check_batches(_number(frames))
+        made = (pyarrow.Table.from_pandas(one, preserve_index=False) for one in checked)
+        batches.write(self.path, schema, made)
+
     def write(self, frame: pd.DataFrame, path: Path | None = None) -> None:
         """Check the table and write it whole or not at all; the index is not kept."""
         table = replace(self, path=path or self.path)
@@ -94,8 +146,8 @@ class Table:
         if table.path.suffix == ".csv":
             csv_files.write_csv(table.path, checked)
         else:
-            with files.unfinished(table.path, "wb") as stream:
-                checked.to_parquet(stream, index=False)
+            made = pyarrow.Table.from_pandas(checked, preserve_index=False)
+            batches.write(table.path, made.schema, [made])
 
 
 def _read_csv(path: Path) -> pd.DataFrame:
@@ -130,10 +182,13 @@ def _column_problems(wanted: list[str], present: list[str]) -> list[str]:
 
 
 def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
-    keys = frame.loc[frame.duplicated(list(key), keep=False), list(key)]
+    return _repeats(where, frame[frame.duplicated(list(key), keep=False)], key)
+
+
+def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
     return [
         f"{where} {index}, {', '.join(key)}: {', '.join(map(str, values))} appears twice"
-        for index, *values in keys.itertuples(name=None)
+        for index, *values in rows[list(key)].itertuples(name=None)
     ]
 
 
@@ -162,29 +217,47 @@ def _is_valid(column: pa.Column, cells: pd.Series) -> bool:
     return bool(np.all(of_dtype)) and all(check(cells).check_passed for check in column.checks)
 
 
+def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    first = 0
+    for frame in frames:
+        yield frame.set_axis(pd.RangeIndex(first, first + len(frame)))
+        first += len(frame)
+
+
 def _parse_instants(
     where: str, frame: pd.DataFrame, schema: pa.DataFrameSchema
-) -> tuple[pd.DataFrame, list[str]]:
+) -> tuple[pd.DataFrame, list[Problem]]:
     """Read times in any form of ISO 8601, also several in one column, and in no other."""
     problems = []
-    for name in [name for name, column in schema.columns.items() if str(column.dtype) == INSTANT]:
+    for place, (name, column) in enumerate(schema.columns.items()):
+        if str(column.dtype) != INSTANT:
+            continue
         instants = pd.to_datetime(frame[name], format="ISO8601", utc=True, errors="coerce")
         unread = frame.loc[instants.isna() & frame[name].notna(), name]
         problems += [
-            f"{where} {index}, {name}: {text!r} is not a date and time"
+            Problem(True, place, index, f"{where} {index}, {name}: {text!r} is not a date and time")
             for index, text in unread.items()
         ]
         frame = frame.assign(**{name: instants})
     return frame, problems
 
 
-def _cell_problems(where: str, cases: pd.DataFrame) -> list[str]:
+def _cell_problems(where: str, cases: pd.DataFrame, columns: list[str]) -> list[Problem]:
     # Only a cell's first problem is shown: what is not a number is not in range either.
     first = cases.drop_duplicates(["column", "index"])
     of_one_cell = first["index"].notna()
     shown = first[of_one_cell | (first.groupby("column").cumcount() == 0)]
-    cells = shown[["index", "column", "check", "failure_case"]].astype(object)
-    return [_cell_problem(where, *cell) for cell in cells.itertuples(index=False, name=None)]
+    places = {name: place for place, name in enumerate(columns)}
+    problems = []
+    for context, *cell in shown[_CASE].astype(object).itertuples(index=False, name=None):
+        index, name, _, _ = cell
+        row = -1 if pd.isna(index) else index
+        text = _cell_problem(where, *cell)
+        problems.append(Problem(context == "Column", places.get(name, -1), row, text))
+    return sorted(problems)
+
+
+_CASE = ["schema_context", "index", "column", "check", "failure_case"]
 
 
 def _cell_problem(

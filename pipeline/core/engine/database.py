@@ -1,0 +1,152 @@
+"""Tables past memory: DuckDB within `engine.table_memory`, spilling to a folder of its own.
+
+Rows go in and come out as pandas frames, a batch at a time, so that what is done to a row is
+written once. Texts sort by their code points, as in pandas; there is no order but the one that a
+query asks for.
+"""
+
+import shutil
+import socket
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import getpid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import psutil
+import pyarrow as pa
+
+from momentrank.errors import MomentRankError
+from pipeline.core.engine.batches import ROWS
+from pipeline.core.parallel import cores
+from pipeline.core.table import SHOWN_PROBLEMS, Table
+
+if TYPE_CHECKING:
+    import duckdb
+
+FOLDER = Path(".cache/tables")
+"""Here each process has a folder, as large as its tables, which is deleted when it ends."""
+ROW = "row"
+"""The column that `load` makes of the frames' index: the number of a table's row."""
+ROW_BYTES = 2_000
+"""Memory that pandas needs for a row, at most: 1 to 2 KB were measured (docs/scaling.md)."""
+SHARE = 0.5
+"""Of the memory, for DuckDB; the rest is for Python and the batch at hand."""
+MIN_MEGABYTES = 256
+"""DuckDB does not work in less."""
+
+
+class DatabaseError(MomentRankError):
+    """The memory or the disk is too small for the tables."""
+
+
+def fits(gigabytes: float, rows: int) -> bool:
+    """Tell whether pandas can work on a table of so many rows within so much memory."""
+    return rows * ROW_BYTES <= gigabytes * 1e9
+
+
+@dataclass(frozen=True)
+class Database:
+    """Tables on disk, as long as the work of one stage lasts."""
+
+    connection: "duckdb.DuckDBPyConnection"
+
+    def load(self, name: str, frames: Iterable[pd.DataFrame]) -> None:
+        """Store frames of the same columns, one at least, as a table with a column `row`."""
+        verb = f"create table {name} as"
+        for frame in frames:
+            indexed = frame.rename_axis(ROW).reset_index()
+            self.connection.register("batch", pa.Table.from_pandas(indexed, preserve_index=False))
+            self.run(f"{verb} from batch")
+            self.connection.unregister("batch")
+            verb = f"insert into {name}"
+
+    def check_key(self, table: Table, name: str) -> None:
+        """Check the key of the table `name`, loaded from batches of `table`.
+
+        Raises:
+            TableError: a key appears twice.
+        """
+        key = ", ".join(table.key)
+        self.run(f"create table twice as select {key} from {name} group by all having count(*) > 1")  # noqa: S608  (names of ours)
+        if self.value("select count(*) from twice"):
+            rows = f"from {name} join twice using ({key})"
+            first = self.frame(f"select {name}.* {rows} order by row limit {SHOWN_PROBLEMS}")
+            table.refuse_repeats(first.set_index(ROW), self.value(f"select count(*) {rows}"))
+        self.run("drop table twice")
+
+    def run(self, sql: str, **parameters: object) -> None:
+        """Run a statement; in it, `$name` stands for the parameter of that name."""
+        self.connection.execute(sql, parameters).complete()
+
+    def value(self, sql: str, **parameters: object) -> Any:  # noqa: ANN401  (as the query says)
+        """Return the one cell of an answer."""
+        ((cell,),) = self.connection.execute(sql, parameters).fetchall()
+        return cell
+
+    def arrow(self, sql: str, **parameters: object) -> pa.RecordBatchReader:
+        """Return an answer in batches; meanwhile the database takes other statements."""
+        return self.connection.cursor().sql(sql, params=parameters).to_arrow_reader(ROWS)
+
+    def frame(self, sql: str, **parameters: object) -> pd.DataFrame:
+        """Return a whole answer."""
+        answer: pd.DataFrame = self.arrow(sql, **parameters).read_pandas()
+        return answer
+
+    def frames(self, sql: str, **parameters: object) -> Iterator[pd.DataFrame]:
+        """Yield an answer in batches; an empty one is a frame without rows."""
+        answer = self.arrow(sql, **parameters)
+        yield answer.schema.empty_table().to_pandas()
+        for batch in answer:
+            yield batch.to_pandas()
+
+
+@contextmanager
+def open_database(gigabytes: float) -> Iterator[Database]:
+    """Open an empty database that keeps to its share of so much memory, and delete it afterwards.
+
+    Raises:
+        DatabaseError: the memory, or the disk below `FOLDER`, is too small.
+    """
+    import duckdb  # noqa: PLC0415  (most corpora need none)
+
+    folder = _make_folder()
+    limit = max(MIN_MEGABYTES, int(gigabytes * SHARE * 1000))
+    config: dict[str, Any] = {
+        "memory_limit": f"{limit}MB",
+        "temp_directory": str(folder / "spilled"),
+        "threads": cores(),
+        "preserve_insertion_order": False,
+        "arrow_large_buffer_size": True,
+        "autoinstall_known_extensions": False,
+    }
+    try:
+        with duckdb.connect(folder / "tables.duckdb", config=config) as connection:
+            yield Database(connection)
+    except duckdb.OutOfMemoryException as exc:
+        raise DatabaseError(
+            f"engine.table_memory: {gigabytes:g} GB are too few for the tables of this corpus, or"
+            f" the disk of {folder} is full ({_first_line(exc)}); raise it, or free space"
+        ) from exc
+    except duckdb.IOException as exc:
+        raise DatabaseError(f"{folder}: {_first_line(exc)}; the tables need space there") from exc
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _first_line(exc: Exception) -> str:
+    return str(exc).partition("\n")[0]
+
+
+def _make_folder() -> Path:
+    """Make this process's folder; delete those of this machine's processes that were killed."""
+    host = socket.gethostname()
+    for path in FOLDER.glob(f"{host}.*"):
+        pid = path.suffix.removeprefix(".")
+        if pid.isdigit() and (int(pid) == getpid() or not psutil.pid_exists(int(pid))):
+            shutil.rmtree(path, ignore_errors=True)
+    folder = FOLDER / f"{host}.{getpid()}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder.absolute()

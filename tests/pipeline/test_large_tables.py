@@ -1,0 +1,153 @@
+"""Tables past memory: whatever `engine.table_memory` is, the same bytes and the same errors."""
+
+import string
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from pipeline import split
+from pipeline.core import captions, tables
+from pipeline.core.engine import batches, database
+from pipeline.core.table import TableError
+
+TINY, USUAL = 1e-6, 4.0
+# Letters of one to four bytes, with and without folding, a null byte, and blanks of several kinds.
+LETTERS = "\0aAbBßẞ\u017fsŉİ\u0131éÉ\u0301Σς\ud7ff\ue000\uffff\U00010000\U0010ffff \t\u3000\x85"
+texts = st.text(LETTERS + string.digits, min_size=1, max_size=6)
+ids = texts
+said = texts.filter(str.strip)
+
+
+@pytest.fixture(autouse=True)
+def work(tmp_path, monkeypatch, repository):
+    """Work in an empty folder, with batches of three rows."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(batches, "ROWS", 3)
+    monkeypatch.setattr(database, "ROWS", 3)
+    text = (repository / "params.yaml").read_text(encoding="utf-8")
+    Path("params.yaml").write_text(text, encoding="utf-8")
+    tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.empty())
+
+
+def set_params(**changes: object) -> None:
+    """Set the value of each key, wherever in params.yaml it occurs first."""
+    lines = Path("params.yaml").read_text(encoding="utf-8").splitlines()
+    for name, value in changes.items():
+        place = next(n for n, line in enumerate(lines) if line.startswith(f"  {name}:"))
+        lines[place] = f"  {name}: {value}"
+    Path("params.yaml").write_text("\n".join(lines), encoding="utf-8")
+
+
+def outcome(main, memory: float) -> dict[str, bytes] | str:
+    """Return what a stage writes, or its error."""
+    set_params(table_memory=memory)
+    for path in tables.WORK.rglob("*"):
+        if path.is_file() and path.name not in {"captions.parquet", "moments.parquet"}:
+            path.unlink()
+    try:
+        main()
+    except Exception as exc:  # noqa: BLE001  (whatever it is)
+        return f"{type(exc).__name__}: {exc}"
+    return {str(path): path.read_bytes() for path in tables.WORK.rglob("*") if path.is_file()}
+
+
+@st.composite
+def corpora(draw) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Draw captions and moments: most of them fit together."""
+    names = draw(st.lists(ids, min_size=1, max_size=20, unique=True))
+    some = st.sampled_from(draw(st.lists(said, min_size=1, max_size=6)))
+    rows = [
+        (name, draw(some), "none", None, None, 0, None, None, draw(st.sampled_from(STATUSES)))
+        for name in names
+    ]
+    moments = [
+        (name, draw(ids), 0.0, 1.5, draw(said), draw(st.sampled_from(["v", "v", "t"])))
+        for name in draw(st.permutations(names))[draw(st.integers(0, 2)) :]
+    ]
+    return (
+        tables.CAPTIONS.check(pd.DataFrame(rows, columns=tables.CAPTIONS.columns)),
+        tables.MOMENTS.check(pd.DataFrame(moments, columns=tables.MOMENTS.columns)),
+    )
+
+
+STATUSES = ["passed", "passed", "passed", "reviewed", "failed"]
+some_examples = settings(
+    max_examples=12,
+    deadline=None,
+    phases=set(Phase) - {Phase.shrink, Phase.explain},
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+
+
+@some_examples
+@given(
+    corpora(),
+    st.integers(0, 3),
+    st.integers(0, 3),
+    st.none() | st.integers(1, 6),
+    st.lists(said, max_size=4),
+    st.data(),
+)
+def test_split_writes_the_same_bytes(corpus, val, test, train, frozen, data):
+    for table, frame in zip((tables.CAPTIONS, tables.MOMENTS), corpus, strict=True):
+        table.write(frame)
+    names = st.sampled_from([*corpus[0]["moment_id"], "another"])
+    frozen = {data.draw(names): text for text in frozen}
+    queries = pd.DataFrame({"query_id": list(frozen), "query": list(frozen.values())})
+    tables.FROZEN_QUERIES.write(queries.assign(split="val"))
+    set_params(val=val, test=test, train="null" if train is None else train)
+    assert outcome(split.main, TINY) == outcome(split.main, USUAL)
+    assert not list(database.FOLDER.glob("*"))
+
+
+@some_examples
+@given(corpora(), st.sampled_from([["v"], ["t", "v"], []]))
+def test_the_pool_is_the_same(corpus, modalities):
+    for table, frame in zip((tables.CAPTIONS, tables.MOMENTS), corpus, strict=True):
+        table.write(frame)
+    small, large = (captions.read_pool(modalities, memory) for memory in (USUAL, TINY))
+    pd.testing.assert_frame_equal(small, large)
+
+
+@settings(
+    max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.integers(0, 7), max_size=5))
+def test_how_rows_are_batched_does_not_show(lengths):
+    rows = [(f"m{n}", "She waves." * (n % 3 + 1), "train") for n in range(sum(lengths))]
+    frame = pd.DataFrame(rows, columns=tables.QUERIES.columns)
+    tables.QUERIES.write(tables.QUERIES.check(frame))
+    whole = tables.QUERIES.path.read_bytes()
+    ends = pd.Series(lengths, dtype="int64").cumsum()
+    parts = [frame[end - length : end] for end, length in zip(ends, lengths, strict=True)]
+    tables.QUERIES.write_batches(parts)
+    assert tables.QUERIES.path.read_bytes() == whole
+
+
+BROKEN = {
+    "a cell": {"start": [0.0] * 7 + [-1.0]},
+    "many cells": {"video_id": [""] * 8, "start": [-1.0] * 8},
+    "no numbers": {"start": ["0", "1", "2", "3", "x", "5", "6", "y"]},
+    "a key": {"moment_id": list("aecdefga")},
+    "many keys": {"moment_id": list("aaaabbbb")},
+    "a column": {"colour": ["red"] * 8},
+    "null": {"description": ["x", None, "y", " ", "z", "", "x", "x"]},
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_table_is_told_alike(name):
+    frame = pd.DataFrame(
+        {"moment_id": list("abcdefgh"), "video_id": "v", "start": 0.0, "end": 1.0}
+        | {"description": "She waves.", "modality": "v"}
+    )
+    tables.CAPTIONS.write(tables.CAPTIONS.empty())
+    frame.assign(**BROKEN[name]).to_parquet(tables.MOMENTS.path)
+    with pytest.raises(TableError) as small:
+        captions.read_pool(["v"], USUAL)
+    with pytest.raises(TableError) as large:
+        captions.read_pool(["v"], TINY)
+    assert str(large.value) == str(small.value)
