@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from pipeline.core import captions, cli, csv_files, tables
+from pipeline.core.engine.database import read_rows
 from pipeline.core.params import load
 from pipeline.core.progress import progress
 from pipeline.core.sections import Candidates
@@ -59,13 +60,16 @@ def similarity_by_rank(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(figures).round(6).reset_index()
 
 
+def _is_judged(queries: pd.DataFrame) -> pd.Series:
+    return queries["split"] != "train"
+
+
 def main() -> None:
     """Search the pool for every validation and test query."""
     params = load()
-    queries = tables.QUERIES.read()
-    judged = queries[queries["split"] != "train"]
+    judged = read_rows(tables.QUERIES, _is_judged, params.engine.table_memory)
     modalities = params.ingest.pool_modalities
-    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.read_pool(modalities, params.engine.table_memory)
     sharded = ShardedSearch("candidates", params.engine, params.embed.device)
     table = candidates(judged, moments, Embeddings.open(), params.candidates, sharded.search)
     tables.CANDIDATES.write(table)

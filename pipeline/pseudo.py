@@ -73,7 +73,7 @@ def main() -> None:
     query_numbers(queries["query_id"])  # of all splits: two of them must not have the same
     train = queries[queries["split"] == "train"]
     modalities = params.ingest.pool_modalities
-    moments = captions.join_captions(tables.CAPTIONS.read(), tables.MOMENTS.read(), modalities)
+    moments = captions.read_pool(modalities, params.engine.table_memory)
     sharded = ShardedSearch("pseudo", params.engine, params.embed.device)
     neighbours = sharded.search(train["query"], moments, Embeddings.open(), max(sizes))
     training = Training.from_frames(train, moments, videos.set_index("video_id")["duration"])

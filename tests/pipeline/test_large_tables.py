@@ -127,6 +127,17 @@ def test_how_rows_are_batched_does_not_show(lengths):
     assert tables.QUERIES.path.read_bytes() == whole
 
 
+@pytest.mark.parametrize("name", ["val", "none"])
+def test_rows_that_are_wanted_are_the_same(name):
+    rows = [(f"m{n}", "She waves.", tables.SPLITS[n % 3]) for n in range(10)]
+    tables.QUERIES.write(pd.DataFrame(rows, columns=tables.QUERIES.columns))
+    small, large = (
+        database.read_rows(tables.QUERIES, lambda frame: frame["split"] == name, memory)
+        for memory in (USUAL, TINY)
+    )
+    pd.testing.assert_frame_equal(small, large)
+
+
 BROKEN = {
     "a cell": {"start": [0.0] * 7 + [-1.0]},
     "many cells": {"video_id": [""] * 8, "start": [-1.0] * 8},

@@ -7,7 +7,7 @@ query asks for.
 
 import shutil
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import getpid
@@ -134,6 +134,28 @@ def open_database(gigabytes: float) -> Iterator[Database]:
         raise DatabaseError(f"{folder}: {_first_line(exc)}; the tables need space there") from exc
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def read_rows(
+    table: Table, wanted: Callable[[pd.DataFrame], pd.Series], gigabytes: float
+) -> pd.DataFrame:
+    """Return the rows of a Parquet table for which `wanted` is true: few, of however many.
+
+    All of them are checked; errors as of `Table.read` and `open_database`.
+    """
+    if fits(gigabytes, table.count_rows()):
+        frame = table.read()
+        return frame[wanted(frame)]
+    kept = [table.empty()]
+
+    def keep(frame: pd.DataFrame) -> pd.DataFrame:
+        kept.append(frame[wanted(frame)])
+        return frame[list(table.key)]
+
+    with open_database(gigabytes) as database:
+        database.load("keys", map(keep, table.read_batches()))
+        database.check_key(table, "keys")
+    return pd.concat(kept)
 
 
 def _first_line(exc: Exception) -> str:
