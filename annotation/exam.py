@@ -111,9 +111,11 @@ def feedback(connection: Connection, params: Params, *, everybody: bool = False)
     ]
     wanted = exam_tasks.feedback_tasks(marked.exam, marked.answers, people)
     figures = exam_tasks.push(connection, params, "feedback", wanted)
+    asked = wanted["annotator"].nunique()
+    following = "; next: python -m annotation.people invite" if asked else ""
     return (
-        f"exam: feedback to {wanted['annotator'].nunique()} people: {figures['added']} tasks added,"
-        f" {figures['closed']} closed; next: python -m annotation.people invite"
+        f"exam: feedback to {asked} people: {figures['added']} tasks added,"
+        f" {figures['closed']} closed{following}"
     )
 
 

@@ -106,9 +106,9 @@ def _pace(figures: Figures) -> Iterator[str]:
     for name, word in (("low", "to come, at least"), ("high", "to come, at most")):
         yield _forecast_line(word, forecast["to_come"][name], forecast, name)
     share = sum(figures["checks"]["shares"].values())
-    if share:
+    if share and forecast["to_come"]["high"] > forecast["open"]:
         yield (
-            f"  with what is not given out yet come hidden checks: up to"
+            f"  hidden checks come with what is not given out yet: up to"
             f" {100 * share / (1 - share):.1f} % more, not counted here"
         )
 

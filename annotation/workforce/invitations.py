@@ -30,8 +30,8 @@ NOTHING_TO_DECIDE = (
 )
 """What is said of an expert, who judges on no other page."""
 BY_HAND = (
-    "import {} into Label Studio, as its README.txt says; its owner invites them, and sends them"
-    " the address of their project"
+    "import {} into Label Studio (README.txt there says how); its owner invites them, and sends"
+    " them the address of their project"
 )
 """What is said where files are carried to a server out of reach."""
 

@@ -9,6 +9,7 @@ import pytest
 from campaign_folder import CampaignFolder, Size, email_of
 from studio import studio
 
+from annotation import push
 from annotation.label_studio import page, settings
 from annotation.label_studio.errors import StudioError
 from annotation.label_studio.exchange import FileExchange
@@ -94,6 +95,7 @@ def test_the_loop_goes_through_files(campaign, folder, shape):
             for number, (who, data) in enumerate(tasks)
         ])  # fmt: skip
         campaign.loop()
+        assert files.read_json(push.RECEIPT)["closed"] == 0, "what was answered is not taken back"
     state = files.read_json(tables.STATE)["pairs"]
     assert (state["waiting"], state["two"] + state["four"] + state["discarded"]) == (0, 4)
     judgments = tables.JUDGMENTS.read()
