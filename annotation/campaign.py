@@ -194,7 +194,7 @@ def run_revise(reason: str) -> None:
     """Record the guideline of this checkout as the campaign's newest, and commit both.
 
     Raises:
-        CampaignError: no campaign is open here, or the guideline is none of its own.
+        CampaignError: no campaign is open here, or its guideline can't be revised so.
     """
     campaign, guide = require_open_campaign(), _guideline_file()
     write_campaign(phases.revise_guideline(campaign, guide, reason, _now()))

@@ -54,7 +54,7 @@ def push(
 def _record_shown(pairs: pd.DataFrame, params: Params) -> None:
     """Append what is shown for votes, and the pairs that are again as they once were.
 
-    Pairs that are shown as hidden checks alone are none of the collection.
+    Pairs that are shown only as hidden checks are not part of the collection.
     """
     ledger, pairs = tables.PAIRS.read(), pairs[pairs["kind"].isin(tables.VOTING)]
     changed = ledger.loc[ledger.duplicated(PAIR_KEY), PAIR_KEY].drop_duplicates()

@@ -27,7 +27,7 @@ TAKEN_BACK = ("all", "version")
 class FetchedDecisions(NamedTuple):
     """All decisions, as `tables.ADJUDICATIONS`; open tasks by annotator, and the projects.
 
-    `refused` counts the answers that are none, by reason.
+    `refused` counts the answers that were refused, by reason.
     """
 
     decisions: pd.DataFrame
@@ -89,6 +89,4 @@ def _first_pairs(decisions: pd.DataFrame) -> FirstPairs:
 
 def _as_table(connection: Connection, rows: list[dict[str, Any]]) -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=tables.ADJUDICATIONS.columns)
-    instants = pd.to_datetime(frame["submitted_at"], format="ISO8601", utc=True)
-    versions = [connection.campaign.guideline_at(one.to_pydatetime()) for one in instants]
-    return frame.assign(submitted_at=instants, guideline=versions)
+    return reader.date_answers(frame, connection.campaign)

@@ -2,7 +2,7 @@
 
 They pass the same checks as judgments: their annotator's own, changed by nobody else, to what the
 task was made to show. What somebody answered otherwise (skipped, two levels ...) is an answer
-without a level; what somebody else did is none.
+without a level; what somebody else did is not an answer.
 """
 
 from collections import Counter
@@ -86,9 +86,7 @@ def _as_table(
     frame = pd.DataFrame(rows, columns=columns)
     unread = frame["query_sha"].isna()
     frame = frame.loc[unread | is_in(frame, exam, SHOWN_KEY), tables.EXAM_ANSWERS.columns]
-    instants = pd.to_datetime(frame["submitted_at"], format="ISO8601", utc=True)
-    versions = [connection.campaign.guideline_at(one.to_pydatetime()) for one in instants]
-    ordered = frame.assign(submitted_at=instants, guideline=versions).sort_values("submitted_at")
+    ordered = reader.date_answers(frame, connection.campaign).sort_values("submitted_at")
     newest = ordered.drop_duplicates(list(tables.EXAM_ANSWERS.key), keep="last")
     return tables.EXAM_ANSWERS.check(newest)
 

@@ -9,12 +9,13 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 import orjson
+import pandas as pd
 
 from annotation.answers.judgments import Owner
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.port import Studio
 from annotation.label_studio.records import AnsweredTask, Project
-from pipeline.campaign.campaign import CampaignError
+from pipeline.campaign.campaign import Campaign, CampaignError
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
 
@@ -79,6 +80,13 @@ def _load(project: Project) -> dict[int, AnsweredTask]:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return {}
+
+
+def date_answers(answers: pd.DataFrame, campaign: Campaign) -> pd.DataFrame:
+    """Return answers with `submitted_at` as instants, and the `guideline` that held then."""
+    instants = pd.to_datetime(answers["submitted_at"], format="ISO8601", utc=True)
+    versions = [campaign.guideline_at(one.to_pydatetime()) for one in instants]
+    return answers.assign(submitted_at=instants, guideline=versions)
 
 
 def owners(connection: Connection, annotators: Iterable[int]) -> list[Owner]:

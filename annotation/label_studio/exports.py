@@ -80,7 +80,7 @@ def _parse_task(row: Fields) -> ExportedTask:
 
 
 def _checked(answer: Fields) -> Fields:
-    """Return the fields that we read; a time that is none is an error now and not later."""
+    """Return the fields that we read; a time that is not valid is an error now, not later."""
     fields = {name: answer.get(name) for name in OF_ANSWER}
     instant(fields)
     datetime.fromisoformat(str(fields["created_at"]))

@@ -30,7 +30,7 @@ class Marked(NamedTuple):
     """The exam, all answers to it, and the results: three tables; and what the server has of it.
 
     By annotator and attempt, `left` counts the tasks that wait, and `pages` are the addresses of
-    the projects; `refused` counts the answers that are none, by reason.
+    the projects; `refused` counts the answers that were refused, by reason.
     """
 
     exam: pd.DataFrame
@@ -75,7 +75,7 @@ def failed_answers(answers: pd.DataFrame, exam: pd.DataFrame) -> pd.DataFrame:
     The columns are `annotator, query_id, moment_id, level, reason, truth`. There are none until
     the right levels are frozen.
     """
-    first = answers[(answers["attempt"] == FIRST)]
+    first = answers[answers["attempt"] == FIRST]
     first = first[first["annotator"].isin(by_finish(answers, exam) if is_frozen(exam) else [])]
     rows = _join_truth(first, exam)
     columns = ["annotator", *PAIR_KEY, "level", "reason", "truth"]
