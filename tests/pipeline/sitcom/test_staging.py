@@ -1,5 +1,6 @@
 """Staging: whatever the seed, what is planned can happen, and can be seen."""
 
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,7 +18,9 @@ def plan(seed, videos=2, script=SCRIPT):
     return list(Plot(script, seed, FPS).takes(videos))
 
 
-TAKES = [take for seed in range(30) for take in plan(seed)]
+@cache
+def takes():
+    return [take for seed in range(30) for take in plan(seed)]
 
 
 def worlds(take):
@@ -29,7 +32,7 @@ def cues(take):
 
 
 def test_steps_follow_each_other_without_a_gap():
-    for take in TAKES:
+    for take in takes():
         assert take.steps[0].first == 0
         for one, next_ in pairwise(take.steps):
             assert one.last == next_.first
@@ -38,21 +41,21 @@ def test_steps_follow_each_other_without_a_gap():
 
 
 def test_videos_last_20_to_60_seconds_and_moments_2_to_8():
-    for take in TAKES:
+    for take in takes():
         assert 20 <= take.seconds <= 60
         assert 4 <= len(cues(take)) <= 7
         assert all(2 <= (step.last - step.first) / FPS <= 8 for step in cues(take))
 
 
 def test_moments_do_not_touch():
-    for take in TAKES:
+    for take in takes():
         for one, next_ in pairwise(cues(take)):
             assert next_.first - one.last >= FPS // 2
 
 
 def test_things_neither_vanish_nor_appear():
     """What is carried and laid down stays the same, pots and phones aside."""
-    for take in TAKES:
+    for take in takes():
         counts = [
             sorted(
                 thing
@@ -65,7 +68,7 @@ def test_things_neither_vanish_nor_appear():
 
 
 def test_nobody_leaves_the_stage_but_by_the_door_or_sits_on_another():
-    for take in TAKES:
+    for take in takes():
         spots = SCRIPT.places[take.place].spots
         for world in worlds(take):
             seats = [p.seat for p in world.people.values() if p.posture == "seated"]
@@ -82,14 +85,14 @@ def test_nobody_leaves_the_stage_but_by_the_door_or_sits_on_another():
 
 
 def test_nobody_hides_another_when_a_moment_begins():
-    for take in TAKES:
+    for take in takes():
         for step in cues(take):
             present = sorted(p.x for p in step.before.people.values() if p.present)
             assert all(right - left >= 28 for left, right in pairwise(present)), step
 
 
 def test_nobody_stands_between_two_who_act_together():
-    for take in TAKES:
+    for take in takes():
         for step in cues(take):
             people = step.before.people
             low, *_, high = sorted(people[name].x for name in (*step.cue.who, *step.cue.who))
@@ -99,7 +102,7 @@ def test_nobody_stands_between_two_who_act_together():
 
 
 def test_the_action_is_possible():
-    for take in TAKES:
+    for take in takes():
         for step in cues(take):
             action = SCRIPT.action(step.cue.action)
             first = step.before.people[step.cue.who[0]]
