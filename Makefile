@@ -7,6 +7,8 @@ SHELL := /bin/bash
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 MARKS ?= not slow and not live
 WORKERS ?= auto
+# Runs before the workers: in a fresh checkout one process compiles what all of them import.
+COMPILE ?= :
 RUN := PATH="$(CURDIR)/.venv/bin:$$PATH"
 # Named after the pins, not after a time: working copies share this environment.
 READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut -d' ' -f1)
@@ -54,6 +56,7 @@ test: $(READY) ## Check style and types, and run the tests
 	@echo "==> ruff" && $(RUN) ruff check . && $(RUN) ruff format --check .
 	@echo "==> mypy --strict, and beside it pytest -m '$(MARKS)'"
 	@export $(RUN); mypy & types=$$!; tests=0; \
+	  $(COMPILE) >/dev/null || true; \
 	  python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "$(MARKS)" || tests=$$?; \
 	  wait $$types; exit $$tests
 
