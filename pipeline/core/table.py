@@ -214,7 +214,9 @@ def _is_valid(column: pa.Column, cells: pd.Series) -> bool:
     if not column.nullable and cells.isna().any():
         return False
     of_dtype = column.dtype.check(Engine.dtype(cells.dtype), cells)
-    return bool(np.all(of_dtype)) and all(check(cells).check_passed for check in column.checks)
+    if not (of_dtype if isinstance(of_dtype, bool) else all(of_dtype)):
+        return False
+    return all(check(cells).check_passed for check in column.checks)
 
 
 def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:
