@@ -1,16 +1,19 @@
 """Tasks on Ray: on a cluster, or on a Ray of this machine's own that ends with the work."""
 
+import io
 import logging
 import os
+import re
 import socket
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from pipeline.core import cli
 from pipeline.core.engine.parts import Task
 from pipeline.core.engine.remote import EngineError, attempt, load_extra, wait_until_seen
 from pipeline.core.parallel import cores
@@ -73,10 +76,11 @@ class RayTasks:
                 ray.init("local", num_cpus=self.workers or cores(), **OWN, **QUIET)
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as exc:
             raise EngineError(f"Ray at engine.address {self.address}: {_first_line(exc)}") from exc
-        try:
-            yield ray
-        finally:
-            ray.shutdown()
+        with redirect_stdout(_Messages()):
+            try:
+                yield ray
+            finally:
+                ray.shutdown()
 
     def _submit(self, ray: ModuleType) -> Callable[[Task], Any]:
         folder = Path.cwd()
@@ -87,6 +91,17 @@ class RayTasks:
     def _limit(self, ray: ModuleType) -> int:
         """Return how many tasks may be with Ray: those at work, and the next ones of a cluster."""
         return self.workers or max(2, 2 * int(ray.cluster_resources().get("CPU", 0)))
+
+
+class _Messages(io.StringIO):
+    """What Ray writes to standard output: of pages about a death, one line is told."""
+
+    def write(self, text: str) -> int:
+        if left := re.search(r"Task attempt failed\. There are (\d+) retries", text):
+            cli.log(
+                f"Ray: a worker or machine died; its task is tried again ({left[1]} times left)"
+            )
+        return len(text)
 
 
 def _knock(address: str) -> None:

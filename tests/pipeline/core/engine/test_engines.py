@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 import shard_work
-import stand_in_slurm
 
+from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError, UsageError
 from pipeline.core.engine import on_slurm
 from pipeline.core.engine.remote import EngineError

@@ -67,7 +67,7 @@ def test_an_error_is_the_stage_s_own_and_not_tried_again(on_ray, squares):
     assert max(squares.begun.values()) == 1
 
 
-def test_a_machine_that_dies_costs_only_what_it_was_doing(on_ray, squares, cluster):
+def test_a_machine_that_dies_costs_only_what_it_was_doing(on_ray, squares, cluster, capsys):
     node = cluster.add_node(num_cpus=2, object_store_memory=80 * 2**20)
     finished = []
 
@@ -82,6 +82,10 @@ def test_a_machine_that_dies_costs_only_what_it_was_doing(on_ray, squares, clust
     made = squares.make(on_ray(), 8, seconds=0.5)
     killer.join()
     assert made == EXPECTED
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert "its task is tried again (3 times left)" in told.err
+    assert len(told.err.splitlines()) < 8
     begun = squares.begun
     assert 8 < sum(begun.values()) <= 8 + 2  # what died there was begun again
     assert all(begun[key] == 1 for key in finished)

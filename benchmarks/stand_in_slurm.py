@@ -36,6 +36,7 @@ def install(folder: Path, kills: int = 0) -> dict[str, str]:
 
 
 def queue() -> Path:
+    """Return the folder of the queue."""
     return Path(os.environ["STAND_IN_QUEUE"])
 
 
@@ -46,20 +47,21 @@ def sbatch(script: str) -> None:
     (queue().parent / f"submitted-{number}").write_text(Path(script).read_text())
     first, last, at_once = 0, 0, 1
     if array := options.get("array"):
-        first, last, at_once = map(int, re.fullmatch(r"(\d+)-(\d+)%(\d+)", array).groups())
+        first, last, at_once = map(int, re.split("[-%]", array))
     ids = [f"{number}_{index}" if array else str(number) for index in range(first, last + 1)]
     for job in ids:
         (queue() / job).write_text(options["job-name"])
     words = [sys.executable, __file__, "run", script, str(at_once), *ids]
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-    subprocess.Popen(words, start_new_session=True, stderr=subprocess.DEVNULL, **quiet)
+    none = subprocess.DEVNULL
+    subprocess.Popen(words, start_new_session=True, stdin=none, stdout=none, stderr=none)
     sys.stdout.write(f"Submitted batch job {number}\n")
 
 
 def run(script: str, at_once: str, *ids: str) -> None:
     """Run the jobs in random order; take each from the queue when it has ended."""
     random.seed(7)
-    waiting, running = random.sample(ids, len(ids)), {}
+    waiting = random.sample(ids, len(ids))
+    running: dict[str, subprocess.Popen[bytes]] = {}
     while waiting or running:
         while waiting and len(running) < int(at_once):
             job = waiting.pop()
@@ -72,13 +74,14 @@ def run(script: str, at_once: str, *ids: str) -> None:
         time.sleep(0.02)
 
 
-def start(script: str, job: str) -> subprocess.Popen:
+def start(script: str, job: str) -> subprocess.Popen[bytes]:
+    """Start a job in a session of its own, its log where the script says."""
     number, _, index = job.partition("_")
     names = {"SLURM_JOB_ID": number, "SLURM_NTASKS": "1", "SLURM_PROCID": "0"}
     if index:
         names |= {"SLURM_ARRAY_JOB_ID": number, "SLURM_ARRAY_TASK_ID": index}
     text = Path(script).read_text()
-    pattern = re.search(r"^#SBATCH --error=(.*)$", text, re.MULTILINE)[1]
+    (pattern,) = re.findall(r"^#SBATCH --error=(.*)$", text, re.MULTILINE)
     log = pattern.replace("%A", number).replace("%a", index or "0").replace("%j", number)
     with Path(log).open("a") as stream:
         process = subprocess.Popen(
@@ -97,6 +100,7 @@ def start(script: str, job: str) -> subprocess.Popen:
 
 
 def must_kill() -> bool:
+    """Tell whether fewer have been killed than are to be, and count one more."""
     killed = queue().parent / "killed"
     number = len(killed.read_text()) if killed.exists() else 0
     if number < int(os.environ["STAND_IN_KILLS"]):
@@ -106,6 +110,7 @@ def must_kill() -> bool:
 
 
 def kill(process: int, number: signal.Signals) -> None:
+    """Signal a job's processes, unless they have ended."""
     with suppress(ProcessLookupError):
         os.killpg(process, number)
 
@@ -126,6 +131,7 @@ def scancel(*options: str) -> None:
 
 
 def jobs(options: tuple[str, ...]) -> list[Path]:
+    """Return the files of the queue that an option `--name=` names."""
     name = next(word.removeprefix("--name=") for word in options if word.startswith("--name="))
     found = []
     for path in queue().iterdir():
@@ -136,14 +142,12 @@ def jobs(options: tuple[str, ...]) -> list[Path]:
 
 
 def srun(*words: str) -> None:
-    """Do a command, as `srun [options] command`."""
-    words = list(words)
-    while words[0].startswith("--"):
-        words = words[1:] if words[0] == "--unbuffered" else words[2:]
-    os.execvp(words[0], words)  # noqa: S606
+    """Do the command of Python that follows the options."""
+    at = next(at for at, word in enumerate(words) if word == sys.executable)
+    os.execv(sys.executable, words[at:])  # noqa: S606  (no shell)
 
 
-def sinfo(*options: str) -> None:
+def sinfo(*_: str) -> None:
     """List no GPUs."""
     sys.stdout.write("(null)\n")
 

@@ -1,0 +1,161 @@
+"""Stages by engine: the same bytes, what Ray costs, and what a dead machine costs.
+
+    python -m benchmarks.engines [--moments 100000] [--train 5000] [--shards 16] [--embed]
+
+Each stage runs as `python -m`, on the corpus of `benchmarks.scaling`: in one shard, on this
+machine's cores, on a Ray of its own, on a cluster of two machines of which one is killed (kill -9)
+when a third of the parts are finished, and on a stand-in for Slurm that kills three jobs. `twice`
+counts parts that were finished and made again. With `--embed` the stage `embed` runs as well;
+without it the vectors are random.
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, chdir, contextmanager, nullcontext
+from pathlib import Path
+
+from benchmarks import scaling, stand_in_slurm
+from benchmarks.script import parse_arguments
+from pipeline.core import files
+
+Prepared = tuple[dict[str, object], Callable[[], object]]
+"""What `engine` in params.yaml says, and what is done when a third of the parts are finished."""
+WORKERS = 2
+STORE = 80 * 2**20
+
+
+class Watch(threading.Thread):
+    """Notes each part as it is finished, and does something once when a third of them are."""
+
+    def __init__(self, folder: Path, third: int, then: Callable[[], object]) -> None:
+        super().__init__(daemon=True)
+        self.folder, self.third, self.then = folder, third, then
+        self.finished: dict[str, set[int]] = {}
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        """Look until told to end."""
+        done = False
+        while not self.ended.wait(0.05):
+            for path in self.folder.glob("*.sha256.json"):
+                try:
+                    self.finished.setdefault(path.name, set()).add(path.stat().st_mtime_ns)
+                except FileNotFoundError:  # the stage has ended, and clears them
+                    continue
+            if not done and len(self.finished) >= self.third:
+                done = True
+                self.then()
+
+    @property
+    def twice(self) -> int:
+        """Return how often a finished part was made again."""
+        return sum(len(times) - 1 for times in self.finished.values())
+
+
+@contextmanager
+def cluster(_: Path) -> Iterator[Prepared]:
+    """Start two machines; yield what `engine` says of them, and what kills one."""
+    from ray.cluster_utils import Cluster  # noqa: PLC0415  (an extra)
+
+    head = {"num_cpus": WORKERS - 1, "object_store_memory": STORE, "include_dashboard": False}
+    machines = Cluster(initialize_head=True, head_node_args=head)
+    other = machines.add_node(num_cpus=1, object_store_memory=STORE)
+    try:
+        yield (
+            {"kind": "ray", "address": machines.address, "workers": 0},
+            lambda: machines.remove_node(other, allow_graceful=False),
+        )
+    finally:
+        machines.shutdown()
+
+
+@contextmanager
+def slurm(folder: Path) -> Iterator[Prepared]:
+    """Put the stand-in for Slurm on the PATH."""
+    before = dict(os.environ)
+    os.environ.update(stand_in_slurm.install(folder / "slurm", kills=3))
+    try:
+        yield {"kind": "slurm"}, lambda: None
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def plain(
+    **values: object,
+) -> Callable[[Path], AbstractContextManager[Prepared]]:
+    """Return an engine that needs no preparation."""
+    return lambda _: nullcontext((values, lambda: None))
+
+
+ENGINES: dict[str, Callable[[Path], AbstractContextManager[Prepared]]] = {
+    "one shard": plain(kind="local", shards=1),
+    "processes": plain(kind="local"),
+    "Ray of its own": plain(kind="ray"),
+    "Ray, one of two killed": cluster,
+    "Slurm, 3 jobs killed": slurm,
+}
+
+
+def set_engine(values: dict[str, object]) -> None:
+    """Change the section `engine` of params.yaml."""
+    path = Path("params.yaml")
+    text, section = path.read_text(encoding="utf-8").split("\nengine:")
+    for name, value in values.items():
+        section, count = re.subn(
+            rf"(?m)^  {name}: \S+", f"  {name}: {'null' if value is None else value}", section
+        )
+        if not count:
+            raise SystemExit(f"params.yaml: engine has no {name}")
+    path.write_text(f"{text}\nengine:{section}", encoding="utf-8")
+
+
+def hash_outputs() -> str:
+    """Return one hash of all that the stages have written."""
+    paths = sorted(path for path in Path("datasets").rglob("*") if path.is_file())
+    hashes = "".join(f"{path} {files.file_sha256(path)}\n" for path in paths)
+    return hashlib.sha256(hashes.encode()).hexdigest()
+
+
+def main() -> None:
+    """Print a line per engine and stage."""
+    options = parse_arguments(__doc__, moments=100_000, train=5000, shards=16, embed=False)
+    stages = ["embed"] * options.embed + ["candidates", "pseudo"]
+    print(f"{'engine':24} {'stage':10} {'wall s':>8} {'against local':>14} {'twice':>6}  bytes")
+    expected, local = "", dict[str, float]()
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for stage, *_ in scaling.run(options.moments, options.train, pseudo=False):
+            if stage == "split":
+                break
+        scaling.embed()
+        for name, prepare in ENGINES.items():
+            for stage in stages:
+                with prepare(Path(tempfile.mkdtemp(dir=folder))) as (values, kill):
+                    set_engine(
+                        {"workers": WORKERS, "shards": options.shards, "address": None} | values
+                    )
+                    if stage == "embed":
+                        shutil.rmtree("datasets/work/embeddings")
+                    watch = Watch(Path(".cache/parts") / stage, options.shards // 3, kill)
+                    watch.start()
+                    wall = scaling.run_stage(f"pipeline.{stage}").wall
+                    watch.ended.set()
+                if name == "processes":
+                    local[stage] = wall
+                found = hash_outputs() if stage == stages[-1] else ""
+                expected = expected or found
+                same = {"": "", expected: "the same"}.get(found, "OTHERS")
+                against = f"{wall - local[stage]:+.1f} s" if stage in local else ""
+                print(
+                    f"{name:24} {stage:10} {wall:>8.1f} {against:>14} {watch.twice:>6}  {same}",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()
