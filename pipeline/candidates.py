@@ -4,8 +4,7 @@ reads   datasets/work/{queries,captions,moments}.parquet, embeddings/
 writes  datasets/work/candidates.parquet, plots/similarity_by_rank.csv
 
 Exact over the whole pool (ingest.pool_modalities), the same for any machine and any number of
-shards. Batch 1 is
-ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
+shards. Batch 1 is ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
 """
 
 from collections.abc import Callable, Iterator

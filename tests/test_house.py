@@ -72,6 +72,12 @@ def declared(stage_name: str) -> set[str]:
     return code - {"annotation/guideline"}  # texts
 
 
+@pytest.mark.parametrize("stage_name", STAGES)
+def test_no_dependency_is_named_twice(stage_name):
+    deps = STAGES[stage_name].get("deps", [])
+    assert [dep for dep, count in Counter(deps).items() if count > 1] == []
+
+
 @pytest.mark.parametrize(
     ("lower", "upper"),
     [("momentrank", "pipeline"), ("momentrank", "annotation"), ("pipeline", "annotation")],
