@@ -15,20 +15,25 @@ from sentence_transformers import SentenceTransformer
 
 from benchmarks.script import parse_arguments, time_call
 from pipeline.core.params import load
-from pipeline.core.sections import Embed
+from pipeline.core.sections import Embed, Engine
 from pipeline.embed import BATCHES_PER_CHUNK, embed
 from pipeline.retrieval import encoder
+from pipeline.retrieval.chunks import Encoding
 from pipeline.retrieval.embeddings import Store
 from pipeline.retrieval.similarity import Vectors
 
 TOP = 40
 
 
-def stage_seconds(model: encoder.SentenceEncoder, texts: list[str], chunk: int) -> float:
+def stage_seconds(
+    model: encoder.SentenceEncoder, texts: list[str], chunk: int, engine: Engine
+) -> float:
     """Return the seconds of the whole stage, from texts to the array on disk."""
     with tempfile.TemporaryDirectory() as folder:
-        store = Store(Path(folder), "benchmark")
-        return time_call(lambda: embed(texts, model, store, chunk))[0]
+        store = Store(Path(folder, "embeddings"), "benchmark")
+        one = engine.model_copy(update={"shards": 1, "folder": str(Path(folder, "parts"))})
+        encoding = Encoding(lambda: model, "benchmark", chunk)
+        return time_call(lambda: embed(texts, encoding, store, one))[0]
 
 
 def peer_seconds(model: SentenceTransformer, texts: list[str], batch_size: int) -> float:
@@ -46,7 +51,7 @@ def main() -> None:
     """Print texts per second and ratios."""
     options = parse_arguments(__doc__, "texts", rounds=3, bf16=False)
     texts = sorted(set(options.texts.read_text(encoding="utf-8").splitlines()) - {""})
-    params = load().embed
+    params, engine = load().embed, load().engine
     chunk = params.batch_size * BATCHES_PER_CHUNK
     folder = encoder.locate(params.model, params.revision)
     ours = {
@@ -58,7 +63,9 @@ def main() -> None:
     rows = []
     for _ in range(options.rounds):
         peer_time = peer_seconds(peer, texts, params.batch_size)
-        rows.append([peer_time, *(stage_seconds(model, texts, chunk) for model in ours.values())])
+        rows.append(
+            [peer_time, *(stage_seconds(model, texts, chunk, engine) for model in ours.values())]
+        )
     median = np.median(rows, axis=0)
     for name, seconds in zip(["SentenceTransformer.encode", *ours], median, strict=True):
         rate, ratio = len(texts) / seconds, median[0] / seconds

@@ -98,10 +98,8 @@ def embed() -> None:
     texts = [*tables.CAPTIONS.read()["caption"], *tables.QUERIES.read()["query"]]
     ids, _ = embeddings.distinct(texts)
     store = embeddings.Store(embeddings.FOLDER, "random")
-    for first in range(0, len(ids), BLOCK):
-        some = ids[first : first + BLOCK]
-        store.add_chunk(some, random_units(len(some), DIMENSIONS))
-    store.finish(ids)
+    blocks = (ids[first : first + BLOCK] for first in range(0, len(ids), BLOCK))
+    store.finish(ids, ((some, random_units(len(some), DIMENSIONS)) for some in blocks))
 
 
 def run(number: int, train: int | None, *, pseudo: bool) -> Iterator[tuple[str, Cost, float]]:

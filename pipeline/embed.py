@@ -4,30 +4,29 @@ reads   datasets/work/captions.parquet, queries.parquet
 writes  datasets/work/embeddings/ (a memory-mapped array of unit vectors, and text ids)
 
 A text is encoded once, however often it occurs, and never again while it is wanted and
-the model is the same. A killed run goes on where it was.
+the model is the same. A killed run goes on where it was. The number of shards, of processes and of
+threads changes no bit (`pipeline.retrieval.chunks`).
 """
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pipeline.core import cli, tables
 from pipeline.core.captions import select_in_use
 from pipeline.core.params import load
-from pipeline.core.progress import progress
+from pipeline.core.sections import Engine
 from pipeline.retrieval import embeddings
-
-if TYPE_CHECKING:
-    from pipeline.retrieval.encoder import Encoder
+from pipeline.retrieval.chunks import Chunks, Encoding
 
 BATCHES_PER_CHUNK = 16
 
 
-def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: int) -> int:
+def embed(texts: list[str], encoding: Encoding, store: embeddings.Store, engine: Engine) -> int:
     """Bring the store to exactly `texts`; return how many had to be encoded.
 
-    Texts are taken by length, longest first, `chunk` at a time: the texts of a
+    Texts are taken by length, longest first, a chunk at a time: the texts of a
     batch are of like length, and too large a batch fails in the first minute, not in the last.
 
     Raises:
@@ -38,30 +37,36 @@ def embed(texts: list[str], model: "Encoder", store: embeddings.Store, chunk: in
     ids, unique = embeddings.distinct(texts)
     missing = np.flatnonzero(~np.isin(ids, store.list_encoded()))
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
-    with progress("embed", total=len(order), unit="texts") as bar:
-        for first in range(0, len(order), chunk):
-            rows = order[first : first + chunk]
-            store.add_chunk(ids[rows], model.encode([unique[row] for row in rows]))
-            bar.update(len(rows))
-    store.finish(ids)
-    return len(order)
+    rows = np.array(order, dtype=np.int64)
+    chunks = Chunks(ids[rows], [unique[row] for row in rows], encoding, engine)
+    encoded = chunks.encode()
+    store.finish(ids, chunks.read())
+    chunks.clear()
+    return encoded
 
 
 def main() -> None:
     """Embed what is missing."""
     from pipeline.retrieval import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
 
-    params = load().embed
+    whole = load()
+    params = whole.embed
     folder = encoder.locate(params.model, params.revision)
-    store = embeddings.Store(Path(embeddings.FOLDER), encoder.fingerprint(folder, params))
+    fingerprint = encoder.fingerprint(folder, params)
+    encoding = Encoding(
+        load=partial(encoder.load, folder, params),
+        facts=f"{fingerprint} {params.batch_size}",
+        length=params.batch_size * BATCHES_PER_CHUNK,
+        gpus=float(params.device not in {"cpu", "mps"}),
+    )
     texts = [*select_in_use(tables.CAPTIONS.read())["caption"], *tables.QUERIES.read()["query"]]
-    model = encoder.load(folder, params)
-    encoded = embed(texts, model, store, params.batch_size * BATCHES_PER_CHUNK)
+    store = embeddings.Store(Path(embeddings.FOLDER), fingerprint)
+    encoded = embed(texts, encoding, store, whole.engine)
     finished = embeddings.Embeddings.open()
     figures = {
         "texts": len(finished.ids),
         "dimensions": int(finished.vectors.shape[1]),
-        "cut_at_max_tokens": model.count_cut(list(set(texts))),
+        "cut_at_max_tokens": encoder.count_cut(folder, list(set(texts)), params.max_tokens),
     }
     cli.write_metrics("embed", figures)
     cli.log(f"embed: {encoded} of {len(finished.ids)} texts encoded, the others are stored")

@@ -1,17 +1,16 @@
 """Embeddings on disk: one memory-mapped array, addressed by the hash of a text.
 
 `datasets/work/embeddings/` holds `index.json`, which names one array of vectors and one
-of text ids (sorted), and while an encoding runs `partial/`, one file per finished chunk.
-Every file appears whole or not at all, so a kill at any moment loses one chunk at most.
+of text ids (sorted). Every file appears whole or not at all.
 """
 
 import hashlib
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from zipfile import BadZipFile
 
 import numpy as np
 import numpy.typing as npt
@@ -87,51 +86,38 @@ class Store:
     fingerprint: str
 
     def list_encoded(self) -> Ids:
-        """Return the sorted ids that need no encoding: finished or in chunks."""
-        parts = [ids for ids, _ in self._parts()]
-        return np.unique(np.concatenate(parts)) if parts else text_ids([])
+        """Return the sorted ids of what this encoder has encoded before."""
+        finished = self._read()
+        return finished.ids if finished else text_ids([])
 
-    def add_chunk(self, ids: Ids, vectors: Vectors) -> None:
-        """Write one encoded chunk to disk."""
-        name = hashlib.sha256(ids.tobytes()).hexdigest()[:16]
-        with files.unfinished(self._partial / f"{name}.npz", "wb") as stream:
-            np.savez(stream, ids=ids, vectors=vectors)
+    def finish(self, ids: Ids, chunks: Iterable[tuple[Ids, Vectors]]) -> None:
+        """Assemble the array of exactly `ids` (sorted) from the chunks and what was there.
 
-    def finish(self, ids: Ids) -> None:
-        """Assemble the array of exactly `ids` (sorted); other texts are dropped."""
+        Texts that are not wanted any more are dropped.
+        """
         name = hashlib.sha256(self.fingerprint.encode() + ids.tobytes()).hexdigest()[:16]
         index = {"fingerprint": self.fingerprint}
         index |= {"ids": f"ids-{name}.npy", "vectors": f"vectors-{name}.npy"}
         if not (self.folder / index["vectors"]).is_file():
             with files.unfinished(self.folder / index["ids"], "wb") as stream:
                 np.save(stream, ids, allow_pickle=False)
-            self._assemble(self.folder / index["vectors"], ids)
+            self._assemble(self.folder / index["vectors"], ids, chunks)
         files.write_json(self.folder / "index.json", index)
         self._clear({"index.json", index["ids"], index["vectors"]})
 
-    @property
-    def _partial(self) -> Path:
-        return self.folder / "partial" / self.fingerprint
-
-    def _parts(self) -> Iterator[tuple[Ids, Vectors]]:
+    def _read(self) -> Embeddings | None:
+        """Return the finished embeddings, if they are this encoder's."""
         index = self.folder / "index.json"
         if index.is_file() and files.read_json(index)["fingerprint"] == self.fingerprint:
-            finished = Embeddings.open(self.folder)
-            yield finished.ids, finished.vectors
-        for path in sorted(self._partial.glob("*.npz")):
-            try:
-                # Opened here: np.load leaves a file open that turns out to be damaged.
-                with path.open("rb") as stream, np.load(stream, allow_pickle=False) as chunk:
-                    part = chunk["ids"], chunk["vectors"]
-            except (OSError, ValueError, EOFError, KeyError, BadZipFile):
-                path.unlink()  # what a chunk held is encoded again
-            else:
-                yield part
+            return Embeddings.open(self.folder)
+        return None
 
-    def _assemble(self, path: Path, ids: Ids) -> None:
+    def _assemble(self, path: Path, ids: Ids, chunks: Iterable[tuple[Ids, Vectors]]) -> None:
         array: Vectors | None = None
+        finished = self._read()
+        before = [(finished.ids, finished.vectors)] if finished else []
         with files.unfinished(path, "wb") as stream:
-            for part_ids, vectors in self._parts():
+            for part_ids, vectors in chain(before, chunks):
                 if array is None:
                     array = _allocate(Path(stream.name), (len(ids), vectors.shape[1]))
                 rows, wanted = _places(ids, part_ids)

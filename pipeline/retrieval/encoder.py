@@ -7,6 +7,7 @@ the CLS token, `sup-*` models through their trained pooler.
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from huggingface_hub import snapshot_download
 from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense, Pooling, Transformer
-from transformers import AutoModel
+from transformers import AutoModel, AutoTokenizer
 
 from momentrank.errors import MomentRankError
 from pipeline.core import files
@@ -37,9 +38,6 @@ class Encoder(Protocol):
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors on the grid of `pipeline.retrieval.similarity`, (n, d)."""
-
-    def count_cut(self, texts: Sequence[str]) -> int:
-        """Count the texts that are longer than the model reads."""
 
 
 class SentenceEncoder:
@@ -63,13 +61,14 @@ class SentenceEncoder:
             model = self._params.model
             raise EncoderError(f"embed.model: {model} gave no vector for a text ({exc})") from exc
 
-    def count_cut(self, texts: Sequence[str]) -> int:
-        """Count the texts of more than `embed.max_tokens` tokens; the rest is not read."""
-        limit = self._params.max_tokens
-        # No tokenizer makes more than two tokens of a byte, so most texts need no look.
-        long = [text for text in texts if 2 * len(text.encode()) + 2 > limit]
-        counts = (len(self._model.tokenizer(text)["input_ids"]) for text in long)
-        return sum(count > limit for count in counts)
+
+def count_cut(folder: Path, texts: Sequence[str], limit: int) -> int:
+    """Count the texts of more than `limit` tokens; the rest is not read (`embed.max_tokens`)."""
+    # No tokenizer makes more than two tokens of a byte, so most texts need no look.
+    if not (long := [text for text in texts if 2 * len(text.encode()) + 2 > limit]):
+        return 0
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))  # type: ignore[no-untyped-call]  # (the library has no type for it)
+    return sum(len(tokenizer(text)["input_ids"]) > limit for text in long)
 
 
 def locate(model: str, revision: str | None) -> Path:
@@ -103,8 +102,9 @@ def fingerprint(folder: Path, params: Embed) -> str:
     return digest.hexdigest()[:16]
 
 
+@cache
 def load(folder: Path, params: Embed) -> SentenceEncoder:
-    """Load the encoder from a folder, its modules built by `embed.pooling`.
+    """Load the encoder from a folder, its modules built by `embed.pooling`; once in a process.
 
     Raises:
         EncoderError: the folder contains no model, or one without the trained pooler that

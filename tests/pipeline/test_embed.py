@@ -13,8 +13,10 @@ import pytest
 
 from pipeline.core import tables
 from pipeline.core.parallel import one_thread
+from pipeline.core.params import load
 from pipeline.embed import embed, main
 from pipeline.retrieval import embeddings
+from pipeline.retrieval.chunks import Encoding
 from pipeline.retrieval.embeddings import Embeddings, EmbeddingsError, Store
 from pipeline.retrieval.similarity import unit_on_grid
 
@@ -37,8 +39,39 @@ class CountingEncoder:
             np.stack([np.random.default_rng(seed).standard_normal(8) for seed in seeds])
         )
 
-    def count_cut(self, texts):
-        return 0
+
+class SpyEncoder(CountingEncoder):
+    """It remembers which texts were encoded together."""
+
+    def __init__(self):
+        super().__init__()
+        self.batches = []
+
+    def encode(self, texts):
+        self.batches.append(list(texts))
+        return super().encode(texts)
+
+
+@pytest.fixture
+def engine(repository, tmp_path):
+    """Return the engine of params.yaml, with the parts in a folder of the test."""
+    return load(repository / "params.yaml").engine.model_copy(
+        update={"folder": str(tmp_path / "parts")}
+    )
+
+
+@pytest.fixture
+def run(engine, tmp_path):
+    """Return a function that embeds texts with an encoder, by default into the folder `store`."""
+
+    def run(texts, encoder, chunk=8, name="x", folder=tmp_path / "store"):
+        return embed(texts, Encoding(lambda: encoder, name, chunk), Store(folder, name), engine)
+
+    return run
+
+
+def list_chunks(folder):
+    return [path.with_name(path.name.split(".")[0]) for path in folder.glob("embed/*.sha256.json")]
 
 
 def vectors_of(folder, texts):
@@ -46,37 +79,38 @@ def vectors_of(folder, texts):
     return finished.vectors[finished.rows(pd.Series(texts))]
 
 
-def test_a_text_that_occurs_twice_is_encoded_once(tmp_path):
+def test_a_text_that_occurs_twice_is_encoded_once(run, tmp_path):
     encoder = CountingEncoder()
-    assert embed(["b", "a", "b"], encoder, Store(tmp_path, "x"), chunk=8) == 2
+    assert run(["b", "a", "b"], encoder) == 2
     assert sorted(encoder.asked) == ["a", "b"]
     np.testing.assert_array_equal(
-        vectors_of(tmp_path, ["a", "b", "a"]), CountingEncoder().encode(["a", "b", "a"])
+        vectors_of(tmp_path / "store", ["a", "b", "a"]), CountingEncoder().encode(["a", "b", "a"])
     )
 
 
-def test_only_new_texts_are_encoded_and_unwanted_ones_are_left_out(tmp_path):
-    store = Store(tmp_path, "x")
-    embed(["a", "b", "c"], CountingEncoder(), store, chunk=8)
+def test_only_new_texts_are_encoded_and_unwanted_ones_are_left_out(run, tmp_path):
+    run(["a", "b", "c"], CountingEncoder())
     encoder = CountingEncoder()
-    assert embed(["b", "c", "d"], encoder, store, chunk=8) == 1
+    assert run(["b", "c", "d"], encoder) == 1
     assert encoder.asked == ["d"]
-    assert len(Embeddings.open(tmp_path).vectors) == 3
+    assert run(["d", "b"], encoder) == 0
+    assert encoder.asked == ["d"]
+    assert len(Embeddings.open(tmp_path / "store").vectors) == 2
     with pytest.raises(EmbeddingsError, match=r"no embedding of 'a'; run `dvc repro embed`"):
-        vectors_of(tmp_path, ["b", "a"])
+        vectors_of(tmp_path / "store", ["b", "a"])
 
 
-def test_another_model_encodes_everything_again(tmp_path):
-    embed(["a", "b"], CountingEncoder(), Store(tmp_path, "x"), chunk=8)
-    assert embed(["a", "b"], CountingEncoder(), Store(tmp_path, "y"), chunk=8) == 2
-    assert len(list(tmp_path.glob("vectors-*.npy"))) == 1
+def test_another_model_encodes_everything_again(run, tmp_path):
+    run(["a", "b"], CountingEncoder())
+    assert run(["a", "b"], CountingEncoder(), name="y") == 2
+    assert len(list((tmp_path / "store").glob("vectors-*.npy"))) == 1
 
 
-def test_the_same_texts_give_the_same_bytes_whatever_came_before(tmp_path):
+def test_the_same_texts_give_the_same_bytes_whatever_came_before(run, tmp_path):
     straight, roundabout = tmp_path / "straight", tmp_path / "roundabout"
-    embed(["a", "b", "c"], CountingEncoder(), Store(straight, "x"), chunk=8)
+    run(["a", "b", "c"], CountingEncoder(), folder=straight)
     for texts in (["c", "z"], ["b", "z"], ["c", "b", "a"]):
-        embed(texts, CountingEncoder(), Store(roundabout, "x"), chunk=1)
+        run(texts, CountingEncoder(), chunk=1, folder=roundabout)
     files = [
         {path.name: path.read_bytes() for path in folder.iterdir()}
         for folder in (straight, roundabout)
@@ -84,16 +118,16 @@ def test_the_same_texts_give_the_same_bytes_whatever_came_before(tmp_path):
     assert files[0] == files[1]
 
 
-def test_an_interrupted_run_goes_on_and_leaves_the_finished_array_alone(tmp_path):
-    store = Store(tmp_path, "x")
-    embed(["old"], CountingEncoder(), store, chunk=2)
+def test_an_interrupted_run_goes_on_and_leaves_the_finished_array_alone(run, tmp_path):
+    texts = ["old", "aaaa", "bbb", "cc", "d"]
+    run(["old"], CountingEncoder())
     with pytest.raises(KeyboardInterrupt):
-        embed(["old", "aaaa", "bbb", "cc", "d"], CountingEncoder(fail_after=2), store, chunk=2)
-    assert len(Embeddings.open(tmp_path).vectors) == 1
+        run(texts, CountingEncoder(fail_after=2), chunk=2)
+    assert len(Embeddings.open(tmp_path / "store").vectors) == 1
     encoder = CountingEncoder()
-    embed(["old", "aaaa", "bbb", "cc", "d"], encoder, store, chunk=2)
+    assert run(texts, encoder, chunk=2) == 2
     assert encoder.asked == ["cc", "d"]
-    assert not (tmp_path / "partial").exists()
+    assert not (tmp_path / "parts" / "embed").exists()
 
 
 def test_no_embeddings_says_what_to_do(tmp_path):
@@ -101,9 +135,23 @@ def test_no_embeddings_says_what_to_do(tmp_path):
         Embeddings.open(tmp_path)
 
 
-def test_nothing_to_embed_is_a_clear_error(tmp_path):
+@pytest.mark.parametrize("shards", [3, 8])
+def test_shards_encode_the_same_chunks(engine, tmp_path, shards):
+    texts = [f"text {number}" * (number % 5) for number in range(50)]
+    one, other = SpyEncoder(), SpyEncoder()
+    for encoder, number in ((one, 1), (other, shards)):
+        embed(
+            texts,
+            Encoding(lambda encoder=encoder: encoder, "x", 4),
+            Store(tmp_path / str(number), "x"),
+            engine.model_copy(update={"shards": number, "workers": 1}),
+        )
+    assert sorted(one.batches) == sorted(other.batches)
+
+
+def test_nothing_to_embed_is_a_clear_error(run):
     with pytest.raises(EmbeddingsError, match="no caption is in use"):
-        embed([], CountingEncoder(), Store(tmp_path, "x"), chunk=2)
+        run([], CountingEncoder())
 
 
 def damaged(path, how):
@@ -115,38 +163,45 @@ def damaged(path, how):
 
 @pytest.mark.parametrize("how", ["gone", "empty", "cut", "other"])
 @pytest.mark.parametrize("name", ["index.json", "ids-*.npy", "vectors-*.npy"])
-def test_damaged_embeddings_say_what_to_do(tmp_path, name, how):
-    embed(["a", "b"], CountingEncoder(), Store(tmp_path, "x"), chunk=8)
-    damaged(next(tmp_path.glob(name)), how)
+def test_damaged_embeddings_say_what_to_do(run, tmp_path, name, how):
+    run(["a", "b"], CountingEncoder())
+    damaged(next((tmp_path / "store").glob(name)), how)
     with pytest.raises(EmbeddingsError, match="`dvc repro embed`"):
-        Embeddings.open(tmp_path)
+        Embeddings.open(tmp_path / "store")
 
 
 @pytest.mark.parametrize("how", ["gone", "empty", "cut", "other"])
-def test_a_damaged_chunk_is_encoded_again(tmp_path, how):
-    store = Store(tmp_path, "x")
+def test_a_damaged_chunk_is_encoded_again(run, tmp_path, how):
+    texts = ["aaaa", "bbb", "cc", "d", "", "eeeee"]
     with pytest.raises(KeyboardInterrupt):
-        embed(["aaaa", "bbb", "cc", "d", ""], CountingEncoder(fail_after=4), store, chunk=2)
-    chunks = sorted(tmp_path.glob("partial/*/*.npz"))
+        run(texts, CountingEncoder(fail_after=4), chunk=2)
+    chunks = list_chunks(tmp_path / "parts")
+    assert len(chunks) == 2
     damaged(chunks[0], how)
     encoder = CountingEncoder()
-    embed(["aaaa", "bbb", "cc", "d"], encoder, store, chunk=2)
-    assert len(encoder.asked) == 2
-    np.testing.assert_array_equal(vectors_of(tmp_path, ["d"]), CountingEncoder().encode(["d"]))
+    run(texts, encoder, chunk=2)
+    assert len(encoder.asked) == 4
+    np.testing.assert_array_equal(
+        vectors_of(tmp_path / "store", texts), CountingEncoder().encode(texts)
+    )
 
 
-def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(tmp_path, monkeypatch):
-    store, texts = Store(tmp_path, "x"), ["aaaa", "bbb", "cc", "d"]
+def test_killed_while_the_array_is_put_together_nothing_is_encoded_again(
+    run, tmp_path, monkeypatch
+):
+    texts = ["aaaa", "bbb", "cc", "d"]
     with monkeypatch.context() as patched:
         patched.setattr(np.memmap, "flush", lambda self: sys.exit("killed"))
         with pytest.raises(SystemExit):
-            embed(texts, CountingEncoder(), store, chunk=2)
-    assert not (tmp_path / "index.json").exists()
+            run(texts, CountingEncoder(), chunk=2)
+    assert not (tmp_path / "store" / "index.json").exists()
     encoder = CountingEncoder()
-    embed(texts, encoder, store, chunk=2)
+    run(texts, encoder, chunk=2)
     assert encoder.asked == []
-    np.testing.assert_array_equal(vectors_of(tmp_path, texts), CountingEncoder().encode(texts))
-    assert len(list(tmp_path.iterdir())) == 3
+    np.testing.assert_array_equal(
+        vectors_of(tmp_path / "store", texts), CountingEncoder().encode(texts)
+    )
+    assert len(list((tmp_path / "store").iterdir())) == 3
 
 
 @pytest.fixture
@@ -169,26 +224,62 @@ def project(tmp_path, tiny_bert, repository):
     return tmp_path
 
 
+def set_engine(project, **values):
+    """Change keys of `engine` in params.yaml."""
+    before, found, engine = (project / "params.yaml").read_text().partition("\nengine:")
+    for key, value in values.items():
+        engine = re.sub(rf"  {key}: \S+", f"  {key}: {value}", engine)
+    (project / "params.yaml").write_text(before + found + engine)
+
+
+def read_embeddings(project):
+    """Return the bytes of all that the stage writes, and delete it."""
+    folder = project / embeddings.FOLDER
+    written = {path.name: path.read_bytes() for path in folder.iterdir()}
+    shutil.rmtree(folder)
+    return written
+
+
 @pytest.mark.integration
 def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkeypatch, capsys):
-    folder = project / embeddings.FOLDER
+    folder, parts = project / embeddings.FOLDER, project / ".cache/parts"
     monkeypatch.chdir(project)
     # One thread: two that wait for each other on a busy machine take minutes for small batches.
     env = os.environ | {"PYTHONPATH": str(repository), "OMP_NUM_THREADS": "1"}
     with subprocess.Popen([sys.executable, "-m", "pipeline.embed"], env=env) as killed:
-        while len(list(folder.glob("partial/*/*.npz"))) < 2:
+        while len(list_chunks(parts)) < 2:
             assert killed.poll() is None
             time.sleep(0.005)
         killed.kill()
-    done = 32 * len(list(folder.glob("partial/*/*.npz")))
+    done = 32 * len(list_chunks(parts))
     assert 0 < done < TEXTS, "it was killed in the middle"
     assert not (folder / "index.json").exists()
 
-    with one_thread():
-        main()
+    set_engine(project, shards=3, workers=2)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    main()
     assert f"{TEXTS - done} of {TEXTS} texts encoded" in capsys.readouterr().err
-    array = next(folder.glob("vectors-*.npy")).read_bytes()
-    shutil.rmtree(folder)
+    resumed = read_embeddings(project)
+    set_engine(project, shards=1)
     with one_thread():
         main()
-    assert next(folder.glob("vectors-*.npy")).read_bytes() == array, "and killed or not, the same"
+    assert read_embeddings(project) == resumed, "and killed or not, in processes or not, the same"
+
+
+def test_the_number_of_threads_changes_no_bit(repository):
+    import torch
+
+    from pipeline.retrieval import encoder
+
+    params = load(repository / "params.yaml").embed
+    model = encoder.load(encoder.locate("builtin", None), params)
+    texts = [f"a man walks {'with a letter ' * (number % 9)}{number}" for number in range(48)]
+    before, vectors = torch.get_num_threads(), []
+    try:
+        for threads in (1, 2, 5):
+            torch.set_num_threads(threads)
+            vectors.append(model.encode(texts))
+    finally:
+        torch.set_num_threads(before)
+    for other in vectors[1:]:
+        np.testing.assert_array_equal(vectors[0], other)

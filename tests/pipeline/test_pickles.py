@@ -45,20 +45,11 @@ def test_the_trap_works(tmp_path):
     assert (tmp_path / "sprung").exists()
 
 
-def test_a_chunk_of_embeddings_is_not_unpickled_but_made_again(tmp_path, trap):
-    folder = tmp_path / "partial" / "fingerprint"
-    folder.mkdir(parents=True)
-    np.savez(folder / "a.npz", ids=np.array([trap], dtype=object), vectors=np.ones((1, 2)))
-    assert Store(tmp_path, "fingerprint").list_encoded().tolist() == []
-    assert list(folder.iterdir()) == []
-
-
 @pytest.mark.parametrize("name", ["ids", "vectors"])
 def test_finished_embeddings_are_not_unpickled(tmp_path, trap, name):
     store = Store(tmp_path, "fingerprint")
     ids, _ = embeddings.distinct(["a", "b"])
-    store.add_chunk(ids, np.ones((2, 4), dtype=np.float32))
-    store.finish(ids)
+    store.finish(ids, [(ids, np.ones((2, 4), dtype=np.float32))])
     [path] = tmp_path.glob(f"{name}-*.npy")
     np.save(path, np.array([trap, trap], dtype=object), allow_pickle=True)
     with pytest.raises(EmbeddingsError, match="damaged"):

@@ -50,8 +50,9 @@ def corpus(folder, repository):
     noise = random.choice([0, 1e-6, 1e-2], size=(len(ids), 1))
     vectors = centres[random.integers(12, size=len(ids))]
     store = embeddings.Store(embeddings.FOLDER, "made up")
-    store.add_chunk(ids, unit_on_grid(vectors + noise * random.standard_normal(vectors.shape)))
-    store.finish(ids)
+    store.finish(
+        ids, [(ids, unit_on_grid(vectors + noise * random.standard_normal(vectors.shape)))]
+    )
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(repository / name, name)
     return folder

@@ -134,15 +134,14 @@ def test_an_error_of_another_file_keeps_its_name(tmp_path):
 def stored(folder, texts):
     store = embeddings.Store(folder / "embeddings", "fingerprint")
     ids, _ = embeddings.distinct(texts)
-    store.add_chunk(ids, np.ones((len(ids), 64), dtype=np.float32))
-    store.finish(ids)
+    store.finish(ids, [(ids, np.ones((len(ids), 64), dtype=np.float32))])
     return ids
 
 
 def test_embeddings_on_a_full_disk_are_the_former_ones_and_nobody_is_killed(small_disk):
     # Who writes to the map of a file for which there is no room dies of SIGBUS.
     former = stored(small_disk, ["a", "b"])
-    more = [f"text {number}" for number in range(1200)]
+    more = [f"text {number}" for number in range(3000)]
     with pytest.raises(files.FileError, match="no space left on device"):
         stored(small_disk, more)
     assert embeddings.Embeddings.open(small_disk / "embeddings").ids.tolist() == former.tolist()

@@ -88,13 +88,15 @@ def test_a_hub_id_that_cannot_be_had_says_what_to_do(monkeypatch):
 def test_longer_texts_are_counted_not_passed_over(tiny_bert):
     model = encoder.load(tiny_bert, params(max_tokens=8))
     six, seven = "a man sits on the sofa", "a man sits on the sofa with"
-    assert model.count_cut([six, seven, "a"]) == 1
+    assert encoder.count_cut(tiny_bert, [six, seven, "a"], 8) == 1
     np.testing.assert_allclose(*model.encode([seven, seven + " a letter"]), atol=1e-6)
 
 
 def test_a_text_of_many_tokens_and_few_characters_is_counted_too():
-    model = encoder.load(encoder.locate("builtin", None), params(max_tokens=64))
-    assert model.count_cut(["\uac01" * 30]) == 1  # a syllable is three tokens to this model
+    folder = encoder.locate("builtin", None)
+    assert (
+        encoder.count_cut(folder, ["\uac01" * 30], 64) == 1
+    )  # a syllable is three tokens to this model
 
 
 def test_more_tokens_than_the_model_reads_is_a_clear_error(tiny_bert):
