@@ -1,11 +1,14 @@
 """Time and memory of the stages by corpus size: the figures of docs/scaling.md.
 
     python -m benchmarks.scaling [--moments 10000 100000] [--pseudo 100000] [--train N]
+        [--shards 1] [--kind local|ray|slurm] [--workers 0] [--table-memory 4.0]
 
 Each stage runs in its own process, as under DVC, on a made-up corpus in TVR's format with distinct
 descriptions. Vectors are random: encoding and rewriting take a constant time per text and have
 benchmarks of their own. `--pseudo` is the largest corpus for which training sets are made: they
-take a search for each text, or for N of them (split.train).
+take a search for each text, or for N of them (split.train). The last four options are those of
+`engine` in params.yaml. CPU seconds are those of the stage and of the processes that it started (on
+Ray's side they are not seen); the peak is the lead's.
 """
 
 import json
@@ -16,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import chdir
 from pathlib import Path
 from typing import NamedTuple
@@ -24,12 +27,13 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.candidates import random_units
-from benchmarks.script import parse_arguments
+from benchmarks.script import Option, parse_arguments
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
 
 REPOSITORY = Path(__file__).parent.parent
 PER_VIDEO, DIMENSIONS, BLOCK = 5, 384, 65_536
+ENGINE: dict[str, Option] = {"shards": 1, "kind": "local", "workers": 0, "table_memory": 4.0}
 QUERIES = {"val": 500, "test": 2781}
 CHANGES = {
     r"source: \S+": "source: corpus.jsonl",
@@ -102,10 +106,13 @@ def embed() -> None:
     store.finish(ids, ((some, random_units(len(some), DIMENSIONS)) for some in blocks))
 
 
-def run(number: int, train: int | None, *, pseudo: bool) -> Iterator[tuple[str, Cost, float]]:
+def run(
+    number: int, train: int | None, engine: Mapping[str, object], *, pseudo: bool
+) -> Iterator[tuple[str, Cost, float]]:
     """Run the stages on `number` moments; yield each with its cost and the MB that it wrote.
 
-    `train` is the number of training queries; None: one per caption.
+    `train` is the number of training queries; None: one per caption. `engine` is what that section
+    of params.yaml gets.
     """
     text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
     queries = {} if train is None else {r"  train: null": f"  train: {train}"}
@@ -113,7 +120,10 @@ def run(number: int, train: int | None, *, pseudo: bool) -> Iterator[tuple[str, 
         text, count = re.subn(pattern, new, text, count=1)
         if not count:
             raise SystemExit(f"params.yaml: nothing matches {pattern}")
-    Path("params.yaml").write_text(text, encoding="utf-8")
+    above, heading, section = text.partition("\nengine:")
+    for name, value in engine.items():
+        section = re.sub(rf"\n  {name}: \S+", f"\n  {name}: {value}", section, count=1)
+    Path("params.yaml").write_text(above + heading + section, encoding="utf-8")
     shutil.copytree(REPOSITORY / "datasets/campaign", "datasets/campaign")
     for name in ("prompts", "dvc.yaml"):
         Path(name).symlink_to(REPOSITORY / name)
@@ -135,11 +145,19 @@ def _output_mb() -> float:
 
 def main() -> None:
     """Print a line per stage and size."""
-    options = parse_arguments(__doc__, moments=[10_000, 100_000], pseudo=100_000, train=int)
+    options = parse_arguments(
+        __doc__,
+        moments=[10_000, 100_000],
+        pseudo=100_000,
+        train=int,
+        **ENGINE,
+    )
+    engine = {name: getattr(options, name) for name in ENGINE}
     print(f"{'moments':>10}  {'stage':10} {'wall s':>8} {'cpu s':>8} {'peak MB':>8} {'MB out':>8}")
     for number in options.moments:
         with tempfile.TemporaryDirectory() as folder, chdir(folder):
-            for stage, cost, wrote in run(number, options.train, pseudo=number <= options.pseudo):
+            pseudo = number <= options.pseudo
+            for stage, cost, wrote in run(number, options.train, engine, pseudo=pseudo):
                 print(
                     f"{number:>10,}  {stage:10} {cost.wall:>8.1f} {cost.cpu:>8.1f}"
                     f" {cost.peak:>8.0f} {wrote:>8.0f}",

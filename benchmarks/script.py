@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 T = TypeVar("T")
-Option = int | float | list[int] | type[int] | type[Path]
+Option = int | float | str | list[int] | type[int] | type[Path]
 """The default of an option, or the type of one that has none."""
 
 

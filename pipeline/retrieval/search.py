@@ -15,10 +15,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from pipeline.core.parallel import cores
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import Flags, Neighbours, Pool, best_places, concatenate
-from pipeline.retrieval.shortlist import Knn, choose_knn, faiss_knn
+from pipeline.retrieval.shortlist import Knn, choose_knn, faiss_knn, import_faiss
 from pipeline.retrieval.similarity import (
     MICRO,
     OFF_BY,
@@ -36,7 +35,8 @@ SHORTLISTED = QUERY_BLOCK * 64
 """Pairs of query and text held at a time, however long the shortlists are."""
 RESCORED = 4096
 """Pairs that a thread rescores at a time."""
-THREADS = min(8, cores())
+THREADS = 8
+"""That rescore at a time, at most: as many as faiss may use, which hears OMP_NUM_THREADS."""
 
 
 def search(
@@ -143,7 +143,8 @@ class _Search:
             result[some] = micro_similarities(vectors[some], self.vectors[rows[some]])
 
         slices = _slices(np.arange(len(texts)), max(1, RESCORED // texts.shape[1]))
-        with ThreadPoolExecutor(THREADS) as threads:
+        number = min(THREADS, import_faiss().omp_get_max_threads())
+        with ThreadPoolExecutor(number) as threads:
             list(threads.map(rescore, slices))
         return result
 
