@@ -25,9 +25,10 @@ import pandas as pd
 from pipeline.core import cli, files, tables
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.params import Params, load
-from pipeline.core.sections import Clips
+from pipeline.core.sections import Clips, Engine
 from pipeline.video.cache import FileCache
-from pipeline.video.cutter import ClipFormat, Reason, cut
+from pipeline.video.cutter import ClipFormat, Reason
+from pipeline.video.cutting import cut_all
 from pipeline.video.files import ANY_SUFFIX, find, missing_remark
 from pipeline.video.plan import Job, has_clip, plan_clips, remove_others, select_moments
 from pipeline.video.store import open_store
@@ -56,12 +57,11 @@ def clips(
     moments = _locate(moments, hashes.paths())
     if params.ingest.videos is None:
         return Outcome({}, dict.fromkeys(moments["moment_id"], "no-videos"), set())
-    workers = params.clips.workers or cores()
-    contents, absent = _videos(moments, hashes, workers)
+    contents, absent = _videos(moments, hashes, params.clips.workers or cores())
     hashes.save()
     jobs = plan_clips(moments, contents, params.clips, params.ingest.end_slack)
     possible = {moment: job for moment, job in jobs.items() if moment not in absent}
-    outcome = _cut_missing(possible, params.clips, workers)
+    outcome = _cut_missing(possible, params.clips, params.engine)
     remove_others(FOLDER, {job.clip for job in jobs.values()} | {*kept})
     return outcome._replace(failed=absent | outcome.failed)
 
@@ -99,15 +99,10 @@ def _look(hashes: FileCache[str], name: str) -> tuple[str | None, Reason | None]
         return hashes.last(path), "unreadable"
 
 
-def _cut_missing(jobs: Mapping[str, Job], params: Clips, workers: int) -> Outcome:
+def _cut_missing(jobs: Mapping[str, Job], params: Clips, engine: Engine) -> Outcome:
     clip_format = ClipFormat(params.format, params.height, params.audio)
-
-    def cut_one(job: Job) -> Reason | None:
-        return cut(job.video, job.interval, job.needed, clip_format, FOLDER / job.clip)
-
     missing = {job.clip: job for job in jobs.values() if not has_clip(FOLDER, job.clip)}
-    verdicts = map_in_threads(cut_one, missing.values(), workers, "clips")
-    lacking = {job.clip: reason for job, reason in verdicts.items() if reason}
+    lacking = cut_all(missing.values(), clip_format, FOLDER, params.workers, engine)
     return Outcome(
         {moment: job.clip for moment, job in jobs.items() if job.clip not in lacking},
         {moment: lacking[job.clip] for moment, job in jobs.items() if job.clip in lacking},

@@ -191,6 +191,26 @@ def test_the_hash_says_what_is_shown_not_how_it_was_encoded(place, monkeypatch):
     assert place.table()["clip_sha"].tolist() == [sha]
 
 
+@pytest.mark.parametrize("shards", [3, 8])
+def test_shards_cut_the_same_clips(place, numbered, shards):
+    for number in range(4):
+        padded = numbered.read_bytes() + (number + 1) * b"\0\0\0\x08free"
+        Path(f"videos/{number}.mp4").write_bytes(padded)
+    moments = [(f"m{n}", str(n % 5), n / 2, n / 2 + 0.6) for n in range(8)]  # 4 is missing
+    place.want(*moments, ("late", "2", 8.5, 9.5))
+    written = []
+    for number in (1, shards):
+        place.set("engine", shards=number, workers=1)
+        clips.main()
+        paths = [*place.clips.iterdir(), tables.CLIPS.path, tables.FAILED_CLIPS.path]
+        written.append({path.name: path.read_bytes() for path in paths})
+        for path in place.clips.iterdir():
+            path.unlink()
+    assert written[0] == written[1]
+    assert place.reasons() == {"m4": "missing", "late": "too-short"}
+    assert not Path(".cache/parts").exists() or not list(Path(".cache/parts").iterdir())
+
+
 # Moments without a clip
 
 

@@ -1,0 +1,68 @@
+"""Cut many clips, in one process or in shards by video: the same files.
+
+A clip stands in its folder once it is cut, so a killed run goes on with what is missing. The part
+of a shard holds no more than which clips the videos do not give.
+"""
+
+from collections.abc import Collection, Iterable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+from pipeline.core import files
+from pipeline.core.engine import parts
+from pipeline.core.engine.shards import assign_shards, map_shards
+from pipeline.core.parallel import cores, map_in_threads
+from pipeline.core.sections import Engine
+from pipeline.video.cutter import ClipFormat, Reason, cut
+from pipeline.video.plan import Job
+
+STAGE = "clips"
+
+
+class Shard(NamedTuple):
+    """The clips of one shard's videos, and how many of them are cut at once."""
+
+    jobs: list[Job]
+    clip_format: ClipFormat
+    folder: Path
+    workers: int
+
+
+def cut_all(
+    jobs: Collection[Job], clip_format: ClipFormat, folder: Path, workers: int, engine: Engine
+) -> dict[str, Reason]:
+    """Cut each clip into the folder; return why a video does not give it, by the clip's name.
+
+    `workers` are cut at once in each shard. 0: one per core, or one where there are several
+    shards, which share the cores.
+    """
+    workers = workers or (cores() if engine.shards == 1 else 1)
+    shards = [Shard(some, clip_format, folder, workers) for some in _divide(jobs, engine.shards)]
+    given = {parts.part_key(*(job.clip for job in one.jobs)): one for one in shards}
+    clear = partial(parts.clear, STAGE, Path(engine.folder))
+    clear()  # a video may have come back since, and a clip may have gone
+    verdicts: dict[str, Reason] = {}
+    for path in map_shards(STAGE, cut_shard, given, engine).values():
+        verdicts |= files.read_json(path)
+    clear()
+    return verdicts
+
+
+def cut_shard(shard: Shard, path: Path) -> None:
+    """Cut a shard's clips; write the reasons why there are none, by name."""
+
+    def cut_one(job: Job) -> Reason | None:
+        target = shard.folder / job.clip
+        return cut(job.video, job.interval, job.needed, shard.clip_format, target)
+
+    verdicts = map_in_threads(cut_one, shard.jobs, shard.workers, "clips")
+    files.write_json(path, {job.clip: reason for job, reason in verdicts.items() if reason})
+
+
+def _divide(jobs: Collection[Job], shards: int) -> Iterable[list[Job]]:
+    numbers = assign_shards([str(job.video) for job in jobs], shards).tolist()
+    by_shard: dict[int, list[Job]] = {number: [] for number in sorted(set(numbers))}
+    for job, number in zip(jobs, numbers, strict=True):
+        by_shard[number].append(job)
+    return by_shard.values()
