@@ -7,25 +7,26 @@ A row that can't be used goes to rejected_moments.csv with its place and reason.
 them than the share ingest.max_rejected stop the run. Nothing is dropped silently.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from decimal import Decimal
+from collections import deque
+from collections.abc import Iterable, Iterator
 from functools import partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
 
 from momentrank.errors import MomentRankError
-from momentrank.ids import is_utf8
-from momentrank.segments import LATEST
 from pipeline import corpora
 from pipeline.core import cli, csv_files, tables
+from pipeline.core.engine.database import fits, open_database, rows_that_fit
 from pipeline.core.parallel import cores
-from pipeline.core.params import load
+from pipeline.core.params import Params, load
 from pipeline.core.progress import progress
 from pipeline.core.sections import Ingest
-from pipeline.corpora import rejected
+from pipeline.corpora import rejected, rules
+from pipeline.corpora.large import PathOf, Probe, ingest_large
 from pipeline.corpora.rows import Row
 from pipeline.corpora.sources import list_unread
 from pipeline.language import detection, support
@@ -33,28 +34,71 @@ from pipeline.names.evidence import advice
 from pipeline.video.files import durations, missing_remark, video_path
 
 REJECTED = tables.WORK / "rejected_moments.csv"
-MAX_ID = 500
-"""Characters: files and servers refuse longer names."""
-Probe = Callable[[Collection[str]], Mapping[str, float]]
-"""Returns the seconds of videos by their paths, without videos that do not exist."""
 DURATIONS = Path(".cache/ingest/durations.json")
-SAME_LENGTH = 0.5
-"""Seconds, within which a duration is the length of its moment, which a table may have rounded."""
-LARGEST_INTEGER = 2**63
-"""A larger integer is not a time, and pandas can't convert it."""
 
 
 class CorpusError(MomentRankError):
     """The corpus can't be used."""
 
 
+class Corpus(Protocol):
+    """What a corpus yields, in memory or in a database; `metrics` counts every row, used or not."""
+
+    @property
+    def metrics(self) -> dict[str, Any]:
+        """The counts."""
+
+    def write_rejected(self, path: Path) -> None:
+        """Write the rejected rows as CSV."""
+
+    def write_tables(self) -> None:
+        """Write moments and videos."""
+
+    def first_rejected(self) -> pd.DataFrame:
+        """Return the first rejected row of each reason."""
+
+    def paths(self) -> list[str]:
+        """Return the paths of the videos that have one."""
+
+    def texts_by_hash(self, most: int, /) -> list[str]:
+        """Return all distinct descriptions, or at least those that `rng.draw` puts first."""
+
+    def texts_in_steps(self, most: int, /) -> list[str]:
+        """Return all distinct descriptions in order, or at least so many at equal steps."""
+
+
 class Ingested(NamedTuple):
-    """What a corpus yields; `metrics` counts every row, used or not."""
+    """A corpus in memory."""
 
     moments: pd.DataFrame
     videos: pd.DataFrame
     rejected: pd.DataFrame
     metrics: dict[str, Any]
+
+    def write_rejected(self, path: Path) -> None:
+        """Write the rejected rows as CSV."""
+        csv_files.write_csv(path, self.rejected)
+
+    def write_tables(self) -> None:
+        """Write moments and videos."""
+        tables.MOMENTS.write(self.moments)
+        tables.VIDEOS.write(self.videos)
+
+    def first_rejected(self) -> pd.DataFrame:
+        """Return the first rejected row of each reason."""
+        return self.rejected.drop_duplicates("reason")
+
+    def paths(self) -> list[str]:
+        """Return the paths of the videos that have one."""
+        return list(self.videos["path"].dropna())
+
+    def texts_by_hash(self, _: int, /) -> list[str]:
+        """Return all distinct descriptions."""
+        return self.texts_in_steps(0)
+
+    def texts_in_steps(self, _: int, /) -> list[str]:
+        """Return all distinct descriptions in order."""
+        return list(self.moments["description"].drop_duplicates())
 
 
 def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> Ingested:
@@ -64,13 +108,16 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
     pool want (counted as `other_modality`). `probe` reads the durations of videos for which
     no row gives one.
     """
-    raw = pd.DataFrame(rows, columns=list(Row._fields), dtype=object)
-    typed = _add_durations(_convert(raw), params.videos, probe)
-    reason = _reasons(typed, params)
-    good = typed[reason == ""]
+    raw = rules.as_frame(rows)
+    frame = rules.convert(raw)
+    frame["usual"] = frame["video_id"].map(_usual_durations(frame)).astype("float64")
+    probed = _probe(frame, partial(video_path, params.videos), probe)
+    settled = rules.settle(frame.assign(probed=probed), params)
+    reason = settled["reason"]
+    repeated = settled["moment_id"].where(reason == "").duplicated() & (reason == "")
+    reason = reason.mask(repeated, "duplicate-id").astype("str")
+    good = settled[reason == ""]
     wanted = good["modality"].isin(params.query_modalities + params.pool_modalities)
-    clipped = good["end"] > good["duration"]
-    good = good.assign(end=np.minimum(good["end"], good["duration"]))
     videos = _videos(good, params.videos)
     refused = rejected.as_text(raw[reason != ""]).assign(reason=reason[reason != ""])
     return Ingested(
@@ -85,41 +132,21 @@ def ingest(rows: Iterable[Row], params: Ingest, probe: Probe | None = None) -> I
             "videos_with_several_durations": int(videos["several"].sum()),
             "by_modality": _counts(good[wanted]["modality"]),
             "other_modality": int((~wanted).sum()),
-            "ends_clipped": int((clipped & wanted).sum()),
-            "durations_of_moments": int(typed["of_moment"].sum()),
+            "ends_clipped": int((good["clipped"] & wanted).sum()),
+            "durations_of_moments": int(settled["of_moment"].sum()),
             "rejected": len(refused),
             "rejected_by_reason": _counts(refused["reason"]),
         },
     )
 
 
-def _convert(raw: pd.DataFrame) -> pd.DataFrame:
-    """Convert the fields to their types; what can't be converted becomes null, to be rejected."""
-    numbers = {name: _numbers(raw[name]) for name in ("start", "end", "duration")}
-    kinds = {"moment_id": _as_id, "video_id": _as_id, "description": _as_text}
-    texts = {name: _objects(map(kind, raw[name])) for name, kind in kinds.items()}
-    frame = _mark_broken_text(raw.assign(**numbers, **texts))
-    usual = frame["video_id"].map(_usual_durations(frame))
-    several = frame["duration"].notna() & (frame["duration"] != usual)
-    return frame.assign(duration=usual, several=several, of_moment=_is_of_moment(frame))
-
-
-def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
-    """Tell whether a row's duration is that of its moment: a video would end before that does."""
-    length = frame["end"] - frame["start"]
-    past = frame["end"] > frame["duration"] + SAME_LENGTH
-    return past & (length > 0) & ((frame["duration"] - length).abs() <= SAME_LENGTH)
-
-
-def _add_durations(frame: pd.DataFrame, template: str | None, probe: Probe | None) -> pd.DataFrame:
+def _probe(frame: pd.DataFrame, path_of: PathOf, probe: Probe | None) -> pd.Series:
     """Read the durations that no row gives from the videos themselves."""
-    lacking = frame.loc[frame["duration"].isna(), "video_id"].dropna().unique()
-    paths = {name: path for name in lacking if (path := video_path(template, name))}
-    if probe is None or not paths:
-        return frame
-    durations_by_path = probe(list(paths.values()))
-    seconds = {name: durations_by_path.get(path, np.nan) for name, path in paths.items()}
-    return frame.assign(duration=frame["duration"].fillna(frame["video_id"].map(seconds)))
+    lacking = frame.loc[frame["usual"].isna(), "video_id"].dropna().unique()
+    paths = {name: path for name in lacking if (path := path_of(name))}
+    by_path = probe(list(paths.values())) if probe and paths else {}
+    seconds = {name: by_path.get(path, np.nan) for name, path in paths.items()}
+    return frame["video_id"].map(seconds).astype("float64")
 
 
 def _usual_durations(frame: pd.DataFrame) -> pd.Series:
@@ -127,76 +154,6 @@ def _usual_durations(frame: pd.DataFrame) -> pd.Series:
     rows = frame[frame["duration"] > 0].groupby(["video_id", "duration"]).size()
     counts = rows.rename("rows").reset_index().sort_values(["rows", "duration"])
     return counts.drop_duplicates("video_id", keep="last").set_index("video_id")["duration"]
-
-
-def _mark_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mark and clear text that is not UTF-8, which pandas can't store."""
-    names = ["moment_id", "video_id", "description"]
-    texts = zip(*(frame[name] for name in names), strict=True)
-    broken = np.array([not is_utf8(f"{one}{two}{three}") for one, two, three in texts], bool)
-    frame.loc[broken, names] = None
-    return frame.assign(
-        problem=frame["problem"].mask(broken & (frame["problem"] == ""), "not-utf8")
-    )
-
-
-def _objects(values: Iterable[object]) -> pd.Series:
-    return pd.Series(list(values), dtype=object)
-
-
-def _numbers(values: pd.Series) -> pd.Series:
-    readable = _objects(value if _may_be_number(value) else None for value in values)
-    numbers = pd.to_numeric(readable, errors="coerce").astype("float64")
-    return numbers.where(np.isfinite(numbers))
-
-
-def _may_be_number(value: object) -> bool:
-    if isinstance(value, int):
-        return not isinstance(value, bool) and abs(value) < LARGEST_INTEGER
-    return isinstance(value, float | str | Decimal)
-
-
-def _as_id(value: object) -> str | None:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if isinstance(value, str | int) and not isinstance(value, bool):
-        return str(value).strip() or None
-    return None
-
-
-def _as_text(value: object) -> str | None:
-    if not isinstance(value, str):
-        return None
-    has_words = any(map(str.isalnum, value)) or not is_utf8(value)
-    return " ".join(value.split()) if has_words else None
-
-
-def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
-    """Return the first reason not to use each row, or an empty string."""
-    start, end, duration = frame["start"], frame["end"], frame["duration"]
-    reasons = {
-        "no-id": frame["moment_id"].isna(),
-        "no-video": frame["video_id"].isna(),
-        "id-too-long": _exceeds(frame["moment_id"], MAX_ID) | _exceeds(frame["video_id"], MAX_ID),
-        "empty-text": frame["description"].isna(),
-        "too-long": _exceeds(frame["description"], params.max_characters),
-        "unknown-modality": ~frame["modality"].isin(tables.MODALITIES),
-        "not-a-number": start.isna() | end.isna(),
-        "no-duration": ~(duration > 0),
-        "negative-time": (start < 0) | (end < 0),
-        "too-late": (start > LATEST) | (end > LATEST) | (duration > LATEST),
-        "end-not-after-start": end <= start,
-        "starts-after-video": start >= duration,
-        "ends-after-video": (end > duration) & ~(end - duration < params.end_slack),
-    }
-    first = np.select(list(reasons.values()), list(reasons), default="")
-    reason = frame["problem"].where(frame["problem"] != "", pd.Series(first, frame.index))
-    repeated = frame["moment_id"].where(reason == "").duplicated() & (reason == "")
-    return reason.mask(repeated, "duplicate-id").astype("str")
-
-
-def _exceeds(texts: pd.Series, limit: int) -> pd.Series:
-    return texts.astype("str").str.len().gt(limit) & texts.notna()
 
 
 def _videos(good: pd.DataFrame, template: str | None) -> pd.DataFrame:
@@ -210,14 +167,15 @@ def _counts(values: pd.Series) -> dict[str, int]:
     return {str(name): int(count) for name, count in values.value_counts().sort_index().items()}
 
 
-def refuse_useless(result: Ingested, params: Ingest) -> None:
+def refuse_useless(result: Corpus, params: Ingest) -> None:
     """Stop if a corpus is not what the parameters say.
 
     Raises:
         CorpusError: no row can be used, none is of a modality that is asked for, the durations
             are not those of videos, or the share of rejected rows passes `max_rejected`.
     """
-    rows, unusable, limit = result.metrics["rows"], len(result.rejected), params.max_rejected
+    rows, unusable = result.metrics["rows"], result.metrics["rejected"]
+    limit = params.max_rejected
     if not rows:
         raise CorpusError(f"{params.source}: contains no {params.corpus} rows")
     if result.metrics["durations_of_moments"] > rows / 2:
@@ -232,7 +190,7 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
             problem = f"{unusable} of {rows} rows can't be used, more than ingest.max_rejected"
             problem, remedy = f"{problem} ({limit:.2%})", "fix the corpus, or raise the limit"
         raise CorpusError(
-            f"{params.source}: {problem}:\n{rejected.summary(result.rejected)}\n"
+            f"{params.source}: {problem}:\n{_summary(result)}\n"
             f"Each row is in {REJECTED}, with its place and reason; {remedy}"
         )
     if not result.metrics["moments"]:
@@ -242,37 +200,61 @@ def refuse_useless(result: Ingested, params: Ingest) -> None:
         )
 
 
-def remarks(result: Ingested) -> list[str]:
+def _summary(result: Corpus) -> str:
+    return rejected.summary(result.first_rejected(), result.metrics["rejected_by_reason"])
+
+
+def remarks(result: Corpus) -> list[str]:
     """Return how much was read, and how much was rejected for which reasons."""
-    lines = [f"{len(result.moments):,} moments of {len(result.videos):,} videos"]
-    if len(result.rejected):
-        listed = rejected.summary(result.rejected)
-        lines.append(f"{len(result.rejected):,} rows are rejected, listed in {REJECTED}:\n{listed}")
-    return [*lines, *filter(None, [missing_remark(list(result.videos["path"].dropna()))])]
+    counts = result.metrics
+    lines = [f"{counts['moments']:,} moments of {counts['videos']:,} videos"]
+    if counts["rejected"]:
+        listed = f"listed in {REJECTED}:\n{_summary(result)}"
+        lines.append(f"{counts['rejected']:,} rows are rejected, {listed}")
+    return [*lines, *filter(None, [missing_remark(result.paths())])]
 
 
-def main() -> None:
-    """Read the corpus, write the tables; stop if too many rows are rejected."""
-    settings = load()
+def write(result: Corpus, settings: Params) -> None:
+    """Write what a corpus yields, and say what is remarkable.
+
+    Raises:
+        CorpusError: the corpus is not what the parameters say; its rejected rows are written.
+    """
     params = settings.ingest
-    rows = corpora.read(params.corpus, Path(params.source), params.columns)
-    probe = partial(durations, memory=DURATIONS, workers=cores())
-    result = ingest(progress("ingest", rows, unit="rows"), params, probe)
-    csv_files.write_csv(REJECTED, result.rejected)
-    spoken = detection.determine_language(result.moments["description"], params.language)
+    result.write_rejected(REJECTED)
+    spoken = detection.determine_language(result.texts_by_hash(detection.SAMPLE), params.language)
     shares = {code: round(share, 4) for code, share in spoken.shares.items()}
     language = {"language": spoken.code, "language_shares": shares}
     cli.write_metrics("ingest", result.metrics | language | {"texts_recognized": spoken.texts})
     refuse_useless(result, params)
-    tables.MOMENTS.write(result.moments)
-    tables.VIDEOS.write(result.videos)
-    texts = list(result.moments["description"].drop_duplicates())
-    fitting = advice.advise(texts, settings.rewrite.backend)
+    result.write_tables()
+    fitting = advice.advise(result.texts_in_steps(advice.ENOUGH), settings.rewrite.backend)
     lines = [*remarks(result), *support.list_remarks(spoken), fitting]
     if left := list_unread(Path(params.source)):
         lines.append(f"not read: {', '.join(left)}; unpack them; save spreadsheets as CSV")
     for line in filter(None, lines):
         cli.log(f"ingest: {line}")
+
+
+def _drain(rows: deque[Row]) -> Iterator[Row]:
+    while rows:
+        yield rows.popleft()
+
+
+def main() -> None:
+    """Read the corpus, write the tables; stop if too many rows are rejected."""
+    settings = load()
+    params, memory = settings.ingest, settings.engine.table_memory
+    read = corpora.read(params.corpus, Path(params.source), params.columns)
+    rows = iter(progress("ingest", read, unit="rows"))
+    probe = partial(durations, memory=DURATIONS, workers=cores())
+    first = deque(islice(rows, rows_that_fit(memory) + 1))
+    if fits(memory, len(first)):
+        write(ingest(_drain(first), params, probe), settings)
+        return
+    with open_database(memory) as database:
+        path_of = partial(video_path, params.videos)
+        write(ingest_large(chain(_drain(first), rows), params, path_of, probe, database), settings)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -119,16 +119,36 @@ def write_csv(path: Path, frame: pd.DataFrame) -> None:
         stream.write(csv_text(frame))
 
 
+def write_csv_batches(path: Path, frames: Callable[[], Iterable[pd.DataFrame]]) -> None:
+    """Write what `write_csv` would write of all frames, one at least; they are made twice."""
+    rule: Literal[0, 2] = max(_quoting(*_defuse(frame)) for frame in frames())
+    with unfinished(path) as stream:
+        for number, frame in enumerate(frames()):
+            stream.write(_csv(_defuse(frame)[0], rule, header=not number))
+
+
 def csv_text(frame: pd.DataFrame) -> str:
     """Return a frame as CSV without its index; texts and header are made harmless (`defuse`)."""
+    safe, texts = _defuse(frame)
+    return _csv(safe, _quoting(safe, texts))
+
+
+def _defuse(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.Index]:
+    """Return a frame whose texts are harmless, and the names of their columns."""
     texts = frame.select_dtypes(include=["object", "str"]).columns
     safe = frame.astype(dict.fromkeys(texts, object))
     for name in texts:  # not `Series.map`, which turns integers beside a null into floats
         safe[name] = pd.Series([defuse(cell) for cell in safe[name]], safe.index, dtype=object)
-    cells = chain(safe.columns, *(safe[name] for name in texts))
-    quoted = quoting(cells, safe.columns[:1])
-    header = [str(defuse(name)) for name in safe.columns]
-    return str(safe.to_csv(index=False, header=header, lineterminator="\n", quoting=quoted))
+    return safe, texts
+
+
+def _quoting(safe: pd.DataFrame, texts: pd.Index) -> Literal[0, 2]:
+    return quoting(chain(safe.columns, *(safe[name] for name in texts)), safe.columns[:1])
+
+
+def _csv(safe: pd.DataFrame, rule: Literal[0, 2], *, header: bool = True) -> str:
+    names = [str(defuse(name)) for name in safe.columns] if header else False
+    return str(safe.to_csv(index=False, header=names, lineterminator="\n", quoting=rule))
 
 
 def quoting(cells: Iterable[object], first: Iterable[str] = ()) -> Literal[0, 2]:

@@ -1,6 +1,8 @@
 """Rejected rows: as text for a CSV file, and counted by reason."""
 
 import reprlib
+from collections.abc import Hashable, Mapping
+from typing import Any
 
 import pandas as pd
 
@@ -37,7 +39,7 @@ ADVICE = {
 
 def as_text(raw: pd.DataFrame) -> pd.DataFrame:
     """Return the rows with every field as text, cut short, for a CSV file."""
-    return raw.map(_cell_text).assign(line=raw["line"].astype("Int64"))
+    return raw.map(_cell_text).astype(object).assign(line=raw["line"].astype("Int64"))
 
 
 def _cell_text(value: object) -> object:
@@ -49,21 +51,21 @@ def _cell_text(value: object) -> object:
     return text.encode("utf-8", errors="backslashreplace").decode("utf-8")
 
 
-def summary(rejected: pd.DataFrame) -> str:
-    """Return a line for each reason, the most frequent first: how many rows, and one of them."""
-    groups = sorted(rejected.groupby("reason"), key=lambda group: (-len(group[1]), group[0]))
-    return "\n".join(_line(str(reason), rows) for reason, rows in groups)
+def summary(first: pd.DataFrame, counts: Mapping[str, int]) -> str:
+    """Return a line for each reason, the most frequent first: how many rows, and the `first`."""
+    rows = {row["reason"]: row for row in first.to_dict("records")}
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return "\n".join(_line(reason, count, rows[reason]) for reason, count in ordered)
 
 
-def _line(reason: str, rows: pd.DataFrame) -> str:
-    row = rows.iloc[0].to_dict()
+def _line(reason: str, count: int, row: Mapping[Hashable, Any]) -> str:
     place = str(row["file"]) if pd.isna(row["line"]) else f"{row['file']} line {row['line']}"
     place = f"{place} {row['item']}" if row["item"] else place
     fields = [name for name in TELLING.get(reason, TIMES) if not pd.isna(row[name])]
     cells = ", ".join(f"{name} {_brief(row[name])}" for name in fields)
     example = f"{place}: {cells}" if cells else place
     advice = f"; {ADVICE[reason]}" if reason in ADVICE else ""
-    return f"  {len(rows):>7,}  {reason:<20} e.g. {example}{advice}"
+    return f"  {count:>7,}  {reason:<20} e.g. {example}{advice}"
 
 
 def _brief(value: object) -> str:

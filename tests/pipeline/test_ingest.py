@@ -14,6 +14,7 @@ from ingesting import ingest_params, moment_rows
 from pipeline import ingest
 from pipeline.core import csv_files, files, tables
 from pipeline.corpora import rejected as rejected_rows
+from pipeline.corpora import rules
 from pipeline.corpora.rows import Row
 from pipeline.ingest import CorpusError, video_path
 
@@ -126,7 +127,7 @@ def test_a_row_that_cannot_be_used_is_rejected_with_its_place_and_reason(changes
 
 
 def test_every_reason_of_the_code_has_its_case():
-    source = Path(ingest.__file__).read_text()
+    source = Path(rules.__file__).read_text()
     hyphenated = set(re.findall(r'"([a-z0-9]+(?:-[a-z0-9]+)+)"', source)) - {"utf-8"}
     readers_own = {"not-json"}  # one of them stands for all: the tests of the readers have each
     assert CASES.keys() - readers_own == hyphenated - {"duplicate-id"}

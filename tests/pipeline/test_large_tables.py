@@ -8,10 +8,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from pipeline import split
-from pipeline.core import captions, tables
+from pipeline import ingest, split
+from pipeline.core import captions, files, tables
 from pipeline.core.engine import batches, database
 from pipeline.core.table import TableError
+from pipeline.corpora.rows import Row
+from pipeline.language import detection
+from pipeline.names.evidence import advice
 
 TINY, USUAL = 1e-6, 4.0
 # Letters of one to four bytes, with and without folding, a null byte, and blanks of several kinds.
@@ -32,26 +35,28 @@ def work(tmp_path, monkeypatch, repository):
     tables.FROZEN_QUERIES.write(tables.FROZEN_QUERIES.empty())
 
 
-def set_params(**changes: object) -> None:
-    """Set the value of each key, wherever in params.yaml it occurs first."""
-    lines = Path("params.yaml").read_text(encoding="utf-8").splitlines()
-    for name, value in changes.items():
-        place = next(n for n, line in enumerate(lines) if line.startswith(f"  {name}:"))
-        lines[place] = f"  {name}: {value}"
-    Path("params.yaml").write_text("\n".join(lines), encoding="utf-8")
+def set_params(section: str, **changes: object) -> None:
+    path = Path("params.yaml")
+    params = files.read_yaml(path)
+    params[section] |= changes
+    files.write_json(path, params)  # which is YAML
 
 
-def outcome(main, memory: float) -> dict[str, bytes] | str:
-    """Return what a stage writes, or its error."""
-    set_params(table_memory=memory)
+def outcome(main, memory: float) -> tuple[str, dict[str, bytes]]:
+    """Return a stage's error and what it writes."""
+    kept = {"captions.parquet", "moments.parquet"} if main is split.main else ()
+    set_params("engine", table_memory=memory)
+    error = ""
     for path in tables.WORK.rglob("*"):
-        if path.is_file() and path.name not in {"captions.parquet", "moments.parquet"}:
+        if path.is_file() and path.name not in kept:
             path.unlink()
     try:
         main()
     except Exception as exc:  # noqa: BLE001  (whatever it is)
-        return f"{type(exc).__name__}: {exc}"
-    return {str(path): path.read_bytes() for path in tables.WORK.rglob("*") if path.is_file()}
+        error = f"{type(exc).__name__}: {exc}"
+    return error, {
+        str(path): path.read_bytes() for path in tables.WORK.rglob("*") if path.is_file()
+    }
 
 
 @st.composite
@@ -98,7 +103,7 @@ def test_split_writes_the_same_bytes(corpus, val, test, train, frozen, data):
     frozen = {data.draw(names): text for text in frozen}
     queries = pd.DataFrame({"query_id": list(frozen), "query": list(frozen.values())})
     tables.FROZEN_QUERIES.write(queries.assign(split="val"))
-    set_params(val=val, test=test, train="null" if train is None else train)
+    set_params("split", val=val, test=test, train=train)
     assert outcome(split.main, TINY) == outcome(split.main, USUAL)
     assert not list(database.FOLDER.glob("*"))
 
@@ -136,6 +141,48 @@ def test_rows_that_are_wanted_are_the_same(name):
         for memory in (USUAL, TINY)
     )
     pd.testing.assert_frame_equal(small, large)
+
+
+numbers = st.sampled_from([0.0, 1, 1.5, 2.0, "2,5", "3", 4.25, 5, 1e-7, -1.0])
+times = numbers | st.sampled_from([None, True, "x", float("nan"), float("inf"), 2**70, 1e16])
+names = st.sampled_from(["a", "b", "B", "c ", 1, 1.0, 2, "../x", "z" * 501, None, "\ud800", "é"])
+raw_rows = st.builds(
+    Row,
+    file=st.just("tvr.jsonl"),
+    line=st.none() | st.integers(1, 9),
+    item=st.sampled_from(["", "row 1"]),
+    moment_id=st.integers(0, 40) | names,
+    video_id=st.integers(0, 3) | st.integers(0, 3) | names,
+    start=st.just(0.0) | times,
+    end=numbers | times,
+    duration=st.sampled_from([5.0, 6, "5"]) | times,
+    description=said | st.sampled_from(["She waves.", None, 7, "=1+1", "a\rb", "\udc80", "?"]),
+    modality=st.sampled_from(["v", "v", "t", "vt", "x", None, ["v"], 3]),
+    problem=st.sampled_from(["", "", "", "not-json"]),
+)
+
+
+@some_examples
+@given(
+    st.lists(raw_rows, max_size=25),
+    st.sampled_from([None, "videos/{video_id}.mp4", "{video_id}.*"]),
+    st.sampled_from([["v"], ["v", "t"]]),
+)
+def test_ingest_writes_the_same_bytes(rows, videos, modalities):
+    def probe(paths, **_):
+        return {path: 4.5 for path in paths if len(path) % 2}
+
+    set_params("ingest", videos=videos, max_rejected=1.0, pool_modalities=modalities)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ingest.corpora, "read", lambda *_: iter(rows))
+        patch.setattr(ingest, "durations", probe)
+        patch.setattr(detection, "SAMPLE", 4)
+        patch.setattr(advice, "ENOUGH", 3)
+        lines = []
+        patch.setattr(ingest.cli, "log", lines.append)
+        large = outcome(ingest.main, TINY), lines.copy()
+        lines.clear()
+        assert large == (outcome(ingest.main, USUAL), lines)
 
 
 BROKEN = {

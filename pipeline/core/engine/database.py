@@ -42,9 +42,14 @@ class DatabaseError(MomentRankError):
     """The memory or the disk is too small for the tables."""
 
 
+def rows_that_fit(gigabytes: float) -> int:
+    """Return the rows of the largest table on which pandas can work within so much memory."""
+    return int(gigabytes * 1e9 / ROW_BYTES)
+
+
 def fits(gigabytes: float, rows: int) -> bool:
     """Tell whether pandas can work on a table of so many rows within so much memory."""
-    return rows * ROW_BYTES <= gigabytes * 1e9
+    return rows <= rows_that_fit(gigabytes)
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,8 @@ class Database:
     """Tables on disk, as long as the work of one stage lasts."""
 
     connection: "duckdb.DuckDBPyConnection"
+    folder: Path
+    """For other files that are needed as long."""
 
     def load(self, name: str, frames: Iterable[pd.DataFrame]) -> None:
         """Store frames of the same columns, one at least, as a table with a column `row`."""
@@ -124,7 +131,7 @@ def open_database(gigabytes: float) -> Iterator[Database]:
     }
     try:
         with duckdb.connect(folder / "tables.duckdb", config=config) as connection:
-            yield Database(connection)
+            yield Database(connection, folder)
     except duckdb.OutOfMemoryException as exc:
         raise DatabaseError(
             f"engine.table_memory: {gigabytes:g} GB are too few for the tables of this corpus, or"

@@ -1,0 +1,134 @@
+"""The rules for one row of a corpus: its fields in their types, and the first reason not to use it.
+
+A frame here holds rows, of a whole corpus or of a part: nothing depends on other rows. Its index
+is the number of the row, from 0.
+"""
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+
+import numpy as np
+import pandas as pd
+
+from momentrank.ids import is_utf8
+from momentrank.segments import LATEST
+from pipeline.core import tables
+from pipeline.core.sections import Ingest
+from pipeline.corpora.rows import Row
+
+MAX_ID = 500
+"""Characters: files and servers refuse longer names."""
+SAME_LENGTH = 0.5
+"""Seconds, within which a duration is the length of its moment, which a table may have rounded."""
+LARGEST_INTEGER = 2**63
+"""A larger integer is not a time, and pandas can't convert it."""
+
+
+def as_frame(rows: Iterable[Sequence[object]], first: int = 0) -> pd.DataFrame:
+    """Return rows as they were read, numbered from `first`."""
+    frame = pd.DataFrame(rows, columns=list(Row._fields), dtype=object)
+    return frame.set_axis(pd.RangeIndex(first, first + len(frame)))
+
+
+def convert(raw: pd.DataFrame) -> pd.DataFrame:
+    """Convert the fields to their types; what can't be converted becomes null, to be rejected.
+
+    `of_moment` tells whether a row's duration is that of its moment.
+    """
+    numbers = {name: _numbers(raw[name]) for name in ("start", "end", "duration")}
+    kinds = {"moment_id": _as_id, "video_id": _as_id, "description": _as_text}
+    kinds["modality"] = _as_modality
+    texts = {name: _objects(map(kind, raw[name]), raw.index) for name, kind in kinds.items()}
+    frame = _mark_broken_text(raw.assign(**numbers, **texts))
+    return frame.assign(of_moment=_is_of_moment(frame))
+
+
+def settle(frame: pd.DataFrame, params: Ingest) -> pd.DataFrame:
+    """Add `several`, `reason` and `clipped`, and give each row the duration of its video.
+
+    `usual` is that of most of the video's rows, `probed` that of the video itself, or null; a
+    `reason` is why the row can't be used by itself, or empty. Ends past the video are clipped.
+    """
+    several = frame["duration"].notna() & (frame["duration"] != frame["usual"])
+    frame = frame.assign(duration=frame["usual"].fillna(frame["probed"]), several=several)
+    clipped = frame["end"] > frame["duration"]
+    end = np.minimum(frame["end"], frame["duration"])
+    return frame.assign(reason=_reasons(frame, params), clipped=clipped, end=end)
+
+
+def _is_of_moment(frame: pd.DataFrame) -> pd.Series:
+    """Tell whether a row's duration is that of its moment: a video would end before that does."""
+    length = frame["end"] - frame["start"]
+    past = frame["end"] > frame["duration"] + SAME_LENGTH
+    return past & (length > 0) & ((frame["duration"] - length).abs() <= SAME_LENGTH)
+
+
+def _mark_broken_text(frame: pd.DataFrame) -> pd.DataFrame:
+    """Mark and clear text that is not UTF-8, which pandas can't store."""
+    names = ["moment_id", "video_id", "description"]
+    texts = zip(*(frame[name] for name in names), strict=True)
+    broken = np.array([not is_utf8(f"{one}{two}{three}") for one, two, three in texts], bool)
+    frame.loc[broken, names] = None
+    return frame.assign(
+        problem=frame["problem"].mask(broken & (frame["problem"] == ""), "not-utf8")
+    )
+
+
+def _objects(values: Iterable[object], index: pd.Index) -> pd.Series:
+    return pd.Series(list(values), index, dtype=object)
+
+
+def _numbers(values: pd.Series) -> pd.Series:
+    readable = (value if _may_be_number(value) else None for value in values)
+    numbers = pd.to_numeric(_objects(readable, values.index), errors="coerce").astype("float64")
+    return numbers.where(np.isfinite(numbers))
+
+
+def _may_be_number(value: object) -> bool:
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < LARGEST_INTEGER
+    return isinstance(value, float | str | Decimal)
+
+
+def _as_id(value: object) -> str | None:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, str | int) and not isinstance(value, bool):
+        return str(value).strip() or None
+    return None
+
+
+def _as_text(value: object) -> str | None:
+    if not isinstance(value, str):
+        return None
+    has_words = any(map(str.isalnum, value)) or not is_utf8(value)
+    return " ".join(value.split()) if has_words else None
+
+
+def _as_modality(value: object) -> str | None:
+    return value if isinstance(value, str) and value in tables.MODALITIES else None
+
+
+def _reasons(frame: pd.DataFrame, params: Ingest) -> pd.Series:
+    start, end, duration = frame["start"], frame["end"], frame["duration"]
+    reasons = {
+        "no-id": frame["moment_id"].isna(),
+        "no-video": frame["video_id"].isna(),
+        "id-too-long": _exceeds(frame["moment_id"], MAX_ID) | _exceeds(frame["video_id"], MAX_ID),
+        "empty-text": frame["description"].isna(),
+        "too-long": _exceeds(frame["description"], params.max_characters),
+        "unknown-modality": frame["modality"].isna(),
+        "not-a-number": start.isna() | end.isna(),
+        "no-duration": ~(duration > 0),
+        "negative-time": (start < 0) | (end < 0),
+        "too-late": (start > LATEST) | (end > LATEST) | (duration > LATEST),
+        "end-not-after-start": end <= start,
+        "starts-after-video": start >= duration,
+        "ends-after-video": (end > duration) & ~(end - duration < params.end_slack),
+    }
+    first = np.select(list(reasons.values()), list(reasons), default="")
+    return frame["problem"].where(frame["problem"] != "", pd.Series(first, frame.index))
+
+
+def _exceeds(texts: pd.Series, limit: int) -> pd.Series:
+    return texts.astype("str").str.len().gt(limit) & texts.notna()
