@@ -1,8 +1,9 @@
 """Any table of moments: CSV or TSV, JSON lines or Parquet, with columns of the usual names."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import pyarrow
 from pyarrow import parquet
 
 from pipeline.core import csv_files, files
+from pipeline.core.engine.batches import ROWS
 from pipeline.core.sections import Column, Columns
 from pipeline.corpora.columns import locate
 from pipeline.corpora.rows import Row, stable_id, unreadable
@@ -87,17 +89,26 @@ def _csv_rows(path: Path, sheet: csv_files.Sheet, _: Collection[str]) -> Places:
 
 
 def _parquet(path: Path) -> _Table:
+    with _explain(path):
+        header = parquet.read_schema(path).names
+    return _Table(header, partial(_parquet_rows, path))
+
+
+def _parquet_rows(path: Path, columns: Collection[str]) -> Places:
+    # Without pandas, which would turn integers beside a null into floats, and so change ids.
+    with _explain(path), parquet.ParquetFile(path) as source:
+        batches = source.iter_batches(ROWS, columns=sorted(columns))
+        rows = chain.from_iterable(batch.to_pylist() for batch in batches)
+        for number, fields in enumerate(rows):
+            yield Row(file=path.name, item=f"row {number}"), fields
+
+
+@contextmanager
+def _explain(path: Path) -> Iterator[None]:
     try:
-        table = parquet.read_table(path)
+        yield
     except (pyarrow.ArrowException, OSError) as exc:
         raise files.FileError(f"{path}: not readable as Parquet ({exc})") from exc
-    return _Table(table.column_names, partial(_parquet_rows, path, table))
-
-
-def _parquet_rows(path: Path, table: pyarrow.Table, columns: Collection[str]) -> Places:
-    # Without pandas, which would turn integers beside a null into floats, and so change ids.
-    for number, fields in enumerate(table.select(sorted(columns)).to_pylist()):
-        yield Row(file=path.name, item=f"row {number}"), fields
 
 
 _READERS: dict[str, Callable[[Path], _Table]] = {
