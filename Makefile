@@ -69,8 +69,10 @@ export DIR PARAMS SET
 campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=file] [SET="key=value ..."]
 	@$(RUN) python -m tools.campaign "$$DIR" --params="$$PARAMS" --set="$$SET"
 
-label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own on this machine
-	@$(RUN) python -m annotation.server start
+# The address of a database goes by the environment: other users see what a command is given.
+label-studio: export LABEL_STUDIO_DATABASE := $(or $(value DATABASE),$(LABEL_STUDIO_DATABASE))
+label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own on this machine [DATABASE=postgresql://...] [WORKERS=n]
+	@$(RUN) python -m annotation.server start $(if $(filter-out auto,$(WORKERS)),--workers "$(WORKERS)")
 
 label-studio-environment: $(LABEL_STUDIO)
 

@@ -1,31 +1,28 @@
 """A backup of the server in one file: what neither git nor DVC holds.
 
-The database as it is at one moment (SQLite's own online copy, so people may go on judging), Label
-Studio's other files, `.env` and the private list of people. Clips are made again by `dvc repro`,
-judgments that were pulled are in git.
+The database as it is at one moment (SQLite's own online copy, or `pg_dump`, so people may go on
+judging), Label Studio's other files, `.env` and the private list of people; clips if asked for.
+Without them clips are made again by `dvc repro`; judgments that were pulled are in git.
 """
 
 import shutil
-import sqlite3
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
 from annotation.label_studio import settings
-from annotation.local_server.layout import DATA, DATABASE, HOME, ServerError
+from annotation.local_server import database, postgres, sqlite
+from annotation.local_server.layout import DATA, DATABASE, DUMP, HOME, MADE, ServerError
 from annotation.local_server.process import find
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
 
 SETTINGS = (settings.ENV, PRIVATE)
-PARTS_OF_A_DATABASE = tuple(f"{DATABASE.name}{end}" for end in ("", "-journal", "-wal", "-shm"))
-BUSY_SECONDS = 60.0
 
 
-def write(path: Path) -> str:
+def write(path: Path, *, clips: bool = False) -> str:
     """Write a backup, readable by its owner alone; return what is in it.
 
     Raises:
@@ -34,54 +31,47 @@ def write(path: Path) -> str:
     """
     if path.exists():
         raise ServerError(f"{path}: exists already; a backup is never overwritten")
-    if not DATABASE.is_file():
-        raise ServerError(f"{DATABASE}: no server of this folder has run, so there is nothing here")
+    source = database.configured()
+    HOME.mkdir(mode=0o700, exist_ok=True)
     with TemporaryDirectory(dir=HOME) as folder:
-        copy = Path(folder) / DATABASE.name
-        answers = _copy_database(copy)
+        name = DUMP if source else DATABASE
+        copy = Path(folder) / name.name
+        answers = postgres.dump(source, copy) if source else sqlite.dump(copy)
         with (
             files.unfinished(path, "wb", private=True) as stream,
             zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
         ):
-            archive.write(copy, DATABASE)
+            archive.write(copy, name)
             for other in _others():
                 archive.write(other, other)
-    return f"{path}: the server's database with {answers:,} answers, {settings.ENV}, and the people"
-
-
-def _copy_database(to: Path) -> int:
-    """Copy the database while it is in use; return how many answers are in the copy."""
-    try:
-        with (
-            closing(sqlite3.connect(DATABASE, timeout=BUSY_SECONDS)) as source,
-            closing(sqlite3.connect(to)) as copy,
-        ):
-            source.backup(copy)
-            return _answers(copy, DATABASE)
-    except sqlite3.Error as exc:
-        raise ServerError(f"{DATABASE}: can't be copied ({exc})") from exc
-
-
-def _answers(database: sqlite3.Connection, name: Path) -> int:
-    [[state]] = database.execute("pragma quick_check(1)").fetchall()
-    if state != "ok":
-        raise ServerError(f"{name}: is damaged ({state})")
-    [[number]] = database.execute("select count(*) from task_completion").fetchall()
-    return int(number)
+            for clip in _clips() if clips else ():
+                archive.write(clip, clip, zipfile.ZIP_STORED)
+    more = ", and the clips" if clips else ""
+    return (
+        f"{path}: the server's database with {answers:,} answers, {settings.ENV}, and the people"
+        f"{more}"
+    )
 
 
 def _others() -> Iterator[Path]:
     """Yield Label Studio's other files (its key, uploads), and this folder's settings."""
     paths = sorted(path for path in DATA.rglob("*") if path.is_file())
-    yield from (path for path in paths if path.name not in PARTS_OF_A_DATABASE)
+    yield from (path for path in paths if path.name not in sqlite.PARTS)
     yield from (path for path in SETTINGS if path.is_file())
 
 
-def restore(path: Path) -> str:
+def _clips() -> Iterator[Path]:
+    yield from sorted(path for path in MADE.rglob("*") if path.is_file())
+
+
+def restore(path: Path, into: database.Database | None = None) -> str:
     """Put a backup in place; move what is there aside; return what was done.
 
+    A dump of PostgreSQL goes `into` a database, else into the one that is configured, else into its
+    own.
+
     Raises:
-        ServerError: the server runs, or the file is no backup of ours.
+        ServerError: the server runs, or the file is no backup of ours, or PostgreSQL refuses.
     """
     if find() is not None:
         raise ServerError("the server runs: python -m annotation.server stop, then again")
@@ -90,44 +80,80 @@ def restore(path: Path) -> str:
         with zipfile.ZipFile(path) as archive, TemporaryDirectory(dir=HOME) as folder:
             names = [_check_name(path, name) for name in archive.namelist()]
             archive.extractall(folder, names)
-            new = Path(folder)
-            if not (new / DATABASE).is_file():
-                raise ServerError(f"{path}: contains no server database")
-            with closing(sqlite3.connect(new / DATABASE)) as copy:
-                answers = _answers(copy, path)
-            aside = _move_aside()
-            _put_in_place(new, names)
-    except (OSError, zipfile.BadZipFile, zipfile.LargeZipFile, sqlite3.Error) as exc:
+            new, aside = Path(folder), HOME / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+            answers, target = _check_database(path, new, into)
+            if target is not None:
+                _replace_database(target, new / DUMP, aside)
+                (new / DUMP).unlink()
+            _move_aside(aside)
+            _put_in_place(new, [name for name in names if PurePosixPath(name) != _posix(DUMP)])
+    except (OSError, zipfile.BadZipFile, zipfile.LargeZipFile) as exc:
         raise ServerError(f"{path}: not a readable backup ({exc})") from exc
-    remark = f"; what was here is in {aside}" if aside else ""
+    if target is not None:
+        database.remember(target)
+    remark = f"; what was here is in {aside}" if aside.exists() else ""
     return (
         f"{path}: {answers:,} answers are back{remark}. Next: python -m annotation.server start,"
         " dvc repro"
     )
 
 
+def _check_database(
+    path: Path, new: Path, into: database.Database | None
+) -> tuple[int, database.Database | None]:
+    """Return how many answers are in a backup, and the PostgreSQL database that they go to."""
+    if (new / DATABASE).is_file():
+        return sqlite.count_answers(new / DATABASE, path), None
+    if not (new / DUMP).is_file():
+        raise ServerError(f"{path}: contains no server database")
+    own = settings.read(new / settings.ENV)
+    target = into or database.configured() or _own_database(own)
+    if target is None:
+        raise ServerError(f"{path}: is of PostgreSQL; say where to put it: --database URL")
+    return postgres.count_answers(new / DUMP), target
+
+
+def _own_database(values: dict[str, str]) -> database.Database | None:
+    text = values.get(database.URL)
+    known = database.parse(text) if text else None
+    return known and known._replace(password=known.password or values.get(database.PASSWORD, ""))
+
+
+def _replace_database(target: database.Database, dump: Path, aside: Path) -> None:
+    if not postgres.is_empty(target):
+        kept = aside / DUMP
+        kept.parent.mkdir(mode=0o700, parents=True)
+        postgres.dump(target, kept)
+    postgres.restore(target, dump)
+
+
+def _posix(path: Path) -> PurePosixPath:
+    return PurePosixPath(path.as_posix())
+
+
 def _check_name(path: Path, name: str) -> str:
     """Return a name that a backup may hold: nothing outside of the folders that we write."""
     parts = PurePosixPath(name)
-    is_known = parts in {PurePosixPath(one) for one in SETTINGS} or parts.is_relative_to(DATA)
+    is_known = parts in {PurePosixPath(one) for one in SETTINGS}
+    is_known = is_known or parts.is_relative_to(DATA) or parts.is_relative_to(MADE)
     if not is_known or ".." in parts.parts or parts.is_absolute():
         raise ServerError(f"{path}: contains {name!r}, so it is not a backup of ours")
     return name
 
 
-def _move_aside() -> Path | None:
-    present = [one for one in (DATA, *SETTINGS) if one.exists()]
-    if not present:
-        return None
-    aside = HOME / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
-    for one in present:
-        (aside / one).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        shutil.move(one, aside / one)
-    return aside
+def _move_aside(aside: Path) -> None:
+    for one in (DATA, *SETTINGS):
+        for path in sorted(one.rglob("*")) if one.is_dir() else [one]:
+            if path.is_file():
+                (aside / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                shutil.move(path, aside / path)
 
 
 def _put_in_place(new: Path, names: list[str]) -> None:
     for name in names:
+        is_clip = PurePosixPath(name).is_relative_to(MADE)
+        if is_clip and Path(name).exists():
+            continue  # named after its content
         Path(name).parent.mkdir(parents=True, exist_ok=True)
-        (new / name).chmod(0o600)
+        (new / name).chmod(0o644 if is_clip else 0o600)
         shutil.move(new / name, name)

@@ -5,6 +5,7 @@ minute later it listens. Whatever happens in between, the port is read from the 
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,20 +13,16 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import httpx
 import psutil
-from filelock import FileLock
 
 from annotation.label_studio import settings
-from annotation.local_server import log_writer
+from annotation.local_server import log_writer, sqlite, workers
+from annotation.local_server.database import Database
 from annotation.local_server.layout import (
     CLIPS,
     DATA,
-    DATABASE,
-    EMPTY,
     LOG,
     MADE,
     MEDIA,
@@ -33,19 +30,15 @@ from annotation.local_server.layout import (
     ServerError,
 )
 from annotation.local_server.ports import LOCALHOST
-from annotation.local_server.process import WHERE, Running, is_alive, port_of
-from pipeline.core import files
+from annotation.local_server.process import WHERE, WORKERS, Running, is_alive, port_of
 
 START_SECONDS = 180.0
 LOG_SECONDS = 2.0
-TAKEN = "port is already in use"
-QUIET = {
-    "SENTRY_DSN": "",
-    "FRONTEND_SENTRY_DSN": "",
-    "SENTRY_RATE": "0",
-    "COLLECT_ANALYTICS": "false",
-    "LATEST_VERSION_CHECK": "false",
-}
+TAKEN = workers.TAKEN
+"""What Django's server says, too."""
+
+FATAL = re.compile(r"FATAL: *(.*)|(connection to server .*)")
+"""Why PostgreSQL lets nobody in."""
 
 
 class PortTakenError(ServerError):
@@ -56,16 +49,32 @@ class TokenError(ServerError):
     """The server's database does not know our token."""
 
 
-def launch(port: int, credentials: Mapping[str, str]) -> psutil.Process:
-    """Start the server's process, which will try this port first; it outlives this one."""
+def launch(
+    port: int,
+    credentials: Mapping[str, str],
+    database: Database | None = None,
+    number: int | None = None,
+) -> psutil.Process:
+    """Start the server's process, which will try this port first; it outlives this one.
+
+    With a PostgreSQL database it is the first of several: `number` workers, else one for each core.
+    """
     for folder in (DATA, MEDIA, MADE):
         folder.mkdir(parents=True, exist_ok=True)
-    if not DATABASE.exists() and os.access(EMPTY.parent, os.W_OK):
-        _copy_empty_database()
     if not CLIPS.is_symlink():
         CLIPS.symlink_to(os.path.relpath(MADE, MEDIA))
+    data = DATA.resolve()
+    if database is None:
+        sqlite.copy_empty()
+        command = [str(PROGRAM.absolute()), "start", "--no-browser", "--internal-host", LOCALHOST]
+        where = sqlite.folder_settings(data)
+    else:
+        python = PROGRAM.with_name("python").absolute()
+        command = [str(python), "-I", workers.__file__, "start", WORKERS, str(number or usual())]
+        where = {**sqlite.folder_settings(data), **database.label_studio_environment}
+    secrets = [credentials[settings.PASSWORD], credentials[settings.TOKEN]]
     environment = {
-        **_folder_settings(DATA.resolve()),
+        **where,
         settings.USERNAME: credentials[settings.USERNAME],
         settings.PASSWORD: credentials[settings.PASSWORD],
         "LABEL_STUDIO_USER_TOKEN": credentials[settings.TOKEN],
@@ -74,10 +83,9 @@ def launch(port: int, credentials: Mapping[str, str]) -> psutil.Process:
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
         settings.ROOT: str(MEDIA.absolute()),
     }
-    where = ["--internal-host", LOCALHOST, "-p", str(port), WHERE, str(DATA.resolve())]
-    with _no_ctrl_c(), _log([credentials[settings.PASSWORD], credentials[settings.TOKEN]]) as log:
+    with _no_ctrl_c(), _log([*secrets, database.password if database else ""]) as log:
         server = subprocess.Popen(  # noqa: S603  (our own command line)
-            [str(PROGRAM.absolute()), "start", "--no-browser", *where],
+            [*command, "-p", str(port), WHERE, str(data)],
             env={**os.environ, **environment},
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -86,6 +94,11 @@ def launch(port: int, credentials: Mapping[str, str]) -> psutil.Process:
         )
         server.returncode = 0  # it outlives this process, and Popen need not mind
     return psutil.Process(server.pid)
+
+
+def usual() -> int:
+    """Return the usual number of workers: one for each core, and two at least."""
+    return max(2, os.cpu_count() or 2)
 
 
 @contextmanager
@@ -117,38 +130,6 @@ def _no_ctrl_c() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _folder_settings(data: Path) -> dict[str, str]:
-    """Return the settings with which Label Studio keeps to a folder, and to itself."""
-    return {
-        **QUIET,
-        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
-        "DJANGO_DB": "sqlite",
-        "DATABASE_NAME": str(data / DATABASE.name),
-    }
-
-
-def _copy_empty_database() -> None:
-    """Put a database without anybody in its place, which is made once for all servers here.
-
-    Label Studio would take half a minute for its tables each time.
-    """
-    with FileLock(EMPTY.with_suffix(".lock")):
-        if not EMPTY.exists():
-            with TemporaryDirectory(dir=EMPTY.parent) as folder:
-                data = Path(folder).absolute()
-                subprocess.run(  # noqa: S603  (our own command line)
-                    [str(PROGRAM.absolute()), "version", WHERE, str(data)],
-                    env={**os.environ, **_folder_settings(data)},
-                    capture_output=True,
-                    check=False,  # what it could not make, the server makes, and says what is wrong
-                )
-                if (data / DATABASE.name).exists():
-                    (data / DATABASE.name).replace(EMPTY)
-    if EMPTY.exists():
-        with files.unfinished(DATABASE, "wb", private=True) as stream:
-            stream.write(EMPTY.read_bytes())
-
-
 def wait_until_ready(process: psutil.Process) -> Running:
     """Return the server once it accepts our token, with the port that it took.
 
@@ -178,11 +159,14 @@ def wait_until_ready(process: psutil.Process) -> Running:
 
 
 def _exit_error() -> ServerError:
-    deadline = time.monotonic() + LOG_SECONDS
+    deadline, last = time.monotonic() + LOG_SECONDS, ""
     while time.monotonic() < deadline:  # the log is written by a process of its own
         with suppress(OSError):
-            if TAKEN in LOG.read_text(encoding="utf-8", errors="replace")[-300:]:
-                return PortTakenError("Label Studio's port was taken as it started")
+            last = LOG.read_text(encoding="utf-8", errors="replace")[-400:]
+        if TAKEN in last[-300:]:
+            return PortTakenError("Label Studio's port was taken as it started")
+        if fatal := FATAL.search(last):
+            return ServerError(f"PostgreSQL lets Label Studio not in: {fatal[0]}")
         time.sleep(0.1)
     return ServerError(f"Label Studio ended as it started; {LOG} says why")
 

@@ -1,8 +1,10 @@
 """The process of this folder's server, found by the data folder in its command line.
 
 No file says which process it is: a file may be stale, of another boot, or never have been written.
+Workers have the command line of the process that forked them; only that one leads a group.
 """
 
+import os
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -12,7 +14,7 @@ from annotation.local_server.layout import DATA, ServerError
 from annotation.local_server.ports import LOCALHOST
 
 STOP_SECONDS = 15.0
-WHERE = "--data-dir"
+WHERE, WORKERS = "--data-dir", "--workers"
 
 
 class Running(NamedTuple):
@@ -30,6 +32,14 @@ class Running(NamedTuple):
     def url(self) -> str:
         """Its address."""
         return f"http://{LOCALHOST}:{self.port}"
+
+    @property
+    def workers(self) -> int | None:
+        """How many processes answer; None where it is one, on SQLite."""
+        with suppress(psutil.Error):
+            line = self.process.cmdline()
+            return int(line[line.index(WORKERS) + 1]) if WORKERS in line else None
+        return None
 
     @property
     def is_alive(self) -> bool:
@@ -50,9 +60,16 @@ def find() -> psutil.Process | None:
     mine = [WHERE, str(DATA.resolve())]
     for process in psutil.process_iter(["cmdline"]):
         line = process.info["cmdline"] or []
-        if "start" in line and line[-2:] == mine and is_alive(process):
+        if "start" in line and line[-2:] == mine and _leads(process) and is_alive(process):
             return process
     return None
+
+
+def _leads(process: psutil.Process) -> bool:
+    try:
+        return os.getpgid(process.pid) == int(process.pid)
+    except ProcessLookupError:
+        return False
 
 
 def find_running() -> Running | None:
@@ -72,15 +89,19 @@ def port_of(process: psutil.Process) -> int | None:
 
 
 def terminate(process: psutil.Process) -> None:
-    """Stop a process, and wait until it is gone.
+    """Stop a process and its workers, and wait until they are gone.
 
     Raises:
         ServerError: it would not stop.
     """
-    for signal in (process.terminate, process.kill):
-        with suppress(psutil.NoSuchProcess):
-            signal()
-        psutil.wait_procs([process], timeout=STOP_SECONDS)
-        if not is_alive(process):
+    group = [process]
+    with suppress(psutil.NoSuchProcess):
+        group += process.children(recursive=True)
+    for signal in ("terminate", "kill"):
+        for one in group[:1] if signal == "terminate" else group:  # the first stops the others
+            with suppress(psutil.NoSuchProcess):
+                getattr(one, signal)()
+        psutil.wait_procs(group, timeout=STOP_SECONDS)
+        if not any(is_alive(one) for one in group):
             return
     raise ServerError(f"process {process.pid} does not stop")

@@ -1,0 +1,135 @@
+"""Where the server keeps its answers: SQLite in its folder, or the PostgreSQL that `.env` names.
+
+    LABEL_STUDIO_DATABASE=postgresql://user@host:5432/name?sslmode=require
+    LABEL_STUDIO_DATABASE_PASSWORD=...
+
+The address holds no password, so it may be printed. A password is taken from the address that was
+typed, else from the environment, else from `.env`, and kept in `.env` alone.
+"""
+
+import os
+from typing import NamedTuple
+from urllib.parse import parse_qs, quote, unquote, urlencode, urlsplit
+
+from annotation.label_studio import settings
+from annotation.local_server.layout import ServerError
+
+URL, PASSWORD = "LABEL_STUDIO_DATABASE", "LABEL_STUDIO_DATABASE_PASSWORD"
+SCHEMES = {"postgresql", "postgres"}
+PORT = 5432
+SSL = "sslmode"
+
+
+class Database(NamedTuple):
+    """A PostgreSQL database, and who opens it."""
+
+    host: str
+    port: int
+    name: str
+    user: str
+    password: str
+    ssl: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Database({self.url!r})"
+
+    @property
+    def url(self) -> str:
+        """Its address, without the password."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        options = f"?{urlencode({SSL: self.ssl})}" if self.ssl else ""
+        name = quote(self.name, safe="")
+        return f"postgresql://{quote(self.user, safe='')}@{host}:{self.port}/{name}{options}"
+
+    @property
+    def place(self) -> tuple[str, int, str]:
+        """What makes it another database: host, port and name."""
+        return self.host, self.port, self.name
+
+    @property
+    def label_studio_environment(self) -> dict[str, str]:
+        """The settings by which Label Studio opens it."""
+        return {
+            "DJANGO_DB": "default",
+            "POSTGRE_HOST": self.host,
+            "POSTGRE_PORT": str(self.port),
+            "POSTGRE_NAME": self.name,
+            "POSTGRE_USER": self.user,
+            "POSTGRE_PASSWORD": self.password,
+            **self._ssl,
+        }
+
+    @property
+    def client_environment(self) -> dict[str, str]:
+        """The settings by which PostgreSQL's own programs open it."""
+        return {
+            "PGHOST": self.host,
+            "PGPORT": str(self.port),
+            "PGDATABASE": self.name,
+            "PGUSER": self.user,
+            "PGPASSWORD": self.password,
+            **self._ssl,
+        }
+
+    @property
+    def _ssl(self) -> dict[str, str]:
+        return {"PGSSLMODE": self.ssl} if self.ssl else {}
+
+
+def parse(text: str) -> Database:
+    """Return the database of an address; the password of the environment or `.env` if it has none.
+
+    Raises:
+        ServerError: it is not an address of PostgreSQL; the message repeats none of it.
+    """
+    try:
+        parts = urlsplit(text.strip())
+        port, options = parts.port or PORT, parse_qs(parts.query, strict_parsing=bool(parts.query))
+    except ValueError:
+        raise _address_error("is not an address") from None
+    if parts.scheme not in SCHEMES:
+        raise _address_error("is not PostgreSQL's")
+    name = unquote(parts.path.removeprefix("/"))
+    if not (parts.hostname and parts.username and name) or "/" in name:
+        raise _address_error("needs a user, a host and the name of a database")
+    if unknown := options.keys() - {SSL}:
+        raise _address_error(f"has the options {sorted(unknown)}; only {SSL} is known")
+    return Database(
+        host=parts.hostname,
+        port=port,
+        name=name,
+        user=unquote(parts.username),
+        password=unquote(parts.password or "") or _known_password(),
+        ssl=options.get(SSL, [None])[0],
+    )
+
+
+def _known_password() -> str:
+    return settings.value(PASSWORD) or os.environ.get("PGPASSWORD", "")
+
+
+def _address_error(problem: str) -> ServerError:
+    return ServerError(f"{URL}: {problem}; expected postgresql://user@host:{PORT}/name")
+
+
+def has_password(text: str) -> bool:
+    """Tell whether an address contains a password."""
+    try:
+        return bool(urlsplit(text).password)
+    except ValueError:
+        return False
+
+
+def configured() -> Database | None:
+    """Return the database that the environment or `.env` names; None for SQLite.
+
+    Raises:
+        ServerError: the address is not valid.
+    """
+    text = settings.value(URL)
+    return parse(text) if text else None
+
+
+def remember(database: Database) -> None:
+    """Write address and password into `.env`, which its owner alone can read."""
+    settings.write({URL: database.url, PASSWORD: database.password})

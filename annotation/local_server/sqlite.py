@@ -1,0 +1,98 @@
+"""The embedded database: made empty in an instant, copied while it is in use."""
+
+import os
+import sqlite3
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from filelock import FileLock
+
+from annotation.local_server.layout import DATABASE, EMPTY, PROGRAM, ServerError
+from annotation.local_server.process import WHERE
+from pipeline.core import files
+
+BUSY_SECONDS = 60.0
+PARTS = tuple(f"{DATABASE.name}{end}" for end in ("", "-journal", "-wal", "-shm"))
+QUIET = {
+    "SENTRY_DSN": "",
+    "FRONTEND_SENTRY_DSN": "",
+    "SENTRY_RATE": "0",
+    "COLLECT_ANALYTICS": "false",
+    "LATEST_VERSION_CHECK": "false",
+}
+
+
+def folder_settings(data: Path) -> dict[str, str]:
+    """Return the settings with which Label Studio keeps to a folder, and to itself."""
+    return {
+        **QUIET,
+        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
+        "DJANGO_DB": "sqlite",
+        "DATABASE_NAME": str(data / DATABASE.name),
+    }
+
+
+def copy_empty() -> None:
+    """Put a database without anybody in its place, which is made once for all servers here.
+
+    Label Studio would take half a minute for its tables each time.
+    """
+    if DATABASE.exists() or not os.access(EMPTY.parent, os.W_OK):
+        return
+    with FileLock(EMPTY.with_suffix(".lock")):
+        if not EMPTY.exists():
+            with TemporaryDirectory(dir=EMPTY.parent) as folder:
+                data = Path(folder).absolute()
+                subprocess.run(  # noqa: S603  (our own command line)
+                    [str(PROGRAM.absolute()), "version", WHERE, str(data)],
+                    env={**os.environ, **folder_settings(data)},
+                    capture_output=True,
+                    check=False,  # what it could not make, the server makes, and says what is wrong
+                )
+                if (data / DATABASE.name).exists():
+                    (data / DATABASE.name).replace(EMPTY)
+    if EMPTY.exists():
+        with files.unfinished(DATABASE, "wb", private=True) as stream:
+            stream.write(EMPTY.read_bytes())
+
+
+def dump(to: Path) -> int:
+    """Copy the database while it is in use; return how many answers are in the copy.
+
+    Raises:
+        ServerError: there is none, or it is damaged.
+    """
+    if not DATABASE.is_file():
+        raise ServerError(f"{DATABASE}: no server of this folder has run, so there is nothing here")
+    try:
+        with (
+            closing(sqlite3.connect(DATABASE, timeout=BUSY_SECONDS)) as source,
+            closing(sqlite3.connect(to)) as copy,
+        ):
+            source.backup(copy)
+            return _count(copy, DATABASE)
+    except sqlite3.Error as exc:
+        raise ServerError(f"{DATABASE}: can't be copied ({exc})") from exc
+
+
+def count_answers(path: Path, name: Path) -> int:
+    """Return how many answers a database has; `name` is what to call it.
+
+    Raises:
+        ServerError: it is damaged, or not Label Studio's.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            return _count(database, name)
+    except sqlite3.Error as exc:
+        raise ServerError(f"{name}: not a readable backup ({exc})") from exc
+
+
+def _count(database: sqlite3.Connection, name: Path) -> int:
+    [[state]] = database.execute("pragma quick_check(1)").fetchall()
+    if state != "ok":
+        raise ServerError(f"{name}: is damaged ({state})")
+    [[number]] = database.execute("select count(*) from task_completion").fetchall()
+    return int(number)

@@ -1,0 +1,81 @@
+"""Run Label Studio on PostgreSQL: gunicorn's workers, behind one port of 127.0.0.1.
+
+    PYTHON -I workers.py start -p PORT --workers N --data-dir FOLDER
+
+A program of its own, which runs in Label Studio's environment and imports nothing of ours. The
+first process creates the tables and the first user, once; then the workers are forked from it and
+share its memory. Where the database is, and who the first user is, stands in the environment.
+"""
+
+import argparse
+import os
+import runpy
+import socket
+import sys
+from importlib import import_module
+from pathlib import Path
+
+LOCALHOST = "127.0.0.1"
+TAKEN = "port is already in use"
+THREADS = 4
+"""Requests at once of a worker: one that computes, others that send clips or wait."""
+
+CONNECTION_SECONDS = 60
+"""A thread keeps its connection to PostgreSQL so long: opening one costs as much as a query."""
+
+OPTIONS = {
+    "--worker-class": "gthread",
+    "--threads": str(THREADS),
+    "--timeout": "120",  # of a worker that hangs; no limit for a request, imports may take minutes
+    "--graceful-timeout": "10",  # less than `stop` waits
+    "--keep-alive": "30",
+    "--limit-request-line": "8190",
+    "--log-level": "warning",
+}
+
+
+def main() -> None:
+    """Take the port, prepare the database, and serve."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("start")
+    for name in ("-p", "--workers", "--data-dir"):
+        parser.add_argument(name, required=True)
+    given = parser.parse_args()
+    with take_port(int(given.p)) as listener:
+        prepare(given.data_dir)
+        serve(listener, given.workers)
+
+
+def take_port(port: int) -> socket.socket:
+    """Return a socket that has the port, and does not listen yet."""
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((LOCALHOST, port))
+    except OSError as exc:
+        raise SystemExit(f"{LOCALHOST}:{port}: {TAKEN} ({exc})") from exc
+    return listener
+
+
+def prepare(folder: str) -> None:
+    """Create or update the tables and the first user; leave no connection to be inherited."""
+    sys.argv = ["label-studio", "init", "--quiet", "--data-dir", folder]
+    import_module("label_studio.server").main()
+    connections = import_module("django.db").connections
+    connections.settings["default"].update(CONN_MAX_AGE=CONNECTION_SECONDS, CONN_HEALTH_CHECKS=True)
+    import_module("core.wsgi")
+    connections.close_all()
+
+
+def serve(listener: socket.socket, workers: str) -> None:
+    """Become gunicorn's first process."""
+    listener.set_inheritable(True)
+    bind = ["--bind", f"fd://{listener.fileno()}", "--workers", workers, "--no-control-socket"]
+    options = [text for pair in OPTIONS.items() for text in pair]
+    os.chdir(Path(import_module("label_studio").__file__ or "").parent)
+    sys.argv = ["gunicorn", *bind, *options, "core.wsgi:application"]
+    runpy.run_module("gunicorn", run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()
