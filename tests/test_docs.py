@@ -11,7 +11,7 @@ import pytest
 
 from annotation.assignment.inputs import judges
 from annotation.label_studio import roster, settings
-from annotation.local_server import launch, layout
+from annotation.local_server import environment, layout
 from pipeline.core import files
 
 pytestmark = pytest.mark.integration
@@ -134,7 +134,7 @@ def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repositor
     version = re.search(r"^label-studio==(.*)$", pinned, re.MULTILINE)[1]
     assert services["label-studio"]["image"].endswith(f"label-studio:{version}")
     told = services["label-studio"]["environment"]
-    assert {name: told[name] for name in launch.QUIET} == launch.QUIET
+    assert {name: told[name] for name in environment.QUIET} == environment.QUIET
     assert told["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
     [_, clips] = services["label-studio"]["volumes"]
     assert clips == f"../{layout.MADE}:{told[settings.ROOT]}/clips:ro"

@@ -14,6 +14,7 @@ from label_studio_sdk.base_client import LabelStudioBase as Sdk
 from label_studio_sdk.core.api_error import ApiError
 from label_studio_sdk.core.request_options import RequestOptions
 
+from annotation.label_studio import settings
 from annotation.label_studio.errors import StudioError, translate_errors
 from annotation.label_studio.records import BARE, FULL, AnsweredTask, Project, Task
 from annotation.label_studio.settings import Endpoint
@@ -121,7 +122,7 @@ class LabelStudio:
 
     def page_url(self, project: Project) -> str:
         """Return the address at which its annotator judges, one task after the other."""
-        return f"{self.url}/projects/{project.id}/data?labeling=1"
+        return f"{settings.public_address(self.url)}/projects/{project.id}/data?labeling=1"
 
     def users(self) -> dict[str, int]:
         """Return the number of every account by its address, in lower case.

@@ -21,6 +21,9 @@ ENV = Path(".env")
 URL, TOKEN = "LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"
 USERNAME, PASSWORD = "LABEL_STUDIO_USERNAME", "LABEL_STUDIO_PASSWORD"
 ROOT = "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT"
+HOST = "LABEL_STUDIO_HOST"
+"""The address that people's browsers use, where a proxy stands between them and the server."""
+
 TOKEN_TEXT = re.compile(r"[!-~]+")
 PLAIN = re.compile(r"[\w./:@%+=,-]*")
 """What needs no quotes in `.env`."""
@@ -67,6 +70,14 @@ def _quote(text: str) -> str:
 def value(name: str, path: Path = ENV) -> str | None:
     """Return a setting of the environment, else of `.env`; None if it is in neither or empty."""
     return os.environ.get(name, read(path).get(name, "")) or None
+
+
+def public_address(url: str) -> str:
+    """Return the address at which people reach the server that we reach at `url`.
+
+    Where files are carried, `url` is a folder, and stays it.
+    """
+    return (value(HOST) or url).rstrip("/") if url.startswith("http") else url
 
 
 def split_address(url: str) -> SplitResult:

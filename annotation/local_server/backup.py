@@ -81,12 +81,14 @@ def restore(path: Path, into: database.Database | None = None) -> str:
             names = [_check_name(path, name) for name in archive.namelist()]
             archive.extractall(folder, names)
             new, aside = Path(folder), HOME / f"before-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
+            for name in names:
+                (new / name).chmod(0o644 if _is_clip(name) else 0o600)
             answers, target = _check_database(path, new, into)
             if target is not None:
                 _replace_database(target, new / DUMP, aside)
                 (new / DUMP).unlink()
             _move_aside(aside)
-            _put_in_place(new, [name for name in names if PurePosixPath(name) != _posix(DUMP)])
+            _put_in_place(new, [name for name in names if (new / name).exists()])
     except (OSError, zipfile.BadZipFile, zipfile.LargeZipFile) as exc:
         raise ServerError(f"{path}: not a readable backup ({exc})") from exc
     if target is not None:
@@ -127,10 +129,6 @@ def _replace_database(target: database.Database, dump: Path, aside: Path) -> Non
     postgres.restore(target, dump)
 
 
-def _posix(path: Path) -> PurePosixPath:
-    return PurePosixPath(path.as_posix())
-
-
 def _check_name(path: Path, name: str) -> str:
     """Return a name that a backup may hold: nothing outside of the folders that we write."""
     parts = PurePosixPath(name)
@@ -151,9 +149,11 @@ def _move_aside(aside: Path) -> None:
 
 def _put_in_place(new: Path, names: list[str]) -> None:
     for name in names:
-        is_clip = PurePosixPath(name).is_relative_to(MADE)
-        if is_clip and Path(name).exists():
+        if _is_clip(name) and Path(name).exists():
             continue  # named after its content
         Path(name).parent.mkdir(parents=True, exist_ok=True)
-        (new / name).chmod(0o644 if is_clip else 0o600)
         shutil.move(new / name, name)
+
+
+def _is_clip(name: str) -> bool:
+    return PurePosixPath(name).is_relative_to(MADE)

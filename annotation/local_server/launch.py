@@ -20,6 +20,7 @@ import psutil
 from annotation.label_studio import settings
 from annotation.local_server import log_writer, sqlite, workers
 from annotation.local_server.database import Database
+from annotation.local_server.environment import behind_https, folder_settings
 from annotation.local_server.layout import (
     CLIPS,
     DATA,
@@ -67,11 +68,11 @@ def launch(
     if database is None:
         sqlite.copy_empty()
         command = [str(PROGRAM.absolute()), "start", "--no-browser", "--internal-host", LOCALHOST]
-        where = sqlite.folder_settings(data)
+        where = folder_settings(data)
     else:
         python = PROGRAM.with_name("python").absolute()
         command = [str(python), "-I", workers.__file__, "start", WORKERS, str(number or usual())]
-        where = {**sqlite.folder_settings(data), **database.label_studio_environment}
+        where = {**folder_settings(data), **database.label_studio_environment}
     secrets = [credentials[settings.PASSWORD], credentials[settings.TOKEN]]
     environment = {
         **where,
@@ -82,6 +83,7 @@ def launch(
         "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "true",
         "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
         settings.ROOT: str(MEDIA.absolute()),
+        **behind_https(settings.value(settings.HOST)),
     }
     with _no_ctrl_c(), _log([*secrets, database.password if database else ""]) as log:
         server = subprocess.Popen(  # noqa: S603  (our own command line)

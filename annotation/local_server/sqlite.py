@@ -9,29 +9,13 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock
 
+from annotation.local_server.environment import folder_settings
 from annotation.local_server.layout import DATABASE, EMPTY, PROGRAM, ServerError
 from annotation.local_server.process import WHERE
 from pipeline.core import files
 
 BUSY_SECONDS = 60.0
 PARTS = tuple(f"{DATABASE.name}{end}" for end in ("", "-journal", "-wal", "-shm"))
-QUIET = {
-    "SENTRY_DSN": "",
-    "FRONTEND_SENTRY_DSN": "",
-    "SENTRY_RATE": "0",
-    "COLLECT_ANALYTICS": "false",
-    "LATEST_VERSION_CHECK": "false",
-}
-
-
-def folder_settings(data: Path) -> dict[str, str]:
-    """Return the settings with which Label Studio keeps to a folder, and to itself."""
-    return {
-        **QUIET,
-        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
-        "DJANGO_DB": "sqlite",
-        "DATABASE_NAME": str(data / DATABASE.name),
-    }
 
 
 def copy_empty() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from annotation.assignment.inputs import DECIDING, Annotator
-from annotation.label_studio import projects
+from annotation.label_studio import projects, settings
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Purpose
 from annotation.label_studio.roster import PUBLIC, Account
@@ -62,6 +62,7 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
         CampaignError: somebody's account is not known, or there is nobody to invite.
     """
     studio, link = connection.studio, connection.studio.invite_path()
+    address = settings.public_address(studio.url)
     users, own = studio.users(), _pages(connection, "campaign")
     required = params.exam.required
     standings = read_standings(connection.roster.annotators, required=required)
@@ -76,7 +77,7 @@ def invite(connection: Connection, params: Params) -> Iterator[Invitation]:
             account.email,
             account.name or "",
             who.number,
-            "" if account.email.lower() in users else f"{studio.url}{link}",
+            "" if account.email.lower() in users else f"{address}{link}",
             exam,
             exam_page,
             page,

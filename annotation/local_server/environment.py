@@ -1,0 +1,34 @@
+"""The settings by which Label Studio keeps to a folder, is quiet, and stands behind HTTPS."""
+
+from pathlib import Path
+
+from annotation.label_studio import settings
+from annotation.local_server.layout import DATABASE
+
+QUIET = {
+    "SENTRY_DSN": "",
+    "FRONTEND_SENTRY_DSN": "",
+    "SENTRY_RATE": "0",
+    "COLLECT_ANALYTICS": "false",
+    "LATEST_VERSION_CHECK": "false",
+}
+
+
+def folder_settings(data: Path) -> dict[str, str]:
+    """Return the settings with which Label Studio keeps to a folder, and to itself."""
+    return {
+        **QUIET,
+        "LABEL_STUDIO_BASE_DATA_DIR": str(data),
+        "DJANGO_DB": "sqlite",
+        "DATABASE_NAME": str(data / DATABASE.name),
+    }
+
+
+def behind_https(host: str | None) -> dict[str, str]:
+    """Return the settings of a server behind a proxy that people reach by HTTPS."""
+    if not host or not host.startswith("https://"):
+        return {}
+    parts = settings.split_address(host)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    secure = {"CSRF_TRUSTED_ORIGINS": origin, "SESSION_COOKIE_SECURE": "1"}
+    return {settings.HOST: host.rstrip("/"), **secure}

@@ -1,0 +1,228 @@
+"""A campaign on PostgreSQL: workers killed one after the other, and an older backup restored."""
+
+import contextlib
+import gc
+import os
+import signal
+import threading
+import time
+import warnings
+from collections import Counter
+from pathlib import Path
+from random import Random
+
+import httpx
+import psutil
+import pytest
+from campaign_folder import PASSWORD, CampaignFolder, Size, email_of
+from postgres_cluster import cluster
+from studio import Studio
+
+from annotation import server
+from annotation.label_studio import settings
+from annotation.local_server import backup, choice, database, layout
+from annotation.local_server.process import find_running
+from pipeline.core import tables
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+SIZE = Size(queries=3, ranks=4, people=4)
+PAIR = ["query_id", "moment_id", "annotator"]
+
+
+class Judge(threading.Thread):
+    """Somebody who answers what is next, and where saving fails looks whether it was saved."""
+
+    def __init__(self, who, project, signer, limit):
+        super().__init__(daemon=True)
+        self._who, self._project, self._signer = who, project, signer
+        self._random, self._limit = Random(project), limit
+        self.told, self.failed, self.problem = {}, 0, None
+
+    def run(self):
+        try:
+            while len(self.told) < self._limit and self._one():
+                pass
+        except Exception as exc:  # noqa: BLE001  (the test tells of it)
+            self.problem = exc
+
+    def _ask(self, method, path, body=None):
+        """Return an answer; None where the worker died over it."""
+        with contextlib.suppress(httpx.TransportError):
+            answer = self._who.http.request(method, path, json=body)
+            if not answer.is_server_error:
+                return answer
+        self.failed += 1
+        time.sleep(0.05)
+        return None
+
+    def _sure(self, *request):
+        while (answer := self._ask(*request)) is None:
+            pass
+        return answer
+
+    def _one(self):
+        found = self._sure("GET", f"/api/projects/{self._project}/next")
+        if found.status_code == httpx.codes.NOT_FOUND:
+            return False
+        task = found.raise_for_status().json()
+        level, path = self._random.randrange(5), f"/api/tasks/{task['id']}/annotations/"
+        value = {"choices": [str(level)]}
+        result = [{"from_name": "level", "to_name": "clip", "type": "choices", "value": value}]
+        while not (sent := self._ask("POST", path, {"result": result, "lead_time": 3.0})):
+            if self._sure("GET", path).raise_for_status().json():
+                break
+        if sent is not None:
+            sent.raise_for_status()
+        key = self._signer.read(task["data"]["pair"])
+        assert key[:3] not in self.told, "asked once"
+        self.told[key[:3]] = level
+        return True
+
+
+class Campaign:
+    """The campaign of this folder, whose commands run in this process."""
+
+    def __init__(self, folder, command):
+        self.folder, self._command = folder, command
+
+    def run(self, module, *options):
+        code, out, err = self._command(f"annotation.{module}", *options)
+        return code, out + err
+
+    def well(self, *modules):
+        for module in modules:
+            code, said = self.run(module)
+            assert code == 0, said
+        return said
+
+    def judged(self):
+        rows = self.folder.get(tables.JUDGMENTS)
+        keys = rows[PAIR].itertuples(index=False, name=None)
+        return dict(zip(keys, rows["level"], strict=True))
+
+
+def projects(lead):
+    found = lead.api("GET", "/api/projects/?page_size=100")["results"]
+    return {int(one["title"].rpartition(" ")[2]): one["id"] for one in found}
+
+
+def judge(people, lead, signer, limit, meanwhile):
+    """Let all people judge at once; return what they know they said, and how often it failed."""
+    judges = [Judge(people[n], project, signer, limit) for n, project in projects(lead).items()]
+    for one in judges:
+        one.start()
+    meanwhile(judges)
+    for one in judges:
+        one.join(120)
+        assert not one.is_alive()
+        assert one.problem is None, one.problem
+    told = {key: level for one in judges for key, level in one.told.items()}
+    return told, sum(one.failed for one in judges)
+
+
+def kill_workers(judges):
+    """Kill each of the server's workers, and those that take their place, while people judge."""
+    first = find_running().process
+    before = {one.pid for one in first.children()}
+    killed = set()
+    while len(killed) < 5 and any(one.is_alive() for one in judges):
+        for worker in first.children():
+            if worker.pid not in killed and worker.status() != psutil.STATUS_ZOMBIE:
+                time.sleep(0.15)  # they are in the middle of it
+                worker.kill()
+                killed.add(worker.pid)
+                break
+    assert before < killed, "those of the start, and others"
+
+
+def assert_once(lead, told):
+    """Every answer is there, and none twice."""
+    tasks = [task for project in projects(lead).values() for task in lead.tasks(project)]
+    answers = Counter(len(task["annotations"]) for task in tasks)
+    assert answers == Counter({1: len(told), 0: len(tasks) - len(told)}) + Counter(), "none twice"
+    assert {task["is_labeled"] for task in tasks if task["annotations"]} <= {True}
+
+
+@pytest.fixture
+def collected():
+    """Let the connections of commands go, which end with their process usually."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+
+
+@pytest.mark.usefixtures("collected")
+def test_workers_are_killed_and_an_older_backup_is_restored(folder, repository, command):
+    if not (repository / layout.PROGRAM).is_file():
+        pytest.skip("Label Studio is not installed: make label-studio")
+    (folder / layout.PROGRAM.parts[0]).symlink_to(repository / layout.PROGRAM.parts[0])
+    with cluster() as place, contextlib.ExitStack() as stack:
+        stack.callback(server.stop)
+        campaign = Campaign(CampaignFolder.make(folder, repository, SIZE), command)
+        choice.choose(place.url.replace("lead@", "lead:wrong@"))
+        with pytest.raises(server.ServerError, match="password authentication failed"):
+            server.start(0)
+        settings.write({database.PASSWORD: place.password})
+        running = server.start(0, workers=2)
+        lead = Studio(running.url, settings.read()[settings.TOKEN], folder / layout.MEDIA)
+        stack.callback(lead.close)
+        campaign.well("pull", "plan", "push")
+        people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, SIZE.people + 1)}
+        for one in people.values():
+            stack.callback(one.close)
+
+        signer = campaign.folder.signer
+        early, _ = judge(people, lead, signer, 2, lambda _: backup.write(Path("early.zip")))
+        campaign.well("pull")
+        assert campaign.judged() == early
+        late, failed = judge(people, lead, signer, 99, kill_workers)
+        told = early | late
+        assert len(told) == 2 * SIZE.queries * SIZE.ranks
+        assert failed, "somebody noticed"
+        campaign.well("pull")
+        assert campaign.judged() == told
+        assert_once(lead, told)
+        content = campaign.folder.content()
+
+        assert server.stop()
+        said = backup.restore(Path("early.zip"))
+        [aside] = layout.HOME.glob("before-*/**/" + layout.DUMP.name)
+        assert str(layout.HOME) in said
+        assert place.password == settings.read()[database.PASSWORD]
+        again = server.start(running.port)
+        assert (again.port, again.workers) == (running.port, max(2, os.cpu_count() or 2))
+        code, said = campaign.run("pull")
+        assert code == 1
+        assert f"{len(told) - restored(lead)} judgments disappeared" in said
+        assert campaign.folder.content() == content, "yesterday's judgments are kept"
+        assert campaign.run("pull", "--accept-loss")[0] == 0
+        assert campaign.judged() == told, "people did judge"
+        assert " 0 reopened" in campaign.well("plan", "push")
+        assert_nothing_asked_again(lead, signer, told)
+
+        workers = again.process.children()
+        os.kill(again.pid, signal.SIGKILL)
+        assert psutil.wait_procs(workers, timeout=10)[1] == [], "they end with the first process"
+        log = layout.LOG.read_text()
+        for secret in (place.password, settings.read()[settings.PASSWORD]):
+            assert secret not in log
+        assert aside.stat().st_mode & 0o077 == 0
+
+
+def restored(lead):
+    """Return how many answers the backup had."""
+    return sum(
+        len(task["annotations"])
+        for project in projects(lead).values()
+        for task in lead.tasks(project)
+    )
+
+
+def assert_nothing_asked_again(lead, signer, told):
+    """What was judged does not wait, although the restored server has lost the answer."""
+    for project in projects(lead).values():
+        for task in lead.tasks(project):
+            if not task["is_labeled"] and not task["annotations"]:
+                assert signer.read(task["data"]["pair"])[:3] not in told
