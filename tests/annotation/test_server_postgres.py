@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-import warnings
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -21,7 +20,7 @@ from studio import Studio
 from annotation import server
 from annotation.label_studio import settings
 from annotation.local_server import backup, choice, database, layout
-from annotation.local_server.process import find_running
+from annotation.local_server.process import find_running, is_alive
 from pipeline.core import tables
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -145,79 +144,92 @@ def assert_once(lead, told):
 
 
 @pytest.fixture
-def collected():
-    """Let the connections of commands go, which end with their process usually."""
-    yield
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ResourceWarning)
-        gc.collect()
-
-
-@pytest.mark.usefixtures("collected")
-def test_workers_are_killed_and_an_older_backup_is_restored(folder, repository, command):
+def installed(folder, repository):
+    """Return a campaign's folder in which Label Studio is installed; its server is stopped."""
     if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed: make label-studio")
     (folder / layout.PROGRAM.parts[0]).symlink_to(repository / layout.PROGRAM.parts[0])
+    yield CampaignFolder.make(folder, repository, SIZE)
+    server.stop()
+    gc.collect()  # the connections of commands, which end with their process usually
+
+
+# Commands run in this process, and leave connections to it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_workers_are_killed_and_an_older_backup_is_restored(installed, command):
+    campaign = Campaign(installed, command)
     with cluster() as place, contextlib.ExitStack() as stack:
         stack.callback(server.stop)
-        campaign = Campaign(CampaignFolder.make(folder, repository, SIZE), command)
-        choice.choose(place.url.replace("lead@", "lead:wrong@"))
-        with pytest.raises(server.ServerError, match="password authentication failed"):
-            server.start(0)
-        settings.write({database.PASSWORD: place.password})
-        running = server.start(0, workers=2)
-        lead = Studio(running.url, settings.read()[settings.TOKEN], folder / layout.MEDIA)
+        running = start_after_a_wrong_password(place)
+        lead = Studio(running.url, settings.read()[settings.TOKEN], layout.MEDIA)
         stack.callback(lead.close)
         campaign.well("pull", "plan", "push")
-        people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, SIZE.people + 1)}
-        for one in people.values():
-            stack.callback(one.close)
-
-        signer = campaign.folder.signer
-        early, _ = judge(people, lead, signer, 2, lambda _: backup.write(Path("early.zip")))
-        campaign.well("pull")
-        assert campaign.judged() == early
-        late, failed = judge(people, lead, signer, 99, kill_workers)
-        told = early | late
-        assert len(told) == 2 * SIZE.queries * SIZE.ranks
-        assert failed, "somebody noticed"
-        campaign.well("pull")
-        assert campaign.judged() == told
+        told = judge_with_a_backup_and_kills(campaign, lead, stack)
         assert_once(lead, told)
-        content = campaign.folder.content()
+        content = installed.content()
 
         assert server.stop()
         said = backup.restore(Path("early.zip"))
         [aside] = layout.HOME.glob("before-*/**/" + layout.DUMP.name)
-        assert str(layout.HOME) in said
-        assert place.password == settings.read()[database.PASSWORD]
+        assert aside.parts[1] in said
+        assert aside.stat().st_mode & 0o077 == 0
+        assert settings.read()[database.PASSWORD] == place.password
         again = server.start(running.port)
         assert (again.port, again.workers) == (running.port, max(2, os.cpu_count() or 2))
         code, said = campaign.run("pull")
         assert code == 1
-        assert f"{len(told) - restored(lead)} judgments disappeared" in said
-        assert campaign.folder.content() == content, "yesterday's judgments are kept"
+        assert f"{len(told) - count_answers(lead)} judgments disappeared" in said
+        assert installed.content() == content, "yesterday's judgments are kept"
         assert campaign.run("pull", "--accept-loss")[0] == 0
         assert campaign.judged() == told, "people did judge"
-        assert " 0 reopened" in campaign.well("plan", "push")
-        assert_nothing_asked_again(lead, signer, told)
-
-        workers = again.process.children()
-        os.kill(again.pid, signal.SIGKILL)
-        assert psutil.wait_procs(workers, timeout=10)[1] == [], "they end with the first process"
+        campaign.well("plan", "push")
+        assert_nothing_asked_again(lead, installed.signer, told)
+        kill_the_first(again)
         log = layout.LOG.read_text()
         for secret in (place.password, settings.read()[settings.PASSWORD]):
             assert secret not in log
-        assert aside.stat().st_mode & 0o077 == 0
 
 
-def restored(lead):
-    """Return how many answers the backup had."""
-    return sum(
-        len(task["annotations"])
-        for project in projects(lead).values()
-        for task in lead.tasks(project)
-    )
+def start_after_a_wrong_password(place):
+    choice.choose(place.url.replace("lead@", "lead:wrong@"))
+    with pytest.raises(server.ServerError, match="password authentication failed"):
+        server.start(0)
+    settings.write({database.PASSWORD: place.password})
+    return server.start(0, workers=2)
+
+
+def judge_with_a_backup_and_kills(campaign, lead, stack):
+    """Let people judge all of it: a part while a backup is made, the rest while workers die."""
+    people = {n: lead.sign_up(email_of(n), PASSWORD) for n in range(1, SIZE.people + 1)}
+    for one in people.values():
+        stack.callback(one.close)
+    signer = campaign.folder.signer
+    early, _ = judge(people, lead, signer, 2, lambda _: backup.write(Path("early.zip")))
+    campaign.well("pull")
+    assert campaign.judged() == early
+    late, failed = judge(people, lead, signer, 99, kill_workers)
+    assert failed, "somebody noticed"
+    told = early | late
+    assert len(told) == 2 * SIZE.queries * SIZE.ranks
+    campaign.well("pull")
+    assert campaign.judged() == told
+    return told
+
+
+def kill_the_first(running):
+    """Kill the process that holds the port, as a kernel without memory would."""
+    workers = running.process.children()
+    os.kill(running.pid, signal.SIGKILL)
+    deadline = time.monotonic() + 10
+    while any(is_alive(one) for one in workers):
+        assert time.monotonic() < deadline, "workers end with the first process"
+        time.sleep(0.05)
+
+
+def count_answers(lead):
+    """Return how many answers the server has."""
+    found = [task for project in projects(lead).values() for task in lead.tasks(project)]
+    return sum(len(task["annotations"]) for task in found)
 
 
 def assert_nothing_asked_again(lead, signer, told):

@@ -1,0 +1,226 @@
+"""Many people at once: Label Studio on SQLite against PostgreSQL with several workers.
+
+    python -m benchmarks.crowd [--people 23] [--seconds 60] [--rounds 2] [--workers 2]
+        [--tasks 5000]
+
+The environment names an empty PostgreSQL database (LABEL_STUDIO_DATABASE, PGPASSWORD). Both servers
+run on this machine, and so do the people: each takes the next pair of a project of their own and
+answers it, over and over, without looking at a clip. The rounds alternate. Printed are answers a
+second, what a person waits for one, the processor's seconds that the server (with PostgreSQL) and
+the people take for one, and afterwards whether each answer is there exactly once. Then pushes and
+pulls of `--tasks` tasks (0 skips this).
+"""
+
+import os
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, chdir, closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import httpx
+import numpy as np
+import psutil
+
+from annotation import server
+from annotation.label_studio import guideline, page, settings
+from annotation.label_studio.client import LabelStudio
+from annotation.label_studio.errors import StudioError
+from annotation.label_studio.roster import Account
+from annotation.label_studio.settings import Endpoint
+from annotation.local_server import choice, database
+from annotation.local_server.layout import PROGRAM, ServerError
+from annotation.local_server.process import find_running
+from annotation.simulation.accounts import Visitor
+from benchmarks.script import parse_arguments
+from benchmarks.studio import QUERY, judge_all, whole_pull, whole_push
+from pipeline.core.params import load
+
+PAIRS = 2000
+"""Tasks in each person's project: more than they answer."""
+
+PASSWORD = "a-good-password"  # noqa: S105
+
+
+class Server(NamedTuple):
+    """A server that runs in a folder, and the people who are on it."""
+
+    name: str
+    folder: Path
+    endpoint: Endpoint
+    people: list[tuple[int, Visitor]]
+    """Each one's project and session."""
+
+    @property
+    def lead(self) -> LabelStudio:
+        """A client of the server's owner."""
+        return LabelStudio(self.endpoint)
+
+
+class Round(NamedTuple):
+    """What came of one round."""
+
+    answers: int
+    seconds: float
+    server_seconds: float
+    people_seconds: float
+    waits: list[float]
+
+
+@contextmanager
+def start(name: str, people: int, workers: int | None, checkout: Path) -> Iterator[Server]:
+    """Start a server in a temporary folder, and let people sign up and log in."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        with chdir(folder):
+            Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
+            if workers:
+                choice.choose(os.environ[database.URL])
+            stack.callback(_stop, Path(folder))
+            begin = time.monotonic()
+            running = server.start(0, workers)
+            endpoint = Endpoint(running.url, settings.read()[settings.TOKEN])
+            print(f"{name}: started in {time.monotonic() - begin:.0f} s", flush=True)
+        lead = LabelStudio(endpoint)
+        chosen = guideline.current(load(checkout / "params.yaml").annotation)
+        invite, config = lead.invite_path(), page.label_config(chosen)
+        data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * PAIRS
+        visitors = []
+        for number in range(people):
+            project = lead.create({"title": f"person {number}", "label_config": config})
+            lead.add(project, data)
+            account = Account(email=f"p{number}@example.org", name=None, password=PASSWORD)
+            visitor = stack.enter_context(closing(Visitor(endpoint.url, invite, account)))
+            visitors.append((project.id, visitor))
+        yield Server(name, Path(folder), endpoint, visitors)
+
+
+def _stop(folder: Path) -> None:
+    with chdir(folder):
+        server.stop()
+
+
+def work(on: Server, seconds: float) -> Round:
+    """Let all people answer at once for so long."""
+    ended, waits = threading.Event(), list[float]()
+    before, own = _server_seconds(on), time.process_time()
+    threads = [threading.Thread(target=_judge, args=(ended, waits, *one)) for one in on.people]
+    begin = time.monotonic()
+    for one in threads:
+        one.start()
+    time.sleep(seconds)
+    ended.set()
+    for one in threads:
+        one.join()
+    whole, people = time.monotonic() - begin, time.process_time() - own
+    return Round(len(waits), whole, _server_seconds(on) - before, people, waits)
+
+
+def _judge(ended: threading.Event, waits: list[float], project: int, visitor: Visitor) -> None:
+    result = page.result_of(3)
+    while not ended.is_set():
+        begin = time.monotonic()
+        try:
+            visitor.answer(visitor.next_task(project), result, 3.0)
+        except StudioError:  # as a person, who reloads the page
+            continue
+        waits.append(time.monotonic() - begin)
+
+
+def _server_seconds(on: Server) -> float:
+    """Return the processor's seconds of a server and of PostgreSQL, ended processes included."""
+    with chdir(on.folder):
+        running = find_running()
+    if running is None:
+        raise ServerError(f"{on.name} does not run")
+    roots = [running.process]
+    if running.workers:
+        roots += [one for one in psutil.process_iter() if _is_postmaster(one)]
+    return sum(_tree_seconds(one) for one in roots)
+
+
+def _is_postmaster(process: psutil.Process) -> bool:
+    try:
+        parent = process.parent()
+        return process.name() == "postgres" and (parent is None or parent.name() != "postgres")
+    except psutil.Error:
+        return False
+
+
+def _tree_seconds(root: psutil.Process) -> float:
+    total = 0.0
+    for process in (root, *root.children(recursive=True)):
+        try:
+            times = process.cpu_times()
+        except psutil.Error:
+            continue
+        total += times.user + times.system
+        if process == root:
+            total += times.children_user + times.children_system
+    return total
+
+
+def print_round(name: str, done: Round) -> None:
+    """Print what came of a round."""
+    median, late = (1000 * np.quantile(done.waits, share) for share in (0.5, 0.95))
+    each = 1000 / done.answers
+    print(
+        f"{name:10} {done.answers / done.seconds:6.1f} answers/s   a person waits {median:5.0f} ms"
+        f" (95 %: {late:.0f})   for each {each * done.server_seconds:4.0f} ms of processor by the"
+        f" server, {each * done.people_seconds:3.0f} by the people",
+        flush=True,
+    )
+
+
+def check(on: Server, answers: int) -> None:
+    """Print whether every answer is there exactly once."""
+    headers = {"Authorization": f"Token {on.endpoint.token}"}
+    found = Counter[int]()
+    with httpx.Client(base_url=on.endpoint.url, headers=headers, timeout=600) as http:
+        for project, _ in on.people:
+            done = http.get(f"/api/projects/{project}/export?exportType=JSON").raise_for_status()
+            found.update(len(task["annotations"]) for task in done.json())
+    print(f"{on.name}: {answers} answers said, {found[1]} tasks with one, {found[2]} with two")
+
+
+def push_and_pull(on: Server, tasks: int, checkout: Path) -> tuple[float, float]:
+    """Return the seconds of a push of so many tasks, and of a pull of as many judgments."""
+    params = load(checkout / "params.yaml")
+    with chdir(on.folder):
+        pushed = whole_push(on.lead, params, tasks)
+        pulled = whole_pull(judge_all(on.lead, params, tasks), tasks, full=True)
+    print(f"{on.name:10} push {tasks:,}: {pushed:5.1f} s   pull {tasks:,}: {pulled:5.1f} s")
+    return pushed, pulled
+
+
+def main() -> None:
+    """Print the figures of both, and their ratio."""
+    options = parse_arguments(__doc__, people=23, seconds=60.0, rounds=2, workers=2, tasks=5000)
+    checkout = Path.cwd()
+    with ExitStack() as stack:
+        both = [
+            stack.enter_context(start(name, options.people, workers, checkout))
+            for name, workers in (("SQLite", None), ("PostgreSQL", options.workers))
+        ]
+        rates: dict[str, list[float]] = {one.name: [] for one in both}
+        answers = Counter[str]()
+        for _ in range(options.rounds):
+            for one in both:
+                done = work(one, options.seconds)
+                print_round(one.name, done)
+                rates[one.name].append(done.answers / done.seconds)
+                answers[one.name] += done.answers
+        slow, fast = (np.mean(rates[one.name]) for one in both)
+        print(f"PostgreSQL: {fast / slow:.1f} times the answers a second of SQLite")
+        for one in both:
+            check(one, answers[one.name])
+        if options.tasks:
+            for _ in range(options.rounds):
+                for one in both:
+                    push_and_pull(one, options.tasks, checkout)
+
+
+if __name__ == "__main__":
+    main()
