@@ -86,7 +86,7 @@ def start(port: int | None, workers: int | None = None) -> Running:
             " python -m annotation.server stop"
         )
     if port is None and before is not None and before != server.port:
-        cli.log(_describe_move(before, server))
+        cli.log(ports.describe_move(before, server.url))
     return server
 
 
@@ -112,7 +112,7 @@ def _start_new(port: int | None, workers: int | None) -> Running:
     if not PROGRAM.is_file():
         raise ServerError("Label Studio is not installed here; type: make label-studio")
     if port and not ports.wait_until_free(port):
-        raise _port_taken_error(port)
+        raise ports.taken_error(port)
     credentials = _credentials()
     for attempt in range(ATTEMPTS):
         process = launch(port or _choose_port(port, attempt), credentials, place, workers)
@@ -120,14 +120,14 @@ def _start_new(port: int | None, workers: int | None) -> Running:
             server = wait_until_ready(process)
         except PortTakenError:
             if port:
-                raise _port_taken_error(port) from None
+                raise ports.taken_error(port) from None
             continue
         except TokenError:
             terminate(process)
             raise
         if port and server.port != port:
             terminate(process)
-            raise _port_taken_error(port)
+            raise ports.taken_error(port)
         return server
     raise ServerError(f"{ATTEMPTS} ports were taken just as Label Studio wanted to listen there")
 
@@ -140,27 +140,6 @@ def _choose_port(port: int | None, attempt: int) -> int:
     if attempt == 0 and ports.wait_until_free(former):
         return former
     return ports.first_free(former + max(0, attempt - 1))
-
-
-def _port_taken_error(port: int) -> ServerError:
-    return ServerError(
-        f"--port {port}: taken by {ports.describe_holder(port)}; use another one, or omit --port"
-    )
-
-
-def _describe_move(before: int, server: Running) -> str:
-    old = f"http://{ports.LOCALHOST}:{before}"
-    state = f"is taken ({ports.describe_holder(before)})"
-    if ports.is_free(before):
-        state = "was taken as it started, and is free again"
-    return (
-        f"WARNING: Label Studio was at {old} until now, and is at {server.url} from now on: port"
-        f" {before} {state}.\n"
-        f"  Links that people have still lead to {old}, which is not this server. To go back:"
-        f" stop the other program, then\n"
-        f"    python -m annotation.server stop; python -m annotation.server start --port {before}\n"
-        f"  To stay here, send people new links: python -m annotation.people invite"
-    )
 
 
 def _configured() -> SplitResult:

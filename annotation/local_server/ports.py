@@ -7,6 +7,8 @@ from contextlib import suppress
 
 import psutil
 
+from annotation.local_server.layout import ServerError
+
 LOCALHOST = "127.0.0.1"
 GRACE = 2.0
 """Seconds that a port is waited for."""
@@ -65,3 +67,26 @@ def describe_holder(port: int) -> str:
             if one.status == psutil.CONN_LISTEN and one.laddr.port == port and one.pid:
                 return f"{psutil.Process(one.pid).name()}, process {one.pid}"
     return "another program"
+
+
+def taken_error(port: int) -> ServerError:
+    """Return the error of a port that was asked for and can't be had."""
+    return ServerError(
+        f"--port {port}: taken by {describe_holder(port)}; use another one, or omit --port"
+    )
+
+
+def describe_move(before: int, url: str) -> str:
+    """Say that the server has moved from its port, and how to go back."""
+    old = f"http://{LOCALHOST}:{before}"
+    state = f"is taken ({describe_holder(before)})"
+    if is_free(before):
+        state = "was taken as it started, and is free again"
+    return (
+        f"WARNING: Label Studio was at {old} until now, and is at {url} from now on: port"
+        f" {before} {state}.\n"
+        f"  Links that people have still lead to {old}, which is not this server. To go back:"
+        f" stop the other program, then\n"
+        f"    python -m annotation.server stop; python -m annotation.server start --port {before}\n"
+        f"  To stay here, send people new links: python -m annotation.people invite"
+    )

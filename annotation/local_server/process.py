@@ -88,15 +88,21 @@ def port_of(process: psutil.Process) -> int | None:
     return None
 
 
+def _workers(process: psutil.Process) -> list[psutil.Process]:
+    """Return what belongs to a process and ends with it: the others of its group."""
+    with suppress(psutil.NoSuchProcess, ProcessLookupError):
+        children = process.children(recursive=True)
+        return [one for one in children if os.getpgid(one.pid) == int(process.pid)]
+    return []
+
+
 def terminate(process: psutil.Process) -> None:
     """Stop a process and its workers, and wait until they are gone.
 
     Raises:
         ServerError: it would not stop.
     """
-    group = [process]
-    with suppress(psutil.NoSuchProcess):
-        group += process.children(recursive=True)
+    group = [process, *_workers(process)]
     for signal in ("terminate", "kill"):
         for one in group[:1] if signal == "terminate" else group:  # the first stops the others
             with suppress(psutil.NoSuchProcess):
