@@ -24,11 +24,12 @@ PLAIN = ("--no-owner", "--no-privileges")
 
 
 def dump(database: Database, path: Path) -> int:
-    """Write the database as it is at one moment into a file; return how many answers it has.
+    """Write the database as it is at one moment into a private file; return how many answers.
 
     Raises:
         ServerError: PostgreSQL refuses, does not answer, or is newer than its programs here.
     """
+    path.touch(mode=0o600)
     _run("pg_dump", database, "--format=custom", *PLAIN, f"--file={path}")
     return count_answers(path)
 
