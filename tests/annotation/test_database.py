@@ -1,0 +1,152 @@
+"""The address of a PostgreSQL database: read, kept private, and not left unnoticed."""
+
+import stat
+import subprocess
+import sys
+import time
+from contextlib import closing
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from annotation.label_studio import settings
+from annotation.local_server import backup, choice, database, environment, layout, sqlite
+from annotation.server import ServerError, start
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), min_size=1)
+pytestmark = pytest.mark.usefixtures("folder")
+
+
+@pytest.fixture(autouse=True)
+def nothing_in_the_environment(monkeypatch):
+    for name in (database.URL, database.PASSWORD, "PGPASSWORD", settings.HOST):
+        monkeypatch.delenv(name, raising=False)
+
+
+@given(user=TEXT, password=TEXT, port=st.integers(1, 65535), ssl=st.sampled_from([None, "require"]))
+def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_password(
+    user, password, port, ssl
+):
+    settings.ENV.unlink(missing_ok=True)
+    secret = quote(f"pass {password} word", safe="")
+    option = f"?sslmode={ssl}" if ssl else ""
+    text = f"postgresql://{quote(user, safe='')}:{secret}@db.example.org:{port}/kitchen{option}"
+    found = database.parse(text)
+    assert found == ("db.example.org", port, "kitchen", user, f"pass {password} word", ssl)
+    assert database.parse(found.url) == found._replace(password="")
+    assert secret not in found.url + repr(found)
+    database.remember(found)
+    assert database.configured() == found
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("mysql://a:secret@b/c", "is not PostgreSQL's"),
+        ("postgresql://a:secret@b:x/c", "is not an address"),
+        ("postgresql://[::1/secret", "is not an address"),
+        ("postgresql://b/secret", "needs a user"),
+        ("postgresql://a:secret@b", "the name of a database"),
+        ("postgresql://a:secret@b/c/d", "the name of a database"),
+        ("postgresql://a:secret@b/c?host=d", "only sslmode is known"),
+    ],
+)
+def test_what_is_no_address_is_said_without_repeating_it(text, problem):
+    with pytest.raises(ServerError, match=problem) as told:
+        database.parse(text)
+    assert "secret" not in str(told.value)
+
+
+def test_a_password_comes_from_the_address_else_the_environment_else_the_file(monkeypatch):
+    text = "postgresql://a@b/c"
+    monkeypatch.setenv("PGPASSWORD", "of libpq")
+    assert (database.parse(text).password,) == ("of libpq",)
+    settings.write({database.PASSWORD: "of the file"})
+    assert (database.parse(text).password,) == ("of the file",)
+    monkeypatch.setenv(database.PASSWORD, "of the environment")
+    assert (database.parse(text).password,) == ("of the environment",)
+    assert (database.parse("postgresql://a:typed@b/c").password,) == ("typed",)
+
+
+def test_a_folder_keeps_to_its_database():
+    choice.choose("postgresql://a:x@b/c")
+    assert stat.S_IMODE(settings.ENV.stat().st_mode) == 0o600
+    choice.choose("postgresql://a:y@b:5432/c")
+    assert (database.configured().password,) == ("y",)
+    with pytest.raises(ServerError, match=r"in postgresql://a@b:5432/c, which .*/other would"):
+        choice.choose("postgresql://a:x@b/other")
+    assert database.configured().name == "c"
+
+
+def test_answers_in_sqlite_are_not_left_behind():
+    layout.DATA.mkdir(parents=True)
+    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as made:
+        made.execute("create table task_completion (id integer)")
+        made.commit()
+        choice.choose("postgresql://a:x@b/c")
+        settings.ENV.unlink()
+        made.execute("insert into task_completion values (1)")
+        made.commit()
+    with pytest.raises(ServerError, match=r"has 1 answers in .*sqlite3, which"):
+        choice.choose("postgresql://a:x@b/c")
+    assert not settings.ENV.exists()
+
+
+def test_several_workers_need_postgres():
+    layout.PROGRAM.parent.mkdir(parents=True)
+    layout.PROGRAM.touch()
+    with pytest.raises(ServerError, match="--workers 3: SQLite has one writer"):
+        start(0, 3)
+
+
+def test_the_password_is_soon_gone_from_the_process_list(repository):
+    address = "postgresql://a:hidden-word@127.0.0.1:1/c"
+    command = [sys.executable, "-m", "annotation.server", "start", "--database", address]
+    shown = []
+    with subprocess.Popen(
+        command, env={"PYTHONPATH": str(repository)}, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while process.poll() is None:
+            try:
+                shown.append(" ".join(psutil.Process(process.pid).cmdline()))
+            except psutil.Error:
+                break
+            time.sleep(0.02)
+        said = process.stderr.read()
+    assert "is not installed" in said
+    assert "hidden-word" not in said
+    assert "postgresql://a@127.0.0.1:1/c" in next(one for one in reversed(shown) if one)
+    assert settings.read()[database.PASSWORD] == "hidden-word"
+
+
+def test_a_server_behind_https_is_told_its_address_and_people_get_it():
+    assert environment.behind_https(None) == environment.behind_https("http://a") == {}
+    assert environment.behind_https("https://judge.example.org/") == {
+        "LABEL_STUDIO_HOST": "https://judge.example.org",
+        "CSRF_TRUSTED_ORIGINS": "https://judge.example.org",
+        "SESSION_COOKIE_SECURE": "1",
+    }
+    local = "http://127.0.0.1:8080"
+    assert settings.public_address(local) == local
+    settings.write({settings.HOST: "https://judge.example.org/"})
+    assert settings.public_address(local) == "https://judge.example.org"
+    assert settings.public_address("datasets/work") == "datasets/work"
+
+
+def test_clips_are_in_a_backup_that_asks_for_them_and_only_missing_ones_are_restored():
+    layout.DATA.mkdir(parents=True)
+    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as made:
+        made.execute("create table task_completion (id integer)")
+    layout.MADE.mkdir(parents=True)
+    for name in ("a.mp4", "b.mp4"):
+        (layout.MADE / name).write_bytes(b"one")
+    assert "clips" in backup.write(Path("saved.zip"), clips=True)
+    (layout.MADE / "a.mp4").unlink()
+    (layout.MADE / "b.mp4").write_bytes(b"two")
+    backup.restore(Path("saved.zip"))
+    assert (layout.MADE / "a.mp4").read_bytes() == b"one"
+    assert (layout.MADE / "b.mp4").read_bytes() == b"two"
