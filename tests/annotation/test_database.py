@@ -27,6 +27,10 @@ def nothing_in_the_environment(monkeypatch):
         monkeypatch.delenv(name, raising=False)
 
 
+def secret_of(place):
+    return place.password
+
+
 @given(user=TEXT, password=TEXT, port=st.integers(1, 65535), ssl=st.sampled_from([None, "require"]))
 def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_password(
     user, password, port, ssl
@@ -64,19 +68,19 @@ def test_what_is_no_address_is_said_without_repeating_it(text, problem):
 def test_a_password_comes_from_the_address_else_the_environment_else_the_file(monkeypatch):
     text = "postgresql://a@b/c"
     monkeypatch.setenv("PGPASSWORD", "of libpq")
-    assert (database.parse(text).password,) == ("of libpq",)
+    assert secret_of(database.parse(text)) == "of libpq"
     settings.write({database.PASSWORD: "of the file"})
-    assert (database.parse(text).password,) == ("of the file",)
+    assert secret_of(database.parse(text)) == "of the file"
     monkeypatch.setenv(database.PASSWORD, "of the environment")
-    assert (database.parse(text).password,) == ("of the environment",)
-    assert (database.parse("postgresql://a:typed@b/c").password,) == ("typed",)
+    assert secret_of(database.parse(text)) == "of the environment"
+    assert secret_of(database.parse("postgresql://a:typed@b/c")) == "typed"
 
 
 def test_a_folder_keeps_to_its_database():
     choice.choose("postgresql://a:x@b/c")
     assert stat.S_IMODE(settings.ENV.stat().st_mode) == 0o600
     choice.choose("postgresql://a:y@b:5432/c")
-    assert (database.configured().password,) == ("y",)
+    assert secret_of(database.configured()) == "y"
     with pytest.raises(ServerError, match=r"in postgresql://a@b:5432/c, which .*/other would"):
         choice.choose("postgresql://a:x@b/other")
     assert database.configured().name == "c"
