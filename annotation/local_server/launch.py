@@ -34,7 +34,7 @@ from annotation.local_server.ports import LOCALHOST
 from annotation.local_server.process import WHERE, WORKERS, Running, is_alive, port_of
 
 START_SECONDS = 180.0
-LOG_SECONDS = 2.0
+LOG_SECONDS, POLL_SECONDS = 2.0, 0.25
 TAKEN = workers.TAKEN
 """What Django's server says, too."""
 
@@ -156,7 +156,7 @@ def wait_until_ready(process: psutil.Process) -> Running:
                     f" {DATA} is of another server, or these tokens were switched off (see"
                     " Organization, Access Token Settings); correct one of them, and start again"
                 )
-        time.sleep(0.1)
+        time.sleep(POLL_SECONDS)
     raise ServerError(f"Label Studio did not answer in {START_SECONDS:g} s; {LOG} may say why")
 
 

@@ -20,8 +20,11 @@ TAKEN = "port is already in use"
 THREADS = 4
 """Requests at once of a worker: one that computes, others that send clips or wait."""
 
-CONNECTION_SECONDS = 60
-"""A thread keeps its connection to PostgreSQL so long: opening one costs as much as a query."""
+OF_THE_DATABASE = {
+    "ATOMIC_REQUESTS": True,  # a worker that dies leaves a whole answer or none, not one half saved
+    "CONN_MAX_AGE": 60,  # seconds: opening a connection costs more than a query
+    "CONN_HEALTH_CHECKS": True,
+}
 
 OPTIONS = {
     "--worker-class": "gthread",
