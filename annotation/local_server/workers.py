@@ -65,7 +65,7 @@ def prepare(folder: str) -> None:
     sys.argv = ["label-studio", "init", "--quiet", "--data-dir", folder]
     import_module("label_studio.server").main()
     connections = import_module("django.db").connections
-    connections.settings["default"].update(CONN_MAX_AGE=CONNECTION_SECONDS, CONN_HEALTH_CHECKS=True)
+    connections.settings["default"].update(OF_THE_DATABASE)
     import_module("core.wsgi")
     connections.close_all()
 
