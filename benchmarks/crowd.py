@@ -71,16 +71,18 @@ class Round(NamedTuple):
 
 
 @contextmanager
-def start(name: str, people: int, workers: int | None, checkout: Path) -> Iterator[Server]:
+def start(
+    name: str, address: str | None, checkout: Path, people: int, workers: int
+) -> Iterator[Server]:
     """Start a server in a temporary folder, and let people sign up and log in."""
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         with chdir(folder):
             Path(PROGRAM.parts[0]).symlink_to(checkout / PROGRAM.parts[0])
-            if workers:
-                choice.choose(os.environ[database.URL])
+            if address:
+                choice.choose(address)
             stack.callback(_stop, Path(folder))
             begin = time.monotonic()
-            running = server.start(0, workers)
+            running = server.start(0, workers if address else None)
             endpoint = Endpoint(running.url, settings.read()[settings.TOKEN])
             print(f"{name}: started in {time.monotonic() - begin:.0f} s", flush=True)
         lead = LabelStudio(endpoint)
@@ -198,11 +200,11 @@ def push_and_pull(on: Server, tasks: int, checkout: Path) -> tuple[float, float]
 def main() -> None:
     """Print the figures of both, and their ratio."""
     options = parse_arguments(__doc__, people=23, seconds=60.0, rounds=2, workers=2, tasks=5000)
-    checkout = Path.cwd()
+    checkout, address = Path.cwd(), os.environ.pop(database.URL)  # it would be of both
     with ExitStack() as stack:
         both = [
-            stack.enter_context(start(name, options.people, workers, checkout))
-            for name, workers in (("SQLite", None), ("PostgreSQL", options.workers))
+            stack.enter_context(start(name, place, checkout, options.people, options.workers))
+            for name, place in (("SQLite", None), ("PostgreSQL", address))
         ]
         rates: dict[str, list[float]] = {one.name: [] for one in both}
         answers = Counter[str]()
