@@ -107,7 +107,7 @@ def embed() -> None:
 
 
 def run(
-    number: int, train: int | None, engine: Mapping[str, object], *, pseudo: bool
+    number: int, train: int | None, engine: Mapping[str, object] = ENGINE, *, pseudo: bool
 ) -> Iterator[tuple[str, Cost, float]]:
     """Run the stages on `number` moments; yield each with its cost and the MB that it wrote.
 
