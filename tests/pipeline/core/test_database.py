@@ -1,0 +1,72 @@
+"""DuckDB for tables past memory: order and hashes are Python's, and nothing stays on the disk."""
+
+import os
+import socket
+
+import pandas as pd
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pipeline.core import rng
+from pipeline.core.engine import database
+from pipeline.core.engine.database import DatabaseError, open_database
+
+DEAD, OTHER = 2**22 + 1, 1
+"""No process has the first number, and the second is always there."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Return the folder of databases, in an empty one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / database.FOLDER
+
+
+@pytest.fixture
+def small():
+    """Return a database with the least memory."""
+    with open_database(1e-6) as opened:
+        yield opened
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.text(), min_size=1, max_size=30))
+def test_texts_are_sorted_and_hashed_as_in_python(small, texts):
+    small.load("texts", [pd.DataFrame({"text": texts}, dtype="str")])
+    rows = small.frame("select text, sha256(text) as hash from texts order by text")
+    small.run("drop table texts")
+    assert list(rows["text"]) == sorted(texts)
+    assert list(rows["text"]) == list(pd.Series(texts, dtype="str").sort_values())
+    assert list(rows["hash"]) == [rng.draw(text) for text in rows["text"]]
+
+
+def test_an_answer_comes_in_batches_while_the_database_goes_on(small, monkeypatch):
+    monkeypatch.setattr(database, "ROWS", 2)
+    small.load("numbers", [pd.DataFrame({"n": [3, 1, 2]}), pd.DataFrame({"n": [5, 4]})])
+    answer = small.frames("select n from numbers order by n")
+    small.run("create table more as from numbers")
+    seen = []
+    for frame in answer:
+        seen += frame["n"].tolist()
+        assert small.value("select count(*) from more where n > $n", n=3) == 2
+    assert seen == [1, 2, 3, 4, 5]
+
+
+def test_the_folder_is_deleted_and_so_are_those_of_killed_processes(folder):
+    host = socket.gethostname()
+    for name in (f"{host}.{DEAD}", f"{host}.{OTHER}", f"elsewhere.{DEAD}"):
+        (folder / name).mkdir(parents=True)
+    with open_database(1) as opened:
+        assert opened.folder == folder / f"{host}.{os.getpid()}"
+        assert (opened.folder / "tables.duckdb").is_file()
+    assert {path.name for path in folder.iterdir()} == {f"{host}.{OTHER}", f"elsewhere.{DEAD}"}
+
+
+def test_too_little_memory_is_one_line_and_leaves_nothing(folder):
+    with (
+        pytest.raises(DatabaseError, match=r"^engine\.table_memory: 0\.001 GB are too few .*$"),
+        open_database(0.001) as opened,
+    ):
+        opened.value("select length(list(range)::varchar) from range(100_000_000)")
+    assert not list(folder.iterdir())
