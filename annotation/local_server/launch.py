@@ -168,7 +168,7 @@ def _exit_error() -> ServerError:
         if TAKEN in last[-300:]:
             return PortTakenError("Label Studio's port was taken as it started")
         if fatal := FATAL.search(last):
-            return ServerError(f"PostgreSQL lets Label Studio not in: {fatal[0]}")
+            return ServerError(f"PostgreSQL did not let Label Studio in: {fatal[0]}")
         time.sleep(0.1)
     return ServerError(f"Label Studio ended as it started; {LOG} says why")
 

@@ -1,7 +1,8 @@
 """Label Studio's way to a port, in a tenth of a second: it looks, moves on if need be, and listens.
 
 What it should meet on the way is written in the file `fate` of its folder:
-`rival before look`, `rival before listen`, or `broken`. The rival is another program on its port.
+`rival before look`, `rival before listen`, or `broken` and what is said then. The rival is another
+program on its port.
 """
 
 import os
@@ -50,8 +51,8 @@ if __name__ == "__main__":
     options = dict(zip(sys.argv, sys.argv[1:], strict=False))
     if sys.argv[1] != "start":
         sys.exit()
-    if Path("fate").exists() and Path("fate").read_text() == "broken":
-        sys.exit("the database is broken")
+    if Path("fate").exists() and Path("fate").read_text().startswith("broken"):
+        sys.exit(Path("fate").read_text())
     time.sleep(float(os.environ.get("FAKE_SECONDS", "0.1")))
     database = Path(options["--data-dir"], "label_studio.sqlite3")
     if not database.exists():

@@ -185,12 +185,18 @@ def test_an_address_that_is_none_is_said_and_kept(folder, url):
     assert settings.read()[settings.URL] == url
 
 
-def test_a_server_that_can_not_start_is_not_tried_again(folder):
-    Path("fate").write_text("broken")
-    with pytest.raises(ServerError, match=r"server\.log says why"):
+WRONG = 'connection to server at "::1", port 1 failed: FATAL:  password authentication failed'
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"), [("", r"server\.log says why"), (WRONG, "FATAL:  password authentication")]
+)
+def test_a_server_that_can_not_start_is_not_tried_again(folder, reason, said):
+    Path("fate").write_text(f"broken: {reason}")
+    with pytest.raises(ServerError, match=said):
         start(None)
     assert len(starts()) == 1
-    assert "the database is broken" in layout.LOG.read_text()
+    assert "broken" in layout.LOG.read_text()
 
 
 def test_a_copy_of_the_folder_gets_a_server_of_its_own(folder, usual, capsys):

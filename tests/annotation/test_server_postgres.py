@@ -19,7 +19,7 @@ from studio import Studio
 
 from annotation import server
 from annotation.label_studio import settings
-from annotation.local_server import backup, choice, database, layout
+from annotation.local_server import backup, database, layout
 from annotation.local_server.process import find_running, is_alive
 from pipeline.core import tables
 
@@ -160,7 +160,8 @@ def test_workers_are_killed_and_an_older_backup_is_restored(installed, command):
     campaign = Campaign(installed, command)
     with cluster() as place, contextlib.ExitStack() as stack:
         stack.callback(server.stop)
-        running = start_after_a_wrong_password(place)
+        database.remember(place)
+        running = server.start(0, workers=2)
         lead = Studio(running.url, settings.read()[settings.TOKEN], layout.MEDIA)
         stack.callback(lead.close)
         campaign.well("pull", "plan", "push")
@@ -188,14 +189,6 @@ def test_workers_are_killed_and_an_older_backup_is_restored(installed, command):
         log = layout.LOG.read_text()
         for secret in (place.password, settings.read()[settings.PASSWORD]):
             assert secret not in log
-
-
-def start_after_a_wrong_password(place):
-    choice.choose(place.url.replace("lead@", "lead:wrong@"))
-    with pytest.raises(server.ServerError, match="password authentication failed"):
-        server.start(0)
-    settings.write({database.PASSWORD: place.password})
-    return server.start(0, workers=2)
 
 
 def judge_with_a_backup_and_kills(campaign, lead, stack):
