@@ -64,15 +64,15 @@ test: $(READY) ## Check style and types, and run the tests
 override DIR := $(value DIR)
 override PARAMS := $(value PARAMS)
 override SET := $(value SET)
-export DIR PARAMS SET
+override DATABASE := $(value DATABASE)
+export DIR PARAMS SET DATABASE
 
 campaign: $(READY) ## Make a working copy for a real campaign: DIR=path [PARAMS=file] [SET="key=value ..."]
 	@$(RUN) python -m tools.campaign "$$DIR" --params="$$PARAMS" --set="$$SET"
 
-# The address of a database goes by the environment: other users see what a command is given.
-label-studio: export LABEL_STUDIO_DATABASE := $(or $(value DATABASE),$(LABEL_STUDIO_DATABASE))
-label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own on this machine [DATABASE=postgresql://...] [WORKERS=n]
-	@$(RUN) python -m annotation.server start $(if $(filter-out auto,$(WORKERS)),--workers "$(WORKERS)")
+label-studio: $(READY) $(LABEL_STUDIO) ## Start a Label Studio of your own [DATABASE=postgresql://...] [WORKERS=n]
+	@$(RUN) $(if $(DATABASE),LABEL_STUDIO_DATABASE="$$DATABASE") python -m annotation.server start \
+	  $(if $(filter-out auto,$(WORKERS)),--workers "$(WORKERS)")
 
 label-studio-environment: $(LABEL_STUDIO)
 
