@@ -187,14 +187,21 @@ def check(on: Server, answers: int) -> None:
     print(f"{on.name}: {answers} answers said, {found[1]} tasks with one, {found[2]} with two")
 
 
-def push_and_pull(on: Server, tasks: int, checkout: Path) -> tuple[float, float]:
-    """Return the seconds of a push of so many tasks, and of a pull of as many judgments."""
-    params = load(checkout / "params.yaml")
-    with chdir(on.folder):
-        pushed = whole_push(on.lead, params, tasks)
-        pulled = whole_pull(judge_all(on.lead, params, tasks), tasks, full=True)
-    print(f"{on.name:10} push {tasks:,}: {pushed:5.1f} s   pull {tasks:,}: {pulled:5.1f} s")
-    return pushed, pulled
+def push_and_pull(both: list[Server], tasks: int, rounds: int, checkout: Path) -> None:
+    """Print the seconds of pushes of so many tasks, and of pulls of as many judgments."""
+    params, campaigns = load(checkout / "params.yaml"), []
+    for _ in range(rounds):
+        for one in both:
+            with chdir(one.folder):
+                print(f"{one.name:10} push {tasks:,}: {whole_push(one.lead, params, tasks):5.1f} s")
+    for one in both:
+        with chdir(one.folder):
+            campaigns.append(judge_all(one.lead, params, tasks))
+    for _ in range(rounds):
+        for one, campaign in zip(both, campaigns, strict=True):
+            with chdir(one.folder):
+                seconds = whole_pull(campaign, tasks, full=True)
+                print(f"{one.name:10} pull {tasks:,}: {seconds:5.1f} s", flush=True)
 
 
 def main() -> None:
@@ -219,9 +226,7 @@ def main() -> None:
         for one in both:
             check(one, answers[one.name])
         if options.tasks:
-            for _ in range(options.rounds):
-                for one in both:
-                    push_and_pull(one, options.tasks, checkout)
+            push_and_pull(both, options.tasks, options.rounds, checkout)
 
 
 if __name__ == "__main__":

@@ -65,8 +65,8 @@ def connection(lead: LabelStudio, params: Params) -> Connection:
         opened_at="2024-05-01T08:00:00Z",
         closed_at=None,
     )
-    tables.PAIRS.write(tables.PAIRS.empty())
-    tables.JUDGMENT_HISTORY.write(tables.JUDGMENT_HISTORY.empty())
+    for table in (tables.PAIRS, *pull.KEPT, *pull.OF_EXAM):
+        table.write(table.empty())
     numbers = range(1, PEOPLE + 1)
     people = [Annotator(number, "annotator", active=True) for number in numbers]
     emails = {number: f"annotator{number}@example.org" for number in numbers}

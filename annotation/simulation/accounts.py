@@ -61,7 +61,7 @@ class Visitor:
 
     def next_task(self, project: int) -> int:
         """Return the task that a project's stream shows next."""
-        response = self._ask("GET", f"/api/projects/{project}/next")
+        response = self._ask("GET", f"/api/projects/{project}/next/")
         if not response.is_success:
             raise StudioError(f"{self._who}: no next task ({response.status_code})")
         return int(response.json()["id"])
