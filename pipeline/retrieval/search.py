@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
+from momentrank.errors import MomentRankError
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import Flags, Neighbours, Pool, best_places, concatenate
 from pipeline.retrieval.shortlist import Knn, choose_knn, faiss_knn, import_faiss
@@ -39,6 +39,10 @@ THREADS = 8
 """That rescore at a time, at most: as many as faiss may use, which hears OMP_NUM_THREADS."""
 
 
+class SearchError(MomentRankError):
+    """A search whose answer can't be proven."""
+
+
 def search(
     texts: pd.Series, moments: pd.DataFrame, embedded: Embeddings, k: int, device: str = "auto"
 ) -> Iterator[Neighbours]:
@@ -49,6 +53,7 @@ def search(
     Raises:
         PoolError: there is no moment.
         EmbeddingsError: a text or caption has not been embedded.
+        SearchError: the device multiplies with less precision than float32.
     """
     pool = Pool.build(moments, embedded.rows(moments["caption"]), k)
     knn = choose_knn(device, len(texts) * len(pool.texts))
@@ -109,8 +114,11 @@ class _Search:
 
     def _attempt(self, queries: Ints, size: int) -> tuple[Neighbours, Flags]:
         vectors = _take(self.vectors, queries)
-        texts, floor = self._shortlist(vectors, size)
-        answer = best_places(self.pool, texts, self._rescore(vectors, texts))
+        texts, scores = self._shortlist(vectors, size)
+        micro = self._rescore(vectors, texts)
+        error = product_error(vectors.shape[1])
+        _refuse_coarse(scores, micro, error)
+        answer = best_places(self.pool, texts, micro)
         if size == len(self.pool.texts):
             return answer, np.ones(len(queries), dtype=bool)
         worst = np.full(len(queries), -np.inf)
@@ -118,10 +126,10 @@ class _Search:
         worst[answer.query[last]] = answer.similarity[last]
         # What was left out has at most this product. Rounded, or counted as 1 where it is the
         # query's own vector, it must stay below the worst that is kept.
-        return answer, floor + product_error(vectors.shape[1]) < worst - (OFF_BY + 1) / MICRO
+        return answer, scores.min(axis=1) + error < worst - (OFF_BY + 1) / MICRO
 
-    def _shortlist(self, vectors: Vectors, size: int) -> tuple[Ints, npt.NDArray[np.float32]]:
-        """Return the `size` best texts by float32 product, and the least of their scores."""
+    def _shortlist(self, vectors: Vectors, size: int) -> tuple[Ints, Vectors]:
+        """Return each query's `size` best texts by float32 product, and their scores."""
         scores: Vectors = np.empty((len(vectors), 0), dtype=np.float32)
         texts: Ints = np.empty((len(vectors), 0), dtype=np.int64)
         step = self.execution.pool_block
@@ -133,7 +141,7 @@ class _Search:
                 best = np.argpartition(-scores, size - 1, axis=1)[:, :size]
                 scores = np.take_along_axis(scores, best, axis=1)
                 texts = np.take_along_axis(texts, best, axis=1)
-        return texts, scores.min(axis=1)
+        return texts, scores
 
     def _rescore(self, vectors: Vectors, texts: Ints) -> Ints:
         rows = self.pool.texts[texts]
@@ -155,6 +163,14 @@ class _Search:
         micro = [micro_similarities(vector, self.vectors[rows][None]) for rows in blocks]
         texts = np.arange(len(self.pool.texts))[None]
         return best_places(self.pool, texts, np.concatenate(micro, axis=1))
+
+
+def _refuse_coarse(scores: Vectors, micro: Ints, error: float) -> None:
+    if np.abs(scores - micro / MICRO).max(initial=0) > error + (OFF_BY + 1) / MICRO:
+        raise SearchError(
+            "the GPU multiplies with less precision than float32, so the search can't be proven"
+            " exact: set CUDA_VISIBLE_DEVICES to nothing and run it again on the processor"
+        )
 
 
 def _slices(rows: Ints, length: int) -> Iterator[Ints]:

@@ -16,7 +16,7 @@ from pipeline.retrieval import search as module
 from pipeline.retrieval import shortlist
 from pipeline.retrieval.embeddings import Embeddings, text_ids
 from pipeline.retrieval.ranking import Pool, PoolError
-from pipeline.retrieval.search import Execution, nearest, search
+from pipeline.retrieval.search import Execution, SearchError, nearest, search
 from pipeline.retrieval.shortlist import choose_knn, faiss_knn, import_faiss, torch_knn
 from pipeline.retrieval.similarity import GRID, unit_on_grid
 
@@ -183,6 +183,16 @@ def test_a_shortlist_by_torch_gives_the_same_answer(threads, world, k, pool_bloc
     with threadpool_limits(threads):
         result = find_nearest(*world, k, pool_block=pool_block, knn=torch_knn("cpu"))
     assert result == by_definition(*world, k)
+
+
+def test_a_device_that_multiplies_with_less_than_float32_is_refused():
+    def tf32(queries, texts, size):
+        coarse = [(one.view(np.uint32) & 0xFFFFE000).view(np.float32) for one in (queries, texts)]
+        return faiss_knn(*coarse, size)
+
+    vectors = unit_on_grid(np.random.default_rng(0).standard_normal((99, 384)))
+    with pytest.raises(SearchError, match="CUDA_VISIBLE_DEVICES"):
+        find_nearest(vectors, np.arange(9), moments_of(99), np.arange(99), 3, knn=tf32)
 
 
 def test_torch_multiplies_without_tf32_whatever_was_set(monkeypatch):
