@@ -24,12 +24,12 @@ RETRIES = 3
 CONNECT_SECONDS = 10.0
 QUIET = {"logging_level": logging.ERROR, "log_to_driver": False}
 OWN = {"include_dashboard": False, "object_store_memory": 80 * 2**20}  # nothing goes through it
-ENVIRONMENT = {
+VARIABLES = {
     "RAY_USAGE_STATS_ENABLED": "0",
-    "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # a Ray of one's own listens on 127.0.0.1 alone
     "RAY_task_oom_retries": str(RETRIES),  # otherwise without end
 }
 """Read when Ray is imported."""
+OWN_VARIABLES = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}  # it listens on 127.0.0.1 alone
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class RayTasks:
 
     @contextmanager
     def _connected(self) -> Iterator[ModuleType]:
-        for name, value in ENVIRONMENT.items():
+        for name, value in (VARIABLES | ({} if self.address else OWN_VARIABLES)).items():
             os.environ.setdefault(name, value)
         ray = load_extra("ray")
         try:
