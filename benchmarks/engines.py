@@ -6,7 +6,7 @@ Each stage runs as `python -m`, on the corpus of `benchmarks.scaling`: in one sh
 machine's cores, on a Ray of its own, on a cluster of two machines of which one is killed (kill -9)
 when a third of the parts are finished, and on a stand-in for Slurm that kills three jobs. `twice`
 counts parts that were finished and made again. With `--embed` the stage `embed` runs as well;
-without it the vectors are random.
+without it the vectors are random. `--train 0` leaves `pseudo` out.
 """
 
 import hashlib
@@ -125,11 +125,15 @@ def hash_outputs() -> str:
 def main() -> None:
     """Print a line per engine and stage."""
     options = parse_arguments(__doc__, moments=100_000, train=5000, shards=16, embed=False)
-    stages = ["embed"] * options.embed + ["candidates", "pseudo"]
+    stages = [
+        *(["embed"] if options.embed else []),
+        "candidates",
+        *(["pseudo"] if options.train else []),
+    ]
     print(f"{'engine':24} {'stage':10} {'wall s':>8} {'against local':>14} {'twice':>6}  bytes")
     expected, local = "", dict[str, float]()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        for stage, *_ in scaling.run(options.moments, options.train, pseudo=False):
+        for stage, *_ in scaling.run(options.moments, options.train or None, {}, pseudo=False):
             if stage == "split":
                 break
         scaling.embed()
