@@ -70,6 +70,7 @@ def _processes(workers: int) -> Iterator[Executor]:
     pool = ProcessPoolExecutor(workers, SPAWN, _follow, (reader,))
     try:
         yield pool
+        pool.shutdown()
     finally:
         writer.close()
         pool.shutdown(cancel_futures=True)

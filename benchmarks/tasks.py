@@ -1,0 +1,37 @@
+"""What engines cost by themselves: starting, ending, and a task that does nothing.
+
+python -m benchmarks.tasks [--tasks 1000] [--workers 2]
+"""
+
+import tempfile
+from contextlib import chdir
+from functools import partial
+from pathlib import Path
+
+from benchmarks.script import parse_arguments, time_call
+from pipeline.core.engine.shards import map_shards
+from pipeline.core.params import load
+
+REPOSITORY = Path(__file__).parent.parent
+
+
+def do_nothing(_: int, path: Path) -> None:
+    """Write an empty part."""
+    path.touch()
+
+
+def main() -> None:
+    """Print a line per engine and number of tasks."""
+    options = parse_arguments(__doc__, tasks=1000, workers=2)
+    engine = load(REPOSITORY / "params.yaml").engine
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+        for kind in ("local", "ray"):
+            changed = engine.model_copy(update={"kind": kind, "workers": options.workers})
+            for tasks in (options.workers, options.tasks):
+                given = {f"{kind}-{tasks}-{task}": task for task in range(tasks)}
+                wall, _ = time_call(partial(map_shards, "nothing", do_nothing, given, changed))
+                print(f"{kind:6} {tasks:>6,} tasks {wall:>7.1f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main()
