@@ -4,7 +4,6 @@ python -m benchmarks.tasks [--tasks 1000] [--workers 2]
 """
 
 import tempfile
-from contextlib import chdir
 from functools import partial
 from pathlib import Path
 
@@ -24,9 +23,10 @@ def main() -> None:
     """Print a line per engine and number of tasks."""
     options = parse_arguments(__doc__, tasks=1000, workers=2)
     engine = load(REPOSITORY / "params.yaml").engine
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    with tempfile.TemporaryDirectory() as folder:
         for kind in ("local", "ray"):
-            changed = engine.model_copy(update={"kind": kind, "workers": options.workers})
+            changes = {"kind": kind, "workers": options.workers, "folder": folder}
+            changed = engine.model_copy(update=changes)
             for tasks in (options.workers, options.tasks):
                 given = {f"{kind}-{tasks}-{task}": task for task in range(tasks)}
                 wall, _ = time_call(partial(map_shards, "nothing", do_nothing, given, changed))

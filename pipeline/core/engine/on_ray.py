@@ -124,6 +124,8 @@ def _fetch(ray: ModuleType, result: object) -> Exception | None:
     """Return the error of a task that has ended, its own or Ray's."""
     try:
         error: Exception | None = ray.get(result)
+    except ray.exceptions.RayTaskError as exc:  # not of the work: that returns its error
+        return EngineError(f"a task can't begin on Ray: {str(exc).strip().splitlines()[-1]}")
     except ray.exceptions.RayError as exc:
         return EngineError(
             f"Ray gave up a task after {RETRIES} retries: {_first_line(exc)}; what is finished is"

@@ -1,5 +1,6 @@
 """Ray: the same bytes on a Ray of its own and on a cluster, and a machine that dies."""
 
+import importlib
 import os
 import threading
 import time
@@ -93,6 +94,14 @@ def test_a_machine_that_dies_costs_only_what_it_was_doing(on_ray, squares, clust
 
 def sealed(engine):
     return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
+
+
+def test_work_that_a_machine_can_t_import_is_one_error(on_ray, squares, monkeypatch, tmp_path):
+    (tmp_path / "only_here.py").write_text("def work(given, path):\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    only_here = importlib.import_module("only_here")
+    with pytest.raises(EngineError, match=r"can't begin on Ray: .*No module named 'only_here'"):
+        squares.make(on_ray(), 1, only_here.work)
 
 
 def test_no_cluster_at_the_address_is_told(on_ray, squares):
