@@ -87,6 +87,7 @@ class Campaign:
 
     def run(self, module, *options):
         code, out, err = self._command(f"annotation.{module}", *options)
+        gc.collect()  # its connections, which end with its process usually, at no worse moment
         return code, out + err
 
     def well(self, *modules):
@@ -151,7 +152,6 @@ def installed(folder, repository):
     (folder / layout.PROGRAM.parts[0]).symlink_to(repository / layout.PROGRAM.parts[0])
     yield CampaignFolder.make(folder, repository, SIZE)
     server.stop()
-    gc.collect()  # the connections of commands, which end with their process usually
 
 
 # Commands run in this process, and leave connections to it.
