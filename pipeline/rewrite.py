@@ -8,7 +8,8 @@ The paper's section 3.1: rewrite.backend writes, checks look (similarity of desc
 caption, names of people; and details), what fails is rewritten up to rewrite.rounds times.
 Repaired captions are used, and listed in rewrite_review.csv for a person to look at; what still
 fails takes no part until review.csv holds a decision about it. What may be a name, but has no
-evidence, stays and is listed there too.
+evidence, stays and is listed there too. What tagger and encoder read is handed out in
+engine.shards, in whole batches: the tables are the same, byte for byte.
 
     python -m pipeline.rewrite --estimate    (openai: requests, tokens and cost; sends nothing)
 """
@@ -32,6 +33,7 @@ from pipeline.captions.rules.gender import read_cast
 from pipeline.captions.rules.rules_rewriter import Finder, RulesRewriter
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.captions import select_in_use
+from pipeline.core.engine import parts
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
 from pipeline.llm import prompt as prompts
@@ -42,6 +44,7 @@ from pipeline.names.finder import Doubt
 if TYPE_CHECKING:
     from pipeline.captions.llm_rewriter import LlmRewriter
 
+STAGE = "rewrite"
 REVIEW_LIST = tables.WORK / "rewrite_review.csv"
 REPLACEMENTS = tables.WORK / "replacements.csv"
 NAMES_FOUND = tables.WORK / "names_found.csv"
@@ -108,7 +111,7 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
     if llm:
         llm.check_ready(distinct_moments(moments))  # before minutes of tagging
     cast = Cast.from_table(people)
-    encoder, finder = load_encoder(params), load_finder(params, corpus, cast)
+    encoder, finder = load_encoder(params, STAGE), load_finder(params, corpus, cast, STAGE)
     rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, read_cast(people), cast)
     find = rewriter.find_names if isinstance(rewriter, RulesRewriter) else finder.find
     look = partial(check, finder=finder, encoder=encoder, limits=limits, find_described=find)
@@ -165,6 +168,7 @@ def main() -> None:
     metrics = figures(run.result, captions, replaced, params.rewrite.backend)
     metrics["moments_with_weak_names"] = len(doubts)
     cli.write_metrics("rewrite", metrics | ({"llm": run.spent} if run.spent else {}))
+    parts.clear(STAGE, Path(params.engine.folder))
 
 
 def estimate() -> None:

@@ -97,20 +97,39 @@ def similarities(
 
 
 def load_finder(
-    params: Params, corpus: Sequence[str], cast: Cast, *, of_captions: bool = False
+    params: Params,
+    corpus: Sequence[str],
+    cast: Cast,
+    stage: str | None = None,
+    *,
+    of_captions: bool = False,
 ) -> NameFinder:
-    """Load what finds names in a corpus, or, with `of_captions`, in captions alone."""
-    from pipeline.names import flair_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
+    """Load what finds names in a corpus, or, with `of_captions`, in captions alone.
+
+    For a `stage`, texts are tagged in the shards that `engine` asks for.
+    """
+    from pipeline.names import flair_tagger, sharded_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
 
     path = flair_tagger.locate(params.names.model, params.names.revision)
-    return NameFinder(flair_tagger.load(path), corpus, cast, of_captions=of_captions)
+    tagger: NameTagger
+    if stage and params.engine.shards > 1:
+        tagger = sharded_tagger.ShardedTagger(path, stage, params.engine)
+    else:
+        tagger = flair_tagger.load(path)
+    return NameFinder(tagger, corpus, cast, of_captions=of_captions)
 
 
-def load_encoder(params: Params) -> "Encoder":
-    """Load the encoder that compares description and caption (`embed.model`)."""
-    from pipeline.retrieval import encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
+def load_encoder(params: Params, stage: str | None = None) -> "Encoder":
+    """Load the encoder that compares description and caption (`embed.model`).
 
-    return encoder.load(encoder.locate(params.embed.model, params.embed.revision), params.embed)
+    For a `stage`, it encodes in the shards that `engine` asks for.
+    """
+    from pipeline.retrieval import encoder, sharded_encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
+
+    folder = encoder.locate(params.embed.model, params.embed.revision)
+    if stage:
+        return sharded_encoder.ShardedEncoder(folder, params.embed, stage, params.engine)
+    return encoder.load(folder, params.embed)
 
 
 def read_limits(params: Params) -> Limits:

@@ -6,7 +6,7 @@ as flair/ner-english-large: all three end in the same `SequenceTagger.load` of a
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from pickle import UnpicklingError
@@ -60,19 +60,27 @@ class FlairTagger:
 
     def find(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the names of each text, in the order of the text; each distinct text once."""
-        order = sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+        order = sort_texts(texts)
         chunks = [order[first : first + CHUNK] for first in range(0, len(order), CHUNK)]
         names: dict[str, list[Span]] = {}
+        for chunk, spans in zip(chunks, self.tag_chunks(chunks), strict=True):
+            names |= zip(chunk, spans, strict=True)
+        return [names[text] for text in texts]
+
+    def tag_chunks(
+        self, chunks: Sequence[list[str]], workers: int = MAX_WORKERS, *, shown: bool = True
+    ) -> Iterator[list[list[Span]]]:
+        """Yield the names of each chunk's texts, with progress `shown`."""
+        total = sum(map(len, chunks)) if shown else 0
         with (
             one_thread(),
-            _workers() as pool,
-            progress("names", total=len(order), unit="texts") as bar,
+            _workers(workers) as pool,
+            progress("names", total=total, unit="texts") as bar,
         ):
             self._tag(["A word."])  # a tokenizer is set up by its first call: in one thread alone
             for chunk, spans in zip(chunks, pool.map(self._tag, chunks), strict=True):
-                names |= zip(chunk, spans, strict=True)
+                yield spans
                 bar.update(len(chunk))
-        return [names[text] for text in texts]
 
     def _tag(self, texts: list[str]) -> list[list[Span]]:
         sentences = [sentence(text) for text in texts]
@@ -91,9 +99,14 @@ class FlairTagger:
         ]
 
 
-def _workers() -> ThreadPoolExecutor:
-    """Return a worker for each core, or one where there is a GPU."""
-    return ThreadPoolExecutor(min(cores(), MAX_WORKERS) if flair.device.type == "cpu" else 1)
+def sort_texts(texts: Sequence[str]) -> list[str]:
+    """Return the distinct texts in the order in which chunks are cut from them."""
+    return sorted(dict.fromkeys(texts), key=lambda text: (-len(text), text))
+
+
+def _workers(most: int) -> ThreadPoolExecutor:
+    """Return a worker for each core, `most` at most, or one where there is a GPU."""
+    return ThreadPoolExecutor(min(cores(), most) if flair.device.type == "cpu" else 1)
 
 
 def _span(text: str, start: int, end: int, score: float) -> Span:

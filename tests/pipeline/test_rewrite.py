@@ -16,6 +16,7 @@ from pipeline.core.files import FileError
 from pipeline.core.table import TableError
 from pipeline.language.detection import LanguageError
 from pipeline.names.base import Span
+from pipeline.names.evidence.cast import Cast
 from pipeline.names.finder import Doubt
 from pipeline.retrieval.similarity import unit_on_grid
 
@@ -124,7 +125,7 @@ class Nobody:
     """A finder that finds the cast alone, and an encoder to which all is alike."""
 
     def __init__(self, *given):
-        self.cast = given[-1]
+        self.cast = next((one for one in given if isinstance(one, Cast)), None)
 
     def find(self, texts):
         return [self.cast.spans(text) for text in texts]

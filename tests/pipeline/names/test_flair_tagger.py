@@ -9,6 +9,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from lazy import Lazy
 
+from pipeline.core.params import load
+
+sharded_tagger = Lazy("pipeline.names.sharded_tagger")
 flair_tagger, torch = Lazy("pipeline.names.flair_tagger"), Lazy("torch")
 flair = Lazy("flair")
 
@@ -36,6 +39,20 @@ def test_names_are_found_with_their_places(tagger):
     for text, spans in zip(TEXTS, found, strict=True):
         assert all(text[span.start : span.end] == span.text for span in spans)
         assert all(0.0 < span.score <= 1.0 for span in spans)
+
+
+@pytest.mark.parametrize("shards", [3, 8])
+def test_shards_find_the_same_names_with_the_same_scores(
+    tagger, tagger_file, tmp_path, repository, monkeypatch, shards
+):
+    monkeypatch.setattr("pipeline.names.flair_tagger.CHUNK", 2)
+    engine = load(repository / "params.yaml").engine.model_copy(
+        update={"shards": shards, "workers": 1, "folder": str(tmp_path)}
+    )
+    sharded = sharded_tagger.ShardedTagger(tagger_file, "rewrite", engine)
+    texts = [*TEXTS, *(f"{text} Then {text}" for text in TEXTS), TEXTS[0]]
+    assert sharded.find(texts) == tagger.find(texts)
+    assert sharded.find([]) == []
 
 
 def test_the_tokenizer_is_set_up_before_threads_share_it(tagger, monkeypatch):

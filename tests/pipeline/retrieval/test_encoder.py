@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from lazy import Lazy
 
+from pipeline.core.params import load
 from pipeline.core.sections import Embed
 
 encoder = Lazy("pipeline.retrieval.encoder")
@@ -83,6 +84,20 @@ def test_a_hub_id_that_cannot_be_had_says_what_to_do(monkeypatch):
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     with pytest.raises(encoder.EncoderError, match=r"name a folder, or `builtin`"):
         encoder.locate("nobody/no-such-model", None)
+
+
+@pytest.mark.parametrize("shards", [1, 3, 8])
+def test_shards_encode_the_same_batches(tiny_bert, tmp_path, repository, shards):
+    from pipeline.retrieval.sharded_encoder import ShardedEncoder
+
+    engine = load(repository / "params.yaml").engine.model_copy(
+        update={"shards": shards, "workers": 1, "folder": str(tmp_path)}
+    )
+    small = params(batch_size=4)
+    texts = [f"a man walks {'with his letter ' * (n % 7)}" for n in range(40)]
+    sharded = ShardedEncoder(tiny_bert, small, "rewrite", engine)
+    whole = encoder.load(tiny_bert, small)
+    assert np.array_equal(sharded.encode(texts), whole.encode(texts))
 
 
 def test_longer_texts_are_counted_not_passed_over(tiny_bert):
