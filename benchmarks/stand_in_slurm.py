@@ -1,9 +1,9 @@
 """A stand-in for Slurm: its commands as one script, which runs arrays on this machine.
 
 An array's indices run in random order, as processes of their own session. The first
-`STAND_IN_KILLS` of them are killed (kill -9) a moment after they have begun. The queue is a
-folder, `STAND_IN_QUEUE`: a file for each job that waits or runs, named by its id, with the job's
-name and, once it runs, its process.
+`STAND_IN_KILLS` of them are killed (kill -9) a moment after they have begun, before they can end.
+The queue is a folder, `STAND_IN_QUEUE`: a file for each job that waits or runs, named by its id,
+with the job's name and, once it runs, its process.
 """
 
 import os
@@ -16,6 +16,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+HOLD = "STAND_IN_HOLD"
 COMMANDS = ("sbatch", "srun", "squeue", "scancel", "sinfo")
 
 
@@ -80,6 +81,9 @@ def start(script: str, job: str) -> subprocess.Popen[bytes]:
     names = {"SLURM_JOB_ID": number, "SLURM_NTASKS": "1", "SLURM_PROCID": "0"}
     if index:
         names |= {"SLURM_ARRAY_JOB_ID": number, "SLURM_ARRAY_TASK_ID": index}
+    is_doomed = must_kill()
+    if is_doomed:
+        names[HOLD] = "1"
     text = Path(script).read_text()
     (pattern,) = re.findall(r"^#SBATCH --error=(.*)$", text, re.MULTILINE)
     log = pattern.replace("%A", number).replace("%a", index or "0").replace("%j", number)
@@ -93,7 +97,7 @@ def start(script: str, job: str) -> subprocess.Popen[bytes]:
         )
     with (queue() / job).open("a") as stream:
         stream.write(f"\n{process.pid}")
-    if must_kill():
+    if is_doomed:
         time.sleep(0.3)
         kill(process.pid, signal.SIGKILL)
     return process
@@ -142,7 +146,9 @@ def jobs(options: tuple[str, ...]) -> list[Path]:
 
 
 def srun(*words: str) -> None:
-    """Do the command of Python that follows the options."""
+    """Do the command of Python that follows the options; a job that will be killed waits for it."""
+    if HOLD in os.environ:
+        time.sleep(60)
     at = next(at for at, word in enumerate(words) if word == sys.executable)
     os.execv(sys.executable, words[at:])  # noqa: S606  (no shell)
 

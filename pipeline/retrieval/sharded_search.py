@@ -116,9 +116,9 @@ class ShardedSearch:
 
 def find_nearest(given: ShardSearch, path: Path) -> None:
     """Write the keys of each query's k nearest moments of a shard, (queries, k), best first."""
-    vectors = np.load(given.vectors, mmap_mode="r")
-    position, rows, place = np.load(given.moments)
-    queries = np.load(given.queries)
+    vectors = np.load(given.vectors, mmap_mode="r", allow_pickle=False)
+    position, rows, place = np.load(given.moments, allow_pickle=False)
+    queries = np.load(given.queries, allow_pickle=False)
     pool = Pool.arrange(rows, np.unique(place, return_inverse=True)[1], given.k)
     keys = np.empty((len(queries), min(given.k, pool.distinct)), dtype=np.int64)
     knn = choose_knn(given.device, len(queries) * len(pool.texts))
@@ -134,7 +134,7 @@ def merge(blocks: Sequence[Sequence[Path]], k: int) -> Iterator[Neighbours]:
     """Yield the k best of all shards' parts, by blocks of queries; memory holds a few queries'."""
     begun = 0
     for paths in blocks:
-        shards = [np.load(path, mmap_mode="r") for path in paths]
+        shards = [np.load(path, mmap_mode="r", allow_pickle=False) for path in paths]
         step = max(1, MERGED // sum(shard.shape[1] for shard in shards))
         for first in range(0, len(shards[0]), step):
             keys = np.hstack([shard[first : first + step] for shard in shards])

@@ -2,7 +2,6 @@
 
 import importlib
 import os
-import pickle
 import socket
 import time
 import traceback
@@ -40,24 +39,20 @@ def _enter(folder: Path) -> None:
 
 
 def _sendable(exc: Exception) -> Exception:
-    exc.add_note("".join(traceback.format_exception(exc)))
-    try:
-        copy = pickle.loads(pickle.dumps(exc))  # noqa: S301  (what this process has just written)
-        if str(copy) == str(exc):
-            return exc
-    except Exception:  # noqa: BLE001, S110  (an error's own constructor may do anything)
-        pass
+    """Return the error as one of a class that any process can send, with its own text and trace."""
     sent = _root(exc)
-    for note in exc.__notes__:
-        sent.add_note(note)
+    sent.add_note("".join(traceback.format_exception(exc)))
     return sent
 
 
 def _root(exc: Exception) -> Exception:
-    if isinstance(exc, UsageError):
-        return UsageError(str(exc))
-    if isinstance(exc, MomentRankError):
-        return MomentRankError(str(exc))
+    for kind in (UsageError, EngineError, MomentRankError):
+        if isinstance(exc, kind):
+            return kind(str(exc))
+    if isinstance(exc, OSError):
+        return OSError(exc.errno, exc.strerror, exc.filename)
+    if isinstance(exc, MemoryError):
+        return MemoryError(str(exc))
     return RuntimeError(f"{type(exc).__name__}: {exc}")
 
 
