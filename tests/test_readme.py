@@ -33,6 +33,7 @@ NOT_TYPED = {
     "make test     # ruff, mypy --strict, pytest\n": "the demo is test_demo.py's;"
     " `make test` is what runs this",
     "make demo": "test_demo.py runs it, and interrupts it",
+    "make label-studio DATABASE=postgresql://...": "test_server_postgres.py starts its command",
     "make stop-demo": "test_demo.py",
     "make clean-demo": "test_demo.py",
     "pip wheel --no-deps .": "test_packaging.py builds it, without a network",

@@ -91,6 +91,7 @@ class Server:
     def __init__(self, judged):
         self.judged, self.meanwhile = judged, {}
         self.roster = roster.Roster([], {})  # nobody adjudicates
+        self.campaign = load_campaign()
         first = plan.plan(plan.read_inputs(roster.read_people(), load(), plan.read_answers()))
         self.shown = describe_pairs(first.assignments, load())
         tables.PAIRS.write(append_pairs(tables.PAIRS.empty(), self.shown))
