@@ -85,7 +85,7 @@ def main(options: argparse.Namespace) -> None:
     params, usual = load(options.params), (options.extended, options.escalated)
     seconds = options.seconds or measure(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
-    if moments := options.moments or demand.count_moments():
+    if moments := options.moments or tables.MOMENTS.count_rows():
         wanted = demand.calc_demands(moments, params)
         sys.stdout.write(f"\n{demand.describe(wanted, moments, params.engine)}\n")
 

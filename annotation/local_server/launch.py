@@ -32,6 +32,7 @@ from annotation.local_server.layout import (
 )
 from annotation.local_server.ports import LOCALHOST
 from annotation.local_server.process import WHERE, WORKERS, Running, is_alive, port_of
+from pipeline.core.parallel import cores
 
 START_SECONDS = 180.0
 LOG_SECONDS, POLL_SECONDS = 2.0, 0.25
@@ -58,7 +59,8 @@ def launch(
 ) -> psutil.Process:
     """Start the server's process, which will try this port first; it outlives this one.
 
-    With a PostgreSQL database it is the first of several: `number` workers, else one for each core.
+    With a PostgreSQL database it is the first of several: `number` workers, else one for each core,
+    and two at least.
     """
     for folder in (DATA, MEDIA, MADE):
         folder.mkdir(parents=True, exist_ok=True)
@@ -71,7 +73,14 @@ def launch(
         where = folder_settings(data)
     else:
         python = PROGRAM.with_name("python").absolute()
-        command = [str(python), "-I", workers.__file__, "start", WORKERS, str(number or usual())]
+        command = [
+            str(python),
+            "-I",
+            workers.__file__,
+            "start",
+            WORKERS,
+            str(number or max(2, cores())),
+        ]
         where = {**folder_settings(data), **database.label_studio_environment}
     secrets = [credentials[settings.PASSWORD], credentials[settings.TOKEN]]
     environment = {
@@ -96,11 +105,6 @@ def launch(
         )
         server.returncode = 0  # it outlives this process, and Popen need not mind
     return psutil.Process(server.pid)
-
-
-def usual() -> int:
-    """Return the usual number of workers: one for each core, and two at least."""
-    return max(2, os.cpu_count() or 2)
 
 
 @contextmanager

@@ -127,7 +127,7 @@ def load_encoder(params: Params, stage: str | None = None) -> "Encoder":
     from pipeline.retrieval import encoder, sharded_encoder  # noqa: PLC0415  (torch takes seconds; --help should not)
 
     folder = encoder.locate(params.embed.model, params.embed.revision)
-    if stage:
+    if stage and params.engine.shards > 1:
         return sharded_encoder.ShardedEncoder(folder, params.embed, stage, params.engine)
     return encoder.load(folder, params.embed)
 

@@ -5,12 +5,8 @@ a GPU encodes.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow.parquet as pq
-
-from pipeline.core import tables
 from pipeline.core.parallel import cores
 from pipeline.core.params import Params
 from pipeline.core.sections import Engine
@@ -41,11 +37,6 @@ class Demand(NamedTuple):
     hours: float
     memory: float
     disk: float
-
-
-def count_moments(path: Path = tables.MOMENTS.path) -> int:
-    """Return how many moments `ingest` has found; 0 before it has run."""
-    return int(pq.read_metadata(path).num_rows) if path.is_file() else 0
 
 
 def calc_demands(moments: int, params: Params) -> list[Demand]:

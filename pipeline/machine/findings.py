@@ -21,7 +21,6 @@ from pipeline.core import tables
 from pipeline.core.params import Params
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine, Ingest
-from pipeline.machine import demand
 from pipeline.machine.demand import GB, Demand
 from pipeline.video.ffmpeg import ffmpeg
 from pipeline.video.files import missing_remark, video_path
@@ -60,7 +59,7 @@ def find_all(params: Params, demands: list[Demand]) -> Iterator[Finding]:
 def count_moments(params: Ingest) -> int:
     """Return how many moments there are, or rows of the corpus where `ingest` has not run."""
     source = Path(params.source)
-    if moments := demand.count_moments():
+    if moments := tables.MOMENTS.count_rows():
         return moments
     if not source.exists():
         return 0

@@ -26,13 +26,9 @@ class ShardedEncoder:
         """Return unit vectors on the grid, (n, d); texts of like length share a batch."""
         length = self.params.batch_size
         order = np.argsort([-len(text) for text in texts])  # as sentence-transformers sorts
-        sorted_texts = [texts[row] for row in order]
-        if self.engine.shards == 1 or not texts:
-            one = encoder.load(self.model, self.params)
-            blocks = [sorted_texts[at : at + length] for at in range(0, len(texts), length)]
-            vectors = np.concatenate([one.encode(block) for block in blocks or [[]]])
-        else:
-            vectors = self._share(sorted_texts, length)
+        if not texts:
+            return encoder.load(self.model, self.params).encode(texts)
+        vectors = self._share([texts[row] for row in order], length)
         return vectors[np.argsort(order)]
 
     def _share(self, texts: Sequence[str], length: int) -> Vectors:
