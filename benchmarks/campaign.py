@@ -87,7 +87,7 @@ def main() -> None:
     print(f"before the plan: {peak_mb():.0f} MB")
     tasks = time_plan("first plan", campaign).assignments
     time_plan("all of it open", replace(campaign, open_tasks=tasks))
-    half = np.random.default_rng(2).random(len(tasks)) < 0.5  # noqa: PLR2004  (half)
+    half = np.random.default_rng(2).choice([True, False], len(tasks))
     judgments = judge(tasks[half])
     time_plan("half judged", replace(campaign, open_tasks=tasks[~half], judgments=judgments))
     if options.tasks:

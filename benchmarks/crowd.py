@@ -42,7 +42,7 @@ from pipeline.core.params import load
 PAIRS = 2000
 """Tasks in each person's project: more than they answer."""
 
-PASSWORD = "a-good-password"  # noqa: S105
+PASSWORD = "a-good-password"  # noqa: S105  (of a server that ends with the benchmark)
 
 
 class Server(NamedTuple):

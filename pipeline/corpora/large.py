@@ -1,6 +1,7 @@
 """A corpus past memory: its rows in batches, and in DuckDB what looks at several of them."""
 
 import json
+import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
@@ -96,8 +97,9 @@ class LargeCorpus:
                 high=(first + 1) * batches.ROWS,
             ).set_index(ROW)["reason"]
             if len(reasons):
-                texts = _read_texts(path, first * batches.ROWS).loc[reasons.index]
-                yield texts.assign(reason=reasons)[rejected.COLUMNS]
+                rows_as_read = json.loads(path.read_text(encoding="utf-8"))
+                raw = rules.as_frame(rows_as_read, first * batches.ROWS).loc[reasons.index]
+                yield rejected.as_text(raw).assign(reason=reasons)[rejected.COLUMNS]
 
 
 def ingest_large(
@@ -125,23 +127,15 @@ def ingest_large(
 
 
 def _convert(rows: Iterator[Row], folder: Path, raw: list[Path]) -> Iterator[pd.DataFrame]:
-    """Yield the converted rows in batches; keep their texts in files, named in `raw`."""
+    """Yield the converted rows in batches; keep the rows as they are in files, named in `raw`.
+
+    What JSON has no type for is kept as `rejected.as_text` would show it.
+    """
     while (some := [tuple(row) for row in islice(rows, batches.ROWS)]) or not raw:
         frame = rules.as_frame(some, len(raw) * batches.ROWS)
         raw.append(folder / f"{len(raw)}.json")
-        _write_texts(raw[-1], frame)
+        raw[-1].write_text(json.dumps(some, default=reprlib.repr), encoding="utf-8")
         yield rules.convert(frame)[CONVERTED].astype(TEXTS)
-
-
-def _write_texts(path: Path, frame: pd.DataFrame) -> None:
-    """Keep a batch's rows as `rejected.as_text` shows them: any of them may be rejected."""
-    cells = rejected.as_text(frame).assign(line=frame["line"]).to_numpy(object).tolist()
-    path.write_text(json.dumps(cells, default=int), encoding="utf-8")
-
-
-def _read_texts(path: Path, first: int) -> pd.DataFrame:
-    frame = rules.as_frame(json.loads(path.read_text(encoding="utf-8")), first)
-    return frame.assign(line=frame["line"].astype("Int64"))
 
 
 def _find_durations(database: Database) -> None:

@@ -168,8 +168,8 @@ class _Search:
 def _refuse_coarse(scores: Vectors, micro: Ints, error: float) -> None:
     if np.abs(scores - micro / MICRO).max(initial=0) > error + (OFF_BY + 1) / MICRO:
         raise SearchError(
-            "the GPU multiplies with less precision than float32, so the search can't be proven"
-            " exact: set CUDA_VISIBLE_DEVICES to nothing and run it again on the processor"
+            "products are less precise than float32's, so the search can't be proven exact: on a"
+            " GPU, set CUDA_VISIBLE_DEVICES to nothing and run it again on the processor"
         )
 
 
