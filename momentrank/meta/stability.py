@@ -1,0 +1,146 @@
+"""How many queries an order of runs needs: tau-b on random halves, and the swap test.
+
+For each size two sets of queries are drawn at random, disjoint or (`overlap`) independently, many
+times. A measure is stable where both order the runs alike (AxIoU paper, Figure 6). The swap test
+(Voorhees and Buckley, SIGIR 2002) asks how often a difference seen on one set has the other sign on
+the other.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from momentrank.errors import UsageError
+from momentrank.meta.correlation import signs, tau_b
+from momentrank.meta.values import DECIMALS, Values
+from momentrank.segments import Floats, Ints
+
+TRIALS, SIZES = 5_000, 10
+DRAWN = 2**22
+"""Numbers held at a time."""
+MAX_SWAPS = 0.05
+"""The error rate at which a difference counts as seen."""
+
+
+class Stable(NamedTuple):
+    """A measure at one size: of trials, the mean and variance of tau-b, and the swap test.
+
+    `difference` is the smallest difference of means at which at most `MAX_SWAPS` of the pairs
+    swap; None if none is.
+    """
+
+    measure: str
+    queries: int
+    tau: float
+    variance: float
+    difference: float | None
+
+
+def default_sizes(queries: int, *, overlap: bool = False) -> list[int]:
+    """Return `SIZES` sizes, evenly spaced up to the largest that can be drawn."""
+    largest = queries if overlap else queries // 2
+    return sorted({max(1, largest * step // SIZES) for step in range(1, SIZES + 1)})
+
+
+def draw_halves(
+    queries: int, size: int, trials: int, rng: np.random.Generator, *, overlap: bool
+) -> tuple[Ints, Ints]:
+    """Return two sets of `size` queries for each trial, (trials, size) each."""
+    first = rng.random((trials, queries)).argsort(axis=1)
+    if overlap:
+        return first[:, :size], rng.random((trials, queries)).argsort(axis=1)[:, :size]
+    return first[:, :size], first[:, size : 2 * size]
+
+
+def measure_stability(
+    values: Values,
+    sizes: Sequence[int],
+    *,
+    trials: int = TRIALS,
+    seed: int = 2024,
+    overlap: bool = False,
+    done: Callable[[int], object] = int,
+) -> Iterator[Stable]:
+    """Yield how stable each measure is at each size, by size; `done` is told of trials.
+
+    Trials in which a measure ties all runs have no tau-b, and count as 0: nothing is ordered.
+
+    Raises:
+        UsageError: a size is below 1, or larger than what two sets can be drawn of.
+    """
+    count = len(values.queries)
+    largest = count if overlap else count // 2
+    if wrong := [size for size in sizes if not 1 <= size <= largest]:
+        raise UsageError(f"{wrong[0]} queries: there are {count}, so sizes are 1 to {largest}")
+    by_query = np.ascontiguousarray(values.table.reshape(-1, count).T)
+    for size in sizes:
+        rng = np.random.default_rng([seed, size])
+        taus, seen = [], _Swaps(len(values.measures))
+        block = max(1, DRAWN // max(count, by_query.shape[1]))
+        for begin in range(0, trials, block):
+            number = min(block, trials - begin)
+            halves = draw_halves(count, size, number, rng, overlap=overlap)
+            one, two = (_means(by_query, rows, values.table.shape) for rows in halves)
+            taus.append(np.nan_to_num(tau_b(one, two)))
+            seen.add(one, two)
+            done(number)
+        tau = np.concatenate(taus)
+        for place, measure in enumerate(values.measures):
+            mean, variance = float(tau[:, place].mean()), float(tau[:, place].var())
+            yield Stable(measure, size, mean, variance, seen.smallest(place))
+
+
+def _means(by_query: Floats, rows: Ints, shape: tuple[int, ...]) -> Floats:
+    """Return means over sets of queries (trials, size): (trials, measures, runs)."""
+    chosen = np.zeros((len(rows), shape[2]))
+    np.put_along_axis(chosen, rows, 1 / rows.shape[1], axis=1)
+    return np.round(chosen @ by_query, DECIMALS).reshape(len(rows), *shape[:2])
+
+
+class _Swaps:
+    """Counts, for each measure, of pairs by their difference on one set: all, and those swapped."""
+
+    BINS = 1000
+
+    def __init__(self, measures: int) -> None:
+        self._pairs = np.zeros((2, measures, self.BINS + 1))
+
+    def add(self, one: Floats, two: Floats) -> None:
+        """Count the pairs of runs of some trials; both sets' differences are looked at."""
+        order = signs(one) * signs(two)
+        for scores in (one, two):
+            size = np.abs(_differences(scores))
+            bins = np.minimum((size * self.BINS).astype(np.int64), self.BINS)
+            for measure in range(scores.shape[1]):
+                of_measure = bins[:, measure].ravel()
+                swapped = (order[:, measure] < 0).ravel()
+                for kind, chosen in enumerate((of_measure, of_measure[swapped])):
+                    self._pairs[kind, measure] += np.bincount(chosen, minlength=self.BINS + 1)
+
+    def smallest(self, measure: int) -> float | None:
+        """Return the smallest difference from which on few enough pairs swap."""
+        seen, swapped = self._pairs[:, measure, ::-1].cumsum(axis=-1)[:, ::-1]
+        good = np.flatnonzero((seen > 0) & (swapped <= MAX_SWAPS * seen))
+        return float(good[0] / self.BINS) if len(good) else None
+
+
+def _differences(scores: Floats) -> Floats:
+    first, second = np.triu_indices(scores.shape[-1], 1)
+    return scores[..., first] - scores[..., second]
+
+
+def find_enough(found: Sequence[Stable], measure: str, tau: float) -> float | None:
+    """Return the fewest queries at which a measure's mean tau-b reaches `tau`; None if it does not.
+
+    Between two sizes it is interpolated.
+    """
+    before: Stable | None = None
+    for one in (stable for stable in found if stable.measure == measure):
+        if one.tau >= tau:
+            if before is None:
+                return float(one.queries)
+            share = (tau - before.tau) / (one.tau - before.tau)
+            return before.queries + share * (one.queries - before.queries)
+        before = one
+    return None

@@ -1,0 +1,54 @@
+"""The values of several runs by several measures on the same queries."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from momentrank.errors import UsageError
+from momentrank.segments import Floats, Ints
+
+if TYPE_CHECKING:
+    from momentrank.measures.base import Measure
+    from momentrank.scoring import PerQuery
+
+DECIMALS = 12
+"""Means are rounded to so many decimals: what rounding alone tells apart is a tie."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """One value for each measure, run and query: `table`, shape (measures, runs, queries)."""
+
+    measures: list[str]
+    runs: list[str]
+    queries: list[str]
+    table: Floats
+
+    @classmethod
+    def build(cls, scored: Mapping[str, "PerQuery"], measures: Sequence["Measure"]) -> "Values":
+        """Arrange the values of runs, each as `Evaluator.per_query` returns them.
+
+        Raises:
+            UsageError: fewer than two runs, no query, or runs or measures with other queries.
+        """
+        if len(scored) < 2:  # noqa: PLR2004  (an order needs two)
+            raise UsageError("name at least two runs: their order is what is looked at")
+        queries = next(iter(scored.values()))[measures[0]][0]
+        for name, of_run in scored.items():
+            for measure in measures:
+                if of_run[measure][0] != queries:
+                    raise UsageError(
+                        f"{name}: {measure!r} scores other queries than {measures[0]!r} does for"
+                        " the first run; take measures and a convention that score the same"
+                    )
+        if not queries:
+            raise UsageError("there are no queries to look at")
+        table = [[scored[name][measure][1] for name in scored] for measure in measures]
+        return cls([repr(one) for one in measures], list(scored), queries, np.array(table))
+
+    def means(self, queries: Ints | slice = slice(None)) -> Floats:
+        """Return the mean over some of the queries, shape (measures, runs)."""
+        means: Floats = np.round(self.table[:, :, queries].mean(axis=2), DECIMALS)
+        return means
