@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # under their own names, as type checkers ask of what is publ
     from momentrank.functions import evaluator as evaluator
     from momentrank.functions import explain as explain
     from momentrank.functions import iter_calc as iter_calc
+    from momentrank.functions import score_runs as score_runs
     from momentrank.functions import write_qrels as write_qrels
     from momentrank.functions import write_run as write_run
     from momentrank.measures import *  # noqa: F403  (its __all__ is the list)
@@ -40,7 +41,7 @@ _MODULES = {
     **dict.fromkeys(
         (
             *("evaluate", "compare", "explain", "convert", "write_qrels", "write_run"),
-            *("evaluator", "iter_calc", "calc_aggregate", "calc"),
+            *("evaluator", "iter_calc", "calc_aggregate", "calc", "score_runs"),
         ),
         "functions",
     ),

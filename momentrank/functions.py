@@ -26,6 +26,7 @@ from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compa
 if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.explanation import Explanation
+    from momentrank.meta.values import Values
 
 Measures = Iterable[Measure | str] | Measure | str
 Chosen = Union[str, "Convention", None]
@@ -92,6 +93,29 @@ def compare(
     return Comparisons(
         compare_runs(values, scorer.measures, baseline=baseline, confidence=confidence, **how)
     )
+
+
+def score_runs(
+    qrels: Data,
+    runs: Mapping[str, Data],
+    measures: Measures,
+    convention: Chosen = None,
+    *,
+    time: Time | None = None,
+) -> "Values":
+    """Return the value of each measure, run and query, as the experiments of `meta` take them.
+
+    Raises:
+        UsageError: there are fewer than two runs, or they are scored over different queries.
+        MomentRankError: as `evaluate` does.
+    """
+    from momentrank.meta.values import Values
+
+    scorer, truth = _read(measures, qrels, convention, time)
+    scored = {
+        name: scorer.per_query(_load(run, scorer, truth, name, time)) for name, run in runs.items()
+    }
+    return Values.build(scored, scorer.measures)
 
 
 def explain(

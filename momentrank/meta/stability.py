@@ -6,6 +6,7 @@ times. A measure is stable where both order the runs alike (AxIoU paper, Figure 
 the other.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,17 +18,19 @@ from momentrank.meta.values import DECIMALS, Values
 from momentrank.segments import Floats, Ints
 
 TRIALS, SIZES = 5_000, 10
+TAU, DIFFERENCE = 0.9, 0.05
+"""What is wanted, if nothing else is said."""
 DRAWN = 2**22
 """Numbers held at a time."""
 MAX_SWAPS = 0.05
 """The error rate at which a difference counts as seen."""
 
 
-class Stable(NamedTuple):
+class Stability(NamedTuple):
     """A measure at one size: of trials, the mean and variance of tau-b, and the swap test.
 
-    `difference` is the smallest difference of means at which at most `MAX_SWAPS` of the pairs
-    swap; None if none is.
+    `difference` is the smallest difference of means, in steps of a thousandth, from which on at
+    most `MAX_SWAPS` of the pairs swap; None if there is none.
     """
 
     measure: str
@@ -61,7 +64,7 @@ def measure_stability(
     seed: int = 2024,
     overlap: bool = False,
     done: Callable[[int], object] = int,
-) -> Iterator[Stable]:
+) -> Iterator[Stability]:
     """Yield how stable each measure is at each size, by size; `done` is told of trials.
 
     Trials in which a measure ties all runs have no tau-b, and count as 0: nothing is ordered.
@@ -76,7 +79,7 @@ def measure_stability(
     by_query = np.ascontiguousarray(values.table.reshape(-1, count).T)
     for size in sizes:
         rng = np.random.default_rng([seed, size])
-        taus, seen = [], _Swaps(len(values.measures))
+        taus, seen = [], _Swaps(values.table)
         block = max(1, DRAWN // max(count, by_query.shape[1]))
         for begin in range(0, trials, block):
             number = min(block, trials - begin)
@@ -88,7 +91,7 @@ def measure_stability(
         tau = np.concatenate(taus)
         for place, measure in enumerate(values.measures):
             mean, variance = float(tau[:, place].mean()), float(tau[:, place].var())
-            yield Stable(measure, size, mean, variance, seen.smallest(place))
+            yield Stability(measure, size, mean, variance, seen.smallest(place))
 
 
 def _means(by_query: Floats, rows: Ints, shape: tuple[int, ...]) -> Floats:
@@ -103,15 +106,16 @@ class _Swaps:
 
     BINS = 1000
 
-    def __init__(self, measures: int) -> None:
-        self._pairs = np.zeros((2, measures, self.BINS + 1))
+    def __init__(self, table: Floats) -> None:
+        self._pairs = np.zeros((2, len(table), self.BINS + 1))
+        self._unit = np.maximum(1.0, np.abs(table).max(axis=(1, 2))) / self.BINS
 
     def add(self, one: Floats, two: Floats) -> None:
         """Count the pairs of runs of some trials; both sets' differences are looked at."""
         order = signs(one) * signs(two)
         for scores in (one, two):
-            size = np.abs(_differences(scores))
-            bins = np.minimum((size * self.BINS).astype(np.int64), self.BINS)
+            steps = np.abs(_differences(scores)) / self._unit[:, None]
+            bins = np.minimum(steps.astype(np.int64), self.BINS)
             for measure in range(scores.shape[1]):
                 of_measure = bins[:, measure].ravel()
                 swapped = (order[:, measure] < 0).ravel()
@@ -122,7 +126,7 @@ class _Swaps:
         """Return the smallest difference from which on few enough pairs swap."""
         seen, swapped = self._pairs[:, measure, ::-1].cumsum(axis=-1)[:, ::-1]
         good = np.flatnonzero((seen > 0) & (swapped <= MAX_SWAPS * seen))
-        return float(good[0] / self.BINS) if len(good) else None
+        return float(good[0] * self._unit[measure]) if len(good) else None
 
 
 def _differences(scores: Floats) -> Floats:
@@ -130,17 +134,45 @@ def _differences(scores: Floats) -> Floats:
     return scores[..., first] - scores[..., second]
 
 
-def find_enough(found: Sequence[Stable], measure: str, tau: float) -> float | None:
-    """Return the fewest queries at which a measure's mean tau-b reaches `tau`; None if it does not.
+class Needed(NamedTuple):
+    """The fewest queries at which a measure reaches a goal; None: more than the `largest` size."""
 
-    Between two sizes it is interpolated.
+    measure: str
+    goal: str
+    wanted: float
+    queries: int | None
+    largest: int
+
+
+def find_needed(
+    found: Sequence[Stability], tau: float = TAU, difference: float = DIFFERENCE
+) -> list[Needed]:
+    """Return how many queries each measure needs for a tau-b, and to trust a difference.
+
+    The first is reached by the mean tau-b; the second where a difference of that size swaps its
+    sign in at most `MAX_SWAPS` of the pairs. Between two sizes it is interpolated.
     """
-    before: Stable | None = None
-    for one in (stable for stable in found if stable.measure == measure):
-        if one.tau >= tau:
-            if before is None:
-                return float(one.queries)
-            share = (tau - before.tau) / (one.tau - before.tau)
-            return before.queries + share * (one.queries - before.queries)
-        before = one
+    needed = []
+    for measure in dict.fromkeys(one.measure for one in found):
+        own = sorted((one for one in found if one.measure == measure), key=lambda one: one.queries)
+        sizes = [one.queries for one in own]
+        missing = [None if one.difference is None else difference - one.difference for one in own]
+        for goal, wanted, above in (
+            ("tau", tau, [one.tau - tau for one in own]),
+            ("difference", difference, missing),
+        ):
+            needed.append(Needed(measure, goal, wanted, _first(sizes, above), sizes[-1]))
+    return needed
+
+
+def _first(sizes: Sequence[int], above: Sequence[float | None]) -> int | None:
+    """Return where `above` first reaches 0, rounded up; None if it does not."""
+    before: tuple[int, float] | None = None
+    for size, margin in zip(sizes, above, strict=True):
+        if margin is not None and margin >= 0:
+            if before is None or margin == before[1]:
+                return size
+            share = -before[1] / (margin - before[1])
+            return math.ceil(before[0] + share * (size - before[0]))
+        before = None if margin is None else (size, margin)
     return None

@@ -4,7 +4,6 @@ from scipy import stats
 
 from momentrank.errors import UsageError
 from momentrank.meta import correlation, stability
-from momentrank.meta.separation import measure_separation
 from momentrank.meta.values import Values
 
 
@@ -98,33 +97,42 @@ def test_swaps_are_counted_as_they_are_defined():
     assert found.difference is None
 
 
-def test_more_queries_are_more_stable_and_enough_is_found():
+def test_more_queries_are_more_stable_and_what_is_needed_is_found():
     values = random_values(measures=1, runs=4, queries=200)
     sizes = stability.default_sizes(200)
     assert sizes == list(range(10, 101, 10))
     found = list(stability.measure_stability(values, sizes, trials=300))
     assert found[-1].tau > found[0].tau
     wanted = (found[0].tau + found[-1].tau) / 2
-    enough = stability.find_enough(found, "m0", wanted)
-    assert sizes[0] < enough < sizes[-1]
-    assert stability.find_enough(found, "m0", 1.1) is None
-    assert stability.find_enough(found, "m0", -1.0) == 10
+    tau, difference = stability.find_needed(found, wanted, found[5].difference)
+    assert (tau.measure, tau.goal, tau.wanted, tau.largest) == ("m0", "tau", wanted, 100)
+    assert sizes[0] < tau.queries < sizes[-1]
+    assert difference.goal == "difference"
+    assert sizes[4] <= difference.queries <= sizes[5]
+    assert stability.find_needed(found, 1.1, 1e-9)[0].queries is None
+    assert stability.find_needed(found, -1.0, 1.0)[0].queries == 10
+
+
+def test_between_two_sizes_the_number_of_queries_is_interpolated():
+    found = [
+        stability.Stability("m", size, tau, 0.0, difference)
+        for size, tau, difference in [(10, 0.5, None), (20, 0.8, 0.06), (30, 1.0, 0.02)]
+    ]
+    tau, difference = stability.find_needed(found, 0.9, 0.05)
+    assert (tau.queries, difference.queries) == (25, 23)  # 20 + 10 / 4, rounded up
+    assert stability.find_needed(found, 0.9, 0.07)[1].queries == 20  # smaller: none was seen
+
+
+def test_values_above_1_have_a_scale_of_their_own():
+    values = random_values(measures=1, runs=5, queries=80)
+    larger = values.__class__(values.measures, values.runs, values.queries, values.table * 64)
+    (one,), (other,) = (
+        list(stability.measure_stability(each, [40], trials=200)) for each in (values, larger)
+    )
+    assert other.difference == pytest.approx(64 * one.difference, abs=0.13)
+    assert other.tau == one.tau
 
 
 def test_a_size_that_can_not_be_drawn_is_refused():
     with pytest.raises(UsageError, match="1 to 20"):
         next(stability.measure_stability(random_values(), [21]))
-
-
-def test_power_and_ties_are_those_of_single_pairs():
-    from momentrank.significance import randomisation
-
-    values = random_values(measures=2, runs=3, queries=30, levels=1)
-    for one, table in zip(measure_separation(values, rounds=500), values.table, strict=True):
-        ps = [
-            randomisation((table[j] - table[i])[None], 500, 2024)[0]
-            for i in range(3)
-            for j in range(i + 1, 3)
-        ]
-        assert one.power == np.mean(np.array(ps) < 0.05)
-        assert one.ties == np.mean([len(set(column)) == 1 for column in table.T])

@@ -1,0 +1,158 @@
+"""Examine the measures: which of them agree, are stable, tell runs apart.
+
+The experiments of Togashi et al. (AxIoU, CVPR 2022) on any qrels and runs:
+
+  agreement   tau-b and tau_ap between the orders of the runs by every two measures
+  stability   tau-b between the orders on two disjoint halves of queries, at several sizes;
+              and the queries that are needed for a tau-b, or to trust a difference
+  power       the share of pairs of runs with p < .05 in a paired randomisation test
+  ties        the share of queries on which all runs have the same value
+
+    momentrank meta val.jsonl a.run b.run c.run --only stability --tau 0.9 AxIoU@5 'R@1,0.5'
+
+Without a measure: R and nDCG at IoU 0.3, 0.5, 0.7 and cutoffs 1, 5, 10, and AxIoU at the cutoffs.
+"""
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from momentrank import conventions
+from momentrank.cli import inputs, tables
+from momentrank.cli.inputs import provenance
+from momentrank.errors import UsageError
+from momentrank.measures import Measure
+from momentrank.measures.parse import parse_measures
+from momentrank.scoring import Evaluator
+
+NAMES = ("agreement", "stability", "power", "ties")
+USAGE = "momentrank meta QRELS RUN RUN [RUN ...] [MEASURE ...]"
+Tables = Mapping[str, list[Any]]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("qrels", type=Path, metavar="QRELS")
+    parser.add_argument("names", nargs="+", metavar="RUN|MEASURE",
+                        help="two runs or more, and measures: 'nDCG(iou=0.5)@10'")  # fmt: skip
+    inputs.add_convention(parser)
+    parser.add_argument("--only", metavar="NAME,...",
+                        help=f"the experiments (default: {','.join(NAMES)})")  # fmt: skip
+    parser.add_argument("--seed", type=_count, default=2024, metavar="N",
+                        help="random seed (default: 2024)")  # fmt: skip
+    parser.add_argument("--trials", type=_count, default=5_000, metavar="N",
+                        help="stability: pairs of halves of a size (default: 5000)")  # fmt: skip
+    parser.add_argument("--sizes", metavar="N,...",
+                        help="stability: queries in a half (default: ten sizes)")  # fmt: skip
+    parser.add_argument("--overlap", action="store_true",
+                        help="stability: draw both halves from all queries")  # fmt: skip
+    parser.add_argument("--tau", type=float, default=0.9, metavar="T",
+                        help="stability: the wanted tau-b (default: 0.9)")  # fmt: skip
+    parser.add_argument("--difference", type=float, default=0.05, metavar="D",
+                        help="stability: the difference of means to be trusted, at 5 %% of swaps"
+                             " (default: 0.05)")  # fmt: skip
+    parser.add_argument("--rounds", type=_count, default=10_000, metavar="N",
+                        help="power: permutations (default: 10000)")  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="print JSON in place of TSV")
+    inputs.add_files(parser)
+    inputs.add_check(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    from momentrank.cli.progress import Progress
+    from momentrank.meta import experiments
+
+    names = _chosen(options)
+    how = _settings(options)
+    systems = _read(options)
+    bar = Progress()
+    found = dict(experiments.run_experiments(names, systems, how, bar.begin))
+    source = provenance(options.qrels, inputs.convention_of(options))
+    source |= {"runs": str(len(systems.runs)), "queries": str(len(systems.values.queries))}
+    source["seed"] = str(options.seed)
+    if options.json:
+        sys.stdout.write(json.dumps(as_json(found, source), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(as_tsv(found, source))
+    return 0
+
+
+def _chosen(options: argparse.Namespace) -> list[str]:
+    chosen = options.only.split(",") if options.only else list(NAMES)
+    if unknown := [name for name in chosen if name not in NAMES]:
+        raise UsageError(f"--only: {unknown[0]!r} is not one of {', '.join(NAMES)}")
+    return chosen
+
+
+def _settings(options: argparse.Namespace) -> Any:
+    from momentrank.meta.experiments import Settings
+
+    sizes = options.sizes.split(",") if options.sizes else []
+    if wrong := [size for size in sizes if not size.isdecimal()]:
+        raise UsageError(f"--sizes: {wrong[0]!r} is not a number of queries: 50,100,200")
+    if not -1 <= options.tau <= 1 or not options.difference > 0:
+        raise UsageError("--tau must be from -1 to 1, and --difference above 0")
+    fields = {name: value for name, value in vars(options).items() if name in Settings._fields}
+    return Settings(**{**fields, "sizes": list(map(int, sizes))})
+
+
+def _read(options: argparse.Namespace) -> Any:
+    from momentrank.meta.experiments import Systems
+
+    named = inputs.split_names(options.names)
+    if not named.runs[1:]:
+        raise UsageError(f"at least two runs are needed, for their order is examined: {USAGE}")
+    convention = conventions.get(inputs.convention_of(options))
+    truth = inputs.load_truth(options, options.qrels)
+    evaluator = Evaluator(_measures(named.measures, convention.name), truth.segments, convention)
+    runs = {str(path): inputs.load_for(options, path, evaluator, truth) for path in named.runs}
+    return Systems(evaluator, runs)
+
+
+def _measures(names: list[str], convention: str) -> list[Measure]:
+    from momentrank.meta.experiments import default_measures
+
+    if not names and convention != conventions.PAPER:
+        raise UsageError(f"name the measures to examine by --convention {convention}")
+    return parse_measures(names) or default_measures()
+
+
+def as_tsv(found: Tables, source: Mapping[str, str]) -> Iterator[str]:
+    """Yield each table with its name above it and its columns in the first line."""
+    yield from tables.header(source, "table")
+    for name, rows in found.items():
+        yield f"\n# table: {name}\n"
+        if rows:
+            yield "\t".join(rows[0]._fields) + "\n"
+        for row in rows:
+            yield "\t".join(map(_text, row)) + "\n"
+
+
+def _text(value: object) -> str:
+    if value is None or value != value:  # noqa: PLR0124  (NaN)
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def as_json(found: Tables, source: Mapping[str, str]) -> dict[str, Any]:
+    """Return each table as a list of objects; what is not a number is null."""
+    return {"momentrank": dict(source)} | {name: _objects(rows) for name, rows in found.items()}
+
+
+def _objects(rows: Iterable[Any]) -> list[dict[str, Any]]:
+    return [
+        {
+            name: None if isinstance(value, float) and math.isnan(value) else value
+            for name, value in row._asdict().items()
+        }
+        for row in rows
+    ]
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
+    return int(text)
