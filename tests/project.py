@@ -31,6 +31,12 @@ NAMED = {
     "license": "cc-by-4.0",
     "url": "https://example.org/kitchen",
     "citation": "A. Cook: Kitchen moments. 2024.",
+    "creators": ["Cook, Ada"],
+    "rai.annotators": "Six students of the department, paid 15 EUR an hour.",
+    "rai.personal_information": "The videos show hands alone.",
+    "rai.social_impact": "It may help people who can not see to find a scene.",
+    "rai.use_cases": "To compare systems of moment retrieval; not to watch people.",
+    "rai.maintenance": "The department keeps it until 2034.",
 }
 
 
@@ -38,7 +44,8 @@ def name_collection(path: Path, **given) -> None:
     """Say in a params.yaml what a closed campaign is released with."""
     text = path.read_text()
     for key, value in (NAMED | given).items():
-        text, number = re.subn(rf"(?m)^  {key}: null ", f"  {key}: {json.dumps(value)} ", text)
+        *_, last = key.split(".")
+        text, number = re.subn(rf"(?m)^( +{last}:) null ", rf"\1 {json.dumps(value)} ", text)
         assert number == 1, key
     path.write_text(text)
 

@@ -250,7 +250,10 @@ def test_a_campaign_in_seven_steps(page, newcomer, first_run, tmp_path):
             page["A campaign in seven steps"],
             before={
                 "dvc repro ingest": 'python -m tools.settings params.yaml "release.name=Kitchen'
-                ' release.license=cc-by-4.0 release.url=https://example.org release.citation=Ann"'
+                " release.license=cc-by-4.0 release.url=https://example.org release.citation=Ann"
+                " release.creators=[Ann] release.rai.annotators=Ann release.rai.use_cases=none"
+                " release.rai.personal_information=none release.rai.social_impact=none"
+                ' release.rai.maintenance=Ann"'
                 # What comes after `ingest` ran in another project, to save its minute.
                 f"\ncp -r '{first_run}'/.dvc/cache .dvc/ && cp '{first_run}/dvc.lock' ."
                 f" && cp -r '{first_run}'/datasets/work datasets/"

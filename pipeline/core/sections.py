@@ -200,11 +200,27 @@ class Pseudo(Section):
         return top
 
 
+class ResponsibleAI(Section):
+    """What only the lead knows of the collection, for its card and its Croissant file.
+
+    `annotators`: who judged, how they were found and paid; `personal_information`: what videos and
+    queries may tell of somebody; `social_impact`; `use_cases`: what it is for, and what it is not;
+    `maintenance`: who keeps it, and where to report an error.
+    """
+
+    annotators: Name | None
+    personal_information: Name | None
+    social_impact: Name | None
+    use_cases: Name | None
+    maintenance: Name | None
+
+
 class Release(Section):
     """The name and terms of the released collection.
 
-    `license` and `language` are identifiers of the Hugging Face hub. None must be filled in before
-    a closed campaign is released, but for `language` (detected) and a `corpus` of a known format.
+    `license` and `language` are identifiers of the Hugging Face hub, `creators` are written as
+    `Family, Given`. None must be filled in before a closed campaign is released, but for
+    `language` (detected) and a `corpus` of a known format.
     """
 
     name: Name | None
@@ -213,7 +229,9 @@ class Release(Section):
     language: Name | None
     url: Annotated[str, Field(pattern=r"^https?://\S+$")] | None
     citation: Name | None
+    creators: Annotated[list[Name], Field(min_length=1)] | None
     corpus: Name | None
+    rai: ResponsibleAI
 
 
 class ReferenceRuns(Section):

@@ -182,7 +182,13 @@ def _table(rows: list[Row]) -> str:
 def _origin(collection: Collection, params: Params) -> list[str]:
     release = params.release
     details = {"Campaign": collection.campaign.name if collection.campaign else "none"}
-    given = {"License": release.license, "Address": release.url, "To be cited as": release.citation}
+    creators = "; ".join(release.creators or ())
+    given = {
+        "Made by": creators,
+        "License": release.license,
+        "Address": release.url,
+        "To be cited as": release.citation,
+    }
     lines = [f"* {name}: {_line(text)}\n" for name, text in (details | given).items() if text]
     method = "Built by MomentRank after the method of TVR-Ranking (Liang et al., 2024).\n"
     return ["## Origin\n", "".join(lines), method]

@@ -1,4 +1,4 @@
-"""`croissant.json`: the release for machines (MLCommons' Croissant 1.0), read by mlcroissant.
+"""`croissant.json`: the release for machines (MLCommons' Croissant 1.1, with responsible AI).
 
 The training sets are another stage's and may be missing: they stand in the card alone.
 """
@@ -12,8 +12,9 @@ from pipeline.distribution.facts import Facts
 from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.manifest import warnings
 from pipeline.distribution.mteb import SCHEMAS
+from pipeline.distribution.responsibility import croissant_terms
 
-CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
+CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
 FORMATS = {
     ".json": "application/json",
     ".csv": "text/csv",
@@ -36,20 +37,10 @@ RECORDS: dict[str, dict[str, str]] = {
 }
 """The columns of each file that records are made of, with schema.org's types; `[]` marks lists."""
 
-TOPICS = {
-    "dataCollection": ["Corpus"],
-    "dataPreprocessingProtocol": ["Captions and queries", "Encoder"],
-    "dataAnnotationProtocol": ["Annotators"],
-    "dataAnnotationAnalysis": ["Agreement"],
-    "dataBiases": ["Known bias"],
-    "dataUseCases": ["What systems may read"],
-}
-"""Croissant's terms for responsible AI, and what the card calls it."""
-
 _TERMS = (
-    "citeAs column conformsTo equivalentProperty extract field fileProperty fileObject fileSet"
-    " format includes isLiveDataset jsonPath key md5 parentField path recordSet references regex"
-    " repeated replace samplingRate separator source subField transform"
+    "arrayShape citeAs column containedIn equivalentProperty extract field fileProperty fileObject"
+    " fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet"
+    " references regex repeated replace samplingRate separator source subField transform"
 )
 CONTEXT: dict[str, Any] = {
     "@language": "en",
@@ -57,12 +48,15 @@ CONTEXT: dict[str, Any] = {
     "cr": "http://mlcommons.org/croissant/",
     "rai": "http://mlcommons.org/croissant/RAI/",
     "dct": "http://purl.org/dc/terms/",
+    "prov": "http://www.w3.org/ns/prov#",
     "sc": "https://schema.org/",
     **{term: f"cr:{term}" for term in _TERMS.split()},
     "conformsTo": "dct:conformsTo",
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "examples": {"@id": "cr:examples", "@type": "@json"},
+    "name": {"@container": "@language"},
+    "description": {"@container": "@language"},
 }
 
 
@@ -82,10 +76,10 @@ def croissant(
         "citeAs": release.citation or f"{facts.name}, version {release.version}",
         "version": release.version,
         "datePublished": collection.date,
-        **{
-            f"rai:{term}": " ".join(facts.said[topic] for topic in topics)
-            for term, topics in TOPICS.items()
-        },
+        "creator": [{"@type": "sc:Person", "name": name} for name in release.creators or ()],
+        "inLanguage": facts.language,
+        "isLiveDataset": False,
+        **croissant_terms(collection, params, facts.said),
         "distribution": [_file(path, part) for path, part in sorted(parts.items())],
         "recordSet": [_record_set(path, columns) for path, columns in RECORDS.items()],
     }

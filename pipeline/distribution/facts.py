@@ -15,11 +15,12 @@ from pipeline.core import files, tables
 from pipeline.core.captions import min_similarity
 from pipeline.core.params import Params
 from pipeline.core.people_sections import Annotation
+from pipeline.distribution.responsibility import describe_responsibility, encoder_name
 from pipeline.language import detection
 
 MOST = 0.5
 UNNAMED = "Unnamed collection"
-ASKED_FOR = ("name", "license", "citation", "url", "corpus")
+ASKED_FOR = ("name", "license", "citation", "url", "creators", "corpus")
 CORPORA = {
     "tvr": "TVR (Lei et al., 2020); its videos: https://tvr.cs.unc.edu",
     "charades-sta": "Charades-STA (Gao et al., 2017); the videos are those of Charades:"
@@ -61,13 +62,12 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
             `release.language` is not that of the queries.
     """
     corpus = params.release.corpus or name_corpus(params)
-    given = {**params.release.model_dump(), "corpus": corpus}
-    missing = [f"release.{key}" for key in ASKED_FOR if given[key] is None]
+    missing = _find_missing(params, corpus)
     if missing and collection.status == "closed" and not collection.rehearsal:
         raise ReleaseError(
             f"params.yaml: {', '.join(missing)}: not given, and a closed campaign is released with"
             " all of them: only you know what the collection is called, under which terms it goes"
-            " out, how to cite it, and where it and its videos are"
+            " out, how to cite it, where it and its videos are, who judged, and whom it concerns"
         )
     name = params.release.name or UNNAMED
     said = {
@@ -81,10 +81,19 @@ def collect_facts(collection: Collection, params: Params, agreement: Mapping[str
         "Agreement": _agreement(agreement),
         "Known bias": _bias(params),
         "What systems may read": NO_CAPTIONS,
+        **describe_responsibility(collection, params),
     }
     shown = f"{name} (rehearsal)" if collection.rehearsal else name
     language = choose_language(collection.frozen["query"], params)
     return Facts(shown, language, said, agreement, missing)
+
+
+def _find_missing(params: Params, corpus: str | None) -> list[str]:
+    """Return the keys of params.yaml that only the lead can fill in, and did not."""
+    given = {**params.release.model_dump(), "corpus": corpus}
+    words = {f"rai.{key}": text for key, text in given["rai"].items()}
+    asked = {key: given[key] for key in ASKED_FOR} | words
+    return [f"release.{key}" for key, value in asked.items() if value is None]
 
 
 def choose_language(queries: Iterable[str], params: Params) -> str:
@@ -155,9 +164,8 @@ def _captions(params: Params) -> str:
 
 def _encoder(params: Params) -> str:
     own = params.embed
-    name = "all-MiniLM-L6-v2" if own.model == "builtin" else own.model.rpartition("/")[2]
     revision = f", revision {own.revision}" if own.revision else ""
-    return f"The sentence encoder {name} ({own.pooling} pooling{revision})"
+    return f"The sentence encoder {encoder_name(params)} ({own.pooling} pooling{revision})"
 
 
 def _agreement(figures: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import shutil
 import mlcroissant
 import pandas as pd
 import pytest
+from absl import logging as absl_logging
 from lazy import Lazy
 from project import NAMED, name_collection
 
@@ -392,11 +393,41 @@ def test_card_manifest_and_croissant_say_how_it_was_made(released):
         for what, words in FACTS.items():
             assert words in text, (name, what)
         for value in NAMED.values():
-            assert value in text
+            assert (value if isinstance(value, str) else value[0]) in text
     metadata = mlcroissant.Dataset(jsonld=released / "croissant.json").metadata
     assert not metadata.ctx.issues.errors
     assert not metadata.ctx.issues.warnings
     assert "favoured" in str(metadata.data_biases)
+
+
+def test_croissant_is_valid_as_1_1_with_responsible_ai_and_every_warning_an_error(
+    released, monkeypatch
+):
+    told = []
+    for level in ("warning", "error"):
+        monkeypatch.setattr(absl_logging, level, lambda text, *words: told.append(text))
+    metadata = mlcroissant.Dataset(jsonld=released / "croissant.json").metadata
+    assert (told, metadata.ctx.issues.errors, metadata.ctx.issues.warnings) == ([], set(), set())
+    assert metadata.ctx.is_v1_1()
+    assert metadata.conforms_to[1] == "http://mlcommons.org/croissant/RAI/1.0"
+    assert [one.name for one in metadata.creators] == NAMED["creators"]
+    fields = {name for name in vars(metadata) if name.startswith(("annot", "machine", "personal"))}
+    fields |= {name for name in vars(metadata) if name.startswith("data_")}
+    unused = {name for name in fields if not getattr(metadata, name)}
+    assert unused == {"data_manipulation_protocol"}, "captions are told of as preprocessing"
+    assert metadata.annotator_demographics == [NAMED["rai.annotators"]]
+    document = json_of(released, "croissant.json")
+    assert document["rai:hasSyntheticData"] is False
+    assert "sitcom" in document["prov:wasDerivedFrom"]
+
+
+def test_each_word_of_the_lead_is_asked_for_and_none_is_invented(checkout):
+    checkout.change((json.dumps(NAMED["rai.social_impact"]), "null"))
+    assert "params.yaml: release.rai.social_impact: not given" in checkout.refusal()
+    checkout.campaign({**CLOSED, "rehearsal": True})
+    document = json_of(checkout.release(), "croissant.json")
+    assert "rai:dataSocialImpact" not in document
+    assert document["rai:hasSyntheticData"] is True, "its judgments may be simulated"
 
 
 def test_a_language_model_is_named_with_its_prompt_and_so_is_another_corpus(checkout):

@@ -1,0 +1,165 @@
+"""Responsible AI: what the collection's makers say of it, and Croissant's terms for that.
+
+What MomentRank knows it says itself; what only the lead knows comes from `release.rai`.
+"""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from pipeline.campaign.collection import Collection
+from pipeline.core.params import Params
+
+RAW_VOTES = "`raw_annotation.csv` and `cant_judge.csv` hold each vote that counts."
+NOT_IMPUTED = (
+    "Nothing was imputed: a pair that people did not agree on, or could not judge, has no level."
+)
+NUMBERED = (
+    "Annotators are numbers. Before every release all that people typed is searched for their"
+    " names, for e-mail addresses and for passwords; anything found stops it."
+)
+VERSIONS = (
+    "Each version is kept. A changed level, pair or query raises the minor version, a changed"
+    " format the major one; pairs keep their numbers, and `momentrank diff` lists what changed."
+)
+COLLECTED_BY = ["Secondary Data Analysis", "Manual Human Curator"]
+"""Croissant's words for: from the descriptions of an existing corpus, judged by people."""
+
+TERMS = {
+    "dataCollection": ["Corpus", "Encoder"],
+    "dataPreprocessingProtocol": ["Captions and queries"],
+    "dataAnnotationProtocol": ["Annotators"],
+    "dataAnnotationPlatform": ["Annotation platform"],
+    "dataAnnotationAnalysis": ["Agreement"],
+    "annotationsPerItem": ["Judgments of a pair"],
+    "annotatorDemographics": ["Who judged"],
+    "dataBiases": ["Known bias"],
+    "dataLimitations": ["Limits"],
+    "dataUseCases": ["Use", "What systems may read"],
+    "dataSocialImpact": ["Social impact"],
+    "personalSensitiveInformation": ["Personal information"],
+    "dataReleaseMaintenancePlan": ["Maintenance"],
+}
+"""Croissant's terms, and the topics of the card that they consist of."""
+
+
+class Tool(NamedTuple):
+    """A model or program, and what it did."""
+
+    name: str
+    task: str
+
+
+def describe_responsibility(collection: Collection, params: Params) -> dict[str, str]:
+    """Return a sentence or two by topic; a topic that nobody said anything of is left out."""
+    own = params.release.rai
+    said = {
+        "Annotation platform": _platform(collection, params),
+        "Judgments of a pair": _judgments(collection),
+        "Who judged": own.annotators,
+        "Machine tools": f"{_list(machine_tools(params))}. No machine's level is among the levels.",
+        "Limits": _limits(collection, params),
+        "Use": own.use_cases,
+        "Social impact": own.social_impact,
+        "Personal information": _join(own.personal_information, NUMBERED),
+        "Maintenance": _join(own.maintenance, VERSIONS),
+    }
+    return {topic: text for topic, text in said.items() if text}
+
+
+def machine_tools(params: Params) -> list[Tool]:
+    """Return what machines did on the way to the pairs that people judged."""
+    own, tagger = params.rewrite, params.names.model
+    writers = {"openai": own.openai.model, "rules": "rules of MomentRank"}
+    finder = "the name tagger of MomentRank" if tagger == "builtin" else tagger.rpartition("/")[2]
+    rewriting = [
+        Tool(writers.get(own.backend, ""), "rewrote descriptions as captions without names"),
+        Tool(finder, "looked for names that were left in captions"),
+    ]
+    comparing = Tool(encoder_name(params), "compared texts, and chose the moments to judge")
+    return [*(rewriting if own.backend != "none" else []), comparing]
+
+
+def encoder_name(params: Params) -> str:
+    """Return the sentence encoder's name, without a path of this machine."""
+    model = params.embed.model
+    return "all-MiniLM-L6-v2" if model == "builtin" else model.rpartition("/")[2]
+
+
+def croissant_terms(
+    collection: Collection, params: Params, said: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the fields `rai:` and `prov:` of a Croissant file; None where nothing is known."""
+    campaign = collection.campaign
+    times = [] if campaign is None else [campaign.opened_at, campaign.closed_at]
+    texts = {
+        term: " ".join(said[topic] for topic in topics if topic in said) or None
+        for term, topics in TERMS.items()
+    }
+    terms = {
+        **texts,
+        "dataCollectionType": COLLECTED_BY,
+        "dataCollectionMissingData": _missing(collection),
+        "dataCollectionRawData": RAW_VOTES,
+        "dataCollectionTimeFrame": [time[:10] for time in times if time] or None,
+        "dataImputationProtocol": NOT_IMPUTED,
+        "machineAnnotationTools": [f"{tool.name}: {tool.task}" for tool in machine_tools(params)],
+        "hasSyntheticData": params.rewrite.backend == "openai" or collection.rehearsal,
+    }
+    return {
+        **{f"rai:{term}": value for term, value in terms.items()},
+        "prov:wasDerivedFrom": said["Corpus"],
+        "prov:wasGeneratedBy": [said[topic] for topic in ("Captions and queries", "Annotators")],
+    }
+
+
+def _platform(collection: Collection, params: Params) -> str:
+    campaign = collection.campaign
+    version = f", version {campaign.guideline}" if campaign else ""
+    return (
+        f"Label Studio, on the campaign's own server. People saw a query, the clip of a moment and"
+        f" the guideline ({params.annotation.guideline}{version}); never the caption, the"
+        " similarity, or what others had said."
+    )
+
+
+def _judgments(collection: Collection) -> str | None:
+    counts = collection.counts
+    number = counts["votes"] + counts["votes_without_level"]
+    if not counts["pairs"]:
+        return None
+    return (
+        f"Two, or four where the two differ by more than one level; {number:,} votes on"
+        f" {counts['pairs']:,} pairs, {number / counts['pairs']:.2f} a pair."
+    )
+
+
+def _limits(collection: Collection, params: Params) -> str:
+    least = "" if collection.complete else " This version is incomplete."
+    return (
+        "A level says how well people found a moment to fit a query, from one clip; it says nothing"
+        " of moments that nobody was shown. Where a moment begins and ends is the corpus's word."
+        f" {_missing(collection)}{least}"
+        f" The queries were written for {params.split.val + params.split.test:,} moments of this"
+        " corpus, and are no sample of what people search for."
+    )
+
+
+def _missing(collection: Collection) -> str:
+    counts = collection.counts
+    without = counts["pairs"] - counts["pairs_with_level"]
+    return (
+        f"{without:,} of {counts['pairs']:,} pairs have no level ({counts['pairs_discarded']:,}"
+        f" discarded for disagreement or want of votes, {counts['pairs_unjudgeable']:,}"
+        f" unjudgeable, {counts['pairs_waiting']:,} waiting);"
+        f" {counts['queries_without_level']:,} of {counts['queries']:,} queries are not released"
+        " for want of a level."
+    )
+
+
+def _list(tools: list[Tool]) -> str:
+    text = "; ".join(f"{tool.name} {tool.task}" for tool in tools)
+    return text[:1].upper() + text[1:]
+
+
+def _join(*texts: str | None) -> str:
+    return " ".join(text.strip() for text in texts if text)
