@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from annotation.reliability import kappa
+from annotation.reliability import kappa, voting
 from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.reliability.scores import (
     Couples,
@@ -26,31 +26,32 @@ from pipeline.campaign.pairs import ALL_VOTES
 from pipeline.core.people_sections import Agreement
 
 ALIKE = 1.0
-NO_INTERVAL = Bootstrap(resamples=0, confidence=0.95, seed=0)
 TOP_LEVEL = LEVELS - 1
 SELECTION = (
     "Pairs got four scores because their first two lay apart, and two because they did not:"
     " agreement is high in `two` and low in `four` by that selection, and `all` counts disputed"
-    " pairs by more couples. `first_two`, the first two scores of every pair, is free of it; it"
-    " is null where the order of scores is not known."
+    " pairs by more couples. `first_two`, the first two scores of every pair, is free of it; where"
+    " the order of scores is not known it is null, and `first_two_limits` says what it can be."
 )
 
 
 def agreement(scores: Scores, params: Agreement) -> dict[str, Any]:
     """Return how far annotators agree, for JSON: what is not defined is null.
 
-    Couples of scores are of two people on one pair. Alpha takes all scores of a pair.
+    Couples of scores are of two people on one pair; what one person answered twice is counted
+    apart (`one_person_twice`). Alpha takes all scores of a pair.
     """
-    all_couples = couples(scores)
-    between = between_people(all_couples)
+    between = between_people(couples(scores))
     return {
         "pairs": int((scores.per_pair > 0).sum()),
         "scores": len(scores.pair),
         "annotators": len(np.unique(scores.annotator)),
         **nearness(between),
-        "one_person_twice": nearness(within_person(all_couples)),
         "kappa": kappa.summary(between),
+        "people_per_pair": voting.people_per_pair(scores),
+        "disputes": voting.count_disputes(scores),
         "groups": _groups(scores, params),
+        "first_two_limits": None if scores.first is not None else voting.first_two_limits(scores),
         "selection": SELECTION,
     }
 
@@ -71,10 +72,11 @@ def _groups(scores: Scores, params: Agreement) -> dict[str, Any]:
 
 
 def _group(scores: Scores, bootstrap: Bootstrap) -> dict[str, Any]:
-    between: Couples = between_people(couples(scores))
+    all_couples: Couples = couples(scores)
     return {
         "pairs": int((scores.per_pair > 1).sum()),
-        **nearness(between),
+        **nearness(between_people(all_couples)),
+        "one_person_twice": nearness(within_person(all_couples)),
         "alpha": alphas(scores.counts, bootstrap),
     }
 
@@ -92,7 +94,7 @@ def summarize(scores: Scores) -> dict[str, Any]:
     return {
         "pairs": int((first.per_pair > 1).sum()),
         **nearness(between),
-        "alpha": alphas(first.counts, NO_INTERVAL)["ordinal"]["alpha"],
+        "alpha": alphas(first.counts, voting.NO_INTERVAL)["ordinal"]["alpha"],
         "kappa": whole["plain"],
         "kappa_quadratic": whole["quadratic"],
     }

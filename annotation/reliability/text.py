@@ -1,6 +1,6 @@
 """Agreement as a person reads it in a terminal."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 GROUPS = {
@@ -20,10 +20,14 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
     numbers = ("pairs", "scores", "annotators", "flagged")
     yield "   ".join(f"{name} {figures[name]:,}" for name in numbers)
     yield f"couples of two people   {_near(figures)}"
-    yield f"one person twice        {_near(figures['one_person_twice'])}"
+    yield from _one_person(figures["groups"])
     yield from _kappa(figures["kappa"])
     for name, title in GROUPS.items():
         yield from _group(title, figures["groups"][name])
+    yield from _limits(figures["first_two_limits"])
+    yield from _people(figures["people_per_pair"])
+    yield from _disputes(figures["disputes"])
+    yield from _min_max(figures["min_max"])
     yield "final levels            " + "   ".join(
         f"{row['level']}: {row['pairs']:,}" for row in figures["final_levels"]
     )
@@ -36,6 +40,49 @@ def _lines(figures: Mapping[str, Any]) -> Iterator[str]:
 def _near(group: Mapping[str, Any]) -> str:
     exact, near = _share(group["exact"]), _share(group["within_1"])
     return f"{group['couples']:>9,}   exact {exact}   within 1 {near}"
+
+
+def _one_person(groups: Mapping[str, Any]) -> Iterator[str]:
+    yield f"one person twice        {_near(groups['all']['one_person_twice'])}"
+    for name in ("two", "four"):
+        if groups[name]["one_person_twice"]["couples"]:
+            yield f"  of {name + ' scores':18} {_near(groups[name]['one_person_twice'])}"
+
+
+def _limits(limits: Mapping[str, Any] | None) -> Iterator[str]:
+    """Yield what the first two scores can have been."""
+    if limits is None:
+        return
+    yield f"  at the closest and widest   {limits['pairs']:,} pairs that two people judged"
+    closest, widest = limits["closest"], limits["widest"]
+    for title, name in (("exact", "exact"), ("within 1", "within_1")):
+        yield f"  {title:21} {_share(widest[name])} to {_share(closest[name])}"
+    for name, low in widest["alpha"].items():
+        yield f"  alpha {name:15} {_figure(low)} to {_figure(closest['alpha'][name])}"
+
+
+def _people(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    yield "pairs by scores and people"
+    for row in rows:
+        people = f"{row['people']} {'person' if row['people'] == 1 else 'people'}"
+        yield f"  {row['scores']} by {people:16} {row['pairs']:>9,}"
+
+
+def _disputes(figures: Mapping[str, int]) -> Iterator[str]:
+    yield f"two scores, too far apart {figures['two_apart']:>7,}   (two more are missing)"
+    yield f"four scores, all within 1 {figures['four_together']:>7,}   (two would have done)"
+
+
+def _min_max(rows: Sequence[Mapping[str, int]]) -> Iterator[str]:
+    """Yield the matrix of Figure 5a: a line for each lowest level, a column for each highest."""
+    pairs = {(row["min"], row["max"]): row["pairs"] for row in rows}
+    total = sum(pairs.values())
+    levels = sorted({low for low, _ in pairs})
+    yield "lowest level, and highest" + "".join(f"{high:>9}" for high in levels)
+    for low in levels:
+        shares = (pairs.get((low, high)) for high in levels)
+        cells = ("" if n is None else _share(n / total if total else None) for n in shares)
+        yield f"  {low:<23}" + "".join(f"{cell:>9}" for cell in cells)
 
 
 def _kappa(figures: Mapping[str, Any]) -> Iterator[str]:

@@ -177,6 +177,7 @@ def test_the_campaign_and_its_raw_file_agree(tmp_path):
     ours = agreement.measure_campaign(judgments, ledger, NONE_VOIDED, table, agreement.USUAL)
     theirs = agreement.measure_raw(raw.read(path))
     same = ours.figures.keys() - {"similarity_1", "by_guideline"}
+    assert ours.figures["first_two_limits"] is None  # times are known
     assert all(ours.figures[name] == theirs.figures[name] for name in same)
     pd.testing.assert_frame_equal(ours.lead["annotators.csv"], theirs.lead["annotators.csv"])
 
@@ -220,6 +221,33 @@ def test_the_command_tells_it_as_text(command, tmp_path, raw_file):
     assert SELECTED in told
     assert "pairs with four scores          0   exact undefined" in told
     assert [path.name for path in tmp_path.iterdir()] == ["raw.csv"]
+
+
+def test_the_command_tells_who_answered_twice_and_where_the_rule_was_not_kept(command, tmp_path):
+    levels = {0: "11", 1: "04", 2: "0422", 3: "2222"}
+    people = {0: "aa", 1: "ab", 2: "abab", 3: "abcd"}
+    rows = [
+        f"{pair},{who},{level}"
+        for pair, given_ in levels.items()
+        for who, level in zip(people[pair], given_, strict=True)
+    ]
+    path = tmp_path / "raw.csv"
+    path.write_text("\n".join(["pair_id,worker,relevance", *rows]))
+    _, told, _ = command("annotation.agreement", "--raw", path)
+    lines = [" ".join(line.split()) for line in told.splitlines()]
+    for line in (
+        "of two scores 1 exact 100.00% within 1 100.00%",
+        "of four scores 2 exact 0.00% within 1 0.00%",
+        "2 by 1 person 1",
+        "4 by 2 people 1",
+        "two scores, too far apart 1 (two more are missing)",
+        "four scores, all within 1 1 (two would have done)",
+        "0 0.00% 0.00% 0.00% 0.00% 50.00%",
+        "at the closest and widest 3 pairs that two people judged",
+    ):
+        assert line in lines
+    _, told, _ = command("annotation.agreement", "--raw", path, "--repeated", "distinct")
+    assert "  of two scores" not in told
 
 
 def test_the_command_tells_it_as_json_and_persons_in_a_folder(command, raw_file):

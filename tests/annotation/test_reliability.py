@@ -1,6 +1,6 @@
 """Couples, kappa, alpha and people's figures: against their definitions."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import combinations, permutations
 
 import numpy as np
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.agreement import USUAL
-from annotation.reliability import figures, kappa
+from annotation.reliability import figures, kappa, voting
 from annotation.reliability.alpha import Bootstrap, alphas
 from annotation.reliability.annotators import bursts, measure_annotators
 from annotation.reliability.scores import (
@@ -216,6 +216,56 @@ def test_the_first_two_scores_of_a_pair_are_free_of_selection():
     rows = [(0, 5, 0), (0, 4, 4), (0, 1, 2), (0, 2, 2), (1, 0, 3), (1, 1, 3)]
     groups = figures.agreement(scores_of(rows, timed=True), USUAL)["groups"]
     assert (groups["first_two"]["couples"], groups["first_two"]["exact"]) == (2, 0.5)
+
+
+@settings(max_examples=60)
+@given(rows_of_scores)
+def test_people_of_each_pair_and_disputes_are_counted_as_defined(rows):
+    scores = scores_of(rows, pairs=7)
+    units = by_pair(rows).values()
+    kinds = Counter((len(unit), len({who for who, _ in unit})) for unit in units)
+    found = {(one["scores"], one["people"]): one["pairs"] for one in voting.people_per_pair(scores)}
+    assert found == kinds
+    levels = [sorted(level for _, level in unit) for unit in units]
+    apart = [len(one) for one in levels if one[-1] - one[0] > 1]
+    together = [len(one) for one in levels if one[-1] - one[0] <= 1]
+    expected = {"two_apart": apart.count(2), "four_together": together.count(4)}
+    assert voting.count_disputes(scores) == expected
+
+
+def two_of_each_pair(rows, choose):
+    """Return what the first two scores can have been, as scores of two people on each pair."""
+    chosen = []
+    for pair, unit in by_pair(rows).items():
+        couples_ = list(combinations(sorted(level for _, level in unit), 2))
+        apart = [couple for couple in couples_ if couple[1] - couple[0] > 1] or couples_
+        if len({who for who, _ in unit}) > 1:
+            low, high = choose(apart, key=lambda couple: couple[1] - couple[0])
+            chosen += [(pair, 0, low), (pair, 1, high)]
+    return chosen
+
+
+@settings(max_examples=60)
+@given(rows_of_scores)
+def test_what_the_first_two_scores_can_have_been(rows):
+    found = voting.first_two_limits(scores_of(rows))
+    for name, choose in (("closest", min), ("widest", max)):
+        two = two_of_each_pair(rows, choose)
+        near = nearness(couples(scores_of(two)))
+        assert found["pairs"] == near["couples"]
+        assert {key: found[name][key] for key in ("exact", "within_1")} == pytest.approx(
+            {key: near[key] for key in ("exact", "within_1")}
+        )
+        assert found[name]["alpha"] == pytest.approx(alpha_by_definition(two), abs=1e-6)
+
+
+def test_one_person_twice_is_told_by_the_number_of_scores():
+    rows = [(0, 0, 1), (0, 0, 1), (1, 0, 0), (1, 0, 4), (1, 1, 1), (1, 2, 2), (2, 0, 3), (2, 1, 3)]
+    groups = figures.agreement(scores_of(rows), USUAL)["groups"]
+    twice = {name: group and group["one_person_twice"] for name, group in groups.items()}
+    assert twice["two"] == {"couples": 1, "exact": 1.0, "within_1": 1.0}
+    assert twice["four"] == {"couples": 1, "exact": 0.0, "within_1": 0.0}
+    assert twice["all"]["couples"] == 2
 
 
 def test_min_and_max_of_each_pair():
