@@ -14,9 +14,10 @@ import numpy as np
 from sentence_transformers import SentenceTransformer
 
 from benchmarks.script import parse_arguments, time_call
+from pipeline.core.engine.text_chunks import BATCHES
 from pipeline.core.params import load
 from pipeline.core.sections import Embed, Engine
-from pipeline.embed import BATCHES_PER_CHUNK, embed
+from pipeline.embed import embed
 from pipeline.retrieval import encoder
 from pipeline.retrieval.chunks import Encoding
 from pipeline.retrieval.embeddings import Store
@@ -52,7 +53,7 @@ def main() -> None:
     options = parse_arguments(__doc__, "texts", rounds=3, bf16=False)
     texts = sorted(set(options.texts.read_text(encoding="utf-8").splitlines()) - {""})
     params, engine = load().embed, load().engine
-    chunk = params.batch_size * BATCHES_PER_CHUNK
+    chunk = params.batch_size * BATCHES
     folder = encoder.locate(params.model, params.revision)
     ours = {
         precision: encoder.load(folder, Embed(**{**params.model_dump(), "precision": precision}))

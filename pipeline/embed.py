@@ -15,12 +15,12 @@ import numpy as np
 
 from pipeline.core import cli, tables
 from pipeline.core.captions import select_in_use
+from pipeline.core.engine import parts
+from pipeline.core.engine.text_chunks import BATCHES
 from pipeline.core.params import load
 from pipeline.core.sections import Engine
 from pipeline.retrieval import embeddings
-from pipeline.retrieval.chunks import Chunks, Encoding
-
-BATCHES_PER_CHUNK = 16
+from pipeline.retrieval.chunks import STAGE, Encoding, encode
 
 
 def embed(texts: list[str], encoding: Encoding, store: embeddings.Store, engine: Engine) -> int:
@@ -38,11 +38,9 @@ def embed(texts: list[str], encoding: Encoding, store: embeddings.Store, engine:
     missing = np.flatnonzero(~np.isin(ids, store.list_encoded()))
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
     rows = np.array(order, dtype=np.int64)
-    chunks = Chunks(ids[rows], [unique[row] for row in rows], encoding, engine)
-    encoded = chunks.encode()
-    store.finish(ids, chunks.read())
-    chunks.clear()
-    return encoded
+    store.finish(ids, encode(ids[rows], [unique[row] for row in rows], encoding, engine))
+    parts.clear(STAGE, engine)
+    return len(rows)
 
 
 def main() -> None:
@@ -56,7 +54,7 @@ def main() -> None:
     encoding = Encoding(
         load=partial(encoder.load, folder, params),
         facts=f"{fingerprint} {params.batch_size}",
-        length=params.batch_size * BATCHES_PER_CHUNK,
+        length=params.batch_size * BATCHES,
         gpus=float(params.device not in {"cpu", "mps"}),
     )
     texts = [*select_in_use(tables.CAPTIONS.read())["caption"], *tables.QUERIES.read()["query"]]

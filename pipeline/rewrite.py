@@ -168,7 +168,7 @@ def main() -> None:
     metrics = figures(run.result, captions, replaced, params.rewrite.backend)
     metrics["moments_with_weak_names"] = len(doubts)
     cli.write_metrics("rewrite", metrics | ({"llm": run.spent} if run.spent else {}))
-    parts.clear(STAGE, Path(params.engine.folder))
+    parts.clear(STAGE, params.engine)
 
 
 def estimate() -> None:

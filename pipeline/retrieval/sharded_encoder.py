@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.core.engine.text_batches import Batch, map_batches
+from pipeline.core.engine import text_chunks
 from pipeline.core.sections import Embed, Engine
 from pipeline.retrieval import encoder
 from pipeline.retrieval.similarity import Vectors
@@ -24,29 +24,25 @@ class ShardedEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """Return unit vectors on the grid, (n, d); texts of like length share a batch."""
-        length = self.params.batch_size
         order = np.argsort([-len(text) for text in texts])  # as sentence-transformers sorts
         if not texts:
             return encoder.load(self.model, self.params).encode(texts)
-        vectors = self._share([texts[row] for row in order], length)
-        return vectors[np.argsort(order)]
-
-    def _share(self, texts: Sequence[str], length: int) -> Vectors:
-        work = partial(encode_batches, self.model.absolute(), self.params)
-        facts = f"encoder {encoder.fingerprint(self.model, self.params)}"
-        gpus = float(self.params.device not in {"cpu", "mps"})
-        rows, vectors = [], []
-        shards = map_batches(self.stage, work, texts, length, facts, engine=self.engine, gpus=gpus)
-        for part in shards:
-            vectors.append(np.load(part.path, allow_pickle=False))
-            some = [np.arange(n * length, min((n + 1) * length, len(texts))) for n in part.numbers]
-            rows.append(np.concatenate(some))
-        in_order: Vectors = np.concatenate(vectors)[np.argsort(np.concatenate(rows))]
+        in_order: Vectors = self._share([texts[row] for row in order])[np.argsort(order)]
         return in_order
 
+    def _share(self, texts: Sequence[str]) -> Vectors:
+        work = partial(encode_batches, self.model.absolute(), self.params)
+        length = text_chunks.BATCHES * self.params.batch_size
+        facts = f"encoder {encoder.fingerprint(self.model, self.params)}"
+        gpus = float(self.params.device not in {"cpu", "mps"})
+        paths = text_chunks.map_texts(
+            self.stage, work, texts, length, facts, engine=self.engine, gpus=gpus
+        )
+        return np.concatenate([np.load(path, allow_pickle=False) for path in paths])
 
-def encode_batches(model: Path, params: Embed, batches: Sequence[Batch], path: Path) -> None:
-    """Write the vectors of all batches, (n, d)."""
-    one = encoder.load(model, params)
+
+def encode_batches(model: Path, params: Embed, texts: list[str], path: Path) -> None:
+    """Write the vectors of a chunk, (n, d), batch by batch."""
+    one, batches = encoder.load(model, params), text_chunks.cut(texts, params.batch_size)
     with path.open("wb") as stream:
         np.save(stream, np.concatenate([one.encode(batch) for batch in batches]))

@@ -96,7 +96,7 @@ class ShardedSearch:
 
     def clear(self) -> None:
         """Delete the parts, once the stage has written what it makes of them."""
-        parts.clear(self.stage, Path(self.engine.folder))
+        parts.clear(self.stage, self.engine)
 
     def _share(self, vectors: Vectors) -> Path:
         if isinstance(vectors, np.memmap) and vectors.filename is not None:
@@ -105,7 +105,7 @@ class ShardedSearch:
 
     def _write(self, array: npt.NDArray[np.generic]) -> Path:
         """Write an array into a file that the hash of its content names."""
-        folder = Path(self.engine.folder).absolute() / self.stage / "inputs"
+        folder = parts.stage_folder(self.stage, self.engine) / "inputs"
         data = np.ascontiguousarray(array)
         path = folder / f"{hashlib.sha256(data.data).hexdigest()[:32]}.npy"
         if not path.is_file():

@@ -4,11 +4,10 @@ import contextlib
 import html
 import re
 
-import boto3
 import httpx
 import pytest
-from moto.server import ThreadedMotoServer
 from opened import STANDARD
+from s3_server import SECRET, serve_bucket
 from studio import studio
 
 from annotation.label_studio import guideline, page, settings
@@ -20,24 +19,13 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 CLIPS_URL, CLIP = "s3://campaign/of/clips", "ab12.mp4"
 CONFIG = page.label_config(guideline.current(STANDARD))
-SECRET = "not-for-logs"  # noqa: S105  (of a bucket in memory)
 
 
 @pytest.fixture(scope="module")
 def bucket():
-    server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL_S3", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "campaign")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        with contextlib.closing(boto3.client("s3")) as s3:
-            s3.create_bucket(Bucket="campaign")
-            s3.put_object(Bucket="campaign", Key=f"of/clips/{CLIP}", Body=b"a clip")
+    with serve_bucket("campaign") as s3:
+        s3.put_object(Bucket="campaign", Key=f"of/clips/{CLIP}", Body=b"a clip")
         yield
-    server.stop()
 
 
 @pytest.fixture(scope="module")

@@ -125,7 +125,7 @@ def test_an_interrupted_run_goes_on_and_leaves_the_finished_array_alone(run, tmp
         run(texts, CountingEncoder(fail_after=2), chunk=2)
     assert len(Embeddings.open(tmp_path / "store").vectors) == 1
     encoder = CountingEncoder()
-    assert run(texts, encoder, chunk=2) == 2
+    run(texts, encoder, chunk=2)
     assert encoder.asked == ["cc", "d"]
     assert not (tmp_path / "parts" / "embed").exists()
 
@@ -251,14 +251,14 @@ def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkey
             assert killed.poll() is None
             time.sleep(0.005)
         killed.kill()
-    done = 32 * len(list_chunks(parts))
-    assert 0 < done < TEXTS, "it was killed in the middle"
+    done = len(list_chunks(parts))
+    assert 0 < done < TEXTS // 32, "it was killed in the middle"
     assert not (folder / "index.json").exists()
 
     set_engine(project, shards=3, workers=2)
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     main()
-    assert f"{TEXTS - done} of {TEXTS} texts encoded" in capsys.readouterr().err
+    assert f"{done} of {TEXTS // 32} parts were finished before" in capsys.readouterr().err
     resumed = read_embeddings(project)
     set_engine(project, shards=1)
     with one_thread():

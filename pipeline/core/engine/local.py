@@ -8,11 +8,12 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_complet
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from pipeline.core.engine.parts import Task
+from pipeline.core.engine.parts import Bundle, Task
 from pipeline.core.engine.remote import EngineError, attempt
 from pipeline.core.parallel import cores
 
@@ -27,22 +28,22 @@ class Processes:
 
     workers: int
 
-    def run(self, tasks: Sequence[Task], finish: Callable[[Task], object]) -> None:
+    def run(self, bundles: Sequence[Bundle], finish: Callable[[Task], object]) -> None:
         """Run all tasks; after the first exception those under way end, and no others begin.
 
         Raises:
             EngineError: a process was killed.
         """
-        workers = min(self.workers or cores(), len(tasks))
+        workers = min(self.workers or cores(), len(bundles))
         if workers == 1:
-            for task in tasks:
+            for task in chain.from_iterable(bundles):
                 task.run()
                 finish(task)
             return
         with _processes(workers) as pool:
             try:
                 with _threads(max(1, cores() // workers)):
-                    futures = {pool.submit(attempt, task, Path.cwd()): task for task in tasks}
+                    futures = {pool.submit(attempt, some, Path.cwd()): some for some in bundles}
                 _collect(pool, futures, finish)
             except BrokenProcessPool:
                 raise EngineError(
@@ -53,14 +54,15 @@ class Processes:
 
 def _collect(
     pool: Executor,
-    futures: Mapping[Future[Exception | None], Task],
+    futures: Mapping[Future[Exception | None], Bundle],
     finish: Callable[[Task], object],
 ) -> None:
     for future in as_completed(futures):
         if error := future.result():
             pool.shutdown(cancel_futures=True)
             raise error
-        finish(futures[future])
+        for task in futures[future]:
+            finish(task)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from pipeline.core import cli
-from pipeline.core.engine.parts import Task
-from pipeline.core.engine.remote import EngineError, attempt, load_extra, wait_until_seen
+from pipeline.core.engine.parts import Bundle, Task
+from pipeline.core.engine.remote import EngineError, attempt, load_extra
 from pipeline.core.parallel import cores
 
 RETRIES = 3
@@ -44,24 +44,24 @@ class RayTasks:
     address: str | None
     gpus: float
 
-    def run(self, tasks: Sequence[Task], finish: Callable[[Task], object]) -> None:
+    def run(self, bundles: Sequence[Bundle], finish: Callable[[Task], object]) -> None:
         """Run all tasks; the first exception, or Ctrl-C, calls off the others.
 
         Raises:
             EngineError: no cluster at `address`, or a task was killed more than `RETRIES` times.
         """
         with self._connected() as ray:
-            submit, waiting = self._submit(ray), deque(tasks)
-            running: dict[Any, Task] = {}
+            submit, waiting = self._submit(ray), deque(bundles)
+            running: dict[Any, Bundle] = {}
             while waiting or running:
                 while waiting and len(running) < self._limit(ray):
-                    task = waiting.popleft()
-                    running[submit(task)] = task
+                    bundle = waiting.popleft()
+                    running[submit(bundle)] = bundle
                 for result in ray.wait(list(running))[0]:
                     if error := _fetch(ray, result):
                         raise error
-                    wait_until_seen(running[result])
-                    finish(running.pop(result))
+                    for task in running.pop(result):
+                        finish(task)
 
     @contextmanager
     def _connected(self) -> Iterator[ModuleType]:
@@ -82,11 +82,11 @@ class RayTasks:
             finally:
                 ray.shutdown()
 
-    def _submit(self, ray: ModuleType) -> Callable[[Task], Any]:
+    def _submit(self, ray: ModuleType) -> Callable[[Bundle], Any]:
         folder = Path.cwd()
         gpus = self.gpus if ray.cluster_resources().get("GPU") else 0
         remote = ray.remote(attempt).options(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)
-        return lambda task: remote.remote(task, folder)
+        return lambda bundle: remote.remote(bundle, folder)
 
     def _limit(self, ray: ModuleType) -> int:
         """Return how many tasks may be with Ray: those at work, and the next ones of a cluster."""

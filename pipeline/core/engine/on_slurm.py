@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from momentrank.errors import UsageError
-from pipeline.core.engine.parts import Task, part_key
-from pipeline.core.engine.remote import EngineError, attempt, load_extra, wait_until_seen
+from pipeline.core.engine.parts import Bundle, Task, part_key
+from pipeline.core.engine.remote import EngineError, attempt, load_extra
 
 if TYPE_CHECKING:
     from submitit.slurm.slurm import SlurmExecutor, SlurmJob
@@ -42,19 +42,19 @@ class SlurmArray:
     workers: int
     gpus: float
 
-    def run(self, tasks: Sequence[Task], finish: Callable[[Task], object]) -> None:
+    def run(self, bundles: Sequence[Bundle], finish: Callable[[Task], object]) -> None:
         """Run all tasks; the first exception, or Ctrl-C, cancels the others.
 
         Raises:
             EngineError: Slurm refuses the jobs, or one was killed `SUBMISSIONS` times.
             UsageError: this machine submits no jobs.
         """
-        executor = self._executor(tasks[0].path.parent / "slurm")
+        executor = self._executor(bundles[0][0].path.parent / "slurm")
         queue = _Queue(executor.parameters["job_name"])
         queue.cancel()  # what a killed lead has left
         try:
-            for first in range(0, len(tasks), MAX_ARRAY):
-                _run_array(executor, queue, tasks[first : first + MAX_ARRAY], finish)
+            for first in range(0, len(bundles), MAX_ARRAY):
+                _run_array(executor, queue, bundles[first : first + MAX_ARRAY], finish)
         except BaseException:
             queue.cancel()
             raise
@@ -109,39 +109,39 @@ def _run(command: list[str]) -> subprocess.CompletedProcess[str]:
 def _run_array(
     executor: "SlurmExecutor",
     queue: _Queue,
-    tasks: Sequence[Task],
+    bundles: Sequence[Bundle],
     finish: Callable[[Task], object],
 ) -> None:
     """Run tasks as one array, and those whose jobs were killed as another."""
     for _ in range(SUBMISSIONS):
         try:
-            jobs = executor.map_array(partial(_work, folder=Path.cwd()), tasks)
+            jobs = executor.map_array(partial(_work, folder=Path.cwd()), bundles)
         except RuntimeError as exc:  # FailedJobError: sbatch's own words are its last line
             raise EngineError(f"sbatch: {str(exc).strip().splitlines()[-1]}") from exc
-        tasks = _watch(dict(zip(jobs, tasks, strict=True)), queue, finish)
-        if not tasks:
+        bundles = _watch(dict(zip(jobs, bundles, strict=True)), queue, finish)
+        if not bundles:
             return
     raise EngineError(
-        f"{len(tasks)} jobs were killed {SUBMISSIONS} times (out of memory or time?); their logs"
+        f"{len(bundles)} jobs were killed {SUBMISSIONS} times (out of memory or time?); their logs"
         f" are in {executor.folder}; what is finished is kept: run it again"
     )
 
 
 def _watch(
-    jobs: Mapping["SlurmJob[Exception | None]", Task],
+    jobs: Mapping["SlurmJob[Exception | None]", Bundle],
     queue: _Queue,
     finish: Callable[[Task], object],
-) -> list[Task]:
+) -> list[Bundle]:
     """Wait until all jobs have ended, and return the tasks of those that were killed."""
     running, gone, killed = dict(jobs), set[str](), []
     while running:
         time.sleep(POLL_SECONDS)
         queued = queue()
-        for job, task in list(running.items()):
+        for job in list(running):
             if job.paths.result_pickle.exists():
                 _raise_error(job)
-                wait_until_seen(task)
-                finish(running.pop(job))
+                for task in running.pop(job):
+                    finish(task)
             elif queued is not None and job.job_id not in queued:
                 if job.job_id in gone:  # and has left no result meanwhile
                     killed.append(running.pop(job))
@@ -159,8 +159,8 @@ def _raise_error(job: "SlurmJob[Exception | None]") -> None:
         raise error
 
 
-def _work(task: Task, folder: Path) -> Exception | None:
-    """Do a task in a job that ends at once when Slurm warns of its end: the lead repeats it."""
+def _work(bundle: Bundle, folder: Path) -> Exception | None:
+    """Do tasks in a job that ends at once when Slurm warns of its end: the lead repeats it."""
     for warning in (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(warning, signal.SIG_DFL)
-    return attempt(task, folder)
+    return attempt(bundle, folder)

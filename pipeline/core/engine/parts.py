@@ -1,4 +1,4 @@
-"""Parts: one file for each shard's work, kept until the stage has ended.
+"""Parts: one file for each task's work, kept until the stage has ended.
 
 A part is named by the hash of all that its work depends on, so that a killed run finds what it
 has made, and nothing else. It counts once its SHA-256 lies beside it.
@@ -6,20 +6,22 @@ has made, and nothing else. It counts once its SHA-256 lies beside it.
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pipeline.core import files, rng
+from pipeline.core.sections import Engine
 
 FOLDER = Path(".cache/parts")
-"""By default; `engine.folder` names another. Every machine at work must see it."""
+"""In the working copy, where `engine.folder` is no folder but an address."""
+SEAL = ".sha256.json"
 
 
 @dataclass(frozen=True)
 class Task:
-    """One shard's work: `work(given, path)`, a pure function that writes the file `path`.
+    """The work of one part: `work(given, path)`, a pure function that writes the file `path`.
 
     `work` is a function of a module (or a partial of one) and `given` is small: both are sent to
     other processes and machines. Whatever is large lies in files.
@@ -30,14 +32,14 @@ class Task:
     path: Path
 
     def is_finished(self) -> bool:
-        """Tell whether the part is there, as it was written."""
-        if not self.is_sealed():
+        """Tell whether the part is in its file, as it was written."""
+        if not (self.path.is_file() and self.seal.is_file()):
             return False
-        return bool(json.loads(self._seal.read_text())["sha256"] == files.file_sha256(self.path))
+        return bool(json.loads(self.seal.read_text())["sha256"] == files.file_sha256(self.path))
 
-    def is_sealed(self) -> bool:
-        """Tell whether the part and its hash are there, without reading the part."""
-        return self.path.is_file() and self._seal.is_file()
+    def is_here(self) -> bool:
+        """Tell whether this machine sees what another has finished, without reading it."""
+        return self.path.is_file() and self.seal.is_file()
 
     def run(self) -> None:
         """Write the part whole or not at all, and seal it by its hash."""
@@ -45,11 +47,16 @@ class Task:
             return
         with files.unfinished(self.path, "wb") as stream:
             self.work(self.given, Path(stream.name))
-        files.write_json(self._seal, {"sha256": files.file_sha256(self.path)})
+        files.write_json(self.seal, {"sha256": files.file_sha256(self.path)})
 
     @property
-    def _seal(self) -> Path:
-        return self.path.with_name(f"{self.path.name}.sha256.json")
+    def seal(self) -> Path:
+        """Return the file of the part's hash."""
+        return self.path.with_name(f"{self.path.name}{SEAL}")
+
+
+Bundle = Sequence[Task]
+"""Tasks that one process does, one after the other."""
 
 
 def part_key(*facts: object) -> str:
@@ -57,6 +64,21 @@ def part_key(*facts: object) -> str:
     return rng.draw(*facts)[:32]
 
 
-def clear(stage: str, folder: Path = FOLDER) -> None:
+def is_address(folder: str) -> bool:
+    """Tell whether `engine.folder` is an address like `s3://bucket/prefix`."""
+    return "://" in folder
+
+
+def stage_folder(stage: str, engine: Engine) -> Path:
+    """Return the folder of a stage's parts on this machine, and of what its tasks read."""
+    folder = FOLDER if is_address(engine.folder) else Path(engine.folder)
+    return folder.absolute() / stage
+
+
+def clear(stage: str, engine: Engine) -> None:
     """Delete a stage's parts: what was made of them is written."""
-    shutil.rmtree(folder / stage, ignore_errors=True)
+    shutil.rmtree(stage_folder(stage, engine), ignore_errors=True)
+    if is_address(engine.folder):
+        from pipeline.core.engine import bucket  # noqa: PLC0415  (fsspec: for who has an address)
+
+        bucket.clear(stage, engine.folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 from momentrank.errors import MomentRankError, UsageError
-from pipeline.core.engine.parts import Task
+from pipeline.core.engine.parts import Bundle, Task
 
 VISIBLE_SECONDS = 60.0
 """A file that another machine has written is seen here within a minute: NFS looks that rarely."""
@@ -19,11 +19,12 @@ class EngineError(MomentRankError):
     """The engine can't do the work; what is finished is kept."""
 
 
-def attempt(task: Task, folder: Path) -> Exception | None:
-    """Do a task in the working copy `folder`; return its error as one that can be sent back."""
+def attempt(bundle: Bundle, folder: Path) -> Exception | None:
+    """Do tasks in the working copy `folder`; return an error as one that can be sent back."""
     try:
         _enter(folder)
-        task.run()
+        for task in bundle:
+            task.run()
     except Exception as exc:  # noqa: BLE001  (the lead raises it)
         return _sendable(exc)
     return None
@@ -56,18 +57,18 @@ def _root(exc: Exception) -> Exception:
     return RuntimeError(f"{type(exc).__name__}: {exc}")
 
 
-def wait_until_seen(task: Task) -> None:
+def wait_until_here(task: Task) -> None:
     """Wait for a finished part to be seen from this machine.
 
     Raises:
         EngineError: it isn't: the folder of the parts is not shared.
     """
     deadline = time.monotonic() + VISIBLE_SECONDS
-    while not task.is_sealed():
+    while not task.is_here():
         if time.monotonic() > deadline:
             raise EngineError(
                 f"{task.path}: written by another machine, but not seen here; engine.folder must"
-                " be a folder that every machine sees"
+                " be a folder that every machine sees, or an address like s3://bucket/prefix"
             )
         time.sleep(0.5)
 

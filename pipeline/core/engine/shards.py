@@ -1,4 +1,4 @@
-"""Hand out a stage's work in shards, and return the file that each of them made.
+"""Hand out a stage's work in shards, and return the files that each of them made.
 
 The law: the number of shards and the engine never change what a stage writes. So a shard is
 chosen by a hash, its work is a pure function of its input, and what is made of the parts does not
@@ -13,7 +13,9 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pipeline.core.engine.parts import Task
+from pipeline.core import cli
+from pipeline.core.engine.parts import Bundle, Task, is_address, stage_folder
+from pipeline.core.engine.remote import wait_until_here
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine
 
@@ -24,8 +26,8 @@ Shards = npt.NDArray[np.int64]
 class Executor(Protocol):
     """What runs tasks: cores of this machine, a Ray cluster, a Slurm array."""
 
-    def run(self, tasks: Sequence[Task], finish: Callable[[Task], object]) -> None:
-        """Run all `tasks`, and call `finish` in this process as each one ends.
+    def run(self, bundles: Sequence[Bundle], finish: Callable[[Task], object]) -> None:
+        """Run all tasks, those of a bundle in one process; call `finish` here for each that ended.
 
         Raises:
             Exception: a task's own, after the tasks under way have ended or were called off.
@@ -39,27 +41,44 @@ def assign_shards(values: Sequence[str], shards: int) -> Shards:
     return (hashes % np.uint64(shards)).astype(np.int64)
 
 
-def map_shards(
+def map_shards(  # noqa: PLR0913  (what, by what, and where)
     stage: str,
     work: Callable[[Given, Path], None],
     given: Mapping[str, Given],
     engine: Engine,
     gpus: float = 0,
+    *,
+    bundled: bool = False,
 ) -> dict[str, Path]:
     """Let `work(input, path)` write one file for each input, and return the files by key.
 
     A key (`parts.part_key`) names all that its input's work depends on. What a killed run has
-    finished is not done again. `gpus` is what one task wants where there are any. When the stage
+    finished is not done again. `gpus` is what one process wants where there are any. When the stage
     has written what it makes of the parts, it calls `parts.clear`.
+
+    An input is a shard's; or, where there are many more (`bundled`), they are dealt out to as many
+    processes as there are shards, so that a process loads its model once.
     """
-    folder = Path(engine.folder).absolute() / stage
+    folder = stage_folder(stage, engine)
     tasks = {key: Task(work, one, folder / key) for key, one in given.items()}
-    total = len(tasks) if len(tasks) > 1 else 0  # the work of a single one shows its own
-    with progress(f"{stage}: shards", total=total, unit="") as bar:
-        left = [task for task in tasks.values() if not task.is_finished()]
-        bar.update(len(tasks) - len(left))
+    if is_address(engine.folder):
+        from pipeline.core.engine.bucket import store_tasks  # noqa: PLC0415  (fsspec)
+
+        tasks = store_tasks(tasks, stage, engine.folder)
+    left = [task for task in tasks.values() if not task.is_finished()]
+    if left and len(left) < len(tasks):
+        cli.log(f"{stage}: {len(tasks) - len(left)} of {len(tasks)} parts were finished before")
+    # The work of a single part shows its own progress.
+    with progress(f"{stage}: parts", total=len(left) if len(tasks) > 1 else 0, unit="") as bar:
+
+        def finish(task: Task) -> None:
+            wait_until_here(task)
+            bar.update()
+
         if left:
-            _executor(engine, gpus).run(left, lambda _: bar.update())
+            number = min(engine.shards, len(left)) if bundled else len(left)
+            bundles = [left[first::number] for first in range(number)]
+            _executor(engine, gpus).run(bundles, finish)
     return {key: task.path for key, task in tasks.items()}
 
 

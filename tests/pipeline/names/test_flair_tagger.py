@@ -46,6 +46,7 @@ def test_shards_find_the_same_names_with_the_same_scores(
     tagger, tagger_file, tmp_path, repository, monkeypatch, shards
 ):
     monkeypatch.setattr("pipeline.names.flair_tagger.CHUNK", 2)
+    monkeypatch.setattr("pipeline.core.engine.text_chunks.BATCHES", 1)
     engine = load(repository / "params.yaml").engine.model_copy(
         update={"shards": shards, "workers": 1, "folder": str(tmp_path)}
     )

@@ -87,9 +87,10 @@ def test_a_hub_id_that_cannot_be_had_says_what_to_do(monkeypatch):
 
 
 @pytest.mark.parametrize("shards", [1, 3, 8])
-def test_shards_encode_the_same_batches(tiny_bert, tmp_path, repository, shards):
+def test_shards_encode_the_same_batches(tiny_bert, tmp_path, repository, monkeypatch, shards):
     from pipeline.retrieval.sharded_encoder import ShardedEncoder
 
+    monkeypatch.setattr("pipeline.core.engine.text_chunks.BATCHES", 1)
     engine = load(repository / "params.yaml").engine.model_copy(
         update={"shards": shards, "workers": 1, "folder": str(tmp_path)}
     )

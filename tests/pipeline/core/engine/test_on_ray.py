@@ -57,6 +57,13 @@ def test_the_same_bytes_by_a_cluster(on_ray, squares, shards):
     assert list(squares.begun.values()) == [1] * shards
 
 
+def test_a_cluster_keeps_its_parts_at_an_address(on_ray, squares, folder):
+    (folder / "store").mkdir()
+    assert squares.make(on_ray(folder=(folder / "store").as_uri()), 3) == EXPECTED
+    assert len(list((folder / "store").iterdir())) == 6
+    assert list(squares.begun.values()) == [1] * 3
+
+
 def test_the_same_bytes_by_a_ray_of_its_own_which_ends_with_the_work(on_ray, squares):
     assert squares.make(on_ray(address=None, workers=2), 3) == EXPECTED
     assert not ray.is_initialized()

@@ -1,0 +1,74 @@
+"""Texts in chunks: a chunk is done as a whole, wherever that is.
+
+What a model says of a text depends, in its last bits, on the batch that the text is read in: a
+batch is padded to its longest text, and products of other shapes are summed in another order. So
+chunks of whole batches are cut from all texts before any is handed out. Each is a part, so that a
+kill loses one at most; a shard does many, and loads its model once.
+"""
+
+import hashlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.core import files
+from pipeline.core.engine.parts import part_key, stage_folder
+from pipeline.core.engine.shards import map_shards
+from pipeline.core.sections import Engine
+
+BATCHES = 16
+"""Batches of a chunk."""
+Work = Callable[[list[str], Path], None]
+"""Does the texts of a chunk and writes one file; a function of a module, or a partial of one."""
+
+
+class Chunk(NamedTuple):
+    """The texts of a chunk: a row group of a file."""
+
+    file: Path
+    number: int
+
+
+def map_texts(  # noqa: PLR0913  (what, by what, and where)
+    stage: str,
+    work: Work,
+    texts: Sequence[str],
+    length: int,
+    facts: str,
+    *,
+    engine: Engine,
+    gpus: float = 0,
+) -> list[Path]:
+    """Let `work` do the texts, `length` at a time; return what it wrote of each chunk, in order.
+
+    `facts` names all that the work depends on besides its texts.
+    """
+    if not texts:
+        return []
+    keys = [part_key(facts, length, _digest(chunk)) for chunk in cut(texts, length)]
+    file = stage_folder(stage, engine) / f"texts-{part_key(*keys)}.parquet"
+    if not file.is_file():
+        with files.unfinished(file, "wb") as stream:
+            table = pa.table({"text": pa.array(texts, pa.large_string())})
+            pq.write_table(table, stream, row_group_size=length)
+    given = {key: Chunk(file, number) for number, key in enumerate(keys)}
+    paths = map_shards(stage, partial(_do, work), given, engine, gpus, bundled=True)
+    return [paths[key] for key in keys]
+
+
+def cut(texts: Sequence[str], length: int) -> list[list[str]]:
+    """Return the texts in lists of `length`, the last one shorter."""
+    return [list(texts[first : first + length]) for first in range(0, len(texts), length)]
+
+
+def _digest(texts: Sequence[str]) -> str:
+    return hashlib.sha256(repr(texts).encode()).hexdigest()
+
+
+def _do(work: Work, chunk: Chunk, path: Path) -> None:
+    with pq.ParquetFile(chunk.file) as texts:
+        work(texts.read_row_group(chunk.number)["text"].to_pylist(), path)

@@ -1,0 +1,165 @@
+"""Parts at an address: in a folder by its URL, and in a bucket over HTTP."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+
+import fsspec
+import pytest
+import shard_work
+from s3_server import SECRET, serve_bucket
+
+from momentrank.errors import MomentRankError
+from pipeline.core.engine import parts
+from pipeline.core.engine.bucket import connect
+
+EXPECTED = " ".join(str(number**2) for number in range(24))
+
+
+@pytest.fixture
+def engine(engine, folder):
+    """Let the working copy be an empty folder, and parts lie in another one, by its URL."""
+    (folder / "store").mkdir()
+    update = {"folder": (folder / "store").as_uri(), "workers": 1}
+    return engine.model_copy(update=update)
+
+
+def test_parts_lie_at_the_address_and_go_with_the_stage(engine, squares, folder):
+    assert squares.make(engine, 4) == EXPECTED
+    names = {path.name for path in (folder / "store").iterdir()}
+    assert len(names) == 8
+    assert {name.split("-")[0] for name in names} == {"squares"}
+    (folder / "store" / "other-stage").touch()
+    parts.clear("squares", engine)
+    assert {path.name for path in (folder / "store").iterdir()} == {"other-stage"}
+    assert not list(folder.glob(".cache/parts/*"))
+    parts.clear("squares", engine)
+
+
+def test_a_part_is_found_by_another_machine_and_made_once(engine, squares, folder):
+    with pytest.raises(MomentRankError):
+        squares.make(engine, 8, shard_work.refuse)
+    there = len(list((folder / "store").glob("*.json")))
+    assert 0 < there < 8
+    shutil.rmtree(folder / ".cache")  # what this machine has fetched
+    assert squares.make(engine, 8) == EXPECTED
+    assert sum(squares.begun.values()) == 8 + 1  # and the one that failed
+
+
+@pytest.mark.parametrize("how", ["part", "seal"])
+def test_a_damaged_part_is_made_again(engine, squares, folder, how):
+    assert squares.make(engine, 3) == EXPECTED
+    shutil.rmtree(folder / ".cache")
+    one = next((folder / "store").glob("*.json"))
+    if how == "part":
+        one.with_name(one.name.removesuffix(parts.SEAL)).write_text("damaged")
+    else:
+        one.write_text('{"sha256": "of others"}')
+    assert squares.make(engine, 3) == EXPECTED
+    assert sorted(squares.begun.values()) == [1, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("address", "said"),
+    [("gs://bucket", "install gcsfs"), ("none://bucket", "Protocol not known: none")],
+)
+def test_an_address_that_nobody_can_read_is_one_line(engine, squares, address, said):
+    with pytest.raises(MomentRankError, match=said) as caught:
+        squares.make(engine.model_copy(update={"folder": address}), 2)
+    assert str(caught.value).startswith(f"engine.folder {address}: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_who_has_a_folder_imports_no_fsspec():
+    code = (
+        "import sys, pipeline.core.engine.shards, pipeline.core.engine.local\n"
+        "print({'fsspec', 'asyncio'} & {*sys.modules})"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout == "set()\n"
+
+
+s3 = pytest.mark.skipif(find_spec("s3fs") is None, reason="s3fs is not installed: make engines")
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    with serve_bucket("parts") as client:
+        yield client
+
+
+def list_keys(client):
+    return {entry["Key"] for entry in client.list_objects_v2(Bucket="parts").get("Contents", [])}
+
+
+LEAD = """
+import json, sys
+import shard_work
+from pipeline.core.engine.shards import map_shards
+from pipeline.core.sections import Engine
+
+if __name__ == "__main__":
+    engine, given = json.loads(sys.argv[1])
+    map_shards("squares", shard_work.write_squares, given, Engine(**engine))
+"""
+
+
+@s3
+def test_in_a_bucket_a_killed_run_goes_on_and_no_finished_part_is_made_twice(
+    engine, squares, folder, repository, bucket
+):
+    engine = engine.model_copy(update={"folder": "s3://parts/of/campaign"})
+    given = {
+        f"part{n}": {"numbers": [n], "log": str(squares.log), "seconds": 0.3} for n in range(4)
+    }
+    (folder / "lead.py").write_text(LEAD)
+    words = [sys.executable, "lead.py", json.dumps([engine.model_dump(), given])]
+    path = os.pathsep.join([str(repository), str(repository / "tests")])
+    env = os.environ | {"PYTHONPATH": path}
+    with subprocess.Popen(words, env=env, cwd=folder) as lead:
+        while not (sealed := {key for key in list_keys(bucket) if key.endswith(parts.SEAL)}):
+            assert lead.poll() is None
+            time.sleep(0.02)
+        os.kill(lead.pid, signal.SIGKILL)
+    shutil.rmtree(folder / ".cache", ignore_errors=True)
+    subprocess.run(words, env=env, cwd=folder, check=True)
+    kept = {key.removeprefix("of/campaign/").removesuffix(parts.SEAL) for key in sealed}
+    assert all(squares.begun[key] == 1 for key in kept)
+    found = {path.read_text() for path in (folder / ".cache/parts/squares").glob("part?")}
+    assert found == {"0", "1", "4", "9"}
+    parts.clear("squares", engine)
+    assert list_keys(bucket) == set()
+
+
+@s3
+@pytest.mark.parametrize(
+    ("address", "gone", "said"),
+    [
+        ("s3://elsewhere/x", [], "bucket does not exist; make the bucket"),
+        ("s3://parts/x", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"], "set AWS_PROFILE"),
+    ],
+)
+def test_no_bucket_and_no_credentials_are_one_line(
+    engine, squares, bucket, monkeypatch, address, gone, said
+):
+    for name in gone:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", "/nowhere")
+    fsspec.get_filesystem_class("s3").clear_instance_cache()  # its credentials with it
+    connect.cache_clear()
+    with pytest.raises(MomentRankError, match=said) as caught:
+        squares.make(engine.model_copy(update={"folder": address}), 2)
+    assert "\n" not in str(caught.value)
+    assert SECRET not in str(caught.value)
+
+
+@s3
+def test_without_s3fs_it_says_what_to_install(engine, squares, monkeypatch):
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(MomentRankError, match=r"Install s3fs.*make engines"):
+        squares.make(engine.model_copy(update={"folder": "s3://parts/y"}), 2)
