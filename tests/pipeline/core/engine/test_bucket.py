@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib import import_module
 from importlib.util import find_spec
 
 import fsspec
@@ -161,5 +162,7 @@ def test_no_bucket_and_no_credentials_are_one_line(
 @s3
 def test_without_s3fs_it_says_what_to_install(engine, squares, monkeypatch):
     monkeypatch.setitem(sys.modules, "s3fs", None)
+    monkeypatch.delitem(import_module("fsspec.registry")._registry, "s3", raising=False)
+    connect.cache_clear()
     with pytest.raises(MomentRankError, match=r"Install s3fs.*make engines"):
         squares.make(engine.model_copy(update={"folder": "s3://parts/y"}), 2)

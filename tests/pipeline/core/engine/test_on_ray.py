@@ -13,6 +13,7 @@ import shard_work
 from lazy import Lazy
 
 from momentrank.errors import MomentRankError
+from pipeline.core.engine import parts
 from pipeline.core.engine.remote import EngineError
 
 pytestmark = [
@@ -57,10 +58,11 @@ def test_the_same_bytes_by_a_cluster(on_ray, squares, shards):
     assert list(squares.begun.values()) == [1] * shards
 
 
-def test_a_cluster_keeps_its_parts_at_an_address(on_ray, squares, folder):
-    (folder / "store").mkdir()
-    assert squares.make(on_ray(folder=(folder / "store").as_uri()), 3) == EXPECTED
-    assert len(list((folder / "store").iterdir())) == 6
+def test_a_cluster_keeps_its_parts_at_an_address(on_ray, squares, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "FOLDER", tmp_path / "fetched")
+    (tmp_path / "store").mkdir()
+    assert squares.make(on_ray(folder=(tmp_path / "store").as_uri()), 3) == EXPECTED
+    assert len(list((tmp_path / "store").iterdir())) == 6
     assert list(squares.begun.values()) == [1] * 3
 
 
