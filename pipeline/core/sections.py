@@ -24,8 +24,8 @@ class Engine(Section):
     `workers` is how many tasks run at once (0: one per core, or as many as the cluster takes),
     `shards` into how many parts a stage's work is divided, `address` that of a Ray cluster (null:
     one of its own on this machine), `folder` where parts are kept: a folder that every machine
-    sees, or an address that fsspec knows (`s3://bucket/prefix`). A stage whose tables would need more than `table_memory` GB of memory lets DuckDB make them
-    within it.
+    sees, or an address that fsspec knows (`s3://bucket/prefix`). A stage whose tables would need
+    more than `table_memory` GB of memory lets DuckDB make them within it.
     """
 
     kind: Literal["local", "ray", "slurm"]
