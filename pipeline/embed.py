@@ -15,7 +15,7 @@ import numpy as np
 
 from pipeline.core import cli, tables
 from pipeline.core.captions import select_in_use
-from pipeline.core.engine import parts
+from pipeline.core.engine.shards import clear_parts
 from pipeline.core.engine.text_chunks import BATCHES
 from pipeline.core.params import load
 from pipeline.core.sections import Engine
@@ -39,7 +39,7 @@ def embed(texts: list[str], encoding: Encoding, store: embeddings.Store, engine:
     order = sorted(missing, key=lambda row: (-len(unique[row]), unique[row]))
     rows = np.array(order, dtype=np.int64)
     store.finish(ids, encode(ids[rows], [unique[row] for row in rows], encoding, engine))
-    parts.clear(STAGE, engine)
+    clear_parts(STAGE, engine)
     return len(rows)
 
 

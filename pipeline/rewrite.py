@@ -33,7 +33,7 @@ from pipeline.captions.rules.gender import read_cast
 from pipeline.captions.rules.rules_rewriter import Finder, RulesRewriter
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.captions import select_in_use
-from pipeline.core.engine import parts
+from pipeline.core.engine.shards import clear_parts
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
 from pipeline.llm import prompt as prompts
@@ -168,7 +168,7 @@ def main() -> None:
     metrics = figures(run.result, captions, replaced, params.rewrite.backend)
     metrics["moments_with_weak_names"] = len(doubts)
     cli.write_metrics("rewrite", metrics | ({"llm": run.spent} if run.spent else {}))
-    parts.clear(STAGE, params.engine)
+    clear_parts(STAGE, params.engine)
 
 
 def estimate() -> None:

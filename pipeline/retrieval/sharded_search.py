@@ -17,7 +17,7 @@ import pandas as pd
 
 from pipeline.core import files
 from pipeline.core.engine import parts
-from pipeline.core.engine.shards import assign_shards, map_shards
+from pipeline.core.engine.shards import assign_shards, clear_parts, map_shards
 from pipeline.core.sections import Engine
 from pipeline.retrieval import search as whole
 from pipeline.retrieval.embeddings import Embeddings
@@ -96,7 +96,7 @@ class ShardedSearch:
 
     def clear(self) -> None:
         """Delete the parts, once the stage has written what it makes of them."""
-        parts.clear(self.stage, self.engine)
+        clear_parts(self.stage, self.engine)
 
     def _share(self, vectors: Vectors) -> Path:
         if isinstance(vectors, np.memmap) and vectors.filename is not None:

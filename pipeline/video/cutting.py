@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pipeline.core import files
 from pipeline.core.engine import parts
-from pipeline.core.engine.shards import assign_shards, map_shards
+from pipeline.core.engine.shards import assign_shards, clear_parts, map_shards
 from pipeline.core.parallel import cores, map_in_threads
 from pipeline.core.sections import Engine
 from pipeline.video.cutter import ClipFormat, Reason, cut
@@ -40,7 +40,7 @@ def cut_all(
     workers = workers or (cores() if engine.shards == 1 else 1)
     shards = [Shard(some, clip_format, folder, workers) for some in _divide(jobs, engine.shards)]
     given = {parts.part_key(*(job.clip for job in one.jobs)): one for one in shards}
-    clear = partial(parts.clear, STAGE, engine)
+    clear = partial(clear_parts, STAGE, engine)
     clear()  # a video may have come back since, and a clip may have gone
     verdicts: dict[str, Reason] = {}
     for path in map_shards(STAGE, cut_shard, given, engine).values():

@@ -5,7 +5,6 @@ has made, and nothing else. It counts once its SHA-256 lies beside it.
 """
 
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,12 +72,3 @@ def stage_folder(stage: str, engine: Engine) -> Path:
     """Return the folder of a stage's parts on this machine, and of what its tasks read."""
     folder = FOLDER if is_address(engine.folder) else Path(engine.folder)
     return folder.absolute() / stage
-
-
-def clear(stage: str, engine: Engine) -> None:
-    """Delete a stage's parts: what was made of them is written."""
-    shutil.rmtree(stage_folder(stage, engine), ignore_errors=True)
-    if is_address(engine.folder):
-        from pipeline.core.engine import bucket  # noqa: PLC0415  (fsspec: for who has an address)
-
-        bucket.clear(stage, engine.folder)

@@ -6,6 +6,7 @@ depend on how many there are. `engine` of params.yaml is therefore no dependency
 """
 
 import hashlib
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
@@ -54,7 +55,7 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
 
     A key (`parts.part_key`) names all that its input's work depends on. What a killed run has
     finished is not done again. `gpus` is what one process wants where there are any. When the stage
-    has written what it makes of the parts, it calls `parts.clear`.
+    has written what it makes of the parts, it calls `clear_parts`.
 
     An input is a shard's; or, where there are many more (`bundled`), they are dealt out to as many
     processes as there are shards, so that a process loads its model once.
@@ -80,6 +81,15 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
             bundles = [left[first::number] for first in range(number)]
             _executor(engine, gpus).run(bundles, finish)
     return {key: task.path for key, task in tasks.items()}
+
+
+def clear_parts(stage: str, engine: Engine) -> None:
+    """Delete a stage's parts: what was made of them is written."""
+    shutil.rmtree(stage_folder(stage, engine), ignore_errors=True)
+    if is_address(engine.folder):
+        from pipeline.core.engine.bucket import clear  # noqa: PLC0415  (fsspec)
+
+        clear(stage, engine.folder)
 
 
 def _executor(engine: Engine, gpus: float) -> Executor:

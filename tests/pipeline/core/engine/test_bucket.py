@@ -18,6 +18,7 @@ from s3_server import SECRET, serve_bucket
 from momentrank.errors import MomentRankError
 from pipeline.core.engine import parts
 from pipeline.core.engine.bucket import connect
+from pipeline.core.engine.shards import clear_parts
 
 EXPECTED = " ".join(str(number**2) for number in range(24))
 
@@ -36,10 +37,10 @@ def test_parts_lie_at_the_address_and_go_with_the_stage(engine, squares, folder)
     assert len(names) == 8
     assert {name.split("-")[0] for name in names} == {"squares"}
     (folder / "store" / "other-stage").touch()
-    parts.clear("squares", engine)
+    clear_parts("squares", engine)
     assert {path.name for path in (folder / "store").iterdir()} == {"other-stage"}
     assert not list(folder.glob(".cache/parts/*"))
-    parts.clear("squares", engine)
+    clear_parts("squares", engine)
 
 
 def test_a_part_is_found_by_another_machine_and_made_once(engine, squares, folder):
@@ -133,7 +134,7 @@ def test_in_a_bucket_a_killed_run_goes_on_and_no_finished_part_is_made_twice(
     assert all(squares.begun[key] == 1 for key in kept)
     found = {path.read_text() for path in (folder / ".cache/parts/squares").glob("part?")}
     assert found == {"0", "1", "4", "9"}
-    parts.clear("squares", engine)
+    clear_parts("squares", engine)
     assert list_keys(bucket) == set()
 
 
