@@ -15,6 +15,7 @@ import pytest
 from absl import logging as absl_logging
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from prefork import hold, make_environment
 from project import run_first
 
 settings.register_profile(
@@ -118,10 +119,28 @@ def first_run(tmp_path_factory, repository):
     return _make_once(tmp_path_factory, "first-run", partial(run_first, repository))
 
 
+@pytest.fixture(scope="session")
+def forked(tmp_path_factory):
+    """Return an environment whose commands need not import libraries; see prefork.py."""
+    shared = _shared(tmp_path_factory)
+    environment, address = shared / "forked", shared / "prefork"
+    with FileLock(shared / "prefork.lock"):
+        if not environment.exists():
+            make_environment(environment, address)
+        held = hold(address)
+    with held:
+        yield environment
+
+
+def _shared(tmp_path_factory):
+    """Return the folder of all workers."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 def _make_once(tmp_path_factory, name, make):
     """Return a folder that the first worker to want it makes for all."""
-    shared = tmp_path_factory.getbasetemp()
-    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    shared = _shared(tmp_path_factory)
     folder = shared / name
     with FileLock(shared / f"{name}.lock"):
         if not folder.exists():

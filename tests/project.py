@@ -51,11 +51,14 @@ def name_collection(path: Path, **given) -> None:
 
 
 class Project:
-    """A git clone of the checkout with DVC, in a temporary folder."""
+    """A git clone of the checkout with DVC, in a temporary folder.
 
-    def __init__(self, folder: Path) -> None:
+    Its commands are those of `environment`, without one those of the environment of the tests.
+    """
+
+    def __init__(self, folder: Path, environment: Path | None = None) -> None:
         self.folder = folder
-        scripts = str(Path(sys.executable).parent)
+        scripts = str(environment / "bin" if environment else Path(sys.executable).parent)
         self.env = {
             **{name: value for name, value in os.environ.items() if "LABEL_STUDIO" not in name},
             "PATH": scripts + os.pathsep + os.environ["PATH"],
@@ -100,14 +103,19 @@ class Project:
         path.write_text(after)
 
 
-def copy_of(repository: Path, folder: Path, small: dict[str, str] = SMALL) -> Project:
+def copy_of(
+    repository: Path,
+    folder: Path,
+    small: dict[str, str] = SMALL,
+    environment: Path | None = None,
+) -> Project:
     """Copy what git knows or would, change params.yaml by patterns, and commit it."""
     listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listed, cwd=repository, capture_output=True, text=True, check=True)
     for name in filter(lambda name: (repository / name).is_file(), names.stdout.split("\n")):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(repository / name, folder / name)
-    project = Project(folder)
+    project = Project(folder, environment)
     for pattern, text in small.items():
         project.change("params.yaml", pattern, text)
     return _commit(project)
@@ -125,14 +133,27 @@ def _commit(project: Project) -> Project:
     return project
 
 
-def make_checkout(repository: Path, parent: Path, small: dict[str, str] = SMALL) -> Project:
+def make_checkout(
+    repository: Path,
+    parent: Path,
+    small: dict[str, str] = SMALL,
+    environment: Path | None = None,
+) -> Project:
     """Copy the checkout to parent/checkout, with the environments that `make setup` would make."""
     folder = parent / "checkout"
     folder.mkdir()
-    project = copy_of(repository, folder, small)
+    project = copy_of(repository, folder, small, environment)
     for name in filter(lambda name: (repository / name).exists(), ENVIRONMENTS):
-        (folder / name).symlink_to((repository / name).resolve())
+        other = environment if name == ".venv" else None
+        (folder / name).symlink_to(other or (repository / name).resolve())
     return project
+
+
+def change_environment(checkout: Project, environment: Path) -> None:
+    """Give a checkout another .venv; its clones have the checkout's."""
+    link = checkout.folder / ".venv"
+    link.unlink()
+    link.symlink_to(environment)
 
 
 def run_first(repository: Path, folder: Path) -> None:

@@ -21,11 +21,11 @@ ENDS = ("reference_runs", "release", "report")
 
 
 @pytest.fixture(scope="module")
-def project(tmp_path_factory, first_run):
+def project(tmp_path_factory, first_run, forked):
     """Return a small project in which everything has run once."""
     folder = tmp_path_factory.mktemp("project") / "copy"
     shutil.copytree(first_run, folder, symlinks=True)
-    project = Project(folder)
+    project = Project(folder, forked)
     project.first_run = json.loads((folder / RAN).read_text())
     return project
 

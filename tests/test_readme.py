@@ -6,7 +6,6 @@ typed differs from the page only where this file says so: a smaller sample, file
 
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -138,21 +137,28 @@ class Newcomer:
 @pytest.fixture(scope="module")
 def newcomer(repository, tmp_path_factory):
     """Return somebody who has a clone, with the environment that `make setup` would make."""
-    project = make_checkout(repository, tmp_path_factory.mktemp("newcomer"))
-    home = tmp_path_factory.mktemp("home")
+    return make_newcomer(repository, tmp_path_factory)
+
+
+def make_newcomer(repository, tmp_path_factory, environment=None):
+    parent, home = tmp_path_factory.mktemp("newcomer"), tmp_path_factory.mktemp("home")
+    project = make_checkout(repository, parent, environment=environment)
     assert not (project.folder / ".dvc/cache").exists()
     (home / ".gitconfig").write_text("[user]\n\tname = Ann\n\temail = ann@example.org\n")
     return Newcomer(project.folder, home)
 
 
-@pytest.fixture
-def trained(newcomer, first_run):
-    """Let every clone find what `first_run` has trained, to save a dozen seconds in each."""
+@pytest.fixture(scope="module")
+def equipped(repository, tmp_path_factory, first_run, forked):
+    """Return a newcomer whose commands are forked (prefork.py), and who need train nothing.
+
+    Every clone finds what `first_run` has trained: a dozen seconds in each.
+    """
+    newcomer = make_newcomer(repository, tmp_path_factory, forked)
     config = Path(newcomer.env["HOME"], ".config/dvc/config")
     config.parent.mkdir(parents=True)
     config.write_text(f"[cache]\n    dir = {first_run}/.dvc/cache\n")
-    yield
-    shutil.rmtree(config.parent)
+    return newcomer
 
 
 def ran(told):
@@ -184,11 +190,11 @@ def test_scoring_a_run(page, newcomer, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_corpus_in_one_line(page, newcomer, trained, tmp_path):
+def test_a_corpus_in_one_line(page, equipped, tmp_path):
     source = tmp_path / "tvr_val_release.jsonl"
     rows = (dict(zip(TVR_FIELDS, row, strict=True)) for row in TVR)
     source.write_text("\n".join(map(json.dumps, rows)))
-    told = newcomer.type(
+    told = equipped.type(
         page["TVR, in one line"],
         instead={
             "/path/to/tvr_val_release.jsonl": str(source),
@@ -199,10 +205,10 @@ def test_a_corpus_in_one_line(page, newcomer, trained, tmp_path):
     )
     assert "sample" not in ran(told)
     assert "1.000" in told.split("$ python -m pipeline.show")[-1]
-    paper = newcomer.checkout.parent / "paper"
+    paper = equipped.checkout.parent / "paper"
     assert files.read_yaml(paper / "params.yaml")["split"]["test"] == 2781
 
-    copy = newcomer.checkout.parent / "tvr"
+    copy = equipped.checkout.parent / "tvr"
     candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
     assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
     assert "4" not in set(candidates["query_id"])
@@ -215,13 +221,11 @@ def test_a_corpus_in_one_line(page, newcomer, trained, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(
-    page, newcomer, trained, tmp_path
-):
+def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(page, equipped, tmp_path):
     source = tmp_path / "my moments.csv"
     source.write_text(TABLE)
     columns = "{video_id: clip, start: from, end: to, duration: length, description: text}"
-    told = newcomer.type(
+    told = equipped.type(
         page["Your own corpus"],
         before={
             "dvc repro": 'python -m tools.settings params.yaml "ingest.corpus=table'
@@ -230,11 +234,11 @@ def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(
         },
     )
     assert {"sample", "ingest", "clips", "report"} <= set(ran(told))
-    copy = newcomer.checkout.parent / "my-campaign"
+    copy = equipped.checkout.parent / "my-campaign"
     assert list((copy / "datasets/work/sample").iterdir()) == []
     assert not files.read_json(copy / "datasets/work/metrics/sample.json")["drawn"]
     assert (copy / "datasets/report/index.html").is_file()
-    again = newcomer.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
+    again = equipped.shell(". .venv/bin/activate && dvc repro && dvc plots show", copy)
     assert set(ran(again)) == {"pull", "push"}
 
 

@@ -8,7 +8,7 @@ import time
 from random import Random
 
 import pytest
-from project import Project, copy_made, make_checkout
+from project import Project, change_environment, copy_made, make_checkout
 from studio import Studio
 
 from annotation import server
@@ -53,17 +53,21 @@ def interrupted_at(project: Project, place: str, wait: float) -> int:
 
 
 @pytest.fixture(scope="module")
-def rehearsed(tmp_path_factory, repository, first_run):
-    """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout."""
+def rehearsed(tmp_path_factory, repository, first_run, forked):
+    """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout.
+
+    What is no more interrupted is forked (prefork.py).
+    """
     if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
     checkout = make_checkout(repository, tmp_path_factory.mktemp("rehearsal"))
     random = Random(5)
-    project = Project(checkout.folder / ".demo")
+    project = Project(checkout.folder / ".demo", forked)
     project.checkout = checkout
     checkout.run(*DEMO_CLONE)
     copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`
     project.codes = [interrupted_at(checkout, place, random.uniform(0, 6)) for place in PLACES]
+    change_environment(checkout, forked)
     project.told = checkout.run(*DEMO) + checkout.errors
     yield project
     checkout.run("make", "stop-demo")

@@ -1,0 +1,286 @@
+"""Commands of a test's project without the second in which each imports its libraries.
+
+`make_environment` makes a `.venv` whose `python` and `dvc` ask one process, which has imported the
+libraries and none of our modules, to fork the command: it runs in the caller's folder, with its
+environment, its standard streams and its signals, imports our code from that folder, and its exit
+status is theirs. Other commands go to the real interpreter, and so does everything of `first_run`,
+of a README session, and what a test kills or interrupts.
+
+    python prefork.py SOCKET    # the process; it ends when nobody holds a connection any more
+"""
+
+import array
+import atexit
+import gc
+import importlib
+import json
+import os
+import re
+import runpy
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+LIBRARIES = (
+    "pandas", "pandera.pandas", "pyarrow.parquet", "pydantic", "ruamel.yaml", "httpx", "psutil",
+    "tqdm", "scipy.stats", "sklearn", "PIL.Image", "inflect", "duckdb", "jinja2", "numpy.linalg",
+    "sentence_transformers", "flair", "faiss", "openai", "lemminflect", "py3langid.langid",
+    "dvc.cli.parser", "dvc.repo.reproduce", "dvc.stage.run", "dvc.repo.status",
+)  # fmt: skip
+OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
+"""What a library or the interpreter reads when it starts: with others a command is not forked."""
+LATER = {"PYTHONUNBUFFERED", "PYTHONPATH"}
+PROGRAMS = ("python", "dvc", "activate")
+PACKAGES = ("pipeline", "annotation", "tools", "dvc")
+CLIENT = """#!{python} -IS
+import array, json, os, signal, socket, struct, sys
+name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
+ours = name == "dvc" or words[:1] == ["-m"] and words[1].split(".")[0] in {packages}
+channel = socket.socket(socket.AF_UNIX)
+got = b""
+if ours:
+    signals = signal.SIGINT, signal.SIGTERM, signal.SIGHUP
+    handlers = {{one: signal.getsignal(one) for one in signals}}
+    signal.pthread_sigmask(signal.SIG_BLOCK, signals)
+    order = {{"name": name, "words": words, "cwd": os.getcwd(), "env": dict(os.environ),
+             "program": sys.argv[0],
+             "ignored": [one for one in signals if handlers[one] == signal.SIG_IGN]}}
+    order = json.dumps(order).encode()
+    try:
+        channel.connect({address!r})
+        head = struct.pack("!I", len(order))
+        streams = array.array("i", [0, 1, 2])
+        channel.sendmsg([head], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, streams)])
+        channel.sendall(order)
+        got = channel.recv(1)
+    except OSError:
+        pass
+    if got == b"+":
+        for one in signals:
+            if handlers[one] != signal.SIG_IGN:
+                signal.signal(one, lambda number, _: channel.send(bytes([number])))
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
+if got != b"+":
+    os.execv({real!r} + name, [{real!r} + name, *words])
+status = struct.unpack("!i", channel.recv(4, socket.MSG_WAITALL))[0]
+if status < 0:
+    signal.signal(-status, signal.SIG_DFL) if -status != signal.SIGKILL else None
+    os.kill(os.getpid(), -status)
+os._exit(status)
+"""
+
+
+def make_environment(folder: Path, address: Path) -> None:
+    """Make the environment that runs the tests once more, with other programs."""
+    real = Path(sys.executable).parent
+    (folder / "bin").mkdir(parents=True)
+    for path in (*real.parent.iterdir(), *real.iterdir()):
+        place = folder / path.relative_to(real.parent)
+        if path != real and path.name not in PROGRAMS:
+            place.symlink_to(path)
+    for name in ("python", "dvc"):
+        text = CLIENT.format(
+            python=sys.executable, packages=PACKAGES, address=str(address), real=f"{real}/"
+        )
+        (folder / "bin" / name).write_text(text)
+        (folder / "bin" / name).chmod(0o755)
+    text = (real / "activate").read_text()
+    text = re.sub(r"(?m)^(\s*(?:export )?VIRTUAL_ENV)=.*$", rf'\1="{folder}"', text)
+    (folder / "bin/activate").write_text(text)
+
+
+def hold(address: Path) -> socket.socket:
+    """Start the process where it does not run; return a connection that keeps it."""
+    try:
+        return _connect(address)
+    except OSError:
+        address.unlink(missing_ok=True)
+    own = {name: os.environ[name] for name in os.environ if name not in LATER}
+    with address.with_suffix(".log").open("wb") as log:
+        server = subprocess.Popen(
+            [sys.executable, __file__, str(address)],
+            env=own | {"PYTHONDONTWRITEBYTECODE": "1"},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    while server.poll() is None:
+        with suppress(OSError):
+            held = _connect(address)
+            server.returncode = 0  # it may outlive this process
+            return held
+        time.sleep(0.05)
+    raise RuntimeError(address.with_suffix(".log").read_text())
+
+
+def _connect(address: Path) -> socket.socket:
+    channel = socket.socket(socket.AF_UNIX)
+    try:
+        channel.connect(str(address))
+        channel.sendall(bytes(4))  # an empty order
+    except OSError:
+        channel.close()
+        raise
+    return channel
+
+
+class Server:
+    """Forks commands; one thread, one loop."""
+
+    def __init__(self, address: str) -> None:
+        self._ready = selectors.DefaultSelector()
+        self._listener = socket.socket(socket.AF_UNIX)
+        self._listener.bind(address)
+        self._listener.listen(64)
+        self._ready.register(self._listener, selectors.EVENT_READ, self._accept)
+        self._own = _of_the_interpreter(os.environ)
+        self._open = 0
+
+    def serve(self) -> None:
+        """Work until nobody is connected any more."""
+        while True:
+            for key, _ in self._ready.select():
+                key.data()
+            if not self._open:
+                return
+
+    def _accept(self) -> None:
+        channel, _ = self._listener.accept()
+        self._open += 1
+        head, received, *_ = channel.recvmsg(4, socket.CMSG_SPACE(12), socket.MSG_WAITALL)
+        streams = array.array("i")
+        for _, _, data in received:
+            streams.frombytes(data)
+        size = int.from_bytes(head, "big")
+        if not size:
+            self._ready.register(channel, selectors.EVENT_READ, lambda: self._forget(channel))
+            return
+        order = json.loads(channel.recv(size, socket.MSG_WAITALL))
+        if _of_the_interpreter(order["env"]) != self._own:
+            channel.sendall(b"-")
+            child = 0
+        else:
+            child = os.fork()
+            if child == 0:
+                self._become(channel, order, streams)
+        for one in streams:
+            os.close(one)
+        if not child:
+            self._open -= 1
+            channel.close()
+            return
+        with suppress(OSError):
+            channel.sendall(b"+")
+        ended = os.pidfd_open(child)
+        self._ready.register(ended, selectors.EVENT_READ, lambda: self._end(channel, child, ended))
+        self._ready.register(channel, selectors.EVENT_READ, lambda: self._pass_on(channel, child))
+
+    def _forget(self, channel: socket.socket) -> None:
+        self._ready.unregister(channel)
+        channel.close()
+        self._open -= 1
+
+    def _pass_on(self, channel: socket.socket, child: int) -> None:
+        """Send a command's processes the signals that its caller got, be it SIGKILL."""
+        try:
+            signals = channel.recv(16)
+        except OSError:
+            signals = b""
+        if not signals:
+            self._ready.unregister(channel)
+        for number in signals or [signal.SIGKILL]:
+            with suppress(ProcessLookupError):
+                (os.killpg if signals else os.kill)(child, number)
+
+    def _end(self, channel: socket.socket, child: int, ended: int) -> None:
+        _, status = os.waitpid(child, 0)
+        self._ready.unregister(ended)
+        os.close(ended)
+        with suppress(OSError):
+            channel.sendall(os.waitstatus_to_exitcode(status).to_bytes(4, "big", signed=True))
+        with suppress(KeyError):
+            self._ready.unregister(channel)
+        channel.close()
+        self._open -= 1
+
+    def _become(self, channel: socket.socket, order: dict, streams: array.array) -> None:
+        """Be the command, to its end."""
+        for key in list(self._ready.get_map().values()):
+            if key.fileobj is not channel:
+                os.close(key.fd)
+        self._ready.close()
+        channel.close()
+        for place, one in enumerate(streams):
+            os.dup2(one, place)
+            os.close(one)
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in order["ignored"]:
+            signal.signal(number, signal.SIG_IGN)
+        os.chdir(order["cwd"])
+        os.environ.clear()
+        os.environ.update(order["env"])
+        at_once = bool(order["env"].get("PYTHONUNBUFFERED"))
+        sys.stdout.reconfigure(line_buffering=at_once or sys.stdout.isatty())
+        sys.executable = order["program"] if order["name"] == "python" else sys.executable
+        _exit(_run(order["name"], order["words"], order["env"].get("PYTHONPATH", "")))
+
+
+def _of_the_interpreter(environment: dict) -> dict:
+    found = {name for name in environment if name.startswith(OF_THE_INTERPRETER)}
+    return {name: environment[name] for name in found - LATER - {"PYTHONDONTWRITEBYTECODE"}}
+
+
+def _run(name: str, words: list[str], paths: str) -> int:
+    first = str(Path(sys.executable).parent) if name == "dvc" else os.getcwd()  # noqa: PTH109
+    sys.path[:0] = [first, *(path for path in paths.split(os.pathsep) if path)]
+    importlib.invalidate_caches()
+    try:
+        if name == "dvc":
+            from dvc.cli import main
+
+            sys.argv = [f"{first}/dvc", *words]
+            sys.exit(main())
+        sys.argv = words[1:]
+        runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+    except SystemExit as exc:
+        if exc.code is not None and not isinstance(exc.code, int):
+            sys.stderr.write(f"{exc.code}\n")
+        return exc.code if isinstance(exc.code, int) else int(exc.code is not None)
+    except KeyboardInterrupt:
+        traceback.print_exc()
+        return -signal.SIGINT
+    except BaseException:  # noqa: BLE001  (as the interpreter would)
+        traceback.print_exc()
+        return 1
+    return 0
+
+
+def _exit(status: int) -> None:
+    """End as the interpreter does, without taking a forked memory apart."""
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(BrokenPipeError, ValueError):
+            stream.flush()
+    if status < 0:
+        signal.signal(-status, signal.SIG_DFL)
+        os.kill(os.getpid(), -status)
+    os._exit(status & 0xFF)
+
+
+if __name__ == "__main__":
+    del sys.path[0]
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    gc.collect()
+    gc.freeze()  # what was forked shares its memory longer
+    Server(sys.argv[1]).serve()
