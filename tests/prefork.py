@@ -36,7 +36,7 @@ LIBRARIES = (
 )  # fmt: skip
 OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
 """What a library or the interpreter reads when it starts: with others a command is not forked."""
-LATER = {"PYTHONUNBUFFERED", "PYTHONPATH"}
+LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
 PROGRAMS = ("python", "dvc", "activate")
 PACKAGES = ("pipeline", "annotation", "tools", "dvc")
 CLIENT = """#!{python} -IS
@@ -106,7 +106,7 @@ def hold(address: Path) -> socket.socket:
     with address.with_suffix(".log").open("wb") as log:
         server = subprocess.Popen(
             [sys.executable, __file__, str(address)],
-            env=own | {"PYTHONDONTWRITEBYTECODE": "1"},
+            env=own,
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -179,8 +179,13 @@ class Server:
             return
         with suppress(OSError):
             channel.sendall(b"+")
+        words = " ".join([order["name"], *order["words"]])
         ended = os.pidfd_open(child)
-        self._ready.register(ended, selectors.EVENT_READ, lambda: self._end(channel, child, ended))
+
+        def end() -> None:
+            self._end(channel, child, ended, words)
+
+        self._ready.register(ended, selectors.EVENT_READ, end)
         self._ready.register(channel, selectors.EVENT_READ, lambda: self._pass_on(channel, child))
 
     def _forget(self, channel: socket.socket) -> None:
@@ -200,8 +205,9 @@ class Server:
             with suppress(ProcessLookupError):
                 (os.killpg if signals else os.kill)(child, number)
 
-    def _end(self, channel: socket.socket, child: int, ended: int) -> None:
-        _, status = os.waitpid(child, 0)
+    def _end(self, channel: socket.socket, child: int, ended: int, words: str) -> None:
+        _, status, used = os.wait4(child, 0)
+        sys.stderr.write(f"{used.ru_utime + used.ru_stime:.2f} s of CPU: {words}\n")
         self._ready.unregister(ended)
         os.close(ended)
         with suppress(OSError):
@@ -228,6 +234,7 @@ class Server:
         os.chdir(order["cwd"])
         os.environ.clear()
         os.environ.update(order["env"])
+        sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in order["env"]
         at_once = bool(order["env"].get("PYTHONUNBUFFERED"))
         sys.stdout.reconfigure(line_buffering=at_once or sys.stdout.isatty())
         sys.executable = order["program"] if order["name"] == "python" else sys.executable
@@ -236,7 +243,7 @@ class Server:
 
 def _of_the_interpreter(environment: dict) -> dict:
     found = {name for name in environment if name.startswith(OF_THE_INTERPRETER)}
-    return {name: environment[name] for name in found - LATER - {"PYTHONDONTWRITEBYTECODE"}}
+    return {name: environment[name] for name in found - LATER}
 
 
 def _run(name: str, words: list[str], paths: str) -> int:
