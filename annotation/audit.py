@@ -3,12 +3,14 @@
     python -m annotation.audit plan --queries N [--seed S]
     python -m annotation.audit report [--json] [--out DIR]
     python -m annotation.audit top-up RUN... --depth K
+    python -m annotation.audit published RAW JUDGED... [--json]
 
 plan    draws N queries, of each the 60 most similar moments and 60 random others, for people
         to judge besides the candidates (datasets/campaign/audit.csv and audit.json)
 report  prints relevance against similarity and rank, and estimates with a 95 % interval how
         many relevant moments lie beyond the ranks of batch 1 and 2
 top-up  adds the first K results of systems' runs that nobody has judged (topup.csv)
+published  checks any published collection: raw_annotation.csv against val.json and test.json
 
 `dvc repro` hands the pairs to people.
 """
@@ -22,9 +24,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from annotation.pooling import design, draw, topup
+from annotation.assignment.inputs import Rule
+from annotation.pooling import design, draw, published, topup
 from annotation.pooling.design import AuditError
 from annotation.pooling.report import as_json, as_text, report
+from annotation.votes import raw
 from momentrank import formats
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import load_campaign
@@ -38,7 +42,9 @@ SEED = 2024
 
 def main(options: argparse.Namespace) -> None:
     """Run the chosen command."""
-    {"plan": plan, "report": print_report, "top-up": top_up}[options.do](options)
+    {"plan": plan, "report": print_report, "top-up": top_up, "published": examine_published}[
+        options.do
+    ](options)
 
 
 def plan(options: argparse.Namespace) -> None:
@@ -113,6 +119,14 @@ def top_up(options: argparse.Namespace) -> None:
     cli.log(f"{len(result.table):,} pairs are new in {path}: {2 * len(result.table):,} judgments")
 
 
+def examine_published(options: argparse.Namespace) -> None:
+    """Print what the files of a published collection say; no project is needed."""
+    judged = published.read_judged(options.judged)
+    found = published.examine(raw.read(options.raw), judged, Rule())
+    shown = f"{json.dumps(found, indent=2)}\n" if options.json else published.text(found)
+    sys.stdout.write(shown)
+
+
 def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
     """Return runs by name: that of the file, up to its first dot.
 
@@ -133,7 +147,7 @@ def runs_by_name(paths: Sequence[Path]) -> dict[str, Path]:
 def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line, or the words that are given."""
     parser = cli.parser("Reads params.yaml and datasets/ in the current folder.")
-    verbs = parser.add_subparsers(dest="do", required=True, metavar="plan | report | top-up")
+    verbs = parser.add_subparsers(dest="do", required=True, metavar="VERB")
     one = verbs.add_parser("plan", help="draw an audit")
     one.add_argument("--queries", type=cli.count, required=True, help="how many are drawn")
     one.add_argument("--seed", type=cli.natural, default=SEED,
@@ -149,6 +163,11 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
                        help="of a result and the moment it stands for, at least")  # fmt: skip
     three.add_argument("--corpus", type=Path, metavar="FILE",
                        help="video_corpus.json, for runs that name videos by index")  # fmt: skip
+    four = verbs.add_parser("published", help="check a published collection")
+    four.add_argument("raw", type=Path, metavar="RAW", help="raw_annotation.csv: all votes")
+    four.add_argument("judged", nargs="+", type=Path, metavar="JUDGED",
+                      help="judged moments: val.json, test.json")  # fmt: skip
+    four.add_argument("--json", action="store_true", help="print JSON")
     return parser.parse_args(words)
 
 

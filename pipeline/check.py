@@ -2,9 +2,10 @@
 
     python -m pipeline.check FILE [--out OUT] [--no-similarity]
 
-reads   any CSV file with the column `caption` (and `description`)
-writes  the same with seven more columns: names, name_score, names_ok, similarity, similarity_ok,
-        detail, detail_ok
+reads   any CSV file with the column `caption` (and `description`), or judged moments in JSON with
+        the texts of their queries, such as val.json of a release
+writes  the captions, or the queries, with seven more columns: names, name_score, names_ok,
+        similarity, similarity_ok, detail, detail_ok
 
 A caption passes if its similarity to the description is at least `rewrite.min_similarity`, no
 person's name is found with a score above `rewrite.max_name_score`, and it keeps at least the share
@@ -19,6 +20,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from momentrank import formats
 from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.captions import checks
@@ -36,14 +38,22 @@ class CheckError(MomentRankError):
     """A file whose captions can't be checked."""
 
 
+JSON = {".json", ".jsonl"}
+
+
 def read_file(path: Path) -> pd.DataFrame:
     """Read the file to check: every row has a caption, and a description if there are any.
 
+    Of judged moments these are the queries, as `query_id, caption`.
+
     Raises:
         FileError: the file is not a CSV with the column `caption`.
+        FormatError: a JSON file is malformed.
         CheckError: a row lacks one of the two, a cell is not UTF-8, or a column of the checks
             already exists.
     """
+    if JSON & {*path.suffixes[-2:]}:
+        return _read_queries(path)
     frame = csv_files.read_csv(path, ["caption"])
     present = [name for name in COLUMNS if name in frame]
     if present:
@@ -57,6 +67,13 @@ def read_file(path: Path) -> pd.DataFrame:
         if len(empty):
             raise CheckError(f"{path}, line {empty[0]}: no {name} ({len(empty)} such rows)")
     return frame
+
+
+def _read_queries(path: Path) -> pd.DataFrame:
+    texts = formats.load_truth(path, warn=cli.log).texts
+    if not texts:
+        raise CheckError(f"{path}: no query has a text; name judged moments with `query`, or a CSV")
+    return pd.DataFrame({"query_id": list(texts), "caption": list(texts.values())})
 
 
 def add_checks(frame: pd.DataFrame, params: Params, *, with_similarity: bool) -> pd.DataFrame:

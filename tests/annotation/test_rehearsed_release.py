@@ -15,7 +15,8 @@ from project import name_collection
 from rehearsed import rehearsed
 
 from annotation import consensus
-from annotation.votes import raw_consensus
+from annotation.pooling import published
+from annotation.votes import raw, raw_consensus
 from annotation.votes.raw_consensus import Options
 from momentrank import formats
 from momentrank.cli import main as cli
@@ -168,6 +169,10 @@ def test_the_raw_votes_give_the_released_levels_again(released, tmp_path):
     pd.testing.assert_series_equal(again["mean"], told["mean"])
     relevance = moments(released).set_index("pair_id")["relevance"]
     assert relevance.to_dict() == told["level"].astype(int).to_dict()
+    judged = published.read_judged(released / f"{split}.json" for split in ("val", "test"))
+    found = published.compare_levels(raw.read(released / "raw_annotation.csv"), judged)
+    assert found.pop("same") == len(told)
+    assert set(found.values()) == {0}
 
 
 def test_the_same_inputs_are_the_same_bytes_in_whatever_order(released, tmp_path, repository):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from momentrank.formats import FormatError
 from pipeline import check as command
 from pipeline.captions import checks as module
 from pipeline.captions.checks import Limits, check, read_limits, similarities
@@ -237,6 +238,34 @@ def test_without_descriptions_names_alone_are_looked_for(project, capsys):
     told = capsys.readouterr()
     assert told.out == f"caption,{','.join(COLUMNS)}\nA woman waves.,,0.0,True,,,,\n"
     assert "(not compared)" in told.err
+
+
+RELEASED = """[{"query_id": 7, "query": "A woman waves.", "relevant_moment": [{"pair_id": 0,
+"video_name": "v", "timestamp": [0.0, 2.5], "duration": 9.0, "caption": "A woman waves.",
+"similarity": 1.0, "relevance": 4}]},
+{"query_id": 9, "query": "Jennifer waves to Michael.", "relevant_moment": []}]"""
+
+
+def test_the_queries_of_a_published_collection_are_checked_for_names(project, capsys):
+    write(project / "val.json", RELEASED)
+    command.main(options(file=Path("val.json"), out=Path("y.csv")))
+    rows = csv_files.read_csv(project / "y.csv", ["query_id", "caption", *COLUMNS])
+    assert rows["query_id"].tolist() == ["7", "9"]
+    assert rows["names_ok"].tolist() == ["True", "False"]
+    assert "of 2 captions, 1 name someone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[{"query_id": 7, "video_name": "v", "timestamp": [0, 1], "relevance": 4}]', "no query"),
+        ('[{"query_id": 7, "relevant_moment": 3}]', "must be a list, not 3"),
+        ("caption\na\n", "not JSON"),
+    ],
+)
+def test_judged_moments_that_cannot_be_checked_are_a_clear_error(tmp_path, text, said):
+    with pytest.raises((CheckError, FormatError), match=said):
+        read_file(write(tmp_path / "x.json", text))
 
 
 def test_similarity_can_be_left_out(project):
