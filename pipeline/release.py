@@ -1,8 +1,8 @@
 """Write what goes out: judged queries, qrels, raw judgments, and what describes them.
 
 reads   datasets/campaign/{queries,pairs,judgments,voided,audit,topup}.csv, campaign.yaml,
-        annotators.private.yaml, datasets/work/consensus.parquet, counted_votes.parquet,
-        metrics/consensus.json, annotation/guideline/
+        published.yaml, annotators.private.yaml, datasets/work/consensus.parquet,
+        counted_votes.parquet, metrics/consensus.json, annotation/guideline/
 writes  datasets/release/ (but for the training sets, which are the stage pseudo's)
 
 All of it comes from what people made: once a campaign is closed it can be built again in a clone
@@ -10,6 +10,7 @@ that has no corpus. Nothing tells the time of the build, so the same inputs are 
 Without a campaign, or before its end, there is a release too: one that says that it is incomplete.
 """
 
+import json
 from typing import Any
 
 from pipeline.campaign.campaign import load_campaign
@@ -22,7 +23,7 @@ from pipeline.campaign.collection import (
 )
 from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
-from pipeline.distribution import settings
+from pipeline.distribution import settings, versions
 from pipeline.distribution.card import card
 from pipeline.distribution.croissant import croissant
 from pipeline.distribution.facts import Facts, collect_facts, meanings
@@ -80,6 +81,19 @@ def read_agreement() -> dict[str, Any]:
     return figures
 
 
+def check_version(collection: Collection, manifest: dict[str, Any]) -> None:
+    """Stop a closed campaign's release whose version is too low; of an open one, warn.
+
+    Raises:
+        ReleaseError: something changed since a version was published, which this one hides.
+    """
+    published = versions.read_published()
+    if collection.status == "closed":
+        versions.refuse_version(manifest, published)
+    elif problem := versions.describe_version(manifest, published):
+        cli.log(f"WARNING: {problem}")
+
+
 def main() -> None:
     """Write the release and log how complete it is."""
     params = load()
@@ -87,6 +101,7 @@ def main() -> None:
     settings.refuse_changes(collection.campaign, params)
     facts = collect_facts(collection, params, read_agreement())
     parts = release(collection, facts, meanings(collection.campaign, params.annotation), params)
+    check_version(collection, json.loads(parts["manifest.json"].data))
     for path, part in parts.items():
         with files.unfinished(FOLDER / path, "wb") as stream:
             stream.write(part.data)

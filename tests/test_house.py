@@ -22,7 +22,7 @@ OUTS = [
     for path in (out if isinstance(out, dict) else [out])
 ]
 COMMANDS = {
-    "pipeline": {"check", "doctor", "show", "recover"},
+    "pipeline": {"check", "doctor", "show", "recover", "publish"},
     "annotation": {
         *("campaign", "adjudicate", "people", "exam", "status", "estimate", "audit", "server"),
         *("simulate", "rehearsal"),
@@ -34,6 +34,7 @@ LAYERS = (
     {"language", "corpora", "machine", "sitcom", "names", "retrieval", "video", "llm"},
     {"captions", "campaign"},
     {"distribution", "pages"},
+    {"publication"},
 )
 """Of `pipeline/`, from below; a folder may import those of its own layer and of lower ones."""
 MAX_LINES, MAX_MODULES, MAX_CODE_DEPS = 300, 15, 120

@@ -11,7 +11,7 @@ from pipeline.distribution.card import ABOUT
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
 from pipeline.distribution.manifest import warnings
-from pipeline.distribution.mteb import SCHEMAS
+from pipeline.distribution.records import RECORDS
 from pipeline.distribution.responsibility import croissant_terms
 
 CONFORMS_TO = ["http://mlcommons.org/croissant/1.1", "http://mlcommons.org/croissant/RAI/1.0"]
@@ -22,21 +22,6 @@ FORMATS = {
     ".qrels": "text/plain",
     ".parquet": "application/x-parquet",
 }
-_CSV = {
-    "raw_annotation.csv": "pair_id:Integer worker:Integer relevance:Integer",
-    "cant_judge.csv": "pair_id:Integer worker:Integer reason:Text",
-    "pairs.csv": "pair_id:Integer query_id:Text video_name:Text start:Float end:Float",
-    # A pair without a level has none, which only a float can say.
-    "consensus.csv": "pair_id:Integer level:Float mean:Float outcome:Text origin:Text"
-    " voted_level:Float voted_outcome:Text skill_level:Float skill_mean:Float",
-}
-_PARQUET = {"string": "Text", "int64": "Integer", "double": "Float", "list<item: string>": "Text[]"}
-RECORDS: dict[str, dict[str, str]] = {
-    **{path: dict(one.split(":") for one in columns.split()) for path, columns in _CSV.items()},
-    **{path: {c.name: _PARQUET[str(c.type)] for c in schema} for path, schema in SCHEMAS.items()},
-}
-"""The columns of each file that records are made of, with schema.org's types; `[]` marks lists."""
-
 _TERMS = (
     "arrayShape citeAs column containedIn equivalentProperty extract field fileProperty fileObject"
     " fileSet format includes isArray isLiveDataset jsonPath key md5 parentField path recordSet"

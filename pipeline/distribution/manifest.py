@@ -8,6 +8,7 @@ from pipeline.core.params import Params
 from pipeline.distribution import settings
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.files import ReleaseFile, ReleaseFiles, json_object
+from pipeline.distribution.records import RECORDS
 
 UNFINISHED = {
     "open": "The campaign is not over: levels may still be added.",
@@ -15,6 +16,10 @@ UNFINISHED = {
     "not opened": "No campaign was opened: there are no judgments.",
 }
 SIMULATED = "This is a rehearsal: its judgments may be simulated, and say nothing of any video."
+
+
+FORMAT = 1
+"""Of the files of a release: raised where a file's form changes, but for a table's columns."""
 
 
 def warnings(collection: Collection, facts: Facts) -> list[str]:
@@ -57,6 +62,8 @@ def manifest(
         "campaign": None if campaign is None else campaign.model_dump(),
         "standing": collection.counts,
         "params": settings.select_settings(params),
+        "format": FORMAT,
+        "columns": {path: list(columns) for path, columns in sorted(RECORDS.items())},
         "files": manifest_json({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",
     }

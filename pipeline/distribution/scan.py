@@ -24,14 +24,19 @@ OF_THE_CORPUS = {
     tables.FROZEN_QUERIES.path: ("query_id", "query", "split"),
     tables.PAIRS.path: tuple(tables.PAIRS.columns),
 }
+AS_WORDS = r"(?<![^\W\d_])(?:{})(?![^\W\d_])"
 ONE_OF_A_FEW = ("kind", "reason")
 SHORTEST_PART, SHORTEST_SECRET = 3, 6
 
 
 class Private(NamedTuple):
-    """What must not be released: patterns of names, and of addresses and passwords."""
+    """What must not be released: patterns of names, and of addresses and passwords.
+
+    `names` finds each part of a name, `whole` only names of more than one word.
+    """
 
     names: re.Pattern[str]
+    whole: re.Pattern[str]
     secrets: re.Pattern[str]
 
 
@@ -57,19 +62,21 @@ def refuse_people(campaign: Campaign | None, private: Path = PRIVATE) -> None:
             f"{private}: no such file, so the release can't be searched for annotators' names;"
             " copy it from the checkout in which the campaign was opened"
         )
-    patterns = _read_private(private)
+    patterns = read_private(private)
     problem = next(filter(None, (_describe_problem(cell, patterns) for cell in _cells())), None)
     if problem:
         raise ReleaseError(problem)
 
 
-def _read_private(path: Path) -> Private:
+def read_private(path: Path) -> Private:
+    """Return what the list of annotators says of them; nothing if there is no such file."""
     leaves = list(_leaves(files.read_yaml(path))) if path.is_file() else []
     names = {text for key, text in leaves if key == "name"}
     secrets = {text for key, text in leaves if key != "name"}
     parts = {part for name in names for part in name.split() if len(part) >= SHORTEST_PART}
     return Private(
-        _compile_any(names | parts, r"(?<![^\W\d_])(?:{})(?![^\W\d_])"),
+        _compile_any(names | parts, AS_WORDS),
+        _compile_any({name for name in names if " " in name}, AS_WORDS),
         _compile_any({text for text in secrets if len(text) >= SHORTEST_SECRET}, "(?:{})"),
     )
 
@@ -83,10 +90,10 @@ def _leaves(value: Any, key: str = "") -> Iterator[tuple[str, str]]:  # noqa: AN
         for inner in value:
             yield from _leaves(inner, key)
     elif isinstance(value, str) and value.strip():
-        yield key, _plain(value)
+        yield key, plain(value)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Return a text as it is compared: what looks the same is the same."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
@@ -113,7 +120,7 @@ def _cells() -> Iterator[Cell]:
 
 def _describe_problem(cell: Cell, patterns: Private) -> str | None:
     """Return what is wrong with a cell, or nothing."""
-    text = _plain(cell.text)
+    text = plain(cell.text)
     if patterns.secrets.search(text):
         what = f"an address or a password of {PRIVATE.name}"
     elif cell.typed and ADDRESS.search(text):

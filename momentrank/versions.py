@@ -1,0 +1,64 @@
+"""Which part of a release's version must be raised, from what changed between two releases.
+
+A release is its `manifest.json`: `version`, `files` with their `sha256`, `columns` of tables by
+file, and `format`, the number of its formats. Semantic versioning: a changed format is major, a
+changed level, pair, query or other content is minor, a changed description is a patch.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+Part = Literal["major", "minor", "patch"]
+PARTS: tuple[Part, ...] = ("major", "minor", "patch")
+DESCRIPTIONS = ("README.md", "croissant.json", "figures/")
+"""Files, and folders, that only describe the others."""
+
+
+class Change(NamedTuple):
+    """A file that differs, how, and the part of the version that this raises."""
+
+    part: Part
+    path: str
+    what: str
+
+
+def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]:
+    """Return what differs between two manifests, the gravest first."""
+    before, after = old["files"], new["files"]
+    changes = []
+    if old.get("format") != new.get("format"):
+        what = f"format {old.get('format')} became {new.get('format')}"
+        changes.append(Change("major", "manifest.json", what))
+    for path in sorted(before.keys() | after.keys()):
+        if path not in after:
+            changes.append(Change("major", path, "was removed"))
+        elif path not in before:
+            changes.append(Change("minor", path, "was added"))
+        elif before[path]["sha256"] != after[path]["sha256"]:
+            changes.append(_compare(path, old.get("columns", {}), new.get("columns", {})))
+    return sorted(changes, key=lambda change: PARTS.index(change.part))
+
+
+def _compare(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
+    if old.get(path) != new.get(path):
+        return Change("major", path, "has other columns")
+    is_description = path.startswith(DESCRIPTIONS)
+    return Change("patch" if is_description else "minor", path, "changed")
+
+
+def parse_version(version: str) -> tuple[int, int, int]:
+    """Return the three numbers of a version."""
+    major, minor, patch = map(int, version.split("."))
+    return major, minor, patch
+
+
+def next_version(version: str, part: Part) -> str:
+    """Return the version with a part raised, and those after it 0."""
+    place = PARTS.index(part)
+    numbers = parse_version(version)
+    return ".".join(map(str, [*numbers[:place], numbers[place] + 1, *[0, 0][place:]]))
+
+
+def required_version(version: str, changes: Sequence[Change]) -> str:
+    """Return the lowest version that a release with these changes may have."""
+    return next_version(version, changes[0].part) if changes else version

@@ -1,0 +1,104 @@
+"""`datasets/campaign/published.yaml`: which versions are published, and what they held.
+
+`python -m pipeline.publish` writes it, and git keeps it: so a clone knows by how much the version
+must be raised, without the files of the version before. It says `null` until something is
+published.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from momentrank.versions import Change, list_changes, parse_version, required_version
+from pipeline.campaign.campaign import Instant
+from pipeline.campaign.collection import ReleaseError
+from pipeline.core import files, tables
+from pipeline.core.params import ParamsError
+from pipeline.core.validation import Name, Section, validate
+
+FILE = tables.CAMPAIGN / "published.yaml"
+SHOWN = 3
+Target = Literal["hf", "zenodo", "folder"]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+class Publication(Section):
+    """A version as it was published: where, when, and the hashes and columns of its files.
+
+    `place` is the repository, record or folder, `address` where people find it. `training` are the
+    files that another manifest lists.
+    """
+
+    version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]
+    to: Target
+    place: Name
+    address: Name
+    revision: Name | None = None
+    doi: Name | None = None
+    at: Instant
+    complete: bool
+    format: int | None
+    columns: dict[str, list[str]]
+    files: dict[str, Sha256]
+    training: dict[str, Sha256]
+
+    @property
+    def manifest(self) -> dict[str, Any]:
+        """What `momentrank.versions` compares."""
+        listed = {path: {"sha256": sha256} for path, sha256 in self.files.items()}
+        return {"format": self.format, "columns": self.columns, "files": listed}
+
+
+class _Publications(Section):
+    published: list[Publication]
+
+
+def read_published(path: Path = FILE) -> list[Publication]:
+    """Return what is published, in the order of publishing; none if there is no such file.
+
+    Raises:
+        ParamsError: the file is not what `publish` wrote.
+    """
+    listed = files.read_yaml(path) if path.is_file() else None
+    return validate(_Publications, {"published": listed or []}, path, ParamsError).published
+
+
+def write_published(published: list[Publication], path: Path = FILE) -> None:
+    """Write the file again, with what is published."""
+    content = [one.model_dump() for one in published]
+    files.write_yaml(path, content, "Written by `python -m pipeline.publish`; commit it.")
+
+
+def describe_version(manifest: Mapping[str, Any], published: list[Publication]) -> str | None:
+    """Return why the version of a manifest is too low after what is published; None if it isn't."""
+    if not published:
+        return None
+    last = max(published, key=lambda one: parse_version(one.version))
+    version, changes = manifest["version"], list_changes(last.manifest, manifest)
+    least = required_version(last.version, changes)
+    if parse_version(version) >= parse_version(least):
+        return None
+    told = _tell(changes) or "a later version can't have a lower number"
+    return (
+        f"params.yaml: release.version is {version}, but {last.version} is published ({FILE}), and"
+        f" since then {told}: set it to {least} or higher (`momentrank diff OLD NEW` shows each"
+        " change)"
+    )
+
+
+def refuse_version(manifest: Mapping[str, Any], published: list[Publication]) -> None:
+    """Refuse a release whose version was not raised as its changes demand.
+
+    Raises:
+        ReleaseError: it was not.
+    """
+    if problem := describe_version(manifest, published):
+        raise ReleaseError(problem)
+
+
+def _tell(changes: list[Change]) -> str:
+    named = [f"{change.path} {change.what}" for change in changes[:SHOWN]]
+    more = len(changes) - SHOWN
+    return ", ".join([*named, *([f"and {more} more"] if more > 0 else [])])

@@ -1,0 +1,1 @@
+"""What `publish` does: which files, a search for what identifies people, and the places."""

@@ -1,0 +1,103 @@
+"""Publish a package in a place: upload what is missing or differs, check all of it, finish.
+
+A run that was interrupted is continued by the next: the place is asked what it holds.
+"""
+
+import hashlib
+import time
+from collections.abc import Callable
+from contextlib import closing
+from typing import NamedTuple, TypeVar
+
+from pipeline.core import cli
+from pipeline.core.progress import progress
+from pipeline.publication.package import LocalFile, Package, PublishError
+from pipeline.publication.target import TRIES, Address, PassingError, Target
+
+FIRST_WAIT, LONGEST_WAIT = 2.0, 120.0
+"""Seconds."""
+T = TypeVar("T")
+Sleep = Callable[[float], object]
+
+
+class Difference(NamedTuple):
+    """What a place lacks, and what it holds that is not of this version."""
+
+    missing: list[LocalFile]
+    obsolete: list[str]
+
+
+def publish(package: Package, target: Target, sleep: Sleep = time.sleep) -> Address:
+    """Upload, check every SHA-256, and publish; return the address.
+
+    Raises:
+        PublishError: the version is published with other files; what was uploaded reads back
+            otherwise; or the server refuses, or fails too often.
+    """
+    with closing(target):
+        retry(lambda: _upload(package, target), sleep)
+        for one in progress("check", package.files, unit="files"):
+            _check(one, target, sleep)
+        return retry(target.finish, sleep)
+
+
+def compare(package: Package, target: Target) -> Difference:
+    """Return what must be uploaded and removed."""
+    there = target.list_files()
+    missing = [one for one in package.files if there.get(one.path) not in one.fingerprints]
+    return Difference(missing, sorted(there.keys() - {one.path for one in package.files}))
+
+
+def retry(step: Callable[[], T], sleep: Sleep = time.sleep) -> T:
+    """Do a step; do it again, after a growing pause, while it fails in a way that may pass."""
+    for failures in range(TRIES):
+        try:
+            return step()
+        except PassingError as exc:
+            if failures + 1 == TRIES or (exc.wait or 0) > LONGEST_WAIT:
+                raise PublishError(
+                    f"{exc}; nothing is lost: run the command again, it continues from here"
+                ) from exc
+            wait = FIRST_WAIT * 2**failures if exc.wait is None else exc.wait
+            cli.log(f"{exc}; trying again in {wait:.0f} s")
+            sleep(wait)
+    raise AssertionError("a step ends in one of these ways")
+
+
+def _upload(package: Package, target: Target) -> None:
+    published = target.open()
+    missing, obsolete = compare(package, target)
+    if published:
+        _refuse_difference(package, target, [*(one.path for one in missing), *obsolete])
+    size = sum(one.size for one in missing)
+    cli.log(
+        f"{target.place}: {len(missing)} of {len(package.files)} files to upload"
+        f" ({size / 1e6:,.1f} MB), {len(obsolete)} to remove"
+    )
+    if missing or obsolete:
+        target.put(missing, obsolete)
+
+
+def _refuse_difference(package: Package, target: Target, names: list[str]) -> None:
+    if names:
+        raise PublishError(
+            f"{target.place}: version {package.manifest['version']} is published there, and"
+            f" {names[0]}{f' and {len(names) - 1} more' if names[1:] else ''} differs: raise"
+            " release.version in params.yaml, then dvc repro release"
+        )
+
+
+def _check(local: LocalFile, target: Target, sleep: Sleep) -> None:
+    sha256 = retry(lambda: _hash(target, local.path), sleep)
+    if sha256 != local.sha256:
+        raise PublishError(
+            f"{target.place}: {local.path} reads back with another SHA-256 ({sha256}, not"
+            f" {local.sha256}), so it was not published; run the command again"
+        )
+
+
+def _hash(target: Target, path: str) -> str:
+    digest = hashlib.sha256()
+    for part in target.read(path):
+        digest.update(part)
+    return digest.hexdigest()

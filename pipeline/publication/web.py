@@ -1,0 +1,74 @@
+"""HTTP as publishing needs it: one client, its failures as errors that say whether they pass."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import httpx
+
+from pipeline.publication.package import PublishError
+from pipeline.publication.target import PassingError
+
+TIMEOUT = httpx.Timeout(60.0, read=300.0)
+PASSING = {408, 412, 429}
+"""Too slow, overtaken by another change, too many requests."""
+SERVER_ERROR = 500
+REFUSED = {401: "the token is not valid", 403: "the token does not allow it"}
+SHOWN = 300
+
+
+@contextmanager
+def explain(what: str) -> Iterator[None]:
+    """Turn failures of a connection, and of a server, into errors that name what was tried."""
+    try:
+        yield
+    except httpx.HTTPStatusError as exc:
+        raise status_error(
+            what, exc.response.status_code, exc.response.headers, _text(exc)
+        ) from exc
+    except httpx.TransportError as exc:
+        raise PassingError(f"{what}: {str(exc).lower() or type(exc).__name__}") from exc
+
+
+def status_error(what: str, status: int, headers: Mapping[str, str], text: str) -> PublishError:
+    """Return the error for a status: one that may pass, or one that says what to do."""
+    if status in PASSING or status >= SERVER_ERROR:
+        return PassingError(f"{what}: status {status}", retry_after(headers, time.time()))
+    reason = REFUSED.get(status, " ".join(text.split())[:SHOWN])
+    return PublishError(f"{what}: status {status}: {reason}")
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that a server asks to wait, as a number or a date."""
+    value = headers.get("retry-after", "")
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+    except (TypeError, ValueError):
+        return None
+
+
+def stream(client: httpx.Client, url: str, what: str) -> Iterator[bytes]:
+    """Yield what an address holds."""
+    with explain(what), client.stream("GET", url, follow_redirects=True) as response:
+        if response.is_error:
+            response.read()
+        response.raise_for_status()
+        yield from response.iter_bytes()
+
+
+def ask(client: httpx.Client, method: str, url: str, what: str, **options: Any) -> Any:  # noqa: ANN401  (JSON)
+    """Send a request and return the JSON of its answer; None if that is empty."""
+    with explain(what):
+        response = client.request(method, url, **options)
+        response.raise_for_status()
+    return response.json() if response.content else None
+
+
+def _text(exc: httpx.HTTPStatusError) -> str:
+    return exc.response.text if exc.response.is_closed else ""

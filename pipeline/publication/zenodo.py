@@ -1,0 +1,162 @@
+"""Zenodo as a place to publish: a record with a DOI for each version, through its REST API.
+
+A draft is filled, checked and only then published, for a record can't be changed afterwards. The
+token comes from ZENODO_TOKEN, another address (the sandbox) from ZENODO_URL.
+"""
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from pipeline.core import files as documents
+from pipeline.core import tables
+from pipeline.distribution.versions import Target as Kind
+from pipeline.publication import web
+from pipeline.publication.package import LocalFile, PublishError
+from pipeline.publication.target import Address, PassingError
+
+ADDRESS = "https://zenodo.org"
+DRAFT = tables.WORK / "zenodo_draft.json"
+"""Which draft an interrupted run has begun, and of which version."""
+
+
+class Zenodo:
+    """A record, of which one version is published; `before` is the record of an earlier one."""
+
+    kind: Kind = "zenodo"
+
+    def __init__(
+        self,
+        metadata: Mapping[str, Any],
+        before: str | None,
+        *,
+        address: str | None = None,
+        draft: Path = DRAFT,
+    ) -> None:
+        """Take what the DOI is to say (`doi_metadata`).
+
+        Raises:
+            PublishError: there is no token.
+        """
+        token = os.environ.get("ZENODO_TOKEN", "").strip()
+        if not token:
+            raise PublishError(
+                "ZENODO_TOKEN: not set; make a token with the scopes deposit:write and"
+                " deposit:actions in your Zenodo account, and put it into the environment"
+            )
+        self.metadata, self.before, self.draft = metadata, before, draft
+        own = address or os.environ.get("ZENODO_URL", "").strip() or ADDRESS
+        self.place = own.rstrip("/")
+        self.api = f"{self.place}/api/deposit/depositions"
+        self.client = httpx.Client(
+            headers={"Authorization": f"Bearer {token}"}, timeout=web.TIMEOUT
+        )
+        self.deposit: dict[str, Any] = {}
+
+    def open(self) -> bool:
+        """Find the draft of this version, or make one; return whether it is published already."""
+        number = self._drafted() or self._published()
+        if number is None:
+            number = self._new_version() if self.before else self._create()
+            documents.write_json(self.draft, {"version": self.metadata["version"], "id": number})
+        self.deposit = self._ask("GET", f"{self.api}/{number}", f"reading record {number}")
+        if not self.deposit["submitted"]:
+            what = "describing the draft"
+            self.deposit = self._ask(
+                "PUT", f"{self.api}/{number}", what, json={"metadata": dict(self.metadata)}
+            )
+        return bool(self.deposit["submitted"])
+
+    def list_files(self) -> Mapping[str, str]:
+        """Return the MD5 of each file, which is what Zenodo tells."""
+        number = self.deposit["id"]
+        listed = self._ask("GET", f"{self.api}/{number}/files", "listing the files")
+        return {one["filename"]: f"md5:{one['checksum'].removeprefix('md5:')}" for one in listed}
+
+    def put(self, files: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
+        """Upload file by file; each is compared with the hash that Zenodo made of it."""
+        for path in obsolete:
+            self._ask("DELETE", self._url(path), f"removing {path}")
+        for local in files:
+            what = f"uploading {local.path}"
+            with local.source.open("rb") as stream:
+                answer = self._ask("PUT", self._url(local.path), what, content=stream)
+            if answer["checksum"] not in local.fingerprints:
+                raise PassingError(f"{self.place}: {what}: it arrived as {answer['checksum']}")
+
+    def read(self, path: str) -> Iterator[bytes]:
+        """Yield a file of the draft, or of the record."""
+        return web.stream(self.client, self._url(path), f"{self.place}: reading {path}")
+
+    def finish(self) -> Address:
+        """Publish the draft: from now on its DOI leads to it, and nothing of it can change."""
+        number = self.deposit["id"]
+        url = f"{self.api}/{number}"
+        self.deposit = self._ask("GET", url, f"reading record {number}")
+        if not self.deposit["submitted"]:
+            self.deposit = self._ask("POST", f"{url}/actions/publish", "publishing")
+        self.draft.unlink(missing_ok=True)
+        return Address(self.deposit["links"]["html"], str(number), self.deposit["doi"])
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.client.close()
+
+    def _drafted(self) -> str | None:
+        if not self.draft.is_file():
+            return None
+        noted = documents.read_json(self.draft)
+        return str(noted["id"]) if noted["version"] == self.metadata["version"] else None
+
+    def _published(self) -> str | None:
+        """Return the record before, if it is of this very version."""
+        if not self.before:
+            return None
+        url = f"{self.api}/{self.before}"
+        record = self._ask("GET", url, f"reading record {self.before}")
+        same = record["metadata"].get("version") == self.metadata["version"]
+        return self.before if same else None
+
+    def _create(self) -> str:
+        return str(self._ask("POST", self.api, "making a draft", json={})["id"])
+
+    def _new_version(self) -> str:
+        url = f"{self.api}/{self.before}/actions/newversion"
+        record = self._ask("POST", url, f"making a new version of {self.before}")
+        return str(record["links"]["latest_draft"].rstrip("/").rpartition("/")[2])
+
+    def _url(self, path: str) -> str:
+        return f"{self.deposit['links']['bucket']}/{quote(path)}"
+
+    def _ask(self, method: str, url: str, what: str, **options: Any) -> Any:  # noqa: ANN401  (JSON)
+        return web.ask(self.client, method, url, f"{self.place}: {what}", **options)
+
+
+def doi_metadata(manifest: Mapping[str, Any], description: str) -> dict[str, Any]:
+    """Return what a DOI says of a collection, as Zenodo names it; `description` is HTML.
+
+    Raises:
+        PublishError: nobody said who made it.
+    """
+    release = manifest["params"]["release"]
+    if not release["creators"]:
+        raise PublishError("params.yaml: release.creators: not given; a DOI names who made it")
+    terms = {"license": release["license"]} if release["license"] else {}
+    related = {"relation": "isDescribedBy", "identifier": release["url"]}
+    return {
+        "title": manifest["name"],
+        "version": manifest["version"],
+        "upload_type": "dataset",
+        "description": description,
+        "creators": [{"name": name} for name in release["creators"]],
+        "access_right": "open",
+        **terms,
+        **({"publication_date": manifest["date"]} if manifest["date"] else {}),
+        "keywords": ["video moment retrieval", "information retrieval", "test collection"],
+        **({"related_identifiers": [related]} if release["url"] else {}),
+        **({"references": [release["citation"]]} if release["citation"] else {}),
+    }

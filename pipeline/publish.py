@@ -1,0 +1,171 @@
+"""Publish a closed campaign's collection: on the Hugging Face hub, on Zenodo, or in a folder.
+
+    python -m pipeline.publish --to hf OWNER/NAME [--private] [--dry-run]
+    python -m pipeline.publish --to zenodo [--dry-run]
+    python -m pipeline.publish --to folder FOLDER
+
+reads   datasets/release/, datasets/campaign/{campaign,annotators.private}.yaml
+writes  datasets/campaign/published.yaml: which version is published where; commit it
+
+Exactly the files of manifest.json and train_manifest.json go out, if nothing in them identifies
+anybody. Each is read back and compared by its SHA-256 before the version is published. A second
+run uploads only what is missing or differs. Tokens: HF_TOKEN (or `hf auth login`), ZENODO_TOKEN.
+"""
+
+import argparse
+import html
+import json
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from momentrank.errors import UsageError
+from pipeline.campaign.campaign import load_campaign
+from pipeline.core import cli, git, tables
+from pipeline.distribution import versions
+from pipeline.distribution.versions import Publication
+from pipeline.publication.folder import Folder
+from pipeline.publication.package import (
+    MANIFEST,
+    Package,
+    PublishError,
+    collect_package,
+    list_others,
+)
+from pipeline.publication.scan import refuse_people
+from pipeline.publication.target import Address, Target
+from pipeline.publication.upload import publish
+from pipeline.publication.zenodo import Zenodo, doi_metadata
+
+
+def refuse_unready(
+    package: Package, published: list[Publication], *, incomplete: bool = False
+) -> None:
+    """Refuse what is not to be published: incomplete, out of date, or an old version's number.
+
+    Raises:
+        PublishError: the release has warnings, and `incomplete` is not given; or it is not of the
+            campaign as it is now.
+        ReleaseError: its version was not raised.
+    """
+    manifest, campaign = package.manifest, load_campaign()
+    now = None if campaign is None else campaign.model_dump()
+    if manifest["campaign"] != now:
+        raise PublishError(
+            f"{package.folder / MANIFEST}: is not of the campaign as it is now: dvc repro release"
+        )
+    if manifest["warnings"] and not incomplete:
+        raise PublishError(
+            f"{package.folder / MANIFEST}: {' '.join(manifest['warnings'])} To publish it all the"
+            " same, marked so: --incomplete"
+        )
+    versions.refuse_version(manifest, published)
+
+
+def choose_target(
+    options: argparse.Namespace, manifest: Mapping[str, Any], published: list[Publication]
+) -> Target:
+    """Return the place that the command names."""
+    version = manifest["version"]
+    if options.to == "folder":
+        return Folder(Path(options.place), version)
+    if options.to == "zenodo":
+        before = [one.revision for one in published if one.to == "zenodo" and one.revision]
+        return Zenodo(describe_for_doi(manifest), before[-1] if before else None)
+    from pipeline.publication.hub import Hub  # noqa: PLC0415  (its library is slow to import)
+
+    return Hub(options.place, version, private=options.private)
+
+
+def describe_for_doi(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the DOI says: the manifest's facts as HTML, and who made it."""
+    warnings = "".join(f"<p><b>{html.escape(text)}</b></p>" for text in manifest["warnings"])
+    facts = "".join(
+        f"<li><b>{html.escape(topic)}.</b> {html.escape(text)}</li>"
+        for topic, text in manifest["made"].items()
+    )
+    about = "A test collection for ranked video moment retrieval, with graded relevance."
+    return doi_metadata(manifest, f"{warnings}<p>{about}</p><ul>{facts}</ul>")
+
+
+def record(package: Package, target: Target, address: Address) -> Publication:
+    """Return what published.yaml says of a publication."""
+    manifest = package.manifest
+    return Publication(
+        version=manifest["version"],
+        to=target.kind,
+        place=target.place,
+        address=address.url,
+        revision=address.revision,
+        doi=address.doi,
+        at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        complete=manifest["complete"],
+        format=manifest.get("format"),
+        columns=manifest.get("columns", {}),
+        files={path: entry["sha256"] for path, entry in manifest["files"].items()},
+        training=package.training,
+    )
+
+
+def main(options: argparse.Namespace) -> None:
+    """Check, publish, and write down what was published."""
+    if (options.place is None) != (options.to == "zenodo"):
+        wanted = {"hf": "OWNER/NAME after it", "folder": "FOLDER after it", "zenodo": "nothing"}
+        raise UsageError(f"--to {options.to}: needs {wanted[options.to]}")
+    package, published = collect_package(tables.RELEASE), versions.read_published()
+    refuse_unready(package, published, incomplete=options.incomplete)
+    refuse_people(package, options.allow)
+    if others := list_others(package):
+        cli.log(f"not in the manifests, and not published: {', '.join(others)}")
+    if options.dry_run:
+        _show(package, options)
+        return
+    target = choose_target(options, package.manifest, published)
+    address = publish(package, target)
+    own = record(package, target, address)
+    kept = [
+        one
+        for one in published
+        if (one.version, one.to, one.place) != (own.version, own.to, own.place)
+    ]
+    versions.write_published([*kept, own])
+    git.commit([versions.FILE], f"Publish {own.version} ({own.to}: {own.place})")
+    doi = f", DOI {address.doi}" if address.doi else ""
+    sys.stdout.write(f"version {own.version} is published: {address.url}{doi}\n")
+
+
+def _show(package: Package, options: argparse.Namespace) -> None:
+    """Print what would be published, and reach out to nobody."""
+    manifest = package.manifest
+    lines = [f"{one.size:>12,}  {one.sha256[:12]}  {one.path}" for one in package.files]
+    sys.stdout.write("\n".join(lines) + "\n")
+    if options.to == "zenodo":
+        sys.stdout.write(json.dumps(describe_for_doi(manifest), indent=2) + "\n")
+    sys.stdout.write(
+        f"would publish {manifest['name']} {manifest['version']}: {len(lines)} files,"
+        f" {package.size / 1e6:,.1f} MB, to {options.to} {options.place or ''}".rstrip()
+        + "\n"
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = cli.parser("What is published, and how: docs/release.md.")
+    parser.add_argument("--to", required=True, choices=["hf", "zenodo", "folder"])
+    parser.add_argument("place", nargs="?", metavar="PLACE", help="OWNER/NAME, or a folder")
+    parser.add_argument("--private", action="store_true", help="hf: for its owners alone, at first")
+    parser.add_argument("--dry-run", action="store_true", help="show it, and reach out to nobody")
+    parser.add_argument(
+        "--incomplete", action="store_true", help="also what is incomplete or a rehearsal"
+    )
+    parser.add_argument(
+        "--allow", action="append", default=[], metavar="ADDRESS",
+        help="an e-mail address that may be public, such as the collection's own",
+    )  # fmt: skip
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    cli.run_command(partial(main, _arguments()))

@@ -1,0 +1,157 @@
+"""A checkout with what people made, and nothing of the corpus: what a release is made of."""
+
+import contextlib
+import json
+import shutil
+
+import pandas as pd
+import pytest
+from project import name_collection
+
+from momentrank.errors import MomentRankError
+from pipeline import release
+from pipeline.core import cli, csv_files, files, tables
+from pipeline.core.params import load
+
+OPEN = {
+    "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
+    "name": "Kitchen videos",
+    "guideline": "1",
+    "rehearsal": False,
+    "opened_at": "2024-05-01T07:00:00Z",
+    "closed_at": None,
+}
+CLOSED = {**OPEN, "closed_at": "2024-06-01T07:00:00Z"}
+PRIVATE = """\
+accounts:
+  1: {email: lead@localhost, name: Anna Berg, password: opensesame}
+  2: {email: two@example.org, name: José Núñez-Ó}
+"""
+QUERIES = [("q1", "She waves.", "val"), ("q2", "He sits.", "test"), ("q3", "He reads.", "test")]
+# pair_id, query, moment, clip; then consensus: level, mean, scores, outcome.
+PAIRS = [
+    (0, "q1", "m1", "old", None),
+    (1, "q1", "m2", "c", (3, 2.5, [2, 3], "two")),
+    (2, "q2", "m1", "c", (None, None, [0, 4, 0, 4], "discarded")),
+    (3, "q2", "m2", "c", (0, 0.0, [0, 0], "two")),
+    (4, "q3", "m1", "c", (None, None, [1], "waiting")),
+    (5, "q3", "m3", "c", (None, None, [], "unjudgeable")),
+    (7, "q1", "m1", "new", (4, 4.0, [4, 4], "two")),
+]
+VOTES = [
+    (1, 2, 3, None), (1, 1, 2, None), (2, 1, 0, None), (2, 2, 4, None), (2, 3, 0, None),
+    (2, 4, 4, None), (3, 1, 0, None), (3, 2, 0, None), (4, 1, 1, None),
+    (5, 1, None, "broken-clip"), (5, 2, None, "senseless-query"), (7, 1, 4, None), (7, 2, 4, None),
+]  # fmt: skip
+
+
+JUDGMENT = (
+    "q1", "m1", 1, 4, None, "2024-05-03T12:00:00Z", 3.0, "878@2024-05-03T12:00:00Z", "1", "first",
+    "t", "new",
+)  # fmt: skip
+AGREEMENT = {
+    "pairs": 4, "couples": 4, "exact": 0.5, "within_1": 0.75, "alpha": 0.5125, "kappa": 0.25,
+    "kappa_quadratic": 0.375,
+}  # fmt: skip
+
+
+def write(table, rows) -> None:
+    table.write(table.check(pd.DataFrame(rows, columns=table.columns)))
+
+
+def judgment(**said) -> pd.DataFrame:
+    return pd.DataFrame([JUDGMENT], columns=tables.JUDGMENTS.columns).assign(**said)
+
+
+def consensus_rows(pairs) -> list[tuple]:
+    """Return the consensus of pairs; what has two scores or more has a level by skill: 1."""
+    return [
+        (query, moment, *found, *((1, 1.4) if len(found[2]) > 1 else (None, None)),
+         found[0], found[3])
+        for _, query, moment, _, found in pairs if found
+    ]  # fmt: skip
+
+
+class Checkout:
+    """A folder with what people made, and nothing of the corpus."""
+
+    def __init__(self, folder, repository) -> None:
+        self.folder = folder
+        (folder / "annotation").mkdir(parents=True)
+        shutil.copytree(repository / "annotation/guideline", folder / "annotation/guideline")
+        shutil.copy(repository / "params.yaml", folder)
+        name_collection(folder / "params.yaml")
+        self.campaign(CLOSED)
+        self.write()
+
+    def campaign(self, campaign) -> None:
+        path = self.folder / "datasets/campaign/campaign.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in campaign.items()) or "null\n")
+
+    def private(self, text=PRIVATE) -> None:
+        (self.folder / "datasets/campaign/annotators.private.yaml").write_text(text)
+
+    def write(self, queries=QUERIES, pairs=PAIRS, votes=VOTES, judgments=None, videos=()) -> None:
+        shown = [
+            (number, query, moment, dict(videos).get(moment, f"v-{moment}"), 1.5, 3.0, 60.5,
+             f"Caption {moment}.", 0.5, number + 1, "t", clip)
+            for number, query, moment, clip, _ in pairs
+        ]  # fmt: skip
+        with contextlib.chdir(self.folder):
+            write(tables.FROZEN_QUERIES, queries)
+            write(tables.PAIRS, shown)
+            write(tables.AUDIT, [])
+            write(tables.TOPUP, [])
+            write(tables.VOIDED, [])
+            write(tables.CONSENSUS, consensus_rows(pairs))
+            write(tables.COUNTED_VOTES, votes)
+            cli.write_metrics("consensus", {"agreement": AGREEMENT})
+            rows = judgment() if judgments is None else judgments
+            csv_files.write_csv(tables.JUDGMENTS.path, rows)
+
+    def change(self, *changes: tuple[str, str]) -> None:
+        """Change params.yaml."""
+        path = self.folder / "params.yaml"
+        for before, after in changes:
+            assert before in path.read_text()
+            path.write_text(path.read_text().replace(before, after))
+
+    def release(self):
+        with contextlib.chdir(self.folder):
+            release.main()
+        return self.folder / tables.RELEASE
+
+    def manifest(self) -> dict:
+        return json_of(self.release(), "manifest.json")
+
+    def card(self) -> str:
+        return (self.release() / "README.md").read_text()
+
+    def refusal(self) -> str:
+        with pytest.raises(MomentRankError) as caught:
+            self.release()
+        assert not (self.folder / tables.RELEASE).exists(), "nothing was written"
+        return str(caught.value)
+
+
+def json_of(folder, name):
+    """Return what a JSON file of a folder holds."""
+    return json.loads((folder / name).read_text())
+
+
+def write_training(folder) -> None:
+    """Write training sets as the stage `pseudo` does, of one query."""
+    release = folder / tables.RELEASE
+    moment = {"video_name": "v-m1", "timestamp": [1.5, 3.0], "duration": 60.5, "similarity": 0.5}
+    query = {"query_id": 1, "query_key": "t1", "query": "She laughs."}
+    rows = [{**query, "relevant_moment": [{**moment, "caption": "She laughs."}]}]
+    for size in load(folder / "params.yaml").pseudo.top:
+        (release / f"train_top{size:02}.json").write_text(json.dumps(rows))
+        pd.DataFrame(rows).to_parquet(release / f"train_top{size:02}.parquet")
+    (release / "video_corpus.json").write_text('{"v-m1": [60.5, 0]}')
+    entries = {
+        path.name: files.ManifestEntry(files.file_sha256(path), path.stat().st_size, 1)
+        for path in [*release.glob("train_top*"), release / "video_corpus.json"]
+    }
+    files.write_json(release / "train_manifest.json", {"files": files.manifest_json(entries)})

@@ -1,0 +1,534 @@
+"""What is published, where and how; what is refused; and servers that fail."""
+
+import contextlib
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import fake_hub
+import fake_zenodo
+import huggingface_hub
+import pandas as pd
+import pytest
+from checkouts import CLOSED, OPEN, PAIRS, PRIVATE, Checkout, json_of, write_training
+from fake_server import Answer
+from project import NAMED
+
+from momentrank.errors import MomentRankError
+from pipeline.core import files, tables
+from pipeline.distribution import versions
+from pipeline.publication.folder import Folder
+from pipeline.publication.hub import Hub
+from pipeline.publication.package import PublishError, collect_package
+from pipeline.publication.target import PassingError
+from pipeline.publication.upload import publish, retry
+from pipeline.publication.zenodo import Zenodo
+from pipeline.publish import describe_for_doi
+
+COMPLETE = [PAIRS[1], PAIRS[2], PAIRS[5]]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory, repository):
+    """Return a checkout whose closed campaign is released, with training sets."""
+    checkout = Checkout(tmp_path_factory.mktemp("publish"), repository)
+    checkout.private()
+    checkout.write(pairs=COMPLETE)
+    checkout.release()
+    write_training(checkout.folder)
+    return checkout
+
+
+@pytest.fixture
+def checkout(released, tmp_path, monkeypatch):
+    """Be in a copy of that checkout; return it."""
+    subprocess.run(["cp", "-r", f"{released.folder}/.", tmp_path], check=True)
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    monkeypatch.chdir(tmp_path)
+    own = Checkout.__new__(Checkout)
+    own.folder = tmp_path
+    return own
+
+
+@pytest.fixture
+def package(checkout):
+    return collect_package(tables.RELEASE)
+
+
+@pytest.fixture
+def hub(monkeypatch):
+    monkeypatch.setenv("HF_TOKEN", fake_hub.TOKEN)
+    server = fake_hub.FakeHub()
+    monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", server.url)  # as HF_ENDPOINT does
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def zenodo(monkeypatch):
+    monkeypatch.setenv("ZENODO_TOKEN", fake_zenodo.TOKEN)
+    server = fake_zenodo.FakeZenodo()
+    monkeypatch.setenv("ZENODO_URL", server.url)
+    yield server
+    server.close()
+
+
+def on_hub(package, server):
+    target = Hub("ann/kitchen", package.manifest["version"])
+    return publish(package, target, sleep=lambda _: None)
+
+
+def on_zenodo(package, before=None):
+    target = Zenodo(describe_for_doi(package.manifest), before)
+    return publish(package, target, sleep=lambda _: None)
+
+
+def contents(package):
+    return {one.path: one.source.read_bytes() for one in package.files}
+
+
+def listed(folder=tables.RELEASE):
+    """Return every path that the two manifests name, and these."""
+    names = ("manifest.json", "train_manifest.json")
+    return {*names, *(path for name in names for path in json_of(folder, name)["files"])}
+
+
+def change_release(version):
+    """Let a released file be another one, under another version."""
+    path = tables.RELEASE / "qrels/val.qrels"
+    path.write_text(path.read_text().replace(" 3\n", " 4\n"))
+    manifest = json_of(tables.RELEASE, "manifest.json")
+    manifest["files"]["qrels/val.qrels"]["sha256"] = files.file_sha256(path)
+    manifest["version"] = version
+    files.write_json(tables.RELEASE / "manifest.json", manifest)
+    return collect_package(tables.RELEASE)
+
+
+# The whole way, as it is typed
+
+
+def test_into_a_folder_go_exactly_the_files_of_the_manifests(checkout, command, tmp_path):
+    (tables.RELEASE / "notes.txt").write_text("mine")
+    (tables.RELEASE / "lead").mkdir()
+    (tables.RELEASE / "lead/annotators.csv").write_text("1")
+    out = tmp_path / "public"
+    code, told, said = command("pipeline.publish", "--to", "folder", out)
+    assert code == 0, said
+    folder = out / "0.1.0"
+    assert f"version 0.1.0 is published: {folder}" in told
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    assert there == listed(folder)
+    assert "lead/annotators.csv, notes.txt" in said
+    [one] = versions.read_published()
+    assert (one.version, one.to, one.complete) == ("0.1.0", "folder", True)
+    assert one.files["qrels/val.qrels"] == files.file_sha256(folder / "qrels/val.qrels")
+    assert command("pipeline.publish", "--to", "folder", out)[0] == 0, "again: nothing to do"
+    assert len(versions.read_published()) == 1
+
+
+def test_a_dry_run_shows_all_and_reaches_out_to_nobody(checkout, command, zenodo):
+    code, told, _ = command("pipeline.publish", "--to", "zenodo", "--dry-run")
+    assert code == 0
+    assert listed() <= set(told.split())
+    assert '"name": "Cook, Ada"' in told
+    assert zenodo.requests == []
+    assert not versions.FILE.exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [(["hf"], "OWNER/NAME"), (["folder"], "FOLDER"), (["zenodo", "x"], "nothing")],
+)
+def test_a_place_that_does_not_fit_is_refused(checkout, command, words, names):
+    code, _, said = command("pipeline.publish", "--to", *words)
+    assert (code, names in said) == (2, True)
+
+
+# What is refused
+
+
+def refusal(command, *words) -> str:
+    code, _, said = command("pipeline.publish", "--to", "folder", "public", *words)
+    assert code == 1
+    assert not Path("public").exists()
+    return said
+
+
+def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(checkout, command):
+    checkout.write()  # a pair waits
+    checkout.release()
+    assert "Incomplete." in refusal(command)
+    assert command("pipeline.publish", "--to", "folder", "public", "--incomplete")[0] == 0
+    assert "Incomplete." in Path("public/0.1.0/README.md").read_text()
+    assert not versions.read_published()[0].complete
+
+
+@pytest.mark.parametrize("campaign", [OPEN, {**CLOSED, "name": "Another"}])
+def test_a_release_of_another_state_of_the_campaign_is_refused(checkout, command, campaign):
+    checkout.campaign(campaign)
+    assert "is not of the campaign as it is now: dvc repro release" in refusal(command)
+
+
+def test_a_file_that_was_changed_or_is_missing_is_refused(checkout, command):
+    path = tables.RELEASE / "pairs.csv"
+    text = path.read_text()
+    path.write_text(text + "1,2\n")
+    assert "pairs.csv: is not the file that the manifest lists" in refusal(command)
+    path.unlink()
+    assert "pairs.csv: no such file" in refusal(command)
+
+
+@pytest.mark.parametrize("path", ["lead/a.csv", "../a.csv", ".env", "/etc/passwd", "campaign/a"])
+def test_a_manifest_can_not_smuggle_a_file_out(checkout, command, path):
+    manifest = json_of(tables.RELEASE, "manifest.json")
+    manifest["files"][path] = {"sha256": "0" * 64}
+    files.write_json(tables.RELEASE / "manifest.json", manifest)
+    assert f"files.{path}: may not be published" in refusal(command)
+
+
+def test_a_link_that_leaves_the_release_is_refused(checkout, command, tmp_path):
+    path = tables.RELEASE / "pairs.csv"
+    (tmp_path / "elsewhere.csv").write_bytes(path.read_bytes())
+    path.unlink()
+    path.symlink_to(tmp_path / "elsewhere.csv")
+    assert "pairs.csv: a link that leaves the release's folder" in refusal(command)
+
+
+def smuggle(path, edit):
+    """Change a file and what the manifest says of it, as if `release` had written it."""
+    source = tables.RELEASE / path
+    if path.endswith(".parquet"):
+        pd.read_parquet(source).assign(text=edit).to_parquet(source)
+    else:
+        source.write_text(f"{source.read_text()}{edit}\n")
+    manifest = json_of(tables.RELEASE, "manifest.json")
+    manifest["files"][path]["sha256"] = files.file_sha256(source)
+    files.write_json(tables.RELEASE / "manifest.json", manifest)
+
+
+@pytest.mark.parametrize(
+    ("path", "edit", "what"),
+    [
+        ("README.md", "Ask anna  BERG.", "line {last}: contains a name"),
+        ("consensus.csv", "9,,,by Anna Berg", "line {last}: contains a name"),
+        ("README.md", "ask someone@example.com", "line {last}: contains an e-mail address"),
+        ("queries.tsv", "q9\tmail two@example.org\tval\t1", "line {last}: contains an address"),
+        ("corpus/corpus.parquet", "opensesame", "text, row group 0: contains an address or a pass"),
+        ("qrels/levels.json", f"hf_{'x' * 34}", "line {last}: contains a token"),
+        ("pairs.csv", "the-servers-own-key", "line {last}: contains a token"),
+    ],
+)
+def test_what_identifies_somebody_or_opens_a_door_is_refused_with_its_place(
+    checkout, command, monkeypatch, path, edit, what
+):
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", "the-servers-own-key")
+    smuggle(path, edit)
+    source = tables.RELEASE / path
+    last = "" if path.endswith("parquet") else len(source.read_text().splitlines())
+    said = refusal(command)
+    assert f"{source}: {what.format(last=last)}" in said
+    assert edit not in said
+
+
+def test_the_corpus_may_speak_of_anna_and_an_address_may_be_allowed(checkout, command):
+    smuggle("queries.tsv", "q9\tAnna Berg waves to x@example.com\tval\t1")
+    assert "queries.tsv" in refusal(command)
+    words = ("--to", "folder", "public", "--allow", "x@example.com")
+    assert command("pipeline.publish", *words)[0] == 0
+
+
+def test_who_made_it_may_have_judged_too(checkout, command):
+    checkout.private(PRIVATE.replace("Anna Berg", "Cook, Ada"))
+    checkout.release()
+    assert NAMED["creators"] == ["Cook, Ada"]
+    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+
+
+def test_without_the_list_of_names_nothing_goes_out(checkout, command):
+    (tables.CAMPAIGN / "annotators.private.yaml").unlink()
+    assert "annotators.private.yaml: no such file" in refusal(command)
+
+
+# The version
+
+
+def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one(checkout, command):
+    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+    checkout.release()  # as it was
+    checkout.write(pairs=[(1, "q1", "m2", "c", (4, 4.0, [4, 4], "two")), *COMPLETE[1:]])
+    with pytest.raises(MomentRankError, match=r"release.version is 0.1.0, .* 0.2.0 or higher"):
+        checkout.release()
+    checkout.change(("version: 0.1.0 ", "version: 0.1.1 "))
+    with pytest.raises(MomentRankError, match=r"0.2.0 or higher"):
+        checkout.release()
+    checkout.change(("version: 0.1.1 ", "version: 0.2.0 "))
+    checkout.release()
+    [before] = versions.read_published()
+    columns = {**before.columns, "pairs.csv": ["pair_id"]}
+    versions.write_published([before.model_copy(update={"columns": columns})])
+    # The columns alone are no change: the file is the same.
+    checkout.release()
+    hashes = {**before.files, "pairs.csv": "0" * 64}
+    versions.write_published([before.model_copy(update={"columns": columns, "files": hashes})])
+    with pytest.raises(MomentRankError, match=r"pairs.csv has other columns, .* 1.0.0 or higher"):
+        checkout.release()
+
+
+def test_a_changed_description_raises_the_patch_and_an_open_campaign_is_only_warned(
+    checkout, command, capsys
+):
+    assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+    checkout.change((NAMED["rai.use_cases"], "Something else."))
+    with pytest.raises(MomentRankError, match=r"0.1.1 or higher"):
+        checkout.release()
+    checkout.campaign(OPEN)
+    checkout.release()
+    assert "WARNING: params.yaml: release.version is 0.1.0" in capsys.readouterr().err
+
+
+# The hub
+
+
+def test_the_hub_gets_the_files_in_one_commit_with_a_tag_and_a_second_run_sends_nothing(
+    package, hub
+):
+    address = on_hub(package, hub)
+    assert {p: data for p, data in hub.files.items() if p != ".gitattributes"} == contents(package)
+    assert hub.tags == {"v0.1.0": hub.branch}
+    assert len(hub.commits) == 2
+    assert address.url == f"{hub.url}/datasets/ann/kitchen/tree/v0.1.0"
+    assert address.revision == hub.branch
+    sent = hub.count("PUT /lfs/|POST .*/commit/")
+    on_hub(package, hub)
+    assert hub.count("PUT /lfs/|POST .*/commit/") == sent
+
+
+def test_a_new_version_sends_what_differs_and_removes_what_is_gone(package, hub):
+    on_hub(package, hub)
+    hub.commits[hub.branch]["old.csv"] = ("regular", b"1")
+    uploads = hub.count("PUT /lfs/")
+    package = change_release("0.2.0")
+    on_hub(package, hub)
+    assert hub.files.keys() - {".gitattributes"} == listed()
+    assert set(hub.tags) == {"v0.1.0", "v0.2.0"}
+    assert hub.count("PUT /lfs/") == uploads, "no Parquet file has changed"
+
+
+def test_a_published_version_never_changes(package, hub):
+    on_hub(package, hub)
+    with pytest.raises(PublishError, match=r"0.1.0 is published there, and .* raise release.ver"):
+        on_hub(change_release("0.1.0"), hub)
+    assert len(hub.commits) == 2
+
+
+FAULTS = [
+    ("POST /api/repos/create", 503),
+    ("GET .*/refs", 429),
+    ("GET .*/tree/", "cut"),
+    ("POST .*/preupload/", 500),
+    ("POST .*/objects/batch", "cut"),
+    ("PUT /lfs/", 500),
+    ("POST .*/commit/", "cut"),
+    ("POST .*/commit/", "lost"),
+    ("GET .*/resolve/", 502),
+    ("GET /cdn/", "cut"),
+    ("POST .*/tag/", "lost"),
+]
+
+
+@pytest.mark.parametrize(("request_", "fault"), FAULTS)
+def test_what_fails_on_the_hub_and_passes_is_tried_again(package, hub, request_, fault):
+    headers = {"Retry-After": "0"}
+    hub.fail(request_, Answer(fault, b"{}", headers) if isinstance(fault, int) else fault)
+    on_hub(package, hub)
+    assert {p: data for p, data in hub.files.items() if p != ".gitattributes"} == contents(package)
+    assert hub.tags == {"v0.1.0": hub.branch}
+    assert len(hub.commits) == 2, "nothing was committed twice"
+
+
+def test_what_reads_back_otherwise_is_not_tagged(package, hub):
+    hub.fail("GET .*/resolve/.*/pairs.csv", "wrong")
+    with pytest.raises(PublishError, match=r"pairs.csv reads back with another SHA-256"):
+        on_hub(package, hub)
+    assert hub.tags == {}
+    on_hub(package, hub)
+    assert hub.tags == {"v0.1.0": hub.branch}
+
+
+def test_a_file_that_the_hub_ignores_is_found_out(package, hub):
+    hub.ignored = {"pairs.csv"}
+    with pytest.raises(PublishError, match=r"reading pairs.csv: status 404"):
+        on_hub(package, hub)
+
+
+def test_a_token_that_is_not_valid_and_a_card_that_the_hub_refuses(package, hub, monkeypatch):
+    hub.card_problem = '"license" must be one of [...]'
+    with pytest.raises(PublishError, match=r"license. must be one of"):
+        on_hub(package, hub)
+    monkeypatch.setenv("HF_TOKEN", "wrong")
+    with pytest.raises(PublishError, match=r"status 401: the token is not valid"):
+        on_hub(package, hub)
+
+
+def test_somebody_elses_commit_meanwhile_is_not_overwritten_unseen(package, hub):
+    def commit_first(request):
+        if "/commit/" in request and len(hub.commits) == 1:
+            hub.commit({**hub.commits[hub.branch], "theirs.txt": ("regular", b"x")})
+
+    hub.gate = commit_first
+    on_hub(package, hub)
+    assert "theirs.txt" not in hub.files, "the version is exactly the manifest's files"
+    assert len(hub.commits) == 3, "theirs is in the history"
+
+
+def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, hub, repository):
+    stop = threading.Event()
+
+    def wait_at_the_fourth(request):
+        if hub.count("PUT /lfs/") > 3:
+            stop.set()
+            threading.Event().wait(30 if hub.gate else 0)
+
+    hub.gate = wait_at_the_fourth
+    env = {**os.environ, "HF_ENDPOINT": hub.url, "PYTHONPATH": str(repository)}
+    words = [sys.executable, "-m", "pipeline.publish", "--to", "hf", "ann/kitchen"]
+    process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
+    assert stop.wait(60)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    hub.gate = None
+    stored = set(hub.objects)
+    assert stored
+    assert len(hub.commits) == 1
+    before = hub.count("PUT /lfs/")
+    done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    large = [one for one in package.files if one.path.endswith(".parquet")]
+    assert hub.count("PUT /lfs/") - before == sum(one.sha256 not in stored for one in large)
+    assert hub.tags == {"v0.1.0": hub.branch}
+    assert versions.read_published()[0].address.startswith(hub.url)
+
+
+# Zenodo
+
+
+def test_zenodo_gets_the_files_their_metadata_and_a_doi(package, zenodo):
+    address = on_zenodo(package)
+    [record] = zenodo.records.values()
+    assert record["submitted"]
+    assert record["files"] == contents(package)
+    said = record["metadata"]
+    assert said["creators"] == [{"name": "Cook, Ada"}]
+    assert (said["title"], said["version"], said["license"]) == (
+        NAMED["name"], "0.1.0", NAMED["license"],
+    )  # fmt: skip
+    assert "<b>Known bias.</b>" in said["description"]
+    assert address.doi == "10.5072/zenodo.100"
+    assert on_zenodo(package, "100") == address, "again: it is published already"
+    assert len(zenodo.records) == 1
+
+
+def test_a_new_version_on_zenodo_is_a_new_record_that_takes_over_what_is_equal(package, zenodo):
+    on_zenodo(package)
+    package, sent = change_release("0.2.0"), zenodo.count("PUT /api/files")
+    address = on_zenodo(package, "100")
+    assert address.revision == "101"
+    assert zenodo.records[101]["files"] == contents(package)
+    assert zenodo.count("PUT /api/files") - sent == 2, "the qrels and the manifest"
+    smuggle("pairs.csv", "1,2")
+    with pytest.raises(PublishError, match=r"0.2.0 is published there"):
+        on_zenodo(collect_package(tables.RELEASE), "101")
+
+
+@pytest.mark.parametrize(
+    ("request_", "fault"),
+    [
+        ("POST .*/depositions$", 503),
+        ("PUT .*/depositions/", "cut"),
+        ("GET .*/files$", 429),
+        ("PUT /api/files/.*/pairs.csv", "cut"),
+        ("PUT /api/files/.*/pairs.csv", "lost"),
+        ("PUT /api/files/.*/pairs.csv", "other"),
+        ("GET /api/files/.*/pairs.csv", 500),
+        ("POST .*/actions/publish", "lost"),
+    ],
+)
+def test_what_fails_on_zenodo_and_passes_is_tried_again(package, zenodo, request_, fault):
+    other = Answer(201, json.dumps({"checksum": f"md5:{hashlib.md5(b'?').hexdigest()}"}).encode())  # noqa: S324
+    answers = {
+        "other": other,
+        **{s: Answer(s, b"{}", {"Retry-After": "0"}) for s in (429, 500, 503)},
+    }
+    zenodo.fail(request_, answers.get(fault, fault))
+    on_zenodo(package)
+    [record] = zenodo.records.values()
+    assert record["submitted"]
+    assert record["files"] == contents(package)
+
+
+def test_a_draft_that_was_begun_is_continued_and_published_only_when_all_is_right(package, zenodo):
+    zenodo.fail("PUT /api/files/.*/test.json", "cut", times=9)
+    with pytest.raises(PublishError, match=r"nothing is lost: run the command again"):
+        on_zenodo(package)
+    there = set(zenodo.records[100]["files"])
+    assert there
+    zenodo.faults.clear()
+    zenodo.fail("GET /api/files/.*/README.md", "wrong")
+    with pytest.raises(PublishError, match=r"README.md reads back with another SHA-256"):
+        on_zenodo(package)
+    assert not zenodo.records[100]["submitted"]
+    zenodo.requests.clear()
+    on_zenodo(package)
+    assert zenodo.count("PUT /api/files") == 0
+    assert list(zenodo.records) == [100]
+    assert zenodo.records[100]["submitted"]
+
+
+def test_zenodo_without_a_token_or_with_a_license_that_it_does_not_know(
+    checkout, package, zenodo, monkeypatch
+):
+    package.manifest["params"]["release"]["license"] = "mine"
+    with pytest.raises(PublishError, match=r"describing the draft: status 400: .*Validation"):
+        on_zenodo(package)
+    monkeypatch.delenv("ZENODO_TOKEN")
+    with pytest.raises(PublishError, match=r"ZENODO_TOKEN: not set"):
+        on_zenodo(package)
+
+
+# The folder, and waiting
+
+
+def test_a_folder_is_whole_or_not_there(package, tmp_path, monkeypatch):
+    target = Folder(tmp_path / "public", "0.1.0")
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "read", lambda self, path: iter([b"?"]))
+        with pytest.raises(PublishError, match=r"reads back with another SHA-256"):
+            publish(package, target)
+    assert not target.folder.exists()
+    (target.unfinished / "old.csv").write_text("1")
+    publish(package, target)
+    assert {p: (target.folder / p).read_bytes() for p in listed()} == contents(package)
+    assert not (target.folder / "old.csv").exists()
+    with pytest.raises(PublishError, match=r"0.1.0 is published there"):
+        publish(change_release("0.1.0"), target)
+
+
+def test_waiting_follows_the_server_and_ends(capsys):
+    waits, failures = [], iter([PassingError("a", 7.0), PassingError("b"), PassingError("c")])
+
+    def step():
+        with contextlib.suppress(StopIteration):
+            raise next(failures)
+        return "done"
+
+    assert retry(step, waits.append) == "done"
+    assert waits == [7.0, 4.0, 8.0]
+    failures = iter([PassingError("busy", 9999.0)])
+    with pytest.raises(PublishError, match=r"busy; nothing is lost"):
+        retry(step, waits.append)
