@@ -110,12 +110,13 @@ def ended(tmp_path_factory, repository, forked):
         project.run(*python, "annotation.campaign", "open", "--name", "Test", "--rehearsal",
                     "--people", "6")  # fmt: skip
         write_gold(project)
-        began = time.monotonic()
+        began, project.rounds = time.monotonic(), []
         killer.unforked.repro("push")
         usual = time.monotonic() - began
         assert project.code("python", "-m", "annotation.status") == WAITING
         for number in range(MOST_ROUNDS):
             share = SHARES[min(number, len(SHARES) - 1)]
+            project.rounds.append(pd.Timestamp.now("UTC"))
             project.run(*python, "annotation.simulate", "--share", str(share))
             killer.strike(KILLS_A_ROUND, usual, "push")
             project.repro("push")
@@ -203,7 +204,7 @@ def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(ended
     project, lead = ended
     accounts = roster.read_accounts(project.folder / tables.PRIVATE)
     mine = {key: one for one, _, key in answers(project, lead)}
-    parts, marks = [], []
+    parts, marks, rounds = [], [], []
     signer = signer_of(project)
     for number in sorted({key.annotator for key in mine}):
         token = lead.token_of(accounts[number].email, accounts[number].password)
@@ -215,8 +216,10 @@ def test_nothing_that_the_api_tells_an_annotator_gives_a_hidden_check_away(ended
         parts.append(hidden_tasks.features(tasks))
         ordered = sorted(tasks, key=lambda task: task["id"])
         marks += [signer.read(task["data"]["pair"]).kind not in tables.VOTING for task in ordered]
+        made = pd.to_datetime([task["created_at"] for task in ordered])
+        rounds += [(number, at) for at in np.searchsorted(project.rounds, made)]
     table, checks = pd.concat(parts, ignore_index=True).fillna(-1), np.array(marks)
-    for told in hidden_tasks.classify(table, checks):
+    for told in hidden_tasks.classify(table, checks, rounds=pd.Series(rounds)):
         assert told.area < told.limit
     leak = hidden_tasks.classify(table.assign(kind=checks * 1.0), checks)
     assert all(told.area > told.limit for told in leak), "it would have been found"
