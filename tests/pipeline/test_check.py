@@ -260,7 +260,7 @@ def test_the_queries_of_a_published_collection_are_checked_for_names(project, ca
     [
         ('[{"query_id": 7, "video_name": "v", "timestamp": [0, 1], "relevance": 4}]', "no query"),
         ('[{"query_id": 7, "relevant_moment": 3}]', "must be a list, not 3"),
-        ("caption\na\n", "not JSON"),
+        ("caption\na\n", "no known format of qrels"),
     ],
 )
 def test_judged_moments_that_cannot_be_checked_are_a_clear_error(tmp_path, text, said):
