@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -21,6 +22,7 @@ from momentrank.scoring import Evaluator
 
 if TYPE_CHECKING:
     from momentrank.formats.validate import Description
+    from momentrank.meta.votes import Judgments
     from momentrank.submission import Findings
 
 MANIFEST = "manifest.json"
@@ -96,6 +98,39 @@ def add_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true",
                         help="validate the whole of each run first, as `momentrank validate"
                              " --like CONVENTION` does; no scores if it is wrong")  # fmt: skip
+
+
+def add_judgments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--judgments", type=Path, metavar="FILE",
+                        help="noise of levels: raw_annotation.csv, whose votes are drawn again;"
+                             " with pairs.csv beside it, or pair_id in QRELS")  # fmt: skip
+
+
+def load_judgments(options: argparse.Namespace, truth: formats.Truth) -> "Judgments | None":
+    """Read raw judgments, if named; say what keeps its level."""
+    if options.judgments is None:
+        return None
+    from momentrank.meta.votes import read_judgments
+
+    found = read_judgments(options.judgments, truth.segments, options.qrels)
+    drawn = sum(len(votes.row) for votes in found.votes)
+    warn(
+        f"{options.judgments}: judged moments whose votes are drawn again: {drawn}; that keep their"
+        f" level: {found.without} without two or four votes, {found.other} with another level than"
+        " the rule's"
+    )
+    return found
+
+
+def square_seconds(text: str) -> float:
+    """Parse an argument that is a variance."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a variance in square seconds, not {text!r}")
+    return number
 
 
 def add_convention(parser: argparse.ArgumentParser) -> None:

@@ -2,11 +2,15 @@
 
 The experiments of Togashi et al. (AxIoU, CVPR 2022) on any qrels and runs:
 
-  agreement   tau-b and tau_ap between the orders of the runs by every two measures
-  stability   tau-b between the orders on two disjoint halves of queries, at several sizes;
-              and the queries that are needed for a tau-b, or to trust a difference
-  power       the share of pairs of runs with p < .05 in a paired randomisation test
-  ties        the share of queries on which all runs have the same value
+  agreement    tau-b and tau_ap between the orders of the runs by every two measures
+  stability    tau-b between the orders on two disjoint halves of queries, at several sizes;
+               and the queries that are needed for a tau-b, or to trust a difference
+  power        the share of pairs of runs with p < .05 in a paired randomisation test
+  ties         the share of queries on which all runs have the same value
+  axioms       INV-k and MON-k on these runs, with an example where a measure breaks them
+  label-noise  how far the means move had others drawn the boundaries or, with --judgments,
+               given the levels
+  selection    with --val: choose a run by each measure on validation; what it is worth here
 
     momentrank meta val.jsonl a.run b.run c.run --only stability --tau 0.9 AxIoU@5 'R@1,0.5'
 
@@ -19,7 +23,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from momentrank import conventions
 from momentrank.cli import inputs, tables
@@ -29,7 +33,14 @@ from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator
 
-NAMES = ("agreement", "stability", "power", "ties")
+if TYPE_CHECKING:  # imported when needed: other verbs, and --help, do without
+    from momentrank.formats import Truth
+    from momentrank.meta.experiments import Settings
+    from momentrank.meta.systems import Systems
+
+NAMES = ("agreement", "stability", "power", "ties", "axioms", "label-noise")
+SELECTION = "selection"
+NOISE = ("ends", "written", "none")
 USAGE = "momentrank meta QRELS RUN RUN [RUN ...] [MEASURE ...]"
 Tables = Mapping[str, list[Any]]
 
@@ -39,13 +50,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="+", metavar="RUN|MEASURE",
                         help="two runs or more, and measures: 'nDCG(iou=0.5)@10'")  # fmt: skip
     inputs.add_convention(parser)
-    parser.add_argument("--only", metavar="NAME,...",
-                        help=f"the experiments (default: {','.join(NAMES)})")  # fmt: skip
+    parser.add_argument("--only", type=_names, metavar="NAME,...",
+                        help="some of the experiments (default: all that can be made)")  # fmt: skip
     parser.add_argument("--seed", type=_count, default=2024, metavar="N",
                         help="random seed (default: 2024)")  # fmt: skip
     parser.add_argument("--trials", type=_count, default=5_000, metavar="N",
                         help="stability: pairs of halves of a size (default: 5000)")  # fmt: skip
-    parser.add_argument("--sizes", metavar="N,...",
+    parser.add_argument("--sizes", type=_counts, default=[], metavar="N,...",
                         help="stability: queries in a half (default: ten sizes)")  # fmt: skip
     parser.add_argument("--overlap", action="store_true",
                         help="stability: draw both halves from all queries")  # fmt: skip
@@ -56,6 +67,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              " (default: 0.05)")  # fmt: skip
     parser.add_argument("--rounds", type=_count, default=10_000, metavar="N",
                         help="power: permutations (default: 10000)")  # fmt: skip
+    parser.add_argument("--noise", action="append", choices=NOISE, metavar="KIND",
+                        help="label-noise: ends (start and end normal), written (start normal,"
+                             " length exponential), none (levels only); may be repeated"
+                             " (default: ends)")  # fmt: skip
+    parser.add_argument("--variances", type=_numbers, default=[1.0, 2.0, 3.0, 4.0], metavar="V,...",
+                        help="label-noise: in square seconds (default: 1,2,3,4)")  # fmt: skip
+    parser.add_argument("--copies", type=_count, default=100, metavar="N",
+                        help="label-noise: noisy truths of a variance (default: 100)")  # fmt: skip
+    inputs.add_judgments(parser)
+    parser.add_argument("--val", type=Path, metavar="QRELS", help="selection: those of validation")
+    parser.add_argument("--val-runs", metavar="RUN,...",
+                        help="selection: the runs on validation, in the order of the others"
+                             " (default: the same files have both)")  # fmt: skip
+    parser.add_argument("--html", type=Path, metavar="FILE", help="also write a page with figures")
     parser.add_argument("--json", action="store_true", help="print JSON in place of TSV")
     inputs.add_files(parser)
     inputs.add_check(parser)
@@ -65,51 +90,28 @@ def run(options: argparse.Namespace) -> int:
     from momentrank.cli.progress import Progress
     from momentrank.meta import experiments
 
-    names = _chosen(options)
-    how = _settings(options)
-    systems = _read(options)
-    bar = Progress()
-    found = dict(experiments.run_experiments(names, systems, how, bar.begin))
+    named = inputs.split_names(options.names)
+    if not named.runs[1:]:
+        raise UsageError(f"at least two runs are needed, for their order is examined: {USAGE}")
+    measures = _measures(named.measures, inputs.convention_of(options))
+    truth = inputs.load_truth(options, options.qrels)
+    systems = _read(options, truth, measures, named.runs)
+    how = _settings(options, truth, measures, named.runs)
+    chosen = options.only or [*NAMES, *([SELECTION] if options.val else [])]
+    found = dict(experiments.run_experiments(chosen, systems, how, Progress().begin))
     source = provenance(options.qrels, inputs.convention_of(options))
     source |= {"runs": str(len(systems.runs)), "queries": str(len(systems.values.queries))}
     source["seed"] = str(options.seed)
+    if options.html:
+        from momentrank.meta.page import write_page
+
+        write_page(options.html, found, source)
+        inputs.warn(f"wrote {options.html}")
     if options.json:
         sys.stdout.write(json.dumps(as_json(found, source), indent=2) + "\n")
     else:
         sys.stdout.writelines(as_tsv(found, source))
     return 0
-
-
-def _chosen(options: argparse.Namespace) -> list[str]:
-    chosen = options.only.split(",") if options.only else list(NAMES)
-    if unknown := [name for name in chosen if name not in NAMES]:
-        raise UsageError(f"--only: {unknown[0]!r} is not one of {', '.join(NAMES)}")
-    return chosen
-
-
-def _settings(options: argparse.Namespace) -> Any:
-    from momentrank.meta.experiments import Settings
-
-    sizes = options.sizes.split(",") if options.sizes else []
-    if wrong := [size for size in sizes if not size.isdecimal()]:
-        raise UsageError(f"--sizes: {wrong[0]!r} is not a number of queries: 50,100,200")
-    if not -1 <= options.tau <= 1 or not options.difference > 0:
-        raise UsageError("--tau must be from -1 to 1, and --difference above 0")
-    fields = {name: value for name, value in vars(options).items() if name in Settings._fields}
-    return Settings(**{**fields, "sizes": list(map(int, sizes))})
-
-
-def _read(options: argparse.Namespace) -> Any:
-    from momentrank.meta.experiments import Systems
-
-    named = inputs.split_names(options.names)
-    if not named.runs[1:]:
-        raise UsageError(f"at least two runs are needed, for their order is examined: {USAGE}")
-    convention = conventions.get(inputs.convention_of(options))
-    truth = inputs.load_truth(options, options.qrels)
-    evaluator = Evaluator(_measures(named.measures, convention.name), truth.segments, convention)
-    runs = {str(path): inputs.load_for(options, path, evaluator, truth) for path in named.runs}
-    return Systems(evaluator, runs)
 
 
 def _measures(names: list[str], convention: str) -> list[Measure]:
@@ -118,6 +120,42 @@ def _measures(names: list[str], convention: str) -> list[Measure]:
     if not names and convention != conventions.PAPER:
         raise UsageError(f"name the measures to examine by --convention {convention}")
     return parse_measures(names) or default_measures()
+
+
+def _read(
+    options: argparse.Namespace, truth: "Truth", measures: list[Measure], paths: list[Path]
+) -> "Systems":
+    from momentrank.meta.systems import Systems
+
+    convention = conventions.get(inputs.convention_of(options))
+    evaluator = Evaluator(measures, truth.segments, convention)
+    runs = {str(path): inputs.load_for(options, path, evaluator, truth) for path in paths}
+    return Systems(evaluator, runs)
+
+
+def _settings(
+    options: argparse.Namespace, truth: "Truth", measures: list[Measure], paths: list[Path]
+) -> "Settings":
+    from momentrank.meta.experiments import Settings
+
+    if not -1 <= options.tau <= 1 or not options.difference > 0:
+        raise UsageError("--tau must be from -1 to 1, and --difference above 0")
+    kinds = [kind for kind in dict.fromkeys(options.noise or NOISE[:1]) if kind != NOISE[-1]]
+    fields = {name: value for name, value in vars(options).items() if name in Settings._fields}
+    judgments = inputs.load_judgments(options, truth)
+    validation = _validation(options, measures, paths) if options.val else None
+    more = {"kinds": kinds, "judgments": judgments, "validation": validation}
+    return Settings(**{**fields, **more})
+
+
+def _validation(
+    options: argparse.Namespace, measures: list[Measure], paths: list[Path]
+) -> "Systems":
+    if options.val_runs:
+        paths = [Path(name) for name in options.val_runs.split(",")]
+    if len(set(paths)) < len(paths):
+        raise UsageError("--val-runs: a run is given twice")
+    return _read(options, inputs.load_truth(options, options.val), measures, paths)
 
 
 def as_tsv(found: Tables, source: Mapping[str, str]) -> Iterator[str]:
@@ -152,7 +190,22 @@ def _objects(rows: Iterable[Any]) -> list[dict[str, Any]]:
     ]
 
 
+def _names(text: str) -> list[str]:
+    known = (*NAMES, SELECTION)
+    if unknown := [name for name in text.split(",") if name not in known]:
+        raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(known)}")
+    return text.split(",")
+
+
 def _count(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
     return int(text)
+
+
+def _counts(text: str) -> list[int]:
+    return list(map(_count, text.split(",")))
+
+
+def _numbers(text: str) -> list[float]:
+    return list(map(inputs.square_seconds, text.split(",")))

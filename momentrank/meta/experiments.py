@@ -1,18 +1,13 @@
 """The experiments by name: what each takes, and the table that it gives."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from momentrank.errors import UsageError
-from momentrank.formats import Lists
-from momentrank.measures import AxIoU, Judged, Measure, R, nDCG
-from momentrank.measures.counts import Count
-from momentrank.meta import agreement, separation, stability
-from momentrank.meta.values import Values
-from momentrank.scoring import Evaluator
+from momentrank.measures import AxIoU, Measure, R, nDCG
+from momentrank.meta import agreement, axioms, noise, selection, separation, stability, votes
+from momentrank.meta.systems import Systems
 
-Row = NamedTuple
 Tables = dict[str, list[Any]]
 """Rows, all of one NamedTuple, by the name of the table."""
 Done = Callable[[int], object]
@@ -26,36 +21,6 @@ def default_measures() -> list[Measure]:
     return [*by_threshold, *(AxIoU @ cutoff for cutoff in CUTOFFS)]
 
 
-def check_measures(measures: Iterable[Measure]) -> None:
-    """Check that of each measure a higher value is better.
-
-    Raises:
-        UsageError: one counts something.
-    """
-    for measure in measures:
-        if isinstance(measure, Count) or measure.NAME == Judged.NAME:
-            raise UsageError(f"{measure!r} does not order runs: name measures of quality")
-
-
-class Systems:
-    """Runs of some systems, and what scores them."""
-
-    def __init__(self, evaluator: Evaluator, runs: Mapping[str, Lists]) -> None:
-        """Take an evaluator and each run's lists, read as it asks, by the run's name.
-
-        Raises:
-            UsageError: a measure does not order runs.
-        """
-        check_measures(evaluator.measures)
-        self.evaluator, self.runs = evaluator, runs
-
-    @cached_property
-    def values(self) -> Values:
-        """The value of every measure, run and query."""
-        scored = {name: self.evaluator.per_query(lists) for name, lists in self.runs.items()}
-        return Values.build(scored, self.evaluator.measures)
-
-
 class Settings(NamedTuple):
     """How the experiments are made; `sizes`: numbers of queries, by default ten."""
 
@@ -66,6 +31,11 @@ class Settings(NamedTuple):
     tau: float = stability.TAU
     difference: float = stability.DIFFERENCE
     rounds: int = 10_000
+    copies: int = noise.COPIES
+    kinds: Sequence[str] = noise.KINDS[:1]
+    variances: Sequence[float] = noise.VARIANCES
+    judgments: votes.Judgments | None = None
+    validation: Systems | None = None
 
 
 class Experiment(NamedTuple):
@@ -110,6 +80,32 @@ def _ties(systems: Systems, _: Settings, done: Done) -> Tables:
     return {"ties": rows}
 
 
+def _axioms(systems: Systems, _: Settings, done: Done) -> Tables:
+    return {"axioms": axioms.measure_axioms(systems, done=done)}
+
+
+def _selection(systems: Systems, how: Settings, done: Done) -> Tables:
+    if how.validation is None:
+        raise UsageError("selection: name the qrels of validation (--val)")
+    rows = list(selection.measure_selection(how.validation.values, systems.values))
+    done(1)
+    return {"selection": rows}
+
+
+def _label_noise(systems: Systems, how: Settings, done: Done) -> Tables:
+    if not how.kinds and not how.judgments:
+        raise UsageError("label-noise: name a kind of noise, or raw judgments (--judgments)")
+    options: dict[str, Any] = {"copies": how.copies, "seed": how.seed, "done": done}
+    rows = list(noise.measure_label_noise(systems, how.kinds, how.variances, **options))
+    if how.judgments:
+        rows += votes.measure_level_noise(systems, how.judgments, **options)
+    return {"label-noise": rows}
+
+
+def _noisy_truths(_: Systems, how: Settings) -> int:
+    return how.copies * (len(how.kinds) * len(how.variances) + bool(how.judgments))
+
+
 EXPERIMENTS: dict[str, Experiment] = {
     "agreement": Experiment(lambda *_: 1, _agreement),
     "stability": Experiment(
@@ -117,6 +113,9 @@ EXPERIMENTS: dict[str, Experiment] = {
     ),
     "power": Experiment(lambda systems, _: len(systems.evaluator.measures), _power),
     "ties": Experiment(lambda *_: 1, _ties),
+    "axioms": Experiment(lambda systems, _: len(systems.runs), _axioms),
+    "selection": Experiment(lambda *_: 1, _selection),
+    "label-noise": Experiment(_noisy_truths, _label_noise),
 }
 
 

@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.consensus import consensus, counted_votes, decide
+from annotation.votes import rule
 from annotation.votes.adjudication import adjudicate, fresh_decisions
 from annotation.votes.votes import NO_LEVEL
+from momentrank.meta import votes
 from pipeline.core import tables
 
 LEVELS = range(5)
@@ -79,6 +81,14 @@ def tables_of(cases):
 def test_every_combination_of_levels_is_decided_as_defined(number):
     cases = [list(levels) for levels in product(LEVELS, repeat=number)]
     assert decided(cases) == [by_definition(votes) for votes in cases]
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_the_scorers_noise_of_levels_decides_as_the_rule_does(number):
+    levels = np.array(list(product(range(5), repeat=number)))
+    pair = np.repeat(np.arange(len(levels)), number)
+    expected = rule.decide(pair, levels.ravel(), len(levels), closed=True).level
+    assert votes.decide(levels).tolist() == expected.tolist()
 
 
 @given(st.lists(votes_of_a_pair, max_size=8))

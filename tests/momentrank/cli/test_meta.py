@@ -1,6 +1,8 @@
 """The command `meta`: tables as TSV and JSON, and what it refuses."""
 
 import json
+import re
+from xml.etree import ElementTree
 
 import pytest
 
@@ -31,7 +33,8 @@ def out(capsys, *arguments, code=0):
 
 
 def test_all_experiments_as_json(files, capsys):
-    shown = json.loads(out(capsys, *RUNS, "AxIoU@1", "R@1,0.5", "--json", "--trials", "50").out)
+    chosen = ["--json", "--trials", "50", "--copies", "3", "--val", "test.qrels"]
+    shown = json.loads(out(capsys, *RUNS, "AxIoU@1", "R@1,0.5", *chosen).out)
     assert [(row["measure"], row["tau_ap"]) for row in shown["agreement"]] == [
         ("AxIoU@1", 1.0),
         ("R(iou=0.5,strict=True)@1", 0.5),  # it ties the two best runs
@@ -44,6 +47,16 @@ def test_all_experiments_as_json(files, capsys):
     assert [row["pairs"] for row in shown["power"]] == [3, 3]
     assert [row["queries"] for row in shown["stability"]] == [1, 1, 2, 2, 3, 3, 4, 4]
     assert [row["goal"] for row in shown["needed"]] == ["tau", "difference"] * 2
+    axioms = {(row["axiom"], row["measure"]): row for row in shown["axioms"]}
+    assert axioms["MON", "AxIoU@1"]["cases"] == 1 + 6 + 7, "what is not yet the moment itself"
+    broken = [row["broken"] for row in axioms.values()]
+    assert broken == [0, 0, 0, 9], "hits that were hits before, and misses that stay"
+    example = axioms["MON", "R(iou=0.5,strict=True)@1"]
+    assert [example[name] for name in ("run", "query", "rank", "old_iou", "new_iou", "after")] == [
+        *("a.run", "q7", 1, 0.0, 0.5, 0.0)
+    ]
+    assert [row["variance"] for row in shown["label-noise"]] == [1, 1, 2, 2, 3, 3, 4, 4]
+    assert {row["run"] for row in shown["selection"]} == {"a.run"}
     assert shown["momentrank"] | {"runs": "3", "queries": "8"} == shown["momentrank"]
 
 
@@ -68,13 +81,93 @@ def test_a_seed_gives_the_same_numbers(files, capsys):
     [
         (["a.run", "AxIoU@1"], "at least two runs are needed"),
         ([*RUNS, "NumRel"], "NumRel does not order runs"),
-        ([*RUNS, "AxIoU@1", "--only", "ties,noise"], "--only: 'noise' is not one of agreement"),
-        ([*RUNS, "AxIoU@1", "--sizes", "2,x"], "--sizes: 'x' is not a number of queries"),
         ([*RUNS, "AxIoU@1", "--sizes", "5"], "5 queries: there are 8, so sizes are 1 to 4"),
         ([*RUNS, "AxIoU@1", "--tau", "2"], "--tau must be from -1 to 1"),
         ([*RUNS, "--convention", "qvhighlights"], "name the measures to examine"),
+        ([*RUNS, "AxIoU@1", "--only", "selection"], "selection: name the qrels of validation"),
+        (
+            [*RUNS, "AxIoU@1", "--only", "label-noise", "--noise", "none"],
+            "label-noise: name a kind",
+        ),
+        (
+            [*RUNS, "--val", "test.qrels", "--val-runs", "a.run,b.run"],
+            "2 runs on validation and 3 on",
+        ),
+        (
+            [*RUNS, "--val", "test.qrels", "--val-runs", "a.run,a.run"],
+            "--val-runs: a run is given tw",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(files, capsys, arguments, told):
     lines = out(capsys, *arguments, code=2).err.splitlines()
     assert lines[-1].startswith(f"momentrank: {told}")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "told"),
+    [
+        ("--only", "ties,noise", "'noise' is not one of agreement"),
+        ("--sizes", "2,x", "must be a whole number above 0, not 'x'"),
+        ("--variances", "1,-1", "must be a variance in square seconds, not '-1'"),
+    ],
+)
+def test_a_value_that_is_not_valid_is_told(files, capsys, option, value, told):
+    with pytest.raises(SystemExit):
+        out(capsys, *RUNS, "AxIoU@1", f"{option}={value}")
+    assert told in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_page_has_a_figure_for_each_experiment_and_no_other_file(files, capsys):
+    page = files / "meta.html"
+    arguments = [
+        "AxIoU@1",
+        "nDCG(iou=0.5)@1",
+        "--trials",
+        "20",
+        "--copies",
+        "2",
+        "--html",
+        str(page),
+    ]
+    out(capsys, *RUNS, *arguments, "--val", "test.qrels")
+    text = page.read_text()
+    names = (
+        "Agreement",
+        "Stability",
+        "Needed",
+        "Power",
+        "Ties",
+        "Axioms",
+        "Label-noise",
+        "Selection",
+    )
+    parts = dict(zip(re.findall("<h2>(.*?)</h2>", text), text.split("<h2>")[1:], strict=True))
+    assert tuple(parts) == names
+    assert [name for name, part in parts.items() if "<svg" not in part] == ["Needed"]
+    assert not re.search("(src|href)=", text)
+    for svg in re.findall("<svg.*?</svg>", text):
+        ElementTree.fromstring(svg)  # noqa: S314  (written by us)
+    assert "nan" not in text
+
+
+def test_levels_are_drawn_again_from_raw_judgments(files, capsys):
+    pairs = "".join(f"{n},q{n},v,0,10\n" for n in range(8))
+    (files / "pairs.csv").write_text(f"pair_id,query_id,video_name,start,end\n{pairs}")
+    votes = "".join(f"{n},1,{n % 2}\n{n},2,1\n" for n in range(8))
+    (files / "raw.csv").write_text(f"pair_id,worker,relevance\n{votes}")
+    chosen = [
+        "nDCG(iou=0.5)@1",
+        "--only",
+        "label-noise",
+        "--noise",
+        "none",
+        "--judgments",
+        "raw.csv",
+    ]
+    shown = out(capsys, *RUNS, *chosen, "--json")
+    [row] = json.loads(shown.out)["label-noise"]
+    assert (row["noise"], row["variance"]) == ("levels", None)
+    assert 0.8 < row["kept"] < 0.95, "of half of the pairs a quarter falls to 0"
+    assert row["rmse"] > 0
+    assert "whose votes are drawn again: 8; that keep their level: 0 without" in shown.err

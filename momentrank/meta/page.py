@@ -1,0 +1,157 @@
+"""The page: a figure for each experiment, what it asks, and the table behind it."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from momentrank.meta import svg
+
+Tables = Mapping[str, Sequence[Any]]
+STYLE = """
+:root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1b1f26; --soft: #555d69;
+  --line: #dedad2; --heat: #4a68bd; }
+@media (prefers-color-scheme: dark) { :root { --paper: #14161a; --ink: #eae8e3; --soft: #a9b0bb;
+  --line: #343943; --heat: #7f9cf0; } }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 0 auto; padding: 1.5rem 2rem;
+  background: var(--paper); color: var(--ink); }
+h2 { margin-top: 2.6rem; border-top: 1px solid var(--line); padding-top: 1rem; }
+p { max-width: 46rem; } dt { color: var(--soft); float: left; width: 9rem; }
+dd { margin-left: 9rem; overflow-wrap: anywhere; } div { overflow-x: auto; }
+.figures { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; }
+svg { display: block; max-width: none; margin: 0.8rem 0; font-size: 11.5px; }
+svg text { fill: var(--ink); } .mid { text-anchor: middle; } .end { text-anchor: end; }
+.axis { fill: var(--soft); } .grid { stroke: var(--line); } .heat, .bar { fill: var(--heat); }
+.line { fill: none; stroke: var(--c); stroke-width: 2; } svg .name { fill: var(--c); }
+.s0 { --c: #3b66c4; } .s1 { --c: #c4572a; } .s2 { --c: #2f8a57; } .s3 { --c: #8a4fb5; }
+.s4 { --c: #a8801a; } .s5 { --c: #1f8a9c; } .s6 { --c: #b83a68; } .s7 { --c: #6f7d2c; }
+.s8 { --c: #7a7f88; }
+figure { margin: 0; } table { border-collapse: collapse; font-size: 0.85rem; }
+th, td { padding: 0.15rem 0.7rem 0.15rem 0; text-align: left;
+  border-bottom: 1px solid var(--line); white-space: nowrap; }
+"""
+ASKED = {
+    "agreement": "Kendall's tau-b between the orders of the runs by every two measures. 1: both"
+    " order them alike; the lower, the more the choice of the measure decides who wins.",
+    "stability": "Mean tau-b between the orders on two sets of so many queries. The higher, the"
+    " less the order depends on which queries were asked.",
+    "needed": "The fewest queries at which the order reaches the wanted tau-b, and from which on a"
+    " difference of the wanted size has another sign in at most 5 % of two such sets. Empty: more"
+    " than the largest size.",
+    "power": "The share of pairs of runs that a paired randomisation test tells apart at p < .05.",
+    "ties": "The share of queries on which all runs have one value: they say nothing of the runs.",
+    "axioms": "INV-k: a result that is no better than the best above it changes nothing. MON-k: one"
+    " that is better raises the value. With an example of each breach.",
+    "selection": "The run that is best by each measure (row) on validation: how many standard"
+    " deviations it is above the mean of all runs on test, by each measure (column).",
+    "label-noise": "How far the means of the runs move, as root of the mean square, had others"
+    " drawn the boundaries, or given the levels. kept: the mean IoU with the noisy moments, or the"
+    " share of levels that stay.",
+}
+
+
+def write_page(path: Path, found: Tables, source: Mapping[str, str]) -> None:
+    """Write the tables with their figures as one page that needs no other file."""
+    path.write_text("".join(_page(found, source)), encoding="utf-8")
+
+
+def _page(found: Tables, source: Mapping[str, str]) -> Iterator[str]:
+    yield "<!doctype html><html lang=en><meta charset=utf-8><title>Measures</title>"
+    yield '<meta name=viewport content="width=device-width">'
+    yield f"<style>{STYLE}</style><h1>Which measure to trust</h1><dl>"
+    yield from (f"<dt>{escape(name)}<dd>{escape(value)}" for name, value in source.items())
+    yield "</dl>"
+    for name, rows in found.items():
+        yield f"<h2>{escape(name.capitalize())}</h2><p>{escape(ASKED[name])}</p>"
+        if rows and name in FIGURES:
+            yield f"<div class=figures>{''.join(FIGURES[name](rows))}</div>"
+        yield f"<details><summary>{len(rows)} rows</summary><div><table><tr>"
+        yield from (f"<th>{escape(column)}" for column in (rows[0]._fields if rows else ()))
+        for row in rows:
+            yield "<tr>" + "".join(f"<td>{escape(_cell(value))}" for value in row)
+        yield "</table></div></details>"
+
+
+def _cell(value: object) -> str:
+    if value is None or value != value:  # noqa: PLR0124  (NaN)
+        return ""
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def _names(names: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _agreement(rows: Sequence[Any]) -> Iterator[str]:
+    names = _names([row.measure for row in rows])
+    values = np.ones((len(names), len(names)))
+    for row in rows:
+        values[names.index(row.measure), names.index(row.other)] = row.tau_b
+    yield svg.matrix("tau-b of every two measures", names, names, values)
+
+
+def _families(rows: Sequence[Any], x: str, y: str) -> Iterator[tuple[str, dict[str, svg.Points]]]:
+    """Yield the series of the measures of one name, for a figure each."""
+    families: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for row in rows:
+        family = row.measure.partition("(")[0].partition("@")[0]
+        series = families.setdefault(family, {}).setdefault(row.measure, [])
+        series.append((getattr(row, x), getattr(row, y)))
+    yield from families.items()  # type: ignore[misc]
+
+
+def _stability(rows: Sequence[Any]) -> Iterator[str]:
+    for family, series in _families(rows, "queries", "tau"):
+        yield svg.lines(f"tau-b by the number of queries: {family}", series, "queries", "tau-b")
+
+
+def _noise(rows: Sequence[Any]) -> Iterator[str]:
+    for kind in _names([row.noise for row in rows]):
+        own = [row for row in rows if row.noise == kind]
+        if own[0].variance is None:
+            most = max(row.rmse for row in own) or 1.0
+            shares = {f"{row.measure}  {row.rmse:.4f}": row.rmse / most for row in own}
+            yield svg.bars("RMSE under noise of levels", shares, form="")
+            continue
+        for family, series in _families(own, "variance", "rmse"):
+            title = f"RMSE under noise of boundaries ({kind}): {family}"
+            yield svg.lines(title, series, f"variance ({kind}), square seconds", "RMSE")
+
+
+def _selection(rows: Sequence[Any]) -> Iterator[str]:
+    names = _names([row.chosen_by for row in rows])
+    values = np.full((len(names), len(names)), np.nan)
+    for row in rows:
+        if row.z is not None:
+            values[names.index(row.chosen_by), names.index(row.measure)] = row.z
+    yield svg.matrix("Z-scores on test", names, names, values)
+
+
+def _shares(field: str, title: str) -> Callable[[Sequence[Any]], Iterator[str]]:
+    def draw(rows: Sequence[Any]) -> Iterator[str]:
+        yield svg.bars(title, {row.measure: getattr(row, field) for row in rows})
+
+    return draw
+
+
+def _axioms(rows: Sequence[Any]) -> Iterator[str]:
+    for axiom in _names([row.axiom for row in rows]):
+        shares = {
+            row.measure: row.broken / row.cases for row in rows if row.axiom == axiom and row.cases
+        }
+        if shares:
+            heading = f"<figcaption>{axiom}-k: the share of cases that break it</figcaption>"
+            yield f"<figure>{heading}{svg.bars(f'{axiom}-k: breaches', shares, '{:.1%}')}</figure>"
+
+
+FIGURES: dict[str, Callable[[Sequence[Any]], Iterator[str]]] = {
+    "agreement": _agreement,
+    "stability": _stability,
+    "power": _shares("power", "pairs of runs told apart"),
+    "ties": _shares("tied", "queries on which all runs tie"),
+    "axioms": _axioms,
+    "selection": _selection,
+    "label-noise": _noise,
+}

@@ -1,0 +1,126 @@
+"""Runs of some systems with what scores them, also against changed copies of the qrels."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from momentrank.errors import UsageError
+from momentrank.formats import Lists
+from momentrank.measures import Judged, Measure
+from momentrank.measures.counts import Count
+from momentrank.meta.values import DECIMALS, Values
+from momentrank.scoring import Evaluator
+from momentrank.segments import Floats, Ints, Segments
+
+HELD = 2**19
+"""Judged segments, or results, of all copies that are scored together."""
+
+
+def check_measures(measures: Iterable[Measure]) -> None:
+    """Check that of each measure a higher value is better.
+
+    Raises:
+        UsageError: one counts something.
+    """
+    for measure in measures:
+        if isinstance(measure, Count) or measure.NAME == Judged.NAME:
+            raise UsageError(f"{measure!r} does not order runs: name measures of quality")
+
+
+class Systems:
+    """Runs of some systems, and what scores them."""
+
+    def __init__(self, evaluator: Evaluator, runs: Mapping[str, Lists]) -> None:
+        """Take an evaluator and each run's lists, read as it asks, by the run's name.
+
+        Raises:
+            UsageError: a measure does not order runs.
+        """
+        check_measures(evaluator.measures)
+        self.evaluator, self.runs = evaluator, runs
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of the measures."""
+        return [repr(one) for one in self.evaluator.measures]
+
+    @cached_property
+    def values(self) -> Values:
+        """The value of every measure, run and query."""
+        scored = {name: self.evaluator.per_query(lists) for name, lists in self.runs.items()}
+        return Values.build(scored, self.evaluator.measures)
+
+    def score_copies(
+        self,
+        change: Callable[[int], Segments],
+        copies: int,
+        done: Callable[[int], object] = int,
+    ) -> Floats:
+        """Return means against changed copies of the qrels, shape (measures, runs, copies).
+
+        `change` returns the qrels of a copy, with all their queries; `done` is told of copies.
+        Many copies are scored at once, as one large collection.
+        """
+        runs = {name: self._judged(lists) for name, lists in self.runs.items()}
+        rows = max([1, len(self.evaluator.qrels.query), *map(_rows, runs.values())])
+        means: list[Floats] = []
+        for numbers in _blocks(copies, max(1, HELD // rows)):
+            qrels = stack([change(number) for number in numbers])
+            scorer = Evaluator(self.evaluator.measures, qrels, self.evaluator.convention)
+            means.append(
+                np.stack([_means(scorer, lists, len(numbers)) for lists in runs.values()], axis=1)
+            )
+            done(len(numbers))
+        whole: Floats = np.concatenate(means, axis=2)
+        rounded: Floats = np.round(whole, DECIMALS)
+        return rounded
+
+    def _judged(self, lists: Lists) -> Lists:
+        """Return the lists of the queries that are in the qrels."""
+        known = set(self.evaluator.qrels.queries)
+        return {task: _select(run, [name in known for name in run.queries])
+                for task, run in lists.items()}  # fmt: skip
+
+
+def _select(run: Segments, kept: Sequence[bool]) -> Segments:
+    number = np.cumsum(kept) - 1
+    rows = np.array(kept, dtype=bool)[run.query]
+    some = run.select(rows)
+    names = [name for name, keep in zip(run.queries, kept, strict=True) if keep]
+    return some._replace(queries=names, query=number[some.query])
+
+
+def _rows(lists: Lists) -> int:
+    return sum(len(run.query) for run in lists.values())
+
+
+def _blocks(copies: int, size: int) -> Iterator[list[int]]:
+    for begin in range(0, copies, size):
+        yield list(range(begin, min(begin + size, copies)))
+
+
+def stack(copies: Sequence[Segments]) -> Segments:
+    """Return copies as one collection: the number of its copy stands before a query's id."""
+    sizes = np.cumsum([0, *(len(one.queries) for one in copies)])
+    return Segments(
+        [f"{number} {name}" for number, one in enumerate(copies) for name in one.queries],
+        np.concatenate([one.query + size for one, size in zip(copies, sizes, strict=False)]),
+        [video for one in copies for video in one.video],
+        *(np.concatenate(column) for column in zip(*(one[3:] for one in copies), strict=True)),
+    )
+
+
+def _means(scorer: Evaluator, lists: Lists, copies: int) -> Floats:
+    """Return the mean of each measure for each copy, shape (measures, copies)."""
+    stacked = {task: stack([run] * copies) for task, run in lists.items()}
+    copy: Ints = np.empty(0, np.int64)
+    means: list[Floats] = []
+    known: list[str] | None = None
+    for names, values in scorer.per_query(stacked).values():
+        if names is not known:  # most measures share one list
+            copy = np.array([int(name.partition(" ")[0]) for name in names], dtype=np.int64)
+            known = names
+        counts = np.maximum(np.bincount(copy, minlength=copies), 1)
+        means.append(np.bincount(copy, values, copies) / counts)
+    return np.array(means)

@@ -1,0 +1,175 @@
+"""Noise of levels: a campaign's own raw judgments, drawn again before their consensus.
+
+Each pair's votes are drawn with replacement from its own, and the rule of TVR-Ranking (Liang et
+al., 2024, section 3.3) decides again: of four votes the highest and the lowest are dropped, and the
+mean of the other two, or of two votes, is rounded up if they differ by at most 1; else the pair has
+no level. Two equal votes can't move, so this is the least noise there is.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from momentrank.errors import UsageError
+from momentrank.formats.source import FormatError, Place, abbreviate, read_source
+from momentrank.ids import id_text
+from momentrank.meta.noise import COPIES, LabelNoise, summarise
+from momentrank.meta.systems import Systems
+from momentrank.segments import Bools, Floats, Ints, Segments
+
+NO_LEVEL, MAX_DIFFERENCE = -1, 1
+RAW = ("pair_id", "worker", "relevance")
+PAIRS = ("pair_id", "query_id", "video_name", "start", "end")
+Moment = tuple[str, str, float, float]
+
+
+class Votes(NamedTuple):
+    """The votes of some judged segments: `level` (n, 2) or (n, 4), of the rows `row` (n,)."""
+
+    row: Ints
+    level: Ints
+
+
+class Judgments(NamedTuple):
+    """What can be drawn again: pairs of two votes and of four; and how many keep their level.
+
+    `without` counts judged segments without two or four votes; `other` those whose level is not
+    what the rule makes of their votes, such as adjudicated ones.
+    """
+
+    votes: tuple[Votes, Votes]
+    without: int
+    other: int
+
+
+def decide(levels: Ints) -> Ints:
+    """Return the consensus of pairs with two or four votes, shape (n, votes), or NO_LEVEL."""
+    ranked = np.sort(levels, axis=1)
+    low, high = ranked[:, levels.shape[1] // 2 - 1], ranked[:, levels.shape[1] // 2]
+    agreed: Bools = high - low <= MAX_DIFFERENCE
+    return np.where(agreed, (low + high + 1) // 2, NO_LEVEL)
+
+
+def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
+    """Read the votes on the judged segments of a collection.
+
+    Args:
+        raw: `pair_id,worker,relevance`. What a pair is, `pairs.csv` beside it tells, or else the
+            `pair_id` of each moment in `source`.
+        qrels: the judged segments.
+        source: the file that they were read from.
+
+    Raises:
+        FormatError: a file is malformed, with its line.
+        UsageError: nothing tells what the pairs are, or the votes are those of other segments.
+    """
+    votes: dict[str, list[int]] = {}
+    for place, row in _read_csv(raw, RAW):
+        if row["relevance"]:
+            if not row["relevance"].isdecimal():
+                raise place.error(f"relevance: {abbreviate(row['relevance'])} is not a level")
+            votes.setdefault(row["pair_id"], []).append(int(row["relevance"]))
+    pairs = _read_pairs(raw, source)
+    rows = zip(qrels.query.tolist(), qrels.video, qrels.start.tolist(), qrels.end.tolist())  # noqa: B905
+    own = [
+        votes.get(pairs.get((qrels.queries[query], video, start, end), ""), [])
+        for query, video, start, end in rows
+    ]
+    two, four = (_select(own, size) for size in (2, 4))
+    wrong = [_differs(one, qrels) for one in (two, four)]
+    if not any(len(one.row) for one in (two, four)):
+        raise UsageError(f"{raw}: no vote is on a moment of {source}: is it of this collection?")
+    kept = [
+        Votes(one.row[~rows], one.level[~rows])
+        for one, rows in zip((two, four), wrong, strict=True)
+    ]
+    drawn = len(two.row) + len(four.row)
+    return Judgments((kept[0], kept[1]), len(own) - drawn, int(sum(rows.sum() for rows in wrong)))
+
+
+def _select(own: list[list[int]], size: int) -> Votes:
+    rows = [row for row, levels in enumerate(own) if len(levels) == size]
+    levels = np.array([own[row] for row in rows], dtype=np.int64).reshape(-1, size)
+    return Votes(np.array(rows, dtype=np.int64), levels)
+
+
+def _differs(votes: Votes, qrels: Segments) -> Bools:
+    differs: Bools = decide(votes.level) != qrels.value[votes.row]
+    return differs
+
+
+def _read_pairs(raw: Path, source: Path) -> dict[Moment, str]:
+    path = raw.with_name(PAIRS[0].removesuffix("_id") + "s.csv")
+    if path.is_file():
+        return {_moment(place, row): row["pair_id"] for place, row in _read_csv(path, PAIRS)}
+    try:
+        content = json.loads(read_source(source).text)
+        return dict(_pairs_of(content))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError):
+        raise UsageError(
+            f"{raw}: {path.name} must be beside it, or {source.name} be JSON whose moments have a"
+            " pair_id: nothing tells which moments were judged"
+        ) from None
+
+
+def _pairs_of(content: list[dict[str, Any]]) -> Iterator[tuple[Moment, str]]:
+    for record in content:
+        query = id_text(record.get("query_key", record["query_id"])) or ""
+        for moment in record["relevant_moment"]:
+            start, end = map(float, moment["timestamp"])
+            yield (query, str(moment["video_name"]), start, end), str(moment["pair_id"])
+
+
+def _moment(place: Place, row: dict[str, str]) -> Moment:
+    try:
+        return row["query_id"], row["video_name"], float(row["start"]), float(row["end"])
+    except ValueError:
+        raise place.error("start and end must be numbers of seconds") from None
+
+
+def _read_csv(path: Path, columns: tuple[str, ...]) -> Iterator[tuple[Place, dict[str, str]]]:
+    reader = csv.DictReader(io.StringIO(read_source(path).text), strict=True)
+    try:
+        if missing := [name for name in columns if name not in (reader.fieldnames or [])]:
+            raise FormatError(f"{path}: there is no column {missing[0]!r}")
+        for row in reader:
+            place = Place(path, reader.line_num)
+            if None in row or None in row.values():
+                raise place.error(f"{len(reader.fieldnames or [])} cells are expected")
+            yield place, row
+    except csv.Error as exc:
+        raise Place(path, reader.line_num).error(str(exc)) from exc
+
+
+def draw_levels(qrels: Segments, judgments: Judgments, rng: np.random.Generator) -> Floats:
+    """Return the level of each judged segment by votes drawn again, or NO_LEVEL."""
+    level = qrels.value.copy()
+    for row, votes in judgments.votes:
+        drawn = rng.integers(0, votes.shape[1], votes.shape)
+        level[row] = decide(np.take_along_axis(votes, drawn, axis=1))
+    return level
+
+
+def measure_level_noise(
+    systems: Systems,
+    judgments: Judgments,
+    *,
+    copies: int = COPIES,
+    seed: int = 2024,
+    done: Callable[[int], object] = int,
+) -> Iterator[LabelNoise]:
+    """Yield each measure under noise of the levels; `done` is told of noisy truths."""
+    qrels, kept = systems.evaluator.qrels, []
+
+    def change(copy: int) -> Segments:
+        level = draw_levels(qrels, judgments, np.random.default_rng([seed, copy]))
+        kept.append(float((level == qrels.value).mean()))
+        return qrels._replace(value=level).select(level != NO_LEVEL)
+
+    means = systems.score_copies(change, copies, done)
+    yield from summarise(systems, means, "levels", None, float(np.mean(kept)))

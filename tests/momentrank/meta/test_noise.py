@@ -1,0 +1,237 @@
+"""Noise of labels: the draws, the closed forms of single results, and one large collection."""
+
+import math
+
+import numpy as np
+import pytest
+
+from momentrank.errors import UsageError
+from momentrank.formats.source import FormatError
+from momentrank.measures import AxIoU, R, mIoU, nDCG
+from momentrank.meta import noise, votes
+from momentrank.meta.systems import Systems, stack
+from momentrank.scoring import Evaluator
+from momentrank.segments import build_qrels, build_run, iou
+
+rng = np.random.default_rng
+
+
+def moments(count, start=100.0, length=8.0):
+    queries = [f"q{n}" for n in range(count)]
+    starts = np.full(count, start)
+    return build_qrels(queries, ["v"] * count, starts, starts + length, np.ones(count))
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [("ends", [0.900, 0.863, 0.833, 0.810]), ("written", [0.575, 0.558, 0.546, 0.536])],
+)
+def test_moments_of_8_seconds_keep_the_mean_iou_of_the_papers_noise(kind, expected):
+    own = moments(40_000)
+    for variance, mean in zip(noise.VARIANCES, expected, strict=True):
+        drawn = noise.draw_moments(own, kind, variance, rng(5))
+        kept = iou(own.start, own.end, drawn.start, drawn.end)
+        assert kept.mean() == pytest.approx(mean, abs=0.004)
+
+
+def test_a_drawn_moment_is_a_median_of_five_and_never_ends_before_it_starts():
+    own = moments(20_000, length=0.2)
+    drawn = noise.draw_moments(own, "ends", 4.0, rng(1))
+    assert (drawn.end >= drawn.start).all()
+    middle = np.median(rng(1).standard_normal((5, 20_000)), axis=0)
+    assert drawn.start == pytest.approx(100 + 2 * middle)
+    lengths = noise.draw_moments(moments(20_000), "written", 1.0, rng(1))
+    # the median of five exponentials has the mean (1/5 + 1/4 + 1/3) of one
+    assert (lengths.end - lengths.start).mean() == pytest.approx(
+        8 * (1 / 5 + 1 / 4 + 1 / 3), rel=0.02
+    )
+
+
+def systems(measures, qrels, runs, convention="paper"):
+    """Return systems whose runs are lists of (query, video, start, end)."""
+    built = {name: {"": build_run(*zip(*rows, strict=True))} for name, rows in runs.items()}
+    return Systems(Evaluator(measures, qrels, convention), built)
+
+
+@pytest.mark.parametrize(
+    ("true", "gamma", "theta"), [(0.6, 0.08, 0.5), (0.45, 0.05, 0.5), (0.7, 0.06, 0.7)]
+)
+def test_the_closed_forms_of_one_result_hold_in_simulation(true, gamma, theta):
+    """Let the IoU that is seen be x + e, where e is normal with mean 0 and variance gamma^2.
+
+    AxIoU@1 is that IoU: its bias is 0, its variance gamma^2. R@1,theta is 1 where x + e > theta,
+    which has the probability p = Phi((x - theta) / gamma): so its bias is p - [x > theta], and its
+    variance p (1 - p). (AxIoU paper, supplement.) Here each query is a draw: a result [0, 1)
+    against a moment [0, x + e).
+    """
+    draws = 40_000
+    seen = true + gamma * rng(3).standard_normal(draws)
+    assert ((seen > 0) & (seen < 1)).all()
+    queries = [f"q{n}" for n in range(draws)]
+    qrels = build_qrels(queries, ["v"] * draws, np.zeros(draws), seen, np.ones(draws))
+    run = [(name, "v", 0.0, 1.0) for name in queries]
+    found = systems([AxIoU @ 1, R(iou=theta) @ 1], qrels, {"a": run, "b": run}).values
+    axiou, hits = found.table[:, 0]
+    close = 5 * gamma / math.sqrt(draws)
+    assert axiou.mean() - true == pytest.approx(0, abs=close)
+    assert axiou.var() == pytest.approx(gamma**2, rel=0.03)
+    p = (1 + math.erf((true - theta) / gamma / math.sqrt(2))) / 2
+    assert hits.mean() - (true > theta) == pytest.approx(p - (true > theta), abs=0.0125)
+    assert hits.var() == pytest.approx(p * (1 - p), abs=0.0125)
+
+
+@pytest.fixture
+def two():
+    """Return two systems on five queries, of which one run lacks one; q4 is asked of nobody."""
+    own = [(f"q{n}", "v", 10.0 * n, 10.0 * n + 6) for n in range(5)]
+    qrels = build_qrels(*zip(*own, strict=True), [1, 2, 3, 4, 1])
+    close = [(name, "v", start + 1, end) for name, _, start, end in own]
+    runs = {"good": close, "bad": [*close[1:3], ("other", "v", 0.0, 1.0)]}
+    measures = [AxIoU @ 2, mIoU, nDCG(iou=0.5) @ 5]
+    return lambda convention="paper": systems(measures, qrels, runs, convention)
+
+
+@pytest.mark.parametrize("convention", ["paper", "tvr-ranking"])
+@pytest.mark.parametrize("held", [1, 12, 10**6])
+def test_copies_scored_at_once_are_copies_scored_alone(two, monkeypatch, convention, held):
+    monkeypatch.setattr("momentrank.meta.systems.HELD", held)
+    found = two(convention)
+    qrels = found.evaluator.qrels
+    changed = [noise.draw_moments(qrels, "ends", 2.0, rng(copy)) for copy in range(7)]
+    told = []
+    means = found.score_copies(changed.__getitem__, 7, told.append)
+    assert sum(told) == 7
+    assert means.shape == (3, 2, 7)
+    for copy, truth in enumerate(changed):
+        alone = Evaluator(found.evaluator.measures, truth, convention)
+        for at, lists in enumerate(found.runs.values()):
+            expected = list(alone.calc_aggregate(lists).values())
+            assert means[:, at, copy] == pytest.approx(expected)
+
+
+def test_stacked_copies_keep_queries_without_segments():
+    one = build_qrels(["a"], ["v"], [0.0], [1.0], [1], queries=["none", "a"])
+    both = stack([one, one._replace(start=one.start + 5)])
+    assert both.queries == ["0 none", "0 a", "1 none", "1 a"]
+    assert both.query.tolist() == [1, 3]
+    assert both.start.tolist() == [0, 5]
+
+
+def test_no_noise_moves_nothing_and_a_seed_gives_the_same_rows(two):
+    for row in noise.measure_label_noise(two(), ["ends"], [0.0], copies=3):
+        assert (row.kept, row.rmse, row.bias) == (
+            pytest.approx(1),
+            pytest.approx(0),
+            pytest.approx(0),
+        )
+        assert row.tau == pytest.approx(1)
+    rows = list(noise.measure_label_noise(two(), copies=4))
+    assert [(row.noise, row.variance) for row in rows[::3]] == [
+        (kind, variance) for kind in ("ends", "written") for variance in (1, 2, 3, 4)
+    ]
+    assert rows == list(noise.measure_label_noise(two(), copies=4))
+    assert rows != list(noise.measure_label_noise(two(), copies=4, seed=1))
+
+
+def test_the_rmse_is_over_runs_and_copies(two):
+    found = two()
+    row = next(noise.measure_label_noise(found, ["ends"], [3.0], copies=5, seed=9))
+    qrels = found.evaluator.qrels
+    means = found.score_copies(
+        lambda copy: noise.draw_moments(qrels, "ends", 3.0, rng([9, copy])), 5
+    )
+    errors = (means - found.values.means()[:, :, None])[0]
+    assert row.rmse == pytest.approx(math.sqrt((errors**2).mean()))
+    assert row.bias == pytest.approx(errors.mean())
+
+
+LEVELS = {0: [1, 2], 1: [0, 4, 3, 3], 2: [2, 2], 3: [4], 9: [4, 4]}
+RAW = "pair_id,worker,relevance\n" + "".join(
+    f"{pair},{worker},{level}\n" for pair, own in LEVELS.items() for worker, level in enumerate(own)
+)
+PAIRS = "pair_id,query_id,video_name,start,end\n" + "".join(
+    f"{n},q{n},v,{10 * n},{10 * n + 6}\n" for n in range(4)
+)
+
+
+@pytest.fixture
+def raw(tmp_path):
+    (tmp_path / "pairs.csv").write_text(PAIRS)
+    (tmp_path / "raw_annotation.csv").write_text(RAW)
+    return tmp_path / "raw_annotation.csv"
+
+
+def judged(levels):
+    starts = 10.0 * np.arange(len(levels))
+    names = [f"q{n}" for n in range(len(levels))]
+    return build_qrels(names, ["v"] * len(levels), starts, starts + 6, levels)
+
+
+def test_votes_are_found_by_their_moments(raw, tmp_path):
+    found = votes.read_judgments(raw, judged([2, 3, 2, 4, 1]), tmp_path / "test.qrels")
+    (two, four) = found.votes
+    assert (two.row.tolist(), two.level.tolist()) == ([0, 2], [[1, 2], [2, 2]])
+    assert (four.row.tolist(), four.level.tolist()) == ([1], [[0, 4, 3, 3]])
+    assert (found.without, found.other) == (2, 0)  # one has one vote, one is no pair
+    adjudicated = votes.read_judgments(raw, judged([0, 3, 2, 4, 1]), tmp_path / "test.qrels")
+    assert (adjudicated.votes[0].row.tolist(), adjudicated.other) == ([2], 1)
+
+
+def test_pairs_may_be_numbered_in_the_json_of_the_qrels(raw, tmp_path):
+    raw.with_name("pairs.csv").unlink()
+    moment = '{"pair_id": 2, "video_name": "v", "timestamp": [20.0, 26.0]}'
+    source = tmp_path / "test.json"
+    source.write_text(f'[{{"query_id": 5, "query_key": "q2", "relevant_moment": [{moment}]}}]')
+    found = votes.read_judgments(raw, judged([0, 0, 2]), source)
+    assert found.votes[0].row.tolist() == [2]
+    source.write_text("q Q0 v 0 1 1\n")
+    with pytest.raises(UsageError, match=r"pairs\.csv must be beside it"):
+        votes.read_judgments(raw, judged([0, 0, 2]), source)
+
+
+def test_drawn_levels_are_those_of_drawn_votes(raw, tmp_path):
+    qrels = judged([2, 3, 2, 4, 1])
+    found = votes.read_judgments(raw, qrels, tmp_path / "x")
+    drawn = np.array([votes.draw_levels(qrels, found, rng(n)) for n in range(4000)])
+    assert set(drawn[:, 2]) == {2}, "two equal votes can't move"
+    assert set(drawn[:, 3]) == {4}, "one vote is not drawn again"
+    # of 1 and 2: both 1 in a quarter of the draws, else 2
+    assert (drawn[:, 0] == 1).mean() == pytest.approx(0.25, abs=0.03)
+    four = [votes.decide(np.array([[a, b, c, d]]))[0] for a in (0, 4, 3, 3) for b in (0, 4, 3, 3)
+            for c in (0, 4, 3, 3) for d in (0, 4, 3, 3)]  # fmt: skip
+    for level in set(four):
+        assert (drawn[:, 1] == level).mean() == pytest.approx(four.count(level) / 256, abs=0.03)
+
+
+def test_what_has_no_level_in_a_copy_is_left_out_of_it(raw, tmp_path):
+    qrels = judged([2, 3, 2, 4, 1])
+    found = votes.read_judgments(raw, qrels, tmp_path / "x")
+    run = [(f"q{n}", "v", 10.0 * n, 10.0 * n + 6) for n in range(5)]
+    both = systems([AxIoU @ 1], qrels, {"a": run, "b": run[:2]})
+    [row] = votes.measure_level_noise(both, found, copies=400)
+    lost = np.mean(
+        [(votes.draw_levels(qrels, found, rng([2024, n])) < 1).sum() for n in range(400)]
+    )
+    assert row.noise == "levels"
+    # a pair that is lost or not relevant is a query with 0 in both runs
+    assert row.bias == pytest.approx(-lost / 5)
+    assert 0.8 < row.kept < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "told"),
+    [
+        ("pair_id,worker\n0,1\n", FormatError, "there is no column 'relevance'"),
+        (
+            "pair_id,worker,relevance\n0,1,high\n",
+            FormatError,
+            "line 2: relevance: 'high' is not a level",
+        ),
+        ("pair_id,worker,relevance\n0,1\n", FormatError, "line 2: 3 cells are expected"),
+        ("pair_id,worker,relevance\n77,1,3\n77,2,3\n", UsageError, "no vote is on a moment of"),
+    ],
+)
+def test_bad_judgments_are_told(raw, tmp_path, text, error, told):
+    raw.write_text(text)
+    with pytest.raises(error, match=told):
+        votes.read_judgments(raw, judged([2, 3]), tmp_path / "test.qrels")
