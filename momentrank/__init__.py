@@ -16,6 +16,7 @@ from momentrank.errors import MomentRankError as MomentRankError
 from momentrank.errors import UsageError as UsageError
 
 if TYPE_CHECKING:  # under their own names, as type checkers ask of what is public
+    from momentrank.collection.release import load as load
     from momentrank.formats import FormatError as FormatError
     from momentrank.formats import read_qrels as read_qrels
     from momentrank.formats import read_run as read_run
@@ -46,6 +47,7 @@ _MODULES = {
         "functions",
     ),
     "Evaluator": "scoring",
+    "load": "collection.release",
     "SegmentError": "segments",
     "parse_measure": "measures.parse",
 }

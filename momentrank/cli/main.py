@@ -20,7 +20,7 @@ from typing import NoReturn
 from momentrank import __version__
 from momentrank.errors import MomentRankError
 
-VERBS = ("evaluate", "compare", "meta", "explain", "validate", "convert")
+VERBS = ("evaluate", "compare", "meta", "explain", "validate", "convert", "diff")
 STOPPED = 130
 WIDTH = 100
 """Columns of --help; to ask the terminal costs more imports than the rest of the parser."""

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from momentrank.versions import Change, list_changes, parse_version, required_version
+from momentrank.collection.versions import Change, list_changes, parse_version, required_version
 from pipeline.campaign.campaign import Instant
 from pipeline.campaign.collection import ReleaseError
 from pipeline.core import files, tables
@@ -46,7 +46,7 @@ class Publication(Section):
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What `momentrank.versions` compares."""
+        """What `momentrank.collection.versions` compares."""
         listed = {path: {"sha256": sha256} for path, sha256 in self.files.items()}
         return {"format": self.format, "columns": self.columns, "files": listed}
 

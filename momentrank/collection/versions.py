@@ -5,11 +5,15 @@ file, and `format`, the number of its formats. Semantic versioning: a changed fo
 changed level, pair, query or other content is minor, a changed description is a patch.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
+from momentrank.errors import UsageError
+
 Part = Literal["major", "minor", "patch"]
 PARTS: tuple[Part, ...] = ("major", "minor", "patch")
+VERSION = re.compile(r"\d+\.\d+\.\d+", re.ASCII)
 DESCRIPTIONS = ("README.md", "croissant.json", "figures/")
 """Files, and folders, that only describe the others."""
 
@@ -26,8 +30,8 @@ def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]
     """Return what differs between two manifests, the gravest first."""
     before, after = old["files"], new["files"]
     changes = []
-    if old.get("format") != new.get("format"):
-        what = f"format {old.get('format')} became {new.get('format')}"
+    if _differ(old.get("format"), new.get("format")):
+        what = f"has format {new['format']}, not {old['format']}"
         changes.append(Change("major", "manifest.json", what))
     for path in sorted(before.keys() | after.keys()):
         if path not in after:
@@ -40,16 +44,26 @@ def list_changes(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Change]
 
 
 def _compare(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
-    if old.get(path) != new.get(path):
+    if _differ(old.get(path), new.get(path)):
         return Change("major", path, "has other columns")
     is_description = path.startswith(DESCRIPTIONS)
     return Change("patch" if is_description else "minor", path, "changed")
 
 
-def parse_version(version: str) -> tuple[int, int, int]:
-    """Return the three numbers of a version."""
-    major, minor, patch = map(int, version.split("."))
-    return major, minor, patch
+def _differ(old: object, new: object) -> bool:
+    """Tell whether both are known, and not the same."""
+    return old is not None and new is not None and old != new
+
+
+def parse_version(version: str) -> tuple[int, ...]:
+    """Return the three numbers of a version.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if not VERSION.fullmatch(version):
+        raise UsageError(f"{version!r} is not a version, must be three numbers: 1.0.0")
+    return tuple(map(int, version.split(".")))
 
 
 def next_version(version: str, part: Part) -> str:

@@ -1,0 +1,195 @@
+"""Compare two versions of a collection: what changed, and what that does to scores.
+
+OLD and NEW are folders of releases, or hf:owner/name[@revision]. It prints which queries, judged
+pairs and levels changed, each run's scores by both versions, and how far the version must be
+raised: a changed format is major, a changed level, pair or query is minor. Runs are those given,
+else those in NEW/../work/runs; one named *.SPLIT.run is scored on that split.
+
+The exit code is 1 if NEW's version was not raised far enough.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from momentrank import data
+from momentrank.cli import inputs, tables
+from momentrank.cli.tables import Numbers, Row, describe
+from momentrank.collection.changes import SplitChanges, list_split_changes
+from momentrank.collection.release import HUB, Collection, load
+from momentrank.collection.versions import Change, list_changes, parse_version, required_version
+from momentrank.conventions import get
+from momentrank.formats import Lists, load_lists
+from momentrank.formats.source import count
+from momentrank.measures import Measure
+from momentrank.measures.parse import parse_measures
+from momentrank.mismatches import NothingMeetsError
+from momentrank.scoring import Evaluator
+
+SHOWN = 10
+MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.7)@10", "AxIoU@10")
+
+
+class Score(NamedTuple):
+    """A run's score by both versions; None by one in which no query of it is judged."""
+
+    run: str
+    split: str
+    measure: Measure
+    old: float | None
+    new: float | None
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("old", metavar="OLD")
+    parser.add_argument("new", metavar="NEW")
+    parser.add_argument("names", nargs="*", metavar="RUN|MEASURE",
+                        help=f"runs and measures (default: {', '.join(MEASURES)})")  # fmt: skip
+    parser.add_argument("--all", action="store_true", help=f"list all changes, not {SHOWN} a kind")
+    parser.add_argument("--json", action="store_true", help="all of it as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    named = inputs.split_names(options.names)
+    old, new = (_load(name) for name in (options.old, options.new))
+    runs = named.runs or sorted(new.folder.resolve().parent.glob("work/runs/*.run"))
+    measures = parse_measures(named.measures or MEASURES)
+    changes = list_changes(old.manifest, new.manifest)
+    splits = list_split_changes(old, new)
+    scores = [score for path in runs for score in _score(path, old, new, measures)]
+    least = required_version(old.version, changes)
+    if options.json:
+        sys.stdout.write(json.dumps(_as_json(old, new, changes, splits, scores), indent=2) + "\n")
+    else:
+        shown = sys.maxsize if options.all else SHOWN
+        sys.stdout.writelines(_show(old, new, changes, splits, shown))
+        sys.stdout.writelines(_show_scores(scores))
+    if parse_version(new.version) >= parse_version(least):
+        return 0
+    inputs.warn(f"{options.new}: version {new.version} must be {least} or higher")
+    return 1
+
+
+def _load(name: str) -> Collection:
+    if not name.startswith(HUB):
+        return load(name)
+    repository, _, revision = name.partition("@")
+    return load(repository, revision or None)
+
+
+def _score(
+    path: Path, old: Collection, new: Collection, measures: Sequence[Measure]
+) -> Iterator[Score]:
+    *_, last = path.name.removesuffix(".gz").removesuffix(".run").split(".")
+    splits = [last] if last in {*old.splits, *new.splits} else dict.fromkeys(old.splits)
+    for split in splits:
+        before, after = (_means(path, one, split, measures) for one in (old, new))
+        for measure in measures:
+            if measure in before or measure in after:
+                values = before.get(measure), after.get(measure)
+                yield Score(path.name, split, measure, *values)
+
+
+def _means(
+    path: Path, collection: Collection, split: str, measures: Sequence[Measure]
+) -> dict[Measure, float]:
+    """Return the scores on a split; none where the run and the split have no query in common."""
+    if split not in collection.splits or not path.stat().st_size:
+        return {}
+    qrels = collection[split].qrels
+    evaluator = Evaluator(measures, qrels, get("paper"))
+
+    def read(depth: int | None, warn: data.Warn) -> Lists:
+        return load_lists(path, depth=depth, warn=warn)
+
+    try:
+        lists = data.match(read, evaluator, str(path), lambda _: None)
+    except NothingMeetsError:
+        return {}
+    return evaluator.calc_aggregate(lists)
+
+
+def _show(
+    old: Collection,
+    new: Collection,
+    changes: Sequence[Change],
+    splits: Mapping[str, SplitChanges],
+    shown: int,
+) -> Iterator[str]:
+    yield f"{old.name} {old.version} -> {new.name} {new.version}\n"
+    for split, one in splits.items():
+        steps = ", ".join(f"{step} ({number})" for step, number in one.steps.items())
+        yield (
+            f"{split}: queries {len(one.queries_added)} added, {len(one.queries_removed)} removed,"
+            f" {len(one.queries_reworded)} reworded; judged pairs {len(one.pairs_added)} added,"
+            f" {len(one.pairs_removed)} removed; levels {len(one.levels)} of {one.kept} changed"
+            f"{': ' if steps else ''}{steps}\n"
+        )
+        yield from _list(split, one, shown)
+    if not changes:
+        yield "files: no file changed\n"
+        return
+    least = required_version(old.version, changes)
+    yield f"files: {count(len(changes), 'change')}, {changes[0].part}: version {least} or higher\n"
+    yield from _some((f"{one.path} {one.what} ({one.part})" for one in changes), shown)
+
+
+def _list(split: str, one: SplitChanges, shown: int) -> Iterator[str]:
+    named = {
+        "query added": one.queries_added,
+        "query removed": one.queries_removed,
+        "query reworded": one.queries_reworded,
+        "pair added": [f"{query} {_tell(moment)}" for query, moment in one.pairs_added],
+        "pair removed": [f"{query} {_tell(moment)}" for query, moment in one.pairs_removed],
+        "level": [f"{c.query_id} {_tell(c.moment)}: {c.old} -> {c.new}" for c in one.levels],
+    }
+    for what, names in named.items():
+        yield from _some((f"{split} {what}: {name}" for name in names), shown)
+
+
+def _tell(moment: tuple[str, float, float]) -> str:
+    video, start, end = moment
+    return f"{video} {start:g}-{end:g}"
+
+
+def _some(lines: Iterable[str], shown: int) -> Iterator[str]:
+    listed = list(lines)
+    yield from (f"  {line}\n" for line in listed[:shown])
+    if len(listed) > shown:
+        yield f"  ... and {len(listed) - shown} more (--all)\n"
+
+
+def _show_scores(scores: Sequence[Score]) -> Iterator[str]:
+    if not scores:
+        yield "no run to score: name runs, or put them into NEW/../work/runs\n"
+        return
+    numbers = Numbers(4)
+    rows: list[Row] = [("run", "split", "measure", "old", "new", "difference")]
+    for one in scores:
+        how = describe(one.measure)
+        values = ["" if value is None else numbers.text(how, value) for value in one[3:]]
+        both = one.old is not None and one.new is not None
+        change = numbers.text(how, (one.new or 0) - (one.old or 0), "+") if both else ""
+        rows.append((one.run, one.split, repr(one.measure), *values, change))
+    yield "\n"
+    yield from tables.write(rows, "table")
+
+
+def _as_json(
+    old: Collection,
+    new: Collection,
+    changes: Sequence[Change],
+    splits: Mapping[str, SplitChanges],
+    scores: Sequence[Score],
+) -> dict[str, Any]:
+    return {
+        "old": old.version,
+        "new": new.version,
+        "required": required_version(old.version, changes),
+        "files": [change._asdict() for change in changes],
+        "splits": {split: one.as_json() for split, one in splits.items()},
+        "scores": [{**one._asdict(), "measure": repr(one.measure)} for one in scores],
+    }

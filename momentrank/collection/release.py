@@ -1,0 +1,213 @@
+"""A released collection as an evaluator needs it: queries, qrels by split, moments, videos.
+
+    collection = mr.load("hf:owner/name", revision="v1.0.0")        # or a folder
+    test = collection["test"]
+    mr.evaluate(test.qrels, run, ["nDCG(iou=0.5)@10"])
+
+Files are read on first use, and compared with the SHA-256 of the release's manifest.
+"""
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from momentrank import formats
+from momentrank.errors import UsageError
+from momentrank.formats.source import FormatError, read_source
+from momentrank.ids import decode_id
+from momentrank.segments import Segments, build_qrels
+
+MANIFEST, TRAINING = "manifest.json", "train_manifest.json"
+QUERIES, PAIRS, VIDEOS = "queries.tsv", "pairs.csv", "video_corpus.json"
+SMALL_FILES = [MANIFEST, TRAINING, QUERIES, PAIRS, VIDEOS, "consensus.csv", "qrels/*.qrels"]
+"""What is fetched from the hub: not the texts of moments, nor the training sets."""
+HUB = "hf:"
+
+
+class Query(NamedTuple):
+    """A query."""
+
+    query_id: str
+    text: str
+
+
+class Qrel(NamedTuple):
+    """A judged moment; times are seconds."""
+
+    query_id: str
+    video_id: str
+    start: float
+    end: float
+    level: int
+
+
+class Moment(NamedTuple):
+    """A moment that people were shown; times are seconds."""
+
+    video_id: str
+    start: float
+    end: float
+
+
+class Split(NamedTuple):
+    """The queries of a split, and what people judged of them."""
+
+    collection: "Collection"
+    name: str
+
+    @property
+    def queries(self) -> dict[str, str]:
+        """The text of each query by its id, in the order of the file."""
+        return self.collection.queries_by_split[self.name]
+
+    @property
+    def qrels_path(self) -> Path:
+        """The file of the judged segments."""
+        return self.collection.path(f"qrels/{self.name}.qrels")
+
+    @property
+    def qrels(self) -> Segments:
+        """The judged segments, for `evaluate`, `compare` and `explain`."""
+        path = self.qrels_path
+        return formats.load_qrels(path) if path.stat().st_size else build_qrels([], [], [], [], [])
+
+    def queries_iter(self) -> Iterator[Query]:
+        """Yield the queries."""
+        return (Query(*pair) for pair in self.queries.items())
+
+    def qrels_iter(self) -> Iterator[Qrel]:
+        """Yield the judged moments."""
+        own = self.qrels
+        ids = (own.queries[row] for row in own.query.tolist())
+        times = own.start.tolist(), own.end.tolist()
+        for row in zip(ids, own.video, *times, map(int, own.value), strict=True):
+            yield Qrel(*row)
+
+
+class Collection:
+    """A release in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        """Read the manifest.
+
+        Raises:
+            FormatError: there is none, or it is no manifest.
+        """
+        self.folder, self.manifest = folder, _read_manifest(folder / MANIFEST)
+        self._hashes = {name: entry["sha256"] for name, entry in self.manifest["files"].items()}
+        if (folder / TRAINING).exists():
+            training = _read_manifest(folder / TRAINING)["files"]
+            self._hashes |= {name: entry["sha256"] for name, entry in training.items()}
+
+    def __repr__(self) -> str:
+        return f"<{self.name} {self.version}: {', '.join(self.splits)}>"
+
+    @property
+    def name(self) -> str:
+        """What the collection is called."""
+        return str(self.manifest.get("name"))
+
+    @property
+    def version(self) -> str:
+        """The release's version."""
+        return str(self.manifest.get("version"))
+
+    @property
+    def splits(self) -> list[str]:
+        """The splits that have queries."""
+        return list(self.queries_by_split)
+
+    def __getitem__(self, split: str) -> Split:
+        if split not in self.queries_by_split:
+            raise UsageError(f"{split!r} is not a split of {self!r}")
+        return Split(self, split)
+
+    @cached_property
+    def queries_by_split(self) -> dict[str, dict[str, str]]:
+        """The text of each query by split and id."""
+        by_split: dict[str, dict[str, str]] = {}
+        _, *lines = read_source(self.path(QUERIES)).text.splitlines()
+        for line in lines:
+            query, text, split, *_ = line.split("\t")
+            by_split.setdefault(split, {})[decode_id(query)] = text
+        return by_split
+
+    @cached_property
+    def moments(self) -> list[Moment]:
+        """The moments that people were shown, each once."""
+        with self.path(PAIRS).open(encoding="utf-8", newline="") as stream:
+            rows = csv.DictReader(stream)
+            shown = {(row["video_name"], float(row["start"]), float(row["end"])) for row in rows}
+        return [Moment(*one) for one in sorted(shown)]
+
+    @cached_property
+    def videos(self) -> dict[str, float]:
+        """The seconds of each video that is to be searched."""
+        durations: dict[str, float] = formats.read_corpus(self.path(VIDEOS)).durations
+        return durations
+
+    def path(self, name: str) -> Path:
+        """Return a file of the release.
+
+        Raises:
+            FormatError: it is missing, or not the one that the manifest lists.
+            UsageError: the release has no such file.
+        """
+        if name not in self._hashes:
+            raise UsageError(f"{self.folder}: no manifest lists {name!r}")
+        path = self.folder / name
+        if not path.is_file():
+            raise FormatError(f"{path}: no such file, but the manifest lists it")
+        with path.open("rb") as stream:
+            sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
+        if sha256 != self._hashes[name]:
+            raise FormatError(f"{path}: is not the file of the release: its SHA-256 is {sha256}")
+        return path
+
+
+def load(source: Path | str, revision: str | None = None) -> Collection:
+    """Return a released collection: of a folder, or of the hub (`hf:owner/name`).
+
+    Of the hub, `revision` is a tag (`v1.0.0`), a branch or a commit; without it, the newest. Name
+    one where results are to be compared later.
+
+    Raises:
+        FormatError: it is no release, or a file is missing or differs.
+        UsageError: the hub was named and its library is not installed, or can't fetch it.
+    """
+    if str(source).startswith(HUB):
+        return Collection(_fetch(str(source).removeprefix(HUB), revision))
+    if revision is not None:
+        raise UsageError(f"{source}: revision is only for the hub: {HUB}owner/name")
+    return Collection(Path(source))
+
+
+def _fetch(repository: str, revision: str | None) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as exc:
+        raise UsageError(
+            f"{HUB}{repository}: needs huggingface_hub: pip install huggingface_hub"
+        ) from exc
+    options: Mapping[str, Any] = {"repo_type": "dataset", "allow_patterns": SMALL_FILES}
+    try:
+        return Path(snapshot_download(repository, revision=revision, **options))
+    except (OSError, ValueError) as exc:  # all that the library raises: not found, no connection
+        reason = " ".join(str(exc).split())
+        raise UsageError(f"{HUB}{repository}: can't be fetched: {reason}") from exc
+
+
+def _read_manifest(path: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads(read_source(path).text)
+        listed = manifest["files"]
+        valid = all(isinstance(entry["sha256"], str) for entry in listed.values())
+    except (ValueError, KeyError, TypeError, AttributeError) as exc:
+        raise FormatError(f"{path}: not the manifest of a release ({exc!r})") from exc
+    if not valid:
+        raise FormatError(f"{path}: files: each must have its sha256, as text")
+    return dict(manifest)
