@@ -1,12 +1,15 @@
 """Stages by engine: the same bytes, what Ray costs, and what a dead machine costs.
 
     python -m benchmarks.engines [--moments 100000] [--train 5000] [--shards 16] [--embed]
+                                 [--only Ray]
 
 Each stage runs as `python -m`, on the corpus of `benchmarks.scaling`: in one shard, on this
 machine's cores, on a Ray of its own, on a cluster of two machines of which one is killed (kill -9)
 when a third of the parts are finished, and on a stand-in for Slurm that kills three jobs. `twice`
 counts parts that were finished and made again. With `--embed` the stage `embed` runs as well;
-without it the vectors are random. `--train 0` leaves `pseudo` out.
+without it the vectors are random. `--train 0` leaves `pseudo` out. `--only` leaves out the engines
+whose names do not begin with it, but never `processes`, with which the others are compared. CPU
+seconds are those of all processes, Ray's own too, each up to a moment before its end.
 """
 
 import hashlib
@@ -16,8 +19,10 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, chdir, contextmanager, nullcontext
+from contextlib import AbstractContextManager, chdir, contextmanager, nullcontext, suppress
 from pathlib import Path
+
+import psutil
 
 from benchmarks import scaling, stand_in_slurm
 from benchmarks.script import parse_arguments
@@ -30,18 +35,23 @@ STORE = 80 * 2**20
 
 
 class Watch(threading.Thread):
-    """Notes each part as it is finished, and does something once when a third of them are."""
+    """Notes each part as it is finished, and does something once when a third of them are.
+
+    And what all processes below this one have used.
+    """
 
     def __init__(self, folder: Path, third: int, then: Callable[[], object]) -> None:
         super().__init__(daemon=True)
         self.folder, self.third, self.then = folder, third, then
         self.finished: dict[str, set[int]] = {}
         self.ended = threading.Event()
+        self.used: dict[psutil.Process, float] = {}
 
     def run(self) -> None:
         """Look until told to end."""
         done = False
         while not self.ended.wait(0.05):
+            self.measure()
             for path in self.folder.glob("*.sha256.json"):
                 try:
                     self.finished.setdefault(path.name, set()).add(path.stat().st_mtime_ns)
@@ -50,6 +60,17 @@ class Watch(threading.Thread):
             if not done and len(self.finished) >= self.third:
                 done = True
                 self.then()
+
+    def measure(self) -> None:
+        """Note the CPU seconds of every process that lives."""
+        for process in psutil.Process().children(recursive=True):
+            with suppress(psutil.NoSuchProcess):
+                self.used[process] = sum(process.cpu_times()[:2])
+
+    @property
+    def cpu(self) -> float:
+        """Return the CPU seconds of all processes, those that have ended as they were last seen."""
+        return sum(self.used.values())
 
     @property
     def twice(self) -> int:
@@ -124,20 +145,25 @@ def hash_outputs() -> str:
 
 def main() -> None:
     """Print a line per engine and stage."""
-    options = parse_arguments(__doc__, moments=100_000, train=5000, shards=16, embed=False)
+    options = parse_arguments(__doc__, moments=100_000, train=5000, shards=16, embed=False, only="")
     stages = [
         *(["embed"] if options.embed else []),
         "candidates",
         *(["pseudo"] if options.train else []),
     ]
-    print(f"{'engine':24} {'stage':10} {'wall s':>8} {'against local':>14} {'twice':>6}  bytes")
-    expected, local = "", dict[str, float]()
+    print(
+        f"{'engine':24} {'stage':10} {'wall s':>8} {'against local':>14} {'CPU s':>8}"
+        f" {'against local':>14} {'twice':>6}  bytes"
+    )
+    expected, local = "", dict[str, tuple[float, float]]()
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         for stage, *_ in scaling.run(options.moments, options.train or None, {}, pseudo=False):
             if stage == "split":
                 break
         scaling.embed()
         for name, prepare in ENGINES.items():
+            if name != "processes" and not name.startswith(options.only):
+                continue
             for stage in stages:
                 with prepare(Path(tempfile.mkdtemp(dir=folder))) as (values, kill):
                     set_engine(
@@ -149,16 +175,17 @@ def main() -> None:
                     watch.start()
                     wall = scaling.run_stage(f"pipeline.{stage}").wall
                     watch.ended.set()
+                cost = wall, watch.cpu
                 if name == "processes":
-                    local[stage] = wall
+                    local[stage] = cost
                 found = hash_outputs() if stage == stages[-1] else ""
                 expected = expected or found
                 same = {"": "", expected: "the same"}.get(found, "OTHERS")
-                against = f"{wall - local[stage]:+.1f} s" if stage in local else ""
-                print(
-                    f"{name:24} {stage:10} {wall:>8.1f} {against:>14} {watch.twice:>6}  {same}",
-                    flush=True,
+                cells = "".join(
+                    f" {value:>8.1f} {value - base:>+12.1f} s"
+                    for value, base in zip(cost, local.get(stage, cost), strict=True)
                 )
+                print(f"{name:24} {stage:10}{cells} {watch.twice:>6}  {same}", flush=True)
 
 
 if __name__ == "__main__":

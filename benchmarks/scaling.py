@@ -35,11 +35,12 @@ REPOSITORY = Path(__file__).parent.parent
 PER_VIDEO, DIMENSIONS, BLOCK = 5, 384, 65_536
 ENGINE: dict[str, Option] = {"shards": 1, "kind": "local", "workers": 0, "table_memory": 4.0}
 QUERIES = {"val": 500, "test": 2781}
+LEAST = 10_000
+"""Of fewer moments a third are judged queries."""
 CHANGES = {
     r"source: \S+": "source: corpus.jsonl",
     r"videos: \S+\.mp4": "videos: null",
     r"backend: rules": "backend: none",
-    **{rf"  {split}: \d+": f"  {split}: {number}" for split, number in QUERIES.items()},
 }
 TEXT = """
 woman man doctor child waiter letter cup door table car phone coat book key window dog takes puts
@@ -115,7 +116,12 @@ def run(
     of params.yaml gets.
     """
     text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
-    queries = {} if train is None else {r"  train: null": f"  train: {train}"}
+    share = min(1.0, number / LEAST)
+    queries = {
+        rf"  {split}: \d+": f"  {split}: {int(share * most)}" for split, most in QUERIES.items()
+    }
+    if train is not None:
+        queries |= {r"  train: null": f"  train: {train}"}
     for pattern, new in {**CHANGES, **queries}.items():
         text, count = re.subn(pattern, new, text, count=1)
         if not count:

@@ -1,8 +1,11 @@
 """What engines cost by themselves: starting, ending, and a task that does nothing.
 
-python -m benchmarks.tasks [--tasks 1000] [--workers 2]
+    python -m benchmarks.tasks [--tasks 1000] [--workers 2]
+
+CPU seconds are those of this process and of the processes that it started and has seen end.
 """
 
+import os
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -19,6 +22,11 @@ def do_nothing(_: int, path: Path) -> None:
     path.touch()
 
 
+def cpu_seconds() -> float:
+    """Return what this process and its children have used."""
+    return sum(os.times()[:4])
+
+
 def main() -> None:
     """Print a line per engine and number of tasks."""
     options = parse_arguments(__doc__, tasks=1000, workers=2)
@@ -29,8 +37,10 @@ def main() -> None:
             changed = engine.model_copy(update=changes)
             for tasks in (options.workers, options.tasks):
                 given = {f"{kind}-{tasks}-{task}": task for task in range(tasks)}
+                before = cpu_seconds()
                 wall, _ = time_call(partial(map_shards, "nothing", do_nothing, given, changed))
-                print(f"{kind:6} {tasks:>6,} tasks {wall:>7.1f} s", flush=True)
+                cpu = cpu_seconds() - before
+                print(f"{kind:6} {tasks:>6,} tasks {wall:>7.1f} s {cpu:>7.1f} CPU s", flush=True)
 
 
 if __name__ == "__main__":

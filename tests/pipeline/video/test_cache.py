@@ -88,3 +88,17 @@ def test_files_that_nobody_asks_for_are_forgotten(cache, video):
 def test_what_is_not_there_is_an_error_of_the_system(cache, tmp_path):
     with pytest.raises(FileNotFoundError):
         open_cache(cache).get(tmp_path / "none.mp4")
+
+
+def test_a_killed_run_keeps_what_it_has_read_and_what_was_known(cache, video, read, monkeypatch):
+    saved(cache, video)
+    others = [video.with_name(f"{number}.mp4") for number in range(3)]
+    for other in others:
+        other.write_bytes(b"x")
+    monkeypatch.setattr("pipeline.video.cache.SAVE_SECONDS", 0.0)
+    killed = open_cache(cache)
+    for other in others:
+        killed.get(other)
+    again = open_cache(cache)
+    assert {again.get(path) for path in [video, *others[:2]]} == {sha(b"x"), sha(b"pictures")}
+    assert len(read) == 4
