@@ -11,10 +11,12 @@ import psutil
 import pytest
 import shard_work
 from lazy import Lazy
+from sharded_corpus import run_stages, write_corpus
 
 from momentrank.errors import MomentRankError
 from pipeline.core.engine import parts
 from pipeline.core.engine.remote import EngineError
+from pipeline.core.params import load
 
 pytestmark = [
     pytest.mark.slow,
@@ -30,7 +32,7 @@ def cluster(repository):
     from ray.cluster_utils import Cluster
 
     before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = str(repository / "tests")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(repository), str(repository / "tests")])
     cluster = Cluster(
         initialize_head=True,
         head_node_args={
@@ -56,6 +58,14 @@ def on_ray(engine, cluster):
 def test_the_same_bytes_by_a_cluster(on_ray, squares, shards):
     assert squares.make(on_ray(), shards) == EXPECTED
     assert list(squares.begun.values()) == [1] * shards
+
+
+def test_every_stage_writes_the_same_bytes_by_a_cluster(on_ray, folder, repository, numbered):
+    write_corpus(repository)
+    engine = load().engine
+    whole = run_stages(engine, numbered)
+    changes = {"kind": "ray", "address": on_ray().address, "shards": 3}
+    assert run_stages(engine.model_copy(update=changes), numbered) == whole
 
 
 def test_a_cluster_keeps_its_parts_at_an_address(on_ray, squares, tmp_path, monkeypatch):

@@ -1,0 +1,95 @@
+"""A tiny corpus, and all stages that work in shards, by any engine."""
+
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import shard_work
+
+from pipeline import candidates, embed, pseudo
+from pipeline.core import tables
+from pipeline.retrieval import embeddings
+from pipeline.retrieval.chunks import Encoding
+from pipeline.retrieval.similarity import unit_on_grid
+from pipeline.video.cutter import ClipFormat, Interval
+from pipeline.video.cutting import cut_all
+from pipeline.video.plan import Job
+
+MOMENTS, TEXTS, VIDEOS = 400, 150, 30
+
+
+def write_corpus(repository):
+    """Write tables and embeddings of 400 moments, with ties and repeats, into this folder."""
+    random = np.random.default_rng(7)
+    texts = [f"caption {number}" for number in range(TEXTS)]
+    place = random.integers(0, 300, size=MOMENTS)
+    frame = pd.DataFrame(
+        {
+            "moment_id": [f"{number:03}" for number in random.permutation(MOMENTS)],
+            "video_id": [f"video {number % VIDEOS}" for number in place],
+            "start": place * 0.5,
+            "end": place * 0.5 + 3.0,
+            "description": "It happens.",
+            "modality": "v",
+            "caption": [texts[number] for number in random.integers(0, TEXTS, size=MOMENTS)],
+        }
+    )
+    tables.MOMENTS.write(frame[tables.MOMENTS.columns])
+    facts = {"source": "none", "model": "", "prompt": "", "rounds": 0, "status": "passed"}
+    facts |= {"similarity": None, "name_score": None}
+    tables.CAPTIONS.write(frame[["moment_id", "caption"]].assign(**facts)[tables.CAPTIONS.columns])
+    names = sorted(set(frame["video_id"]))
+    tables.VIDEOS.write(pd.DataFrame({"video_id": names, "duration": 200.0, "path": None}))
+    queries = frame.drop_duplicates("caption")[["moment_id", "caption"]]
+    queries = queries.set_axis(["query_id", "query"], axis=1)
+    split = np.where(np.arange(len(queries)) < 40, "test", "train")
+    tables.QUERIES.write(queries.assign(split=split))
+    centres = random.standard_normal((12, 24))
+    ids, _ = embeddings.distinct(texts)
+    noise = random.choice([0, 1e-6, 1e-2], size=(len(ids), 1))
+    vectors = centres[random.integers(12, size=len(ids))]
+    store = embeddings.Store(embeddings.FOLDER, "made up")
+    store.finish(
+        ids, [(ids, unit_on_grid(vectors + noise * random.standard_normal(vectors.shape)))]
+    )
+    for name in ("params.yaml", "dvc.yaml"):
+        shutil.copy(repository / name, name)
+
+
+def set_engine(**values):
+    """Change the engine of params.yaml."""
+    before, found, engine = Path("params.yaml").read_text().partition("\nengine:")
+    for name, value in values.items():
+        engine, count = re.subn(rf"  {name}: \S+", f"  {name}: {value}", engine)
+        assert count == 1
+    Path("params.yaml").write_text(before + found + engine)
+
+
+def read_all(folder):
+    """Return the bytes of all files."""
+    return {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+def run_stages(engine, video):
+    """Let an engine write candidates, training sets, embeddings and clips; return their bytes."""
+    values = engine.model_dump(exclude={"table_memory"})
+    set_engine(**{name: "null" if value is None else value for name, value in values.items()})
+    candidates.main()
+    pseudo.main()
+    shutil.rmtree("store", ignore_errors=True)
+    encoding = Encoding(shard_work.HashEncoder, "by hash", 8)
+    texts = [f"text {number}" * (number % 5) for number in range(60)]
+    embed.embed(texts, encoding, embeddings.Store(Path("store"), "by hash"), engine)
+    shutil.rmtree("clips", ignore_errors=True)
+    Path("clips").mkdir()
+    jobs = []
+    for number in range(4):
+        copy = Path(f"{number}.mp4").absolute()
+        shutil.copy(video, copy)
+        jobs.append(Job(f"{number}.mp4", copy, Interval(number, number + 0.5), number))
+    lacking = cut_all(jobs, ClipFormat("mp4", 120, False), Path("clips").absolute(), 1, engine)
+    assert lacking == {}
+    assert read_all(".cache") == {}, "parts go when a stage has ended"
+    return {place: read_all(place) for place in ("datasets", "store", "clips")}
