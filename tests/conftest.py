@@ -39,8 +39,12 @@ LONG = (
     "test_readme.py",
     "test_dvc.py",
     "test_demo.py",
-    "test_server.py",
+    "test_server_postgres.py",
     "test_browser.py",
+    "test_embed.py",
+    "test_server.py",
+    "test_plan.py",
+    "test_waves.py",
 )
 
 

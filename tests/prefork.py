@@ -25,6 +25,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -35,7 +36,7 @@ LIBRARIES = (
     "dvc.cli.parser", "dvc.repo.reproduce", "dvc.stage.run", "dvc.repo.status",
 )  # fmt: skip
 OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
-"""What a library or the interpreter reads when it starts: with others a command is not forked."""
+"""With other such variables than those of the tests, a command is not forked."""
 LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
 PROGRAMS = ("python", "dvc", "activate")
 PACKAGES = ("pipeline", "annotation", "tools", "dvc")
@@ -96,6 +97,12 @@ def make_environment(folder: Path, address: Path) -> None:
     (folder / "bin/activate").write_text(text)
 
 
+def variables(environment: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that a library or the interpreter reads when it starts."""
+    found = {name for name in environment if name.startswith(OF_THE_INTERPRETER)}
+    return {name: environment[name] for name in found - LATER}
+
+
 def hold(address: Path) -> socket.socket:
     """Start the process where it does not run; return a connection that keeps it."""
     try:
@@ -141,7 +148,7 @@ class Server:
         self._listener.bind(address)
         self._listener.listen(64)
         self._ready.register(self._listener, selectors.EVENT_READ, self._accept)
-        self._own = _of_the_interpreter(os.environ)
+        self._own = variables(os.environ)
         self._open = 0
 
     def serve(self) -> None:
@@ -164,7 +171,7 @@ class Server:
             self._ready.register(channel, selectors.EVENT_READ, lambda: self._forget(channel))
             return
         order = json.loads(channel.recv(size, socket.MSG_WAITALL))
-        if _of_the_interpreter(order["env"]) != self._own:
+        if variables(order["env"]) != self._own:
             channel.sendall(b"-")
             child = 0
         else:
@@ -239,11 +246,6 @@ class Server:
         sys.stdout.reconfigure(line_buffering=at_once or sys.stdout.isatty())
         sys.executable = order["program"] if order["name"] == "python" else sys.executable
         _exit(_run(order["name"], order["words"], order["env"].get("PYTHONPATH", "")))
-
-
-def _of_the_interpreter(environment: dict) -> dict:
-    found = {name for name in environment if name.startswith(OF_THE_INTERPRETER)}
-    return {name: environment[name] for name in found - LATER}
 
 
 def _run(name: str, words: list[str], paths: str) -> int:

@@ -5,12 +5,15 @@ typed differs from the page only where this file says so: a smaller sample, file
 """
 
 import json
+import os
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from prefork import variables
 from project import make_checkout
 from readme import sections
 
@@ -149,16 +152,23 @@ def make_newcomer(repository, tmp_path_factory, environment=None):
 
 
 @pytest.fixture(scope="module")
-def equipped(repository, tmp_path_factory, first_run, forked):
-    """Return a newcomer whose commands are forked (prefork.py), and who need train nothing.
-
-    Every clone finds what `first_run` has trained: a dozen seconds in each.
-    """
+def equipped(repository, tmp_path_factory, forked):
+    """Return a newcomer whose commands are forked (prefork.py)."""
     newcomer = make_newcomer(repository, tmp_path_factory, forked)
-    config = Path(newcomer.env["HOME"], ".config/dvc/config")
-    config.parent.mkdir(parents=True)
-    config.write_text(f"[cache]\n    dir = {first_run}/.dvc/cache\n")
+    newcomer.env |= variables(os.environ)
     return newcomer
+
+
+@pytest.fixture
+def trained(newcomer, equipped, first_run):
+    """Let every clone find what `first_run` has trained, to save a dozen seconds in each."""
+    configs = [Path(one.env["HOME"], ".config/dvc/config") for one in (newcomer, equipped)]
+    for config in configs:
+        config.parent.mkdir(parents=True)
+        config.write_text(f"[cache]\n    dir = {first_run}/.dvc/cache\n")
+    yield
+    for config in configs:
+        shutil.rmtree(config.parent)
 
 
 def ran(told):
@@ -190,11 +200,11 @@ def test_scoring_a_run(page, newcomer, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_corpus_in_one_line(page, equipped, tmp_path):
+def test_a_corpus_in_one_line(page, newcomer, trained, tmp_path):
     source = tmp_path / "tvr_val_release.jsonl"
     rows = (dict(zip(TVR_FIELDS, row, strict=True)) for row in TVR)
     source.write_text("\n".join(map(json.dumps, rows)))
-    told = equipped.type(
+    told = newcomer.type(
         page["TVR, in one line"],
         instead={
             "/path/to/tvr_val_release.jsonl": str(source),
@@ -205,10 +215,10 @@ def test_a_corpus_in_one_line(page, equipped, tmp_path):
     )
     assert "sample" not in ran(told)
     assert "1.000" in told.split("$ python -m pipeline.show")[-1]
-    paper = equipped.checkout.parent / "paper"
+    paper = newcomer.checkout.parent / "paper"
     assert files.read_yaml(paper / "params.yaml")["split"]["test"] == 2781
 
-    copy = equipped.checkout.parent / "tvr"
+    copy = newcomer.checkout.parent / "tvr"
     candidates = pd.read_parquet(copy / "datasets/work/candidates.parquet")
     assert set(candidates["moment_id"]) == {"1", "2", "3", "4", "5"}
     assert "4" not in set(candidates["query_id"])
@@ -221,7 +231,9 @@ def test_a_corpus_in_one_line(page, equipped, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(page, equipped, tmp_path):
+def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(
+    page, equipped, trained, tmp_path
+):
     source = tmp_path / "my moments.csv"
     source.write_text(TABLE)
     columns = "{video_id: clip, start: from, end: to, duration: length, description: text}"
@@ -243,14 +255,14 @@ def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(page, equipped
 
 
 @pytest.mark.slow
-def test_a_campaign_in_seven_steps(page, newcomer, first_run, tmp_path):
-    if not (newcomer.checkout / ".venv-label-studio").exists():
+def test_a_campaign_in_seven_steps(page, equipped, first_run, tmp_path):
+    if not (equipped.checkout / ".venv-label-studio").exists():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
     for name, text in PEOPLE.items():
         (tmp_path / name).write_text(text)
-    copy = newcomer.checkout.parent / "mine"
+    copy = equipped.checkout.parent / "mine"
     try:
-        told = newcomer.type(
+        told = equipped.type(
             page["A campaign in seven steps"],
             before={
                 "dvc repro ingest": 'python -m tools.settings params.yaml "release.name=Kitchen'
@@ -273,7 +285,7 @@ def test_a_campaign_in_seven_steps(page, newcomer, first_run, tmp_path):
         )
     finally:
         if copy.exists():
-            newcomer.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
+            equipped.shell(". .venv/bin/activate && python -m annotation.server stop", copy)
     assert ran(told).count("ingest") == 1
     assert {"plan", "consensus", "agreement", "release", "report"} <= set(ran(told))
     for number in range(1, 5):

@@ -67,7 +67,7 @@ def count_cut(folder: Path, texts: Sequence[str], limit: int) -> int:
     # No tokenizer makes more than two tokens of a byte, so most texts need no look.
     if not (long := [text for text in texts if 2 * len(text.encode()) + 2 > limit]):
         return 0
-    tokenizer = AutoTokenizer.from_pretrained(str(folder))  # type: ignore[no-untyped-call]  # (the library has no type for it)
+    tokenizer = AutoTokenizer.from_pretrained(str(folder))
     return sum(len(tokenizer(text)["input_ids"]) > limit for text in long)
 
 

@@ -48,7 +48,7 @@ from pipeline.core import tables
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 PEOPLE = 8
-AT_ONCE_SECONDS = 20.0
+AT_ONCE_SECONDS = 12.0
 PATIENCE_SECONDS = 600
 USUAL_SECONDS = 1.0
 FEW_WRITES = 4
@@ -155,8 +155,9 @@ class Camp:
         self.told[key] = level
         return made
 
-    def answer_some(self, number, random):
-        waiting = [(key, task) for key, [task] in self.tasks().items() if open_(task)]
+    def answer_some(self, number, random, tasks=None):
+        tasks = self.tasks() if tasks is None else tasks
+        waiting = [(key, task) for key, [task] in tasks.items() if open_(task)]
         for key, task in random.sample(sorted(waiting, key=lambda one: one[0]), number):
             self.answer(task, key, random.randrange(5))
 
@@ -219,7 +220,10 @@ def camp(world, tmp_path, repository):
 
 
 def assert_as_wanted(camp, wanted, ledger):
-    """Nothing is there twice, what is wanted waits, nothing else does, and the ledger grew."""
+    """Nothing is there twice, what is wanted waits, nothing else does, and the ledger grew.
+
+    Returns the tasks.
+    """
     tasks = camp.tasks()
     assert not {key: len(found) for key, found in tasks.items() if len(found) > 1}, "twice"
     assert wanted <= tasks.keys()
@@ -232,6 +236,7 @@ def assert_as_wanted(camp, wanted, ledger):
     assert {key[:2] for key in tasks} <= set(
         pairs[["query_id", "moment_id"]].itertuples(index=False, name=None)
     )
+    return tasks
 
 
 WRITES = [(1, "during"), (2, "drop"), (3, "after"), (5, "before"), (8, "after"), (9, "drop")]
@@ -274,8 +279,7 @@ def test_a_push_killed_at_any_moment_and_run_again_is_as_if_nothing_was(camp, wo
             between = camp.folder.ledger()
             assert between.startswith(ledger)
             camp.well("push")
-            assert_as_wanted(camp, wanted, between)
-            camp.answer_some(2, random)
+            camp.answer_some(2, random, assert_as_wanted(camp, wanted, between))
         assert sum(struck) >= len(struck) - 2, "most were killed before they were done"
         again = camp.well("push").said
         assert "push: 0 tasks added, 0 closed, 0 reopened" in again
@@ -365,7 +369,7 @@ def test_a_server_killed_as_people_answer(camp, world):
 def changed(path):
     """Wait until a file was replaced."""
     before = path.stat().st_ino if path.exists() else None
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_SECONDS
     while (path.stat().st_ino if path.exists() else None) == before:
         assert time.monotonic() < deadline
         time.sleep(0.0005)
@@ -832,7 +836,7 @@ def test_a_push_killed_in_one_checkout_does_not_block_another_for_ever(camp, wor
     wanted = seats(range(4), ranks(size), range(1, 5))
     for checkout in (one, two):
         checkout.assign(wanted)
-        checkout.folder.lease_seconds = 3.0
+        checkout.folder.lease_seconds = 10.0  # a busy machine starts the other in this time
     with contextlib.closing(Wire(world.lead.url)) as wire:
         assert one.strike(wire, Fault(7, "after")).code == -signal.SIGKILL
     [dead] = tickets(one)
@@ -926,7 +930,9 @@ def test_eight_people_at_once_while_tasks_are_taken_back_and_given_out(camp, wor
     for judge in judges:
         judge.start()
     begin, away, done, moved = time.monotonic(), [], [], Counter()
-    while (past := time.monotonic() - begin) < AT_ONCE_SECONDS or not all(moved.values()):
+    while (past := time.monotonic() - begin) < AT_ONCE_SECONDS or not (
+        all(moved.values()) and sum(len(judge.told) for judge in judges) > PEOPLE
+    ):
         assert past < AT_ONCE_SECONDS + PATIENCE_SECONDS, moved
         away = [] if away else [random.randint(1, PEOPLE)]
         camp.folder.people({n: {"active": n not in away} for n in range(1, PEOPLE + 1)})
