@@ -27,6 +27,7 @@ import time
 import traceback
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 LIBRARIES = (
@@ -37,6 +38,8 @@ LIBRARIES = (
 )  # fmt: skip
 OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
 """With other such variables than those of the tests, a command is not forked."""
+STREAMS = 3
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
 PROGRAMS = ("python", "dvc", "activate")
 PACKAGES = ("pipeline", "annotation", "tools", "dvc")
@@ -155,14 +158,15 @@ class Server:
         """Work until nobody is connected any more."""
         while True:
             for key, _ in self._ready.select():
-                key.data()
+                if self._ready.get_map().get(key.fd) is key:  # it may just have been closed
+                    key.data()
             if not self._open:
                 return
 
     def _accept(self) -> None:
         channel, _ = self._listener.accept()
         self._open += 1
-        head, received, *_ = channel.recvmsg(4, socket.CMSG_SPACE(12), socket.MSG_WAITALL)
+        head, received, *_ = channel.recvmsg(4, socket.CMSG_SPACE(4 * STREAMS), socket.MSG_WAITALL)
         streams = array.array("i")
         for _, _, data in received:
             streams.frombytes(data)
@@ -170,17 +174,18 @@ class Server:
         if not size:
             self._ready.register(channel, selectors.EVENT_READ, lambda: self._forget(channel))
             return
-        order = json.loads(channel.recv(size, socket.MSG_WAITALL))
-        if variables(order["env"]) != self._own:
-            channel.sendall(b"-")
-            child = 0
-        else:
+        text, child = channel.recv(size, socket.MSG_WAITALL), 0
+        whole = len(text) == size and len(streams) == STREAMS  # it may have been killed over it
+        order = json.loads(text) if whole else {}
+        if whole and variables(order["env"]) == self._own:
             child = os.fork()
             if child == 0:
                 self._become(channel, order, streams)
+            with suppress(OSError):  # it has done so itself, and ended
+                os.setpgid(child, child)
         for one in streams:
             os.close(one)
-        if not child:
+        if not child:  # the real interpreter does it
             self._open -= 1
             channel.close()
             return
@@ -227,14 +232,14 @@ class Server:
     def _become(self, channel: socket.socket, order: dict, streams: array.array) -> None:
         """Be the command, to its end."""
         for key in list(self._ready.get_map().values()):
-            if key.fileobj is not channel:
-                os.close(key.fd)
+            close = getattr(key.fileobj, "close", partial(os.close, key.fd))
+            close()
         self._ready.close()
-        channel.close()
+        channel.close()  # it is not among them yet
         for place, one in enumerate(streams):
             os.dup2(one, place)
             os.close(one)
-        os.setsid()
+        os.setpgid(0, 0)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         for number in order["ignored"]:
             signal.signal(number, signal.SIG_IGN)
@@ -253,6 +258,7 @@ def _run(name: str, words: list[str], paths: str) -> int:
     sys.path[:0] = [first, *(path for path in paths.split(os.pathsep) if path)]
     importlib.invalidate_caches()
     try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         if name == "dvc":
             from dvc.cli import main
 
@@ -292,4 +298,5 @@ if __name__ == "__main__":
         importlib.import_module(library)
     gc.collect()
     gc.freeze()  # what was forked shares its memory longer
+    signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they are the commands'
     Server(sys.argv[1]).serve()
