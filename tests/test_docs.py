@@ -1,17 +1,20 @@
 """What the README and docs/scoring.md tell a new user to type works, and says what they say."""
 
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 import benchmark_files
+import published_files
 import pytest
 
 from annotation.assignment.inputs import judges
 from annotation.label_studio import roster, settings
 from annotation.local_server import environment, layout
+from momentrank.cli.main import main as momentrank
 from pipeline.core import files
 
 pytestmark = pytest.mark.integration
@@ -149,3 +152,58 @@ def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, comma
         assert code == 0, module
         for option in re.findall(r"--[a-z-]+", arguments):
             assert option in shown, f"{module} {option}"
+
+
+@pytest.fixture
+def type_(command, capsys):
+    """Return a function that does what a page's shell block says in this process.
+
+    It returns what each line printed. A command that needs a project is only asked for its help.
+    """
+
+    def type_(block):
+        printed = {}
+        for line in block.replace("\\\n", " ").splitlines():
+            program, *words = shlex.split(line)
+            names = [
+                sorted(map(str, Path().glob(word))) if "*" in word else [word] for word in words
+            ]
+            words = [name for some in names for name in some]
+            if program == "momentrank":
+                code, (out, _) = momentrank(words), capsys.readouterr()
+            elif words[1] == "pipeline.check":
+                code, out, _ = command(words[1], "--help")
+                assert all(word in out for word in words if word.startswith("--"))
+            else:
+                code, out, _ = command(*words[1:])
+            assert code == 0, line
+            printed[line] = out
+        return printed
+
+    return type_
+
+
+def test_the_commands_of_the_audit_of_tvr_ranking_run_on_files_like_its_own(
+    repository, tmp_path, monkeypatch, type_
+):
+    published_files.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    page = (repository / "docs/tvr-ranking.md").read_text()
+    printed = {line: out for block in blocks(page, "sh") for line, out in type_(block).items()}
+    assert len(printed) == 11
+    told = " ".join("\n".join(printed.values()).split())
+    for expected in (
+        "pairs 18 scores 48 annotators 4 flagged 0",
+        "kept 12 discarded 6 ",
+        "levels as the rule makes them of the votes: 12 ",
+        "similarity 1.0: 6 pairs, 0.0% below level 4",
+        "second batch judged: 0 queries",
+    ):
+        assert expected in told
+    conventions = {
+        line.rpartition(" ")[2]: out for line, out in printed.items() if "--conv" in line
+    }
+    values = {name: out.splitlines()[-18:] for name, out in conventions.items()}
+    assert values.keys() == {"paper", "tvr-ranking", "spr"}
+    assert len({tuple(rows) for rows in values.values()}) == 3
+    assert (tmp_path / "lead/annotators.csv").exists()
