@@ -1,6 +1,7 @@
 """Say what a campaign takes before it begins: pairs, judgments, hours.
 
     python -m annotation.estimate [--params params.paper.yaml] [--seconds 19] [--hourly 12]
+                                  [--pilot test.qrels a.run b.run c.run]
 
 Three rows: the least (nobody disagrees, no second batch is judged), the usual, and the most (every
 pair needs four judgments, every second batch is judged). Usual is what TVR-Ranking saw: of 3,281
@@ -9,17 +10,24 @@ pairs that two disagreed on. A judgment took 19 seconds there; once there are en
 here (agreement.min_judgments), their median counts instead, with `plan.pause` as the most that one
 counts for. Hidden checks and the exam come on top, as the last line says.
 
+How many queries are enough, a pilot tells: `--pilot QRELS RUN RUN ...` adds, for nDCG at IoU .5 and
+AxIoU at the cutoffs 10 and 20, the queries at which two halves of them order these runs alike, and
+at which a difference of .05 can be trusted (`momentrank meta --only stability` has more).
+
 Where the corpus is there (`dvc repro ingest`) or its size is named, the hours, memory and disk that
 stages take follow. What rewriting by an LLM costs: `python -m pipeline.rewrite --estimate`.
 """
 
 import argparse
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
 from annotation.votes.votes import FIRST_VOTES
+from momentrank.functions import score_runs
+from momentrank.meta import stability
 from pipeline.campaign.effort import HOUR, active_seconds
 from pipeline.campaign.pairs import ALL_VOTES
 from pipeline.campaign.voided import drop_voided
@@ -28,6 +36,8 @@ from pipeline.core.params import PARAMS, Params, load
 from pipeline.machine import demand
 
 SECONDS, EXTENDED, ESCALATED = 19.0, 0.47, 0.18
+PILOT_MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "AxIoU@10", "AxIoU@20")
+PILOT_TRIALS = 1_000
 LEAST, MOST = (0.0, 0.0), (1.0, 1.0)
 
 
@@ -80,11 +90,43 @@ def measure(params: Params, path: Path = tables.JUDGMENTS.path) -> float | None:
     return float(seconds.median()) if len(seconds) >= params.agreement.min_judgments else None
 
 
+def pilot_text(params: Params, qrels: Path, runs: Sequence[Path]) -> str:
+    """Return how many queries a pilot's runs needed for their order, and for a difference.
+
+    Raises:
+        MomentRankError: a file is malformed, or fewer than two runs are named.
+    """
+    values = score_runs(qrels, {str(run): run for run in runs}, PILOT_MEASURES, "paper")
+    sizes = stability.default_sizes(len(values.queries))
+    found = list(stability.measure_stability(values, sizes, trials=PILOT_TRIALS))
+    own = params.split.val + params.split.test
+    pilot = f"{len(runs)} runs on {len(values.queries):,} queries of {qrels}"
+    lines = [
+        f"queries needed, by {pilot} (here: {own:,})",
+        f"{'':20}{f'tau {stability.TAU:g}':>12}{f'difference {stability.DIFFERENCE:g}':>18}",
+    ]
+    needed = stability.find_needed(found)
+    for tau, difference in zip(needed[::2], needed[1::2], strict=True):
+        cells = [
+            f"> {one.largest:,}" if one.queries is None else f"{one.queries:,}"
+            for one in (tau, difference)
+        ]
+        lines.append(f"{tau.measure:20}{cells[0]:>12}{cells[1]:>18}")
+    return "\n".join(lines)
+
+
 def main(options: argparse.Namespace) -> None:
     """Print what the campaign of a params.yaml takes."""
     params, usual = load(options.params), (options.extended, options.escalated)
     seconds = options.seconds or measure(params) or SECONDS
     sys.stdout.write(f"{text(params, seconds, usual, options.hourly)}\n")
+    if options.pilot:
+        qrels, *runs = options.pilot
+        with warnings.catch_warnings(record=True) as told:
+            pilot = pilot_text(params, qrels, runs)
+        for message in dict.fromkeys(str(one.message) for one in told):
+            cli.log(message)
+        sys.stdout.write(f"\n{pilot}\n")
     if moments := options.moments or tables.MOMENTS.count_rows():
         wanted = demand.calc_demands(moments, params)
         sys.stdout.write(f"\n{demand.describe(wanted, moments, params.engine)}\n")
@@ -101,6 +143,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--escalated", type=share, default=ESCALATED, help="usual share (0.18)")
     parser.add_argument("--moments", type=cli.count, help="of the corpus, before it is read")
     parser.add_argument("--hourly", type=positive, help="what an hour is paid with")
+    parser.add_argument(
+        "--pilot",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="qrels and two or more runs of a pilot",
+    )
     return parser.parse_args()
 
 

@@ -5,6 +5,9 @@ each pair of runs the difference of means with its bootstrap interval, the p-val
 randomisation test, of Student's t-test and of Wilcoxon's signed-rank test, before and after Holm's
 correction over all pairs and measures, the effect size (Cohen's d for paired values), and the
 number of queries that the second run wins, ties and loses.
+
+With --label-noise or --judgments also where each difference would be had others made the labels: if
+it may lose its sign there, it is within the noise of the labels.
 """
 
 import argparse
@@ -13,7 +16,7 @@ import string
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from momentrank.cli import inputs, tables
 from momentrank.cli.inputs import provenance
@@ -24,6 +27,10 @@ from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator, PerQuery
 from momentrank.significance import CONFIDENCE, ROUNDS, SEED, TESTS, Pair, compare_runs
+
+if TYPE_CHECKING:
+    from momentrank.formats import Lists, Truth
+    from momentrank.meta.band import Band, Bands, Noise
 
 P_VALUES = ("randomisation p (Holm)", "t-test p (Holm)", "Wilcoxon p (Holm)")
 SCALED = ("difference", "low", "high")
@@ -37,6 +44,12 @@ class Compared(NamedTuple):
     pairs: list[Pair]
     test: str
     alpha: float
+    bands: "Bands | None" = None
+    """Of the noise of the labels, if asked for."""
+
+    def band(self, pair: Pair) -> "Band | None":
+        """Return where the labels' noise leaves the difference of a pair."""
+        return self.bands[repr(pair.measure), pair.first, pair.second] if self.bands else None
 
     @property
     def letters(self) -> dict[str, str]:
@@ -83,9 +96,10 @@ def show_means(compared: Compared, numbers: Numbers) -> Iterable[Row]:
 def show_pairs(compared: Compared, numbers: Numbers) -> Iterable[Row]:
     """Yield a row per measure and pair: the second run's values minus the first one's."""
     yield ["measure", "queries", "runs", "difference", "interval", *P_VALUES, "effect",
-           "win/tie/loss"]  # fmt: skip
+           "win/tie/loss", *(["label noise"] if compared.bands else [])]  # fmt: skip
     letters = compared.letters
-    for measure, first, second, queries, found in compared.pairs:
+    for pair in compared.pairs:
+        measure, first, second, queries, found = pair
         quantity = describe(measure)
         difference, low, high = (
             numbers.text(quantity, value, "+")
@@ -93,10 +107,13 @@ def show_pairs(compared: Compared, numbers: Numbers) -> Iterable[Row]:
         )
         tests = [f"{_p(found.p(test))} ({_p(found.p_holm(test))})" for test in TESTS]
         effect = DASH if found.effect is None else f"{found.effect:+.3f}"
-        counts = f"{found.wins}/{found.ties}/{found.losses}"
+        counts = [f"{found.wins}/{found.ties}/{found.losses}"]
         runs = f"{letters[second]} - {letters[first]}"
         cells = [quantity.name, str(queries), runs, difference, f"[{low}, {high}]"]
-        yield [Cell(cell) for cell in [*cells, *tests, effect, counts]]
+        if band := compared.band(pair):
+            low, high = (numbers.text(quantity, value, "+") for value in band)
+            counts.append(f"[{low}, {high}]{' within' if band.can_turn(found.difference) else ''}")
+        yield [Cell(cell) for cell in [*cells, *tests, effect, *counts]]
 
 
 def _p(value: float | None) -> str:
@@ -107,7 +124,13 @@ def _rows(compared: Compared, numbers: Numbers) -> Iterator[dict[str, Any]]:
     for pair in compared.pairs:
         row, quantity = pair.as_json(), describe(pair.measure)
         scaled = {name: numbers.plain(quantity, row[name]) for name in SCALED}
-        yield {**row, **scaled}
+        band = compared.band(pair)
+        noise = {
+            "noise_low": numbers.plain(quantity, band.low),
+            "noise_high": numbers.plain(quantity, band.high),
+            "within_noise": band.can_turn(pair.comparison.difference),
+        } if band else {}  # fmt: skip
+        yield {**row, **scaled, **noise}
 
 
 def as_json(compared: Compared, numbers: Numbers) -> dict[str, Any]:
@@ -146,6 +169,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                              f" corrected p below 1 - C (default: {CONFIDENCE})")  # fmt: skip
     parser.add_argument("--seed", type=int, default=SEED, metavar="N",
                         help=f"random seed (default: {SEED})")  # fmt: skip
+    parser.add_argument("--label-noise", type=inputs.square_seconds, metavar="V",
+                        help="noise of boundaries: the variance of both ends in s^2")  # fmt: skip
+    inputs.add_judgments(parser)
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")
     inputs.add_files(parser)
     inputs.add_check(parser)
@@ -164,10 +190,8 @@ def run(options: argparse.Namespace) -> int:
         truth.segments,
         convention,
     )
-    scored = {
-        str(path): evaluator.per_query(inputs.load_for(options, path, evaluator, truth))
-        for path in paths
-    }
+    lists = {str(path): inputs.load_for(options, path, evaluator, truth) for path in paths}
+    scored = {name: evaluator.per_query(one) for name, one in lists.items()}
     # Judged that was not asked for is there to be seen, not to be tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]
     compared = _compare(options, evaluator, scored, asked)
@@ -176,8 +200,35 @@ def run(options: argparse.Namespace) -> int:
         f" {count(len(compared.pairs), 'comparison')};"
         f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
     )
+    if noise := _noise(options, truth):
+        compared = compared._replace(bands=_bands(options, noise, asked, truth, lists))
+        source["label noise"] = f"{noise.describe()}; within: the difference may lose its sign"
     _print(options.format or "table", compared, inputs.numbers(options), source)
     return 0
+
+
+def _noise(options: argparse.Namespace, truth: "Truth") -> "Noise | None":
+    if options.label_noise is None and options.judgments is None:
+        return None
+    from momentrank.meta.band import Noise
+
+    judgments = inputs.load_judgments(options, truth)
+    return Noise(options.label_noise, judgments, seed=options.seed)
+
+
+def _bands(
+    options: argparse.Namespace,
+    noise: "Noise",
+    measures: Sequence[Measure],
+    truth: "Truth",
+    lists: Mapping[str, "Lists"],
+) -> "Bands":
+    from momentrank.meta.band import measure_bands
+    from momentrank.meta.systems import Systems
+
+    convention = inputs.convention_of(options)
+    systems = Systems(Evaluator(measures, truth.segments, convention), lists)
+    return measure_bands(systems, noise, options.confidence)
 
 
 def _compare(

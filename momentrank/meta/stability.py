@@ -29,8 +29,9 @@ MAX_SWAPS = 0.05
 class Stability(NamedTuple):
     """A measure at one size: of trials, the mean and variance of tau-b, and the swap test.
 
-    `difference` is the smallest difference of means, in steps of a thousandth, from which on at
-    most `MAX_SWAPS` of the pairs swap; None if there is none.
+    `difference` is the smallest difference of means, in steps of a thousandth, such that of the
+    pairs with at least that difference, or any larger one, at most `MAX_SWAPS` swap; None if there
+    is none.
     """
 
     measure: str
@@ -125,8 +126,11 @@ class _Swaps:
     def smallest(self, measure: int) -> float | None:
         """Return the smallest difference from which on few enough pairs swap."""
         seen, swapped = self._pairs[:, measure, ::-1].cumsum(axis=-1)[:, ::-1]
-        good = np.flatnonzero((seen > 0) & (swapped <= MAX_SWAPS * seen))
-        return float(good[0] * self._unit[measure]) if len(good) else None
+        bad = np.flatnonzero(swapped > MAX_SWAPS * seen)
+        first = int(bad[-1]) + 1 if len(bad) else 0
+        if first > self.BINS or not seen[first]:
+            return None
+        return float(first * self._unit[measure])
 
 
 def _differences(scores: Floats) -> Floats:

@@ -126,3 +126,42 @@ def test_different_queries_cannot_be_paired(files, capsys):
 @pytest.mark.parametrize("names", [["good.run", "AxIoU@5"], ["good.run", "copy.run"]])
 def test_two_runs_and_a_measure_are_needed(files, capsys, names):
     assert "are needed" in out(capsys, *names, code=2).err
+
+
+def test_a_difference_within_the_noise_of_the_labels_is_told(files, capsys):
+    """bad_one is far worse; copy and good are equal; shifted is better by hairs."""
+    lines = (files / "good.run").read_text().splitlines()
+    rows = [line.split() for line in lines]
+    shifted = [" ".join([*row[:4], str(float(row[4]) + 0.01), *row[5:]]) for row in rows]
+    (files / "shifted.run").write_text("\n".join(shifted) + "\n")
+    chosen = ["good.run", "copy.run", "shifted.run", "bad_one.run", "AxIoU@5", "--label-noise", "1"]
+    shown = out(capsys, *chosen)
+    assert "# label noise: boundaries (variance 1 s^2), 100 noisy truths, seed 2024" in shown.out
+    pairs = json.loads(out(capsys, *chosen, "--json").out)["pairs"]
+    within = {(row["first"], row["second"]): row["within_noise"] for row in pairs}
+    assert within == {(one, two): two != "bad_one.run" for one, two in combinations(chosen[:4], 2)}
+    for row in pairs:
+        assert row["noise_low"] <= row["noise_high"]
+    assert pairs == json.loads(out(capsys, *chosen, "--json").out)["pairs"], "by the seed"
+    plain = json.loads(out(capsys, *chosen[:-2], "--json").out)["pairs"]
+    assert "within_noise" not in plain[0]
+    assert "noise_low" in out(capsys, *chosen, "--format", "csv").out.splitlines()[0]
+
+
+def test_levels_are_drawn_again_for_a_difference_of_ndcg(files, capsys):
+    rows = [line.split() for line in (files / "test.qrels").read_text().splitlines()]
+    pairs = [f"{n},{row[0]},v,{row[3]},{row[4]}" for n, row in enumerate(rows)]
+    (files / "pairs.csv").write_text("pair_id,query_id,video_name,start,end\n" + "\n".join(pairs))
+    votes = [f"{n},{who},{row[5]}" for n, row in enumerate(rows) for who in (1, 2)]
+    (files / "raw.csv").write_text("pair_id,worker,relevance\n" + "\n".join(votes))
+    chosen = [*RUNS, "nDCG(iou=0.5)@10", "--judgments", "raw.csv", "--json"]
+    shown = out(capsys, *chosen)
+    assert f"votes are drawn again: {QUERIES}; that keep their level: 0" in shown.err
+    for row in json.loads(shown.out)["pairs"]:  # two equal votes can't move
+        assert row["noise_low"] == pytest.approx(row["difference"])
+        assert row["noise_high"] == pytest.approx(row["difference"])
+
+
+def test_noise_of_what_orders_no_runs_is_refused(files, capsys):
+    told = out(capsys, *RUNS, "NumRel", "--label-noise", "1", code=2).err
+    assert told.splitlines()[-1].startswith("momentrank: NumRel does not order runs")

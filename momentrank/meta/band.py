@@ -1,0 +1,71 @@
+"""The noise band of a difference: where it would be had others made the labels."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from momentrank.meta.noise import COPIES, draw_moments
+from momentrank.meta.systems import Systems
+from momentrank.meta.votes import NO_LEVEL, Judgments, draw_levels
+from momentrank.segments import Segments
+
+
+class Noise(NamedTuple):
+    """Noise of boundaries (both ends normal; `variance` in square seconds), of levels, or both."""
+
+    variance: float | None = None
+    judgments: Judgments | None = None
+    copies: int = COPIES
+    seed: int = 2024
+
+    def change(self, qrels: Segments, copy: int) -> Segments:
+        """Return a noisy copy of the qrels by its number."""
+        changed = qrels
+        if self.variance is not None:
+            rng = np.random.default_rng([self.seed, copy])
+            changed = draw_moments(qrels, "ends", self.variance, rng)
+        if self.judgments is None:
+            return changed
+        level = draw_levels(qrels, self.judgments, np.random.default_rng([self.seed, copy]))
+        return changed._replace(value=level).select(level != NO_LEVEL)
+
+    def describe(self) -> str:
+        """Return what is drawn, in words."""
+        kinds = (
+            [f"boundaries (variance {self.variance:g} s^2)"] if self.variance is not None else []
+        )
+        kinds += ["levels (votes drawn again)"] if self.judgments else []
+        return f"{' and '.join(kinds)}, {self.copies} noisy truths, seed {self.seed}"
+
+
+class Band(NamedTuple):
+    """Between these two a difference is under noise of the labels.
+
+    They need not enclose the difference itself: noise also shifts it, for it costs more where a run
+    was close.
+    """
+
+    low: float
+    high: float
+
+    def can_turn(self, difference: float) -> bool:
+        """Tell whether a difference may lose its sign: it is within the noise of the labels."""
+        return difference * self.low <= 0 or difference * self.high <= 0
+
+
+Bands = dict[tuple[str, str, str], Band]
+"""By measure and two runs: of the second one's mean minus the first one's."""
+
+
+def measure_bands(systems: Systems, noise: Noise, confidence: float) -> Bands:
+    """Return the band of every ordered pair of runs, of `confidence` of the noisy truths."""
+    qrels = systems.evaluator.qrels
+    means = systems.score_copies(lambda copy: noise.change(qrels, copy), noise.copies)
+    tail = (1 - confidence) / 2
+    bands = {}
+    for measure, values in zip(systems.measures, means, strict=True):
+        for one, first in zip(systems.runs, values, strict=True):
+            for two, second in zip(systems.runs, values, strict=True):
+                low, high = np.quantile(second - first, [tail, 1 - tail]).tolist()
+                bands[measure, one, two] = Band(low, high)
+    return bands
