@@ -35,7 +35,7 @@ def main(options: argparse.Namespace) -> None:
     moments = options.moments or count_moments(params.ingest)
     wanted = demand.calc_demands(moments, params)
     findings = []
-    for finding in find_all(params, wanted):
+    for finding in find_all(params, moments):
         findings.append(finding)
         sys.stdout.write(f"{describe(finding)}\n")
         sys.stdout.flush()

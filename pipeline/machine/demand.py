@@ -18,14 +18,19 @@ RULES_SECONDS = 9.3e-3
 """Of a description, with both checks."""
 TEXTS_PER_SECOND = 372
 """That MiniLM encodes; a larger model is slower."""
-PAIR_SECONDS = 8e-9
+PAIR_SECONDS = 3.8e-9
 """Of a query and a text that are compared."""
+LEAD_SECONDS, MERGE_SECONDS = 1.5e-5, 1.8e-4
+"""Of a moment that is read, and a training query whose lists are merged and written: on one core,
+however many there are."""
 CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Of a clip of a small video; larger ones take longer."""
 TABLE_BYTES = 1.1e3
 """Of a moment in memory."""
 VECTOR_BYTES = 1.6e3
 """Of a text's vector of 384 numbers and its id."""
+PART_BYTES = 8
+"""Of a moment that a shard finds for a training query."""
 TRAINING_BYTES = 160
 """Of a moment in a training query's list."""
 
@@ -47,24 +52,41 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     """
     n, share = moments, MEASURED_CORES / count_workers(params.engine) / HOUR
     queries = min(n, params.split.val + params.split.test)
-    train = min(n - queries, n if params.split.train is None else params.split.train)
+    train = count_training(n, params)
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
     kept = min(params.engine.table_memory, TABLE_BYTES * n / GB)
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
+    lead = LEAD_SECONDS * n / HOUR
+    training = PAIR_SECONDS * train * n * share + lead + MERGE_SECONDS * train / HOUR
     written = TRAINING_BYTES * sum(params.pseudo.top) * train / GB
     return [
         Demand("ingest", 1.8e-5 * n / HOUR, 0.2 + kept, 2e2 * n / GB),
         Demand("rewrite", rewriting, 1.0 + kept, 2e2 * n / GB),
         Demand("split", 7e-6 * n / HOUR, 0.2 + kept, 1e2 * n / GB),
         Demand("embed", n / TEXTS_PER_SECOND * share, 1.0, VECTOR_BYTES * n / GB),
-        Demand("candidates", PAIR_SECONDS * queries * n * share, 0.5 + 2 * kept, 0.0),
+        Demand("candidates", PAIR_SECONDS * queries * n * share + lead, 0.5 + 2 * kept, 0.0),
         Demand("clips", CLIP_SECONDS * clips * share, 0.5, CLIP_BYTES * clips / GB),
-        Demand("pseudo", PAIR_SECONDS * train * n * share, 0.5 + 2 * kept, written),
+        Demand("pseudo", training, 0.5 + 2 * kept, written),
     ]
+
+
+def count_parts(moments: int, params: Params) -> float:
+    """Return the GB of the parts of one stage, that which takes most; they go when it ends."""
+    shards = params.engine.shards
+    answers = PART_BYTES * max(params.pseudo.top) * count_training(moments, params) * shards
+    return max(VECTOR_BYTES * moments, answers if shards > 1 else 0.0) / GB
+
+
+def count_training(moments: int, params: Params) -> int:
+    """Return the training queries: all that are not judged, or `split.train` at most."""
+    left = moments - min(moments, params.split.val + params.split.test)
+    return left if params.split.train is None else min(left, params.split.train)
 
 
 def count_workers(engine: Engine) -> int:
     """Return how many cores are at work; a cluster says by `engine.workers` how many it lends."""
+    if engine.kind != "local" and engine.shards == 1:
+        return 1
     return engine.workers or cores()
 
 

@@ -18,9 +18,14 @@ import psutil
 from momentrank.errors import MomentRankError
 from pipeline import corpora
 from pipeline.core import tables
+from pipeline.core.engine import bucket
+from pipeline.core.engine.on_ray import knock
+from pipeline.core.engine.on_slurm import COMMANDS
+from pipeline.core.engine.parts import is_address
 from pipeline.core.params import Params
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine, Ingest
+from pipeline.machine import demand
 from pipeline.machine.demand import GB, Demand
 from pipeline.video.ffmpeg import ffmpeg
 from pipeline.video.files import missing_remark, video_path
@@ -42,12 +47,14 @@ class Finding(NamedTuple):
     step: str | None = None
 
 
-def find_all(params: Params, demands: list[Demand]) -> Iterator[Finding]:
-    """Yield what there is and what is missing, in the order in which stages need it."""
+def find_all(params: Params, moments: int) -> Iterator[Finding]:
+    """Yield what there is and what is missing for so many moments, as stages need it."""
+    demands = demand.calc_demands(moments, params)
     yield find_corpus(params.ingest)
     yield find_ffmpeg(params.ingest)
     yield find_memory(demands)
     yield find_disk(demands)
+    yield find_parts(params.engine, demand.count_parts(moments, params))
     yield find_model("embed.model", params.embed.model)
     yield find_model("names.model", params.names.model)
     yield find_llm(params)
@@ -112,6 +119,24 @@ def find_disk(demands: list[Demand], folder: Path = Path()) -> Finding:
     return Finding("disk", "missing", text, "make room, or set split.train to fewer queries")
 
 
+def find_parts(engine: Engine, wanted: float) -> Finding:
+    """Look where parts are kept, and compare the room there with what they take, in GB."""
+    if is_address(engine.folder):
+        try:
+            bucket.check(engine.folder)
+        except MomentRankError as exc:
+            return Finding("parts", "missing", str(exc), "correct engine.folder")
+        return Finding("parts", "ok", f"engine.folder {engine.folder} answers")
+    folder = Path(engine.folder).absolute()
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(there).free / GB
+    text = f"{free:.0f} GB free in {engine.folder}, one stage's parts take {wanted:.1f}"
+    if free >= wanted * SPARE:
+        return Finding("parts", "ok", text)
+    step = "make room, or let engine.folder be elsewhere"
+    return Finding("parts", "missing", text, step)
+
+
 def find_model(key: str, model: str) -> Finding:
     """Tell whether a model is on this machine; the hub's come at their first use."""
     if model == "builtin":
@@ -129,7 +154,8 @@ def find_model(key: str, model: str) -> Finding:
         here = set()
     if model in here:
         return Finding(key, "ok", f"{model}, in the hub's cache")
-    return Finding(key, "note", f"{model} comes from the model hub at its first use")
+    text = f"{model} comes from the model hub at its first use"
+    return Finding(key, "note", text, f"without a network: set {key} to a folder")
 
 
 def find_llm(params: Params) -> Finding:
@@ -147,9 +173,19 @@ def find_engine(engine: Engine) -> Finding:
     module = {"local": None, "ray": "ray", "slurm": "submitit"}[engine.kind]
     if module and importlib.util.find_spec(module) is None:
         return Finding("engine", "missing", f"{module} is not installed", "make engines")
-    if engine.kind == "slurm" and shutil.which("sbatch") is None:
+    lacking = [name for name in COMMANDS if shutil.which(name) is None]
+    if engine.kind == "slurm" and lacking:
         step = "run on a machine that submits jobs"
-        return Finding("engine", "missing", "slurm: no sbatch on the PATH", step)
+        return Finding("engine", "missing", f"slurm: no {lacking[0]} on the PATH", step)
+    if engine.kind == "ray" and engine.address:
+        try:
+            knock(engine.address)
+        except OSError as exc:
+            text = f"no Ray at engine.address {engine.address} ({exc.strerror or exc})"
+            return Finding("engine", "missing", text, "start it there: .venv/bin/ray start --head")
+    if engine.kind != "local" and engine.shards == 1:
+        step = "set engine.shards to a few for each core"
+        return Finding("engine", "note", f"{engine.kind}, but 1 shard is work for 1 core", step)
     parts = "1 shard" if engine.shards == 1 else f"{engine.shards} shards"
     return Finding("engine", "ok", f"{engine.kind}, {parts}")
 
@@ -160,7 +196,8 @@ def find_gpu() -> Finding:
 
     if torch.cuda.is_available():
         return Finding("GPU", "ok", torch.cuda.get_device_name())
-    return Finding("GPU", "note", "none: encoding runs on the processor")
+    step = "enough for a million moments; for more: machines with GPUs (docs/scaling.md)"
+    return Finding("GPU", "note", "none: encoding runs on the processor", step)
 
 
 def find_server(params: Params) -> Finding:

@@ -86,6 +86,15 @@ def store_tasks(tasks: Mapping[str, Task], stage: str, address: str) -> dict[str
     return dict(stored)
 
 
+def check(address: str) -> None:
+    """Look at an address.
+
+    Raises:
+        BucketError: no such address or package, no credentials, or no right to read.
+    """
+    _list("", address)
+
+
 def clear(stage: str, address: str) -> None:
     """Delete a stage's parts at an address."""
     if names := _list(stage, address):

@@ -70,7 +70,7 @@ class RayTasks:
         ray = load_extra("ray")
         try:
             if self.address:
-                _knock(self.address)
+                knock(self.address)
                 ray.init(self.address, runtime_env={"env_vars": _path()}, **QUIET)
             else:
                 ray.init("local", num_cpus=self.workers or cores(), **OWN, **QUIET)
@@ -104,7 +104,7 @@ class _Messages(io.StringIO):
         return len(text)
 
 
-def _knock(address: str) -> None:
+def knock(address: str) -> None:
     """Connect to `host:port` for a moment: Ray itself would wait for minutes.
 
     Raises:
