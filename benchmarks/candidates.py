@@ -26,9 +26,9 @@ TOP = 40
 PRODUCT_BLOCK = 1024
 
 
-def random_units(texts: int, dimensions: int) -> Vectors:
+def random_units(texts: int, dimensions: int, seed: int = 0) -> Vectors:
     """Return random unit vectors."""
-    random, units = np.random.default_rng(0), np.empty((texts, dimensions), dtype=np.float32)
+    random, units = np.random.default_rng(seed), np.empty((texts, dimensions), dtype=np.float32)
     for first in range(0, texts, PRODUCT_BLOCK):
         block = units[first : first + PRODUCT_BLOCK]
         block[:] = unit_on_grid(random.standard_normal(block.shape))

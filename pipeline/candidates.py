@@ -44,7 +44,7 @@ def candidates(
     with progress("candidates", total=len(queries), unit="queries") as bar:
         for query, moment, rank, similarity in neighbours:
             query_id = queries["query_id"].to_numpy()[query]
-            moment_id = moments["moment_id"].to_numpy()[moment]
+            moment_id = moments["moment_id"].array.take(moment)
             block = pd.DataFrame({"query_id": query_id, "moment_id": moment_id, "rank": rank})
             batch = (rank - 1) // params.batch + 1
             blocks.append(block.assign(similarity=similarity, batch=batch))
@@ -66,7 +66,7 @@ def _is_judged(queries: pd.DataFrame) -> pd.Series:
 def main() -> None:
     """Search the pool for every validation and test query."""
     params = load()
-    judged = read_rows(tables.QUERIES, _is_judged, params.engine.table_memory)
+    judged = read_rows(tables.QUERIES, params.engine.table_memory, _is_judged)
     modalities = params.ingest.pool_modalities
     moments = captions.read_pool(modalities, params.engine.table_memory)
     sharded = ShardedSearch("candidates", params.engine, params.embed.device)

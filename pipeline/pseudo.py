@@ -15,12 +15,19 @@ from typing import Any, get_args
 import pandas as pd
 
 from momentrank.errors import UsageError
-from momentrank.ids import query_numbers
 from pipeline.core import captions, cli, files, tables
+from pipeline.core.engine.database import read_rows
+from pipeline.core.engine.mapped import select
 from pipeline.core.files import ManifestEntry, manifest_json
 from pipeline.core.params import load
 from pipeline.core.progress import progress
-from pipeline.distribution.training_sets import Suffix, Training, training_path, write_training_sets
+from pipeline.distribution.training_sets import (
+    Suffix,
+    Training,
+    number_queries,
+    training_path,
+    write_training_sets,
+)
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.sharded_search import ShardedSearch
 
@@ -68,12 +75,12 @@ def main() -> None:
     params = load()
     sizes = params.pseudo.top
     refuse_undeclared(sizes)
-    queries, videos = tables.QUERIES.read(), tables.VIDEOS.read()
+    modalities, memory = params.ingest.pool_modalities, params.engine.table_memory
+    queries, videos = read_rows(tables.QUERIES, memory), tables.VIDEOS.read()
     captions.refuse_shared_texts(queries, tables.QUERIES.path)
-    query_numbers(queries["query_id"])  # of all splits: two of them must not have the same
-    train = queries[queries["split"] == "train"]
-    modalities = params.ingest.pool_modalities
-    moments = captions.read_pool(modalities, params.engine.table_memory)
+    number_queries(queries["query_id"])  # of all splits: two of them must not have the same
+    train = select(queries, queries["split"] == "train")
+    moments = captions.read_pool(modalities, memory)
     sharded = ShardedSearch("pseudo", params.engine, params.embed.device)
     neighbours = sharded.search(train["query"], moments, Embeddings.open(), max(sizes))
     training = Training.from_frames(train, moments, videos.set_index("video_id")["duration"])

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Self
 
 import numpy as np
 import orjson
@@ -17,9 +17,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from momentrank.ids import json_names, query_numbers
+from momentrank.ids import json_names, query_number, query_numbers
 from pipeline.core import files, tables
 from pipeline.retrieval.ranking import Neighbours, concatenate
+from pipeline.retrieval.similarity import Ints
 
 GROUP = 1000
 Suffix = Literal["json", "parquet"]
@@ -49,15 +50,57 @@ def training_path(size: int, suffix: Suffix = "json") -> Path:
     return tables.RELEASE / f"train_top{size:02}.{suffix}"
 
 
+def number_queries(ids: pd.Series) -> Ints:
+    """Return the number of each query id, (n,).
+
+    Raises:
+        IdError: two query ids have the same number.
+    """
+    numbers = np.fromiter(map(query_number, ids), np.int64, len(ids))
+    if len(np.unique(numbers)) < len(numbers):
+        query_numbers(ids)  # which says what two they are
+    return numbers
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A column of texts in chunks, which may be mapped from a file; `ends` are the rows up to each.
+
+    Arrow would copy all chunks into one before it takes a text.
+    """
+
+    chunks: list[pa.Array]
+    ends: Ints
+
+    @classmethod
+    def from_series(cls, texts: pd.Series) -> Self:
+        """Return a column without copying it."""
+        array = pa.array(texts)
+        chunks = array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+        return cls(chunks, np.cumsum([len(chunk) for chunk in chunks], dtype=np.int64))
+
+    def take(self, rows: pa.Array) -> pa.Array:
+        """Return some texts, one after the other."""
+        wanted = rows.to_numpy()
+        chunk = np.searchsorted(self.ends, wanted, side="right")
+        order = np.argsort(chunk, kind="stable")
+        taken = [pa.array([], pa.string())]
+        for number in np.unique(chunk):
+            here = wanted[chunk == number] - (self.ends[number] - len(self.chunks[number]))
+            taken.append(self.chunks[number].take(pa.array(here)).cast(pa.string()))
+        return pa.concat_arrays(taken).take(pa.array(np.argsort(order)))
+
+
 @dataclass(frozen=True)
 class Training:
     """Queries by position: the columns of `SCHEMA` but the last; moments: those of `MOMENT`.
 
-    The columns are Arrow's, without Python objects: there may be millions of moments.
+    The columns are Arrow's, without Python objects, and stay in their file if they are mapped from
+    one: there may be millions of moments.
     """
 
-    queries: list[pa.Array]
-    moments: list[pa.Array]
+    queries: list[pa.Array | Texts]
+    moments: list[pa.Array | Texts]
 
     @classmethod
     def from_frames(
@@ -68,17 +111,19 @@ class Training:
         Raises:
             IdError: two query ids have the same number.
         """
-        numbers = query_numbers(queries["query_id"])
-        number = np.fromiter(map(numbers.__getitem__, queries["query_id"]), np.int64)
+        number = number_queries(queries["query_id"])
         times = moments[["start", "end"]].to_numpy("float64").ravel()
         ends = pa.array(np.arange(0, len(times) + 1, 2, dtype=np.int32))
+        video, names = pd.factorize(moments["video_id"])
+        seconds = durations.reindex(names).to_numpy("float64")[video]
+        own, said = Texts.from_series(queries["query_id"]), Texts.from_series(queries["query"])
         return cls(
-            [pa.array(number), _texts(queries["query_id"]), _texts(queries["query"])],
+            [pa.array(number), own, said],
             [
-                _texts(moments["video_id"]),
+                Texts.from_series(moments["video_id"]),
                 pa.ListArray.from_arrays(ends, pa.array(times)),
-                pa.array(moments["video_id"].map(durations).to_numpy("float64")),
-                _texts(moments["caption"]),
+                pa.array(seconds),
+                Texts.from_series(moments["caption"]),
             ],
         )
 
@@ -123,11 +168,6 @@ def _head(video: str, times: list[float], length: float, caption: str) -> bytes:
     """Return a moment in JSON up to the value of its similarity."""
     moment = {"video_name": video, "timestamp": times, "duration": length, "caption": caption}
     return orjson.dumps(moment)[:-1] + b',"similarity":'
-
-
-def _texts(texts: pd.Series) -> pa.Array:
-    array = pa.array(texts, pa.string())
-    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 
 def group_queries(neighbours: Iterable[Neighbours], size: int = GROUP) -> Iterator[Neighbours]:

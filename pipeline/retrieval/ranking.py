@@ -104,8 +104,15 @@ def refuse_empty(moments: pd.DataFrame) -> None:
 
 def places(moments: pd.DataFrame) -> Ints:
     """Return the number of each moment's place, (n,): its video, start and end."""
-    place = moments.groupby(["video_id", "start", "end"], sort=False).ngroup()
-    return place.to_numpy().astype(np.int64)
+    video = pd.factorize(moments["video_id"])[0]
+    keys = [video, *(moments[name].to_numpy("float64") for name in ("start", "end"))]
+    order = np.lexsort(keys)
+    is_new = np.zeros(len(order), dtype=bool)
+    for key in keys:
+        is_new[1:] |= np.diff(key[order]) != 0
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.cumsum(is_new)
+    return place
 
 
 def best_places(pool: Pool, texts: Ints, similarity: Ints) -> Neighbours:

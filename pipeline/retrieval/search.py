@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from momentrank.errors import MomentRankError
+from pipeline.retrieval.array_on_disk import release, take
 from pipeline.retrieval.embeddings import Embeddings
 from pipeline.retrieval.ranking import Flags, Neighbours, Pool, best_places, concatenate
 from pipeline.retrieval.shortlist import Knn, choose_knn, faiss_knn, import_faiss
@@ -113,7 +114,7 @@ class _Search:
         return rows.select(np.argsort(rows.query, kind="stable"))
 
     def _attempt(self, queries: Ints, size: int) -> tuple[Neighbours, Flags]:
-        vectors = _take(self.vectors, queries)
+        vectors = take(self.vectors, queries)
         texts, scores = self._shortlist(vectors, size)
         micro = self._rescore(vectors, texts)
         error = product_error(vectors.shape[1])
@@ -134,8 +135,9 @@ class _Search:
         texts: Ints = np.empty((len(vectors), 0), dtype=np.int64)
         step = self.execution.pool_block
         for first in range(0, len(self.pool.texts), step):
-            block = _take(self.vectors, self.pool.texts[first : first + step])
+            block = take(self.vectors, self.pool.texts[first : first + step])
             more, where = self.execution.knn(vectors, block, min(size, len(block)))
+            release(self.vectors)
             scores, texts = np.hstack([scores, more]), np.hstack([texts, where + first])
             if scores.shape[1] > size:
                 best = np.argpartition(-scores, size - 1, axis=1)[:, :size]
@@ -149,6 +151,7 @@ class _Search:
 
         def rescore(some: Ints) -> None:
             result[some] = micro_similarities(vectors[some], self.vectors[rows[some]])
+            release(self.vectors)
 
         slices = _slices(np.arange(len(texts)), max(1, RESCORED // texts.shape[1]))
         number = min(THREADS, import_faiss().omp_get_max_threads())
@@ -158,9 +161,11 @@ class _Search:
 
     def _scan(self, query: Ints) -> Neighbours:
         """Answer one query without a shortlist: thousands of texts are as near as the k-th."""
-        vector = _take(self.vectors, query)
-        blocks = _slices(self.pool.texts, SCAN_BLOCK)
-        micro = [micro_similarities(vector, self.vectors[rows][None]) for rows in blocks]
+        vector = take(self.vectors, query)
+        micro = []
+        for rows in _slices(self.pool.texts, SCAN_BLOCK):
+            micro.append(micro_similarities(vector, take(self.vectors, rows)[None]))
+            release(self.vectors)
         texts = np.arange(len(self.pool.texts))[None]
         return best_places(self.pool, texts, np.concatenate(micro, axis=1))
 
@@ -180,11 +185,3 @@ def _slices(rows: Ints, length: int) -> Iterator[Ints]:
 
 def _renumber(answer: Neighbours, queries: Ints) -> Neighbours:
     return answer._replace(query=queries[answer.query])
-
-
-def _take(vectors: Vectors, rows: Ints) -> Vectors:
-    """Return rows of the array, as a view if they are contiguous."""
-    first, last = int(rows[0]), int(rows[-1])
-    if last - first + 1 == len(rows) and np.array_equal(rows, np.arange(first, last + 1)):
-        return np.ascontiguousarray(vectors[first : last + 1])
-    return vectors[rows]

@@ -138,7 +138,7 @@ def test_rows_that_are_wanted_are_the_same(name):
     rows = [(f"m{n}", "She waves.", tables.SPLITS[n % 3]) for n in range(10)]
     tables.QUERIES.write(pd.DataFrame(rows, columns=tables.QUERIES.columns))
     small, large = (
-        database.read_rows(tables.QUERIES, lambda frame: frame["split"] == name, memory)
+        database.read_rows(tables.QUERIES, memory, lambda frame: frame["split"] == name)
         for memory in (USUAL, TINY)
     )
     pd.testing.assert_frame_equal(small, large)

@@ -117,7 +117,8 @@ def test_a_query_has_an_integer_and_beside_it_its_own_id_where_that_is_none(writ
 
 
 def test_two_ids_of_one_number_are_refused(written, monkeypatch):
-    monkeypatch.setattr(ids, "query_number", len)
+    for module in (ids, training_sets):
+        monkeypatch.setattr(module, "query_number", len)
     with pytest.raises(MomentRankError, match="'qid_0' and 'qid_1' have the same number, 5"):
         written({"qid_0": "He sits.", "qid_1": "He waves."}, [1])
 

@@ -10,9 +10,10 @@ from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError
 from pipeline import candidates, pseudo
 from pipeline.core import tables
+from pipeline.core.engine import database, mapped
 from pipeline.core.params import load
 from pipeline.distribution import training_sets
-from pipeline.retrieval import sharded_search
+from pipeline.retrieval import array_on_disk, sharded_search
 
 
 @pytest.fixture
@@ -21,9 +22,9 @@ def corpus(folder, repository):
     return folder
 
 
-def run_both(shards):
+def run_both(shards, memory=4.0):
     """Run candidates and pseudo in so many shards; return the bytes of all they write."""
-    set_engine(shards=shards, workers=1)
+    set_engine(shards=shards, workers=1, table_memory=memory)
     for stage in (candidates, pseudo):
         stage.main()
     kept = {path for path in Path(".cache").rglob("*") if path.is_file()}
@@ -41,6 +42,13 @@ def test_one_three_and_eight_shards_write_the_same_bytes(corpus, monkeypatch):
     assert {"train_top40.json", "train_manifest.json", "pseudo.json"} <= names
     for shards in (3, 8):
         assert run_both(shards) == whole
+    # Tables past memory, mapped in batches of 70 rows; pages of vectors are given back.
+    for module in (database, mapped):
+        monkeypatch.setattr(module, "ROWS", 70)
+    monkeypatch.setattr(array_on_disk, "RELEASED", 0)
+    monkeypatch.setattr(array_on_disk, "GATHERED", 30)
+    for shards in (1, 3):
+        assert run_both(shards, 1e-6) == whole
 
 
 def test_a_run_that_is_killed_goes_on_with_the_parts_that_are_there(corpus, monkeypatch):

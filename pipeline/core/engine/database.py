@@ -19,6 +19,7 @@ import psutil
 import pyarrow as pa
 
 from momentrank.errors import MomentRankError
+from pipeline.core.engine import mapped
 from pipeline.core.engine.batches import ROWS
 from pipeline.core.parallel import cores
 from pipeline.core.table import SHOWN_PROBLEMS, Table
@@ -64,11 +65,15 @@ class Database:
         """Store frames of the same columns, one at least, as a table with a column `row`."""
         verb = f"create table {name} as"
         for frame in frames:
-            indexed = frame.rename_axis(ROW).reset_index()
-            self.connection.register("batch", pa.Table.from_pandas(indexed, preserve_index=False))
-            self.run(f"{verb} from batch")
-            self.connection.unregister("batch")
+            self.insert(verb, frame)
             verb = f"insert into {name}"
+
+    def insert(self, verb: str, frame: pd.DataFrame) -> None:
+        """Run `verb`, as `insert into` a table, on a frame with its column `row`."""
+        indexed = frame.rename_axis(ROW).reset_index()
+        self.connection.register("batch", pa.Table.from_pandas(indexed, preserve_index=False))
+        self.run(f"{verb} from batch")
+        self.connection.unregister("batch")
 
     def check_key(self, table: Table, name: str) -> None:
         """Check the key of the table `name`, loaded from batches of `table`.
@@ -101,6 +106,10 @@ class Database:
         """Return a whole answer."""
         answer: pd.DataFrame = self.arrow(sql, **parameters).read_pandas()
         return answer
+
+    def map(self, sql: str, **parameters: object) -> pd.DataFrame:
+        """Return a whole answer of any size, memory-mapped."""
+        return mapped.map_frames(self.folder, self.frames(sql, **parameters))
 
     def frames(self, sql: str, **parameters: object) -> Iterator[pd.DataFrame]:
         """Yield an answer in batches; an empty one is a frame without rows."""
@@ -144,25 +153,26 @@ def open_database(gigabytes: float) -> Iterator[Database]:
 
 
 def read_rows(
-    table: Table, wanted: Callable[[pd.DataFrame], pd.Series], gigabytes: float
+    table: Table, gigabytes: float, wanted: Callable[[pd.DataFrame], pd.Series] | None = None
 ) -> pd.DataFrame:
-    """Return the rows of a Parquet table for which `wanted` is true: few, of however many.
+    """Return the rows of a Parquet table, or those that are `wanted`; many are memory-mapped.
 
     All of them are checked; errors as of `Table.read` and `open_database`.
     """
     if fits(gigabytes, table.count_rows()):
         frame = table.read()
-        return frame[wanted(frame)]
-    kept = [table.empty()]
+        return frame if wanted is None else frame[wanted(frame)].reset_index(drop=True)
 
-    def keep(frame: pd.DataFrame) -> pd.DataFrame:
-        kept.append(frame[wanted(frame)])
-        return frame[list(table.key)]
+    def load(database: Database) -> Iterator[pd.DataFrame]:
+        keys = "create table keys as"
+        for frame in table.read_batches():
+            database.insert(keys, frame[list(table.key)])
+            keys = "insert into keys"
+            yield frame if wanted is None else frame[wanted(frame)]
+        database.check_key(table, "keys")
 
     with open_database(gigabytes) as database:
-        database.load("keys", map(keep, table.read_batches()))
-        database.check_key(table, "keys")
-    return pd.concat(kept)
+        return mapped.map_frames(database.folder, load(database))
 
 
 def _first_line(exc: Exception) -> str:

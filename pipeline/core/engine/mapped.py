@@ -1,0 +1,48 @@
+"""Frames past memory: written to a file in batches, and memory-mapped as one frame.
+
+Texts stay in the file, as Arrow's arrays; numbers are in memory. The system gives a page of the
+file when it is read, and may take it back at any time.
+"""
+
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from pipeline.core.engine.batches import ROWS
+
+
+def map_frames(folder: Path, frames: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return frames of the same columns, one at least, as one, mapped from a file in `folder`.
+
+    The frame needs the file no longer than the folder has it where files can be deleted that are
+    in use (not on Windows, which leaves it until the next run).
+    """
+    descriptor, name = tempfile.mkstemp(".arrow", dir=folder)
+    os.close(descriptor)
+    made = (pa.Table.from_pandas(frame, preserve_index=False) for frame in frames)
+    first = next(made)
+    with pa.OSFile(name, "wb") as stream, pa.ipc.new_file(stream, first.schema) as writer:
+        for table in chain([first], made):
+            writer.write_table(table.cast(first.schema))
+    frame: pd.DataFrame = pa.ipc.open_file(pa.memory_map(name)).read_all().to_pandas()
+    return frame
+
+
+def select(frame: pd.DataFrame, mask: "pd.Series[bool]") -> pd.DataFrame:
+    """Return the rows where `mask` is true; without copying texts if they follow each other."""
+    rows = np.flatnonzero(mask.to_numpy())
+    if len(rows) and rows[-1] - rows[0] + 1 == len(rows):
+        return frame.iloc[rows[0] : rows[-1] + 1]
+    return frame.iloc[rows]
+
+
+def blocks(frame: pd.DataFrame, length: int | None = None) -> Iterator[pd.DataFrame]:
+    """Yield `length` rows of a frame at a time, without copying its texts."""
+    for first in range(0, len(frame), length or ROWS):
+        yield frame.iloc[first : first + (length or ROWS)]
