@@ -1,20 +1,22 @@
-"""The work of single shards of `pseudo`, and how long a cluster would take for all of them.
+"""Some tasks of `pseudo`, drawn at random, and how long a cluster would take for all of them.
 
-    python -m benchmarks.shards [--moments 1000000] [--shards 8] [--parts 2] [--cores 100]
+    python -m benchmarks.shards [--moments 1000000] [--shards 8] [--parts 7] [--cores 100]
+        [--dimensions 384] [--table-memory 4.0]
 
-The lead's work is measured as it is: dividing the pool and hashing the vectors; merging and
-writing, for one block of queries. Of the tasks some are run, each in a process with one thread; the
-others' parts are made up. What a cluster takes is computed: the tasks in rounds of as many as it
-has cores, then the lead's own seconds. Vectors are random. A process's peak counts the pages
-of the vectors that it has read, which the system may take back at any time.
+The stage is run as it is, up to the first block of queries. The lead's work is measured: reading
+and dividing the tables, hashing the vectors, then merging and writing that block. Of the tasks
+some are run, each in a process with one thread; the others' parts are made up. What a cluster takes
+is computed: the tasks in rounds of as many as it has cores, then the lead's own seconds. Vectors
+are random. Seconds are a processor's, peaks those of resident memory, mapped pages included.
 """
 
 import math
 import multiprocessing
 import os
+import statistics
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,34 +24,39 @@ from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 
-from benchmarks.candidates import random_units
-from benchmarks.pseudo import make_moments
-from benchmarks.script import parse_arguments, peak_mb
-from pipeline.core.params import load
+from benchmarks import large_corpus
+from benchmarks.script import Option, parse_arguments, peak_mb
+from pipeline import pseudo
 from pipeline.core.sections import Engine
 from pipeline.distribution.training_sets import Training, write_training_sets
-from pipeline.retrieval import embeddings, sharded_search
+from pipeline.retrieval import sharded_search
 from pipeline.retrieval.ranking import Neighbours
-from pipeline.retrieval.sharded_search import MOMENTS, QUERIES, ShardedSearch, ShardSearch
+from pipeline.retrieval.sharded_search import MOMENTS, QUERIES, ShardSearch
 from pipeline.retrieval.similarity import MICRO
 
-SIZES = [1, 20, 40]
+SPAWN = multiprocessing.get_context("spawn")
 
 
 class Cost(NamedTuple):
-    """CPU seconds and peak memory in MB."""
+    """CPU seconds and peak memory in MB, and the pairs of query and moment."""
 
     cpu: float
     peak: float
+    pairs: int
+
+
+def count_pairs(task: ShardSearch) -> int:
+    """Return a task's pairs of query and moment."""
+    queries, moments = (np.load(path, mmap_mode="r") for path in (task.queries, task.moments))
+    return int(len(queries) * moments.shape[1])
 
 
 def measure(task: ShardSearch, path: Path) -> Cost:
     """Do a task and return its cost."""
     before = time.process_time()
     sharded_search.find_nearest(task, path)
-    return Cost(time.process_time() - before, peak_mb())
+    return Cost(time.process_time() - before, peak_mb(), count_pairs(task))
 
 
 def make_up(task: ShardSearch, path: Path) -> None:
@@ -61,69 +68,112 @@ def make_up(task: ShardSearch, path: Path) -> None:
         np.save(stream, np.sort(keys, axis=1))
 
 
+def prepare(moments: int, dimensions: int, engine: Mapping[str, Option]) -> None:
+    """Write the tables and vectors that the stage reads."""
+    large_corpus.write_params(engine)
+    large_corpus.write_tables(moments)
+    large_corpus.write_vectors(dimensions)
+
+
 @dataclass
 class SomeTasks:
-    """Stands in for `map_shards`: runs `number` tasks, makes up the rest of the first block."""
+    """Runs `number` tasks on a `pool`, drawn at random; of the first block the rest is made up."""
 
     number: int
+    pool: int
     costs: list[Cost] = field(default_factory=list)
+    pairs: int = 0
+    tasks: int = 0
+    prepared: float = 0.0
+    written: float = 0.0
+    queries: int = 0
 
     def map(
         self, stage: str, _: object, given: Mapping[str, ShardSearch], engine: Engine, *_gpus: float
     ) -> dict[str, Path]:
-        """Return the parts by key; those of later blocks are not made."""
+        """Stand in for `map_shards`: later blocks' parts are not made."""
+        self.prepared = time.process_time()
+        self.tasks, self.pairs = len(given), sum(map(count_pairs, given.values()))
         paths = {key: Path(engine.folder) / stage / key for key in given}
-        for place, (key, task) in enumerate(list(given.items())[: engine.shards]):
-            if place < self.number:
-                with multiprocessing.get_context("spawn").Pool(1) as process:
-                    self.costs.append(process.apply(measure, (task, paths[key])))
-                print(f"a task: {self.costs[-1].cpu:.1f} CPU s, {self.costs[-1].peak:.0f} MB")
-            else:
-                make_up(task, paths[key])
+        order = np.random.default_rng(0).permutation(len(given))
+        drawn = [list(given)[place] for place in order[: self.number]]
+        print(f"the lead: {self.prepared:.1f} CPU s, {peak_mb():.0f} MB", flush=True)
+        for key in drawn:
+            self.costs.append(_apply(measure, given[key], paths[key]))
+            print(
+                f"a task: {self.costs[-1].cpu:.1f} CPU s, {self.costs[-1].peak:.0f} MB", flush=True
+            )
+        for key in list(given)[: engine.shards]:
+            if key not in drawn:
+                _apply(make_up, given[key], paths[key])
         return paths
 
+    def write(
+        self,
+        training: Training,
+        found: Iterable[Neighbours],
+        sizes: Sequence[int],
+        tell: Callable[[int], object],
+    ) -> int:
+        """Stand in for `write_training_sets`: write the first block of queries."""
+        before = time.process_time()
+        self.queries = write_training_sets(training, _first_block(found), sizes, tell)
+        self.written = time.process_time() - before
+        return self.queries
 
-def first_block(neighbours: Iterable[Neighbours]) -> Iterator[Neighbours]:
-    """Yield the answers to the first block of queries."""
+    def show(self) -> None:
+        """Print what follows from the costs."""
+        each = [cost.cpu for cost in self.costs]
+        spread = statistics.stdev(each) if len(each) > 1 else math.nan
+        measured = sum(cost.pairs for cost in self.costs)
+        work = sum(each) * self.pairs / measured
+        print(f"{len(each)} of {self.tasks} tasks, {measured / self.pairs:.1%} of the work:")
+        print(f"  {statistics.mean(each):.1f} CPU s each, standard deviation {spread:.1f}")
+        print(f"  all: {work / 3600:.2f} core hours")
+
+
+def _apply(function: Callable[..., Cost | None], *given: object) -> Cost:
+    """Call a function in a process of its own."""
+    with SPAWN.Pool(1) as process:
+        return process.apply(function, given)
+
+
+def _first_block(neighbours: Iterable[Neighbours]) -> Iterator[Neighbours]:
     for some in neighbours:
         yield some
         if some.query[-1] + 1 >= QUERIES:
             return
 
 
-def main() -> None:
-    """Print the measured costs and what follows from them."""
-    options = parse_arguments(__doc__, moments=1_000_000, shards=8, parts=2, cores=100)
+def run(some: SomeTasks, cores: int) -> None:
+    """Run the stage in the current folder, as far as `some` does, and print what follows."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    engine = load().engine.model_copy(update={"shards": options.shards, "folder": "parts"})
-    moments = make_moments(options.moments)
-    queries = moments.rename(columns={"moment_id": "query_id", "caption": "query"})
-    ids, _ = embeddings.distinct(moments["caption"].tolist())
+    with (
+        patch.object(sharded_search, "map_shards", some.map),
+        patch.object(pseudo, "write_training_sets", some.write),
+    ):
+        pseudo.main()
+    size = sum(path.stat().st_size for path in Path().rglob("train_*")) / 1e9
+    each = statistics.mean(cost.cpu for cost in some.costs)
+    blocks = some.pairs / some.pool / some.queries
+    lead = some.prepared + some.written * blocks
+    some.show()
+    print(f"the lead: {some.written:.1f} CPU s for each {some.queries:,} queries")
+    print(f"  its peak: {peak_mb():.0f} MB; files: {size * blocks:.1f} GB")
+    rounds = math.ceil(some.tasks / cores) * each
+    print(f"on {cores} cores: {rounds / 60:.1f} min, and {lead / 60:.1f} min of the lead")
+
+
+def main() -> None:
+    """Make the corpus, and print the measured costs and what follows from them."""
+    engine: dict[str, Option] = {"shards": 8, "table_memory": 4.0}
+    options = parse_arguments(
+        __doc__, moments=1_000_000, parts=7, cores=100, dimensions=384, **engine
+    )
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
-        np.save("vectors.npy", random_units(options.moments, 384))
-        embedded = embeddings.Embeddings(ids, np.load("vectors.npy", mmap_mode="r"))
-        some = SomeTasks(options.parts)
-        with patch.object(sharded_search, "map_shards", some.map):
-            before = time.process_time()
-            found = ShardedSearch("pseudo", engine, "cpu").search(
-                queries["query"], moments, embedded, max(SIZES)
-            )
-            durations = pd.Series(90.0, index=moments["video_id"].unique())
-            training = Training.from_frames(queries, moments, durations)
-            prepared = time.process_time() - before
-        before = time.process_time()
-        count = write_training_sets(training, first_block(found), SIZES)
-        written = time.process_time() - before
-        size = sum(path.stat().st_size for path in Path().rglob("train_*")) / 1e9
-    blocks = options.moments / count
-    tasks = options.shards * math.ceil(blocks)
-    each = sum(cost.cpu for cost in some.costs) / len(some.costs)
-    work, rounds = each * options.shards * blocks, math.ceil(tasks / options.cores) * each
-    lead = prepared + written * blocks
-    print(f"the lead: {prepared:.1f} CPU s, then {written:.1f} for each {count:,} queries")
-    print(f"its peak: {peak_mb():.0f} MB; files: {size * blocks:.1f} GB")
-    print(f"{tasks} tasks: {work / 3600:.1f} core hours")
-    print(f"on {options.cores} cores: {rounds / 60:.0f} min, and {lead / 60:.0f} min of the lead")
+        values = {name: getattr(options, name) for name in engine}
+        _apply(prepare, options.moments, options.dimensions, values)
+        run(SomeTasks(options.parts, options.moments), options.cores)
 
 
 if __name__ == "__main__":
