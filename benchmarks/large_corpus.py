@@ -13,6 +13,7 @@ from benchmarks.scaling import CHANGES, PER_VIDEO, QUERIES, REPOSITORY, WORDS
 from benchmarks.script import Option
 from pipeline.core import tables
 from pipeline.retrieval import embeddings
+from pipeline.retrieval.similarity import Vectors
 
 BLOCK, LENGTH = 100_000, 10
 SECONDS = 60.0
@@ -70,7 +71,7 @@ def write_vectors(dimensions: int) -> None:
     ids = np.concatenate([embeddings.text_ids(batch["caption"]) for batch in batches])
     ids.sort()
 
-    def chunks() -> Iterator[tuple[embeddings.Ids, embeddings.Vectors]]:
+    def chunks() -> Iterator[tuple[embeddings.Ids, Vectors]]:
         for seed, first in enumerate(range(0, len(ids), BLOCK)):
             some = ids[first : first + BLOCK]
             yield some, random_units(len(some), dimensions, seed)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 from unittest.mock import patch
 
 import numpy as np
@@ -35,6 +35,7 @@ from pipeline.retrieval.ranking import Neighbours
 from pipeline.retrieval.sharded_search import MOMENTS, QUERIES, ShardSearch
 from pipeline.retrieval.similarity import MICRO
 
+Result = TypeVar("Result")
 SPAWN = multiprocessing.get_context("spawn")
 
 
@@ -132,7 +133,7 @@ class SomeTasks:
         print(f"  all: {work / 3600:.2f} core hours")
 
 
-def _apply(function: Callable[..., Cost | None], *given: object) -> Cost:
+def _apply(function: Callable[..., Result], *given: object) -> Result:
     """Call a function in a process of its own."""
     with SPAWN.Pool(1) as process:
         return process.apply(function, given)

@@ -8,8 +8,9 @@ The paper's section 3.1: rewrite.backend writes, checks look (similarity of desc
 caption, names of people; and details), what fails is rewritten up to rewrite.rounds times.
 Repaired captions are used, and listed in rewrite_review.csv for a person to look at; what still
 fails takes no part until review.csv holds a decision about it. What may be a name, but has no
-evidence, stays and is listed there too. What tagger and encoder read is handed out in
-engine.shards, in whole batches: the tables are the same, byte for byte.
+evidence, stays and is listed there too. Work is handed out in engine.shards: what tagger and
+encoder read in whole batches, other work by the hash of its text; the tables are the same, byte for
+byte.
 
     python -m pipeline.rewrite --estimate    (openai: requests, tokens and cost; sends nothing)
 """
@@ -34,6 +35,7 @@ from pipeline.captions.rules.rules_rewriter import Finder, RulesRewriter
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.captions import select_in_use
 from pipeline.core.engine.shards import clear_parts
+from pipeline.core.engine.text_rows import ShardedRows, map_here
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
 from pipeline.llm import prompt as prompts
@@ -111,10 +113,15 @@ def rewrite_by_params(params: Params, moments: pd.DataFrame, people: pd.DataFram
     if llm:
         llm.check_ready(distinct_moments(moments))  # before minutes of tagging
     cast = Cast.from_table(people)
-    encoder, finder = load_encoder(params, STAGE), load_finder(params, corpus, cast, STAGE)
-    rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, read_cast(people), cast)
+    rows = ShardedRows(STAGE, params.engine) if params.engine.shards > 1 else map_here
+    encoder = load_encoder(params, STAGE)
+    finder = load_finder(params, corpus, cast, STAGE, map_rows=rows)
+    genders = read_cast(people)
+    rewriter = llm or RulesRewriter.for_corpus(corpus, finder.find, genders, cast, rows)
     find = rewriter.find_names if isinstance(rewriter, RulesRewriter) else finder.find
-    look = partial(check, finder=finder, encoder=encoder, limits=limits, find_described=find)
+    look = partial(
+        check, finder=finder, encoder=encoder, limits=limits, find_described=find, map_rows=rows
+    )
     done = rewrite(moments, rewriter, look, params.rewrite.rounds)
     return RewriteRun(done, llm.spent.metrics() if llm else {}, find, finder.doubts)
 

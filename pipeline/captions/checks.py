@@ -15,6 +15,7 @@ import pandas as pd
 
 from pipeline.captions import details
 from pipeline.core.captions import min_similarity
+from pipeline.core.engine.text_rows import RowMap, map_here
 from pipeline.core.params import Params
 from pipeline.names.base import NameTagger, Span
 from pipeline.names.evidence.cast import Cast
@@ -47,10 +48,12 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     limits: Limits,
     *,
     find_described: Callable[[Sequence[str]], list[list[Span]]] | None = None,
+    map_rows: RowMap = map_here,
 ) -> pd.DataFrame:
     """Return the checks of each caption, a row each; a distinct text is read once.
 
-    `find_described` finds the names of descriptions, if a rewriter knows more than `finder`.
+    `find_described` finds the names of descriptions, if a rewriter knows more than `finder`;
+    `map_rows` does the work on each pair by itself.
     Columns: `names` str (all that were found, `; ` between them), `name_score` f64 (of the
     surest, 0 if there is none), `names_ok` bool; `similarity` f64 (6 decimals) and `detail` f64
     (the share of the description's details that the caption keeps), each null where it is not
@@ -68,14 +71,15 @@ def check(  # noqa: PLR0913  (two kinds of texts, and what reads each)
     descriptions = descriptions or []
     described = (find_described or finder.find)(descriptions)
     alike, detail = (pd.Series(pd.NA, checks.index, dtype="Float64") for _ in range(2))
+    asked = details.Asked(limits.masked and encoder is not None, limits.min_detail is not None)
+    pairs = zip(descriptions, described, captions, named, strict=True) if descriptions else ()
+    compared = map_rows(details.compare, asked, [details.Pair(*pair) for pair in pairs])
+    texts, others, shares = zip(*compared, strict=True) if compared else ((), (), ())
     if descriptions and encoder is not None:
-        one, other = captions, descriptions
-        if limits.masked:
-            one = list(map(details.mask_people, captions, named))
-            other = list(map(details.mask_people, descriptions, described))
+        one, other = (others, texts) if limits.masked else (captions, descriptions)
         alike[:] = similarities(one, other, encoder)
     if descriptions and limits.min_detail is not None:
-        detail[:] = details.detail_shares(descriptions, captions, described)
+        detail[:] = shares
     checks = checks.assign(similarity=alike, similarity_ok=alike >= limits.min_similarity)
     return checks.assign(detail=detail, detail_ok=detail >= (limits.min_detail or 0.0))
 
@@ -96,17 +100,19 @@ def similarities(
     return alike
 
 
-def load_finder(
+def load_finder(  # noqa: PLR0913  (what is read, by what, and where)
     params: Params,
     corpus: Sequence[str],
     cast: Cast,
     stage: str | None = None,
     *,
     of_captions: bool = False,
+    map_rows: RowMap = map_here,
 ) -> NameFinder:
     """Load what finds names in a corpus, or, with `of_captions`, in captions alone.
 
-    For a `stage`, texts are tagged in the shards that `engine` asks for.
+    For a `stage`, texts are tagged in the shards that `engine` asks for; `map_rows` does the other
+    work on each text.
     """
     from pipeline.names import flair_tagger, sharded_tagger  # noqa: PLC0415  (torch takes seconds; --help should not)
 
@@ -116,7 +122,7 @@ def load_finder(
         tagger = sharded_tagger.ShardedTagger(path, stage, params.engine)
     else:
         tagger = flair_tagger.load(path)
-    return NameFinder(tagger, corpus, cast, of_captions=of_captions)
+    return NameFinder(tagger, corpus, cast, of_captions=of_captions, map_rows=map_rows)
 
 
 def load_encoder(params: Params, stage: str | None = None) -> "Encoder":

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Any, NamedTuple, Self
 
 import snowballstemmer
 
@@ -81,9 +82,53 @@ def detail_share(description: Counter[str], caption: Counter[str]) -> float:
     return (description & caption).total() / description.total() if description else 1.0
 
 
-def detail_shares(
-    descriptions: Sequence[str], captions: Sequence[str], names: Sequence[Sequence[Span]]
-) -> list[float]:
-    """Return for each pair the share of details kept; `names` are those of the descriptions."""
-    described = map(details, descriptions, names)
-    return list(map(detail_share, described, map(details, captions)))
+class Pair(NamedTuple):
+    """A description and its caption, and the names in each, as `Span` has them."""
+
+    description: str
+    described: Sequence[Sequence[Any]]
+    caption: str
+    named: Sequence[Sequence[Any]]
+
+
+class Compared(NamedTuple):
+    """Both texts without their people, and the share of details that the caption keeps.
+
+    None where it is not asked for.
+    """
+
+    description: str | None
+    caption: str | None
+    share: float | None
+
+
+class Asked(NamedTuple):
+    """What pairs are compared for."""
+
+    masked: bool
+    measured: bool
+
+    def to_json(self) -> list[bool]:
+        """Return it as JSON can hold it."""
+        return list(self)
+
+    @classmethod
+    def from_json(cls, value: list[bool]) -> Self:
+        """Return it from what `to_json` returned."""
+        return cls(*value)
+
+
+def compare(asked: Asked, rows: Sequence[Pair]) -> list[Compared]:
+    """Return what is asked for of each pair."""
+    return [_compare(asked, Pair(*row)) for row in rows]
+
+
+def _compare(asked: Asked, pair: Pair) -> Compared:
+    described, named = ([Span(*span) for span in spans] for spans in (pair.described, pair.named))
+    description = caption = share = None
+    if asked.masked:
+        description = mask_people(pair.description, described)
+        caption = mask_people(pair.caption, named)
+    if asked.measured:
+        share = detail_share(details(pair.description, described), details(pair.caption))
+    return Compared(description, caption, share)

@@ -3,6 +3,7 @@
 import io
 import sys
 from collections.abc import Iterable
+from multiprocessing import parent_process
 from typing import Any
 
 from tqdm import tqdm
@@ -16,9 +17,10 @@ def progress(
 ) -> "tqdm[Any]":
     """Return a progress bar on standard error: iterate over it, or call its `update`.
 
-    A log gets a line at most every `EVERY` seconds, with its own line end.
+    A log gets a line at most every `EVERY` seconds, with its own line end. Worker processes show
+    nothing: the lead shows how many shards are done.
     """
-    options: dict[str, Any] = {"disable": total == 0}
+    options: dict[str, Any] = {"disable": total == 0 or parent_process() is not None}
     if not sys.stderr.isatty():
         options |= {"file": _Lines(), "ascii": True, "ncols": 0}
         options |= dict.fromkeys(["mininterval", "maxinterval", "delay"], EVERY)

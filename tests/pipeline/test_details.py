@@ -6,7 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.captions.details import detail_share, detail_shares, details, mask, mask_people
+from pipeline.captions.details import (
+    Asked,
+    Pair,
+    compare,
+    detail_share,
+    details,
+    mask,
+    mask_people,
+)
 from pipeline.names.base import Span
 
 
@@ -84,8 +92,9 @@ def test_details_are_what_happens_and_with_what():
     ],
 )
 def test_the_share_of_details_that_a_caption_keeps(description, found, caption, share):
-    shares = detail_shares([description], [caption], [names(description, *found)])
-    assert shares == [pytest.approx(share)]
+    pair = Pair(description, names(description, *found), caption, [])
+    (compared,) = compare(Asked(masked=False, measured=True), [pair])
+    assert compared == (None, None, pytest.approx(share))
 
 
 COUNTS = st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 3)).map(Counter)

@@ -124,7 +124,7 @@ def test_no_key_is_wanted_where_nothing_is_asked(project, repository, monkeypatc
 class Nobody:
     """A finder that finds the cast alone, and an encoder to which all is alike."""
 
-    def __init__(self, *given):
+    def __init__(self, *given, **_):
         self.cast = next((one for one in given if isinstance(one, Cast)), None)
 
     def find(self, texts):

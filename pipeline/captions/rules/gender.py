@@ -9,10 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
 
 from pipeline.captions.rules.mentions import Mention, find_mentions
+from pipeline.core.engine.text_rows import RowMap, map_here
 from pipeline.language.lexicon import GENDER_OF_NOUN, TITLES, Gender
 from pipeline.names.base import Span
 from pipeline.names.evidence.cast import is_no_name
@@ -50,6 +52,15 @@ class Genders:
     cast: Mapping[str, Gender] = field(default_factory=dict)
     learned: Mapping[str, Gender] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {"cast": self.cast, "learned": self.learned, "names": sorted(self.names)}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        """Return it from what `to_json` returned."""
+        return cls(value["cast"], value["learned"], frozenset(value["names"]))
 
     def look_up(self, names: tuple[str, ...]) -> Gender:
         """Return the gender of a person by first and last name, or by one of them."""
@@ -95,16 +106,49 @@ def normalize_cast(cast: Mapping[str, Gender]) -> dict[str, Gender]:
 
 
 def learn(
-    texts: Sequence[str], spans: Sequence[Sequence[Span]], cast: Mapping[str, Gender]
+    texts: Sequence[str],
+    spans: Sequence[Sequence[Span]],
+    cast: Mapping[str, Gender],
+    map_rows: RowMap = map_here,
 ) -> Genders:
     """Return what the corpus tells of its people; `spans` are the names of each text."""
     names = _single_names(spans)
-    mentions = [find_mentions(*pair, names) for pair in zip(texts, spans, strict=True)]
-    counts = _count_pronouns(texts, mentions)
+    rows = list(zip(texts, spans, strict=True))
+    hints = map_rows(read_hints, Genders(names=names), rows)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for _, told, of_pronouns in hints:
+        for name in told:
+            counts[name][of_pronouns] += 1
     learned = {name: gender for name, by in counts.items() if (gender := _decide(name, by))}
-    rare = {name for of_text in mentions for mention in of_text for name in mention.names}
+    rare = {name for mentioned, _, _ in hints for name in mentioned}
     learned |= _match_misspelt(rare - set(learned) - set(cast), {**learned, **cast})
     return Genders(cast, learned, names | frozenset(cast))
+
+
+class Hint(NamedTuple):
+    """The names in a text, and those of which its pronouns tell the gender."""
+
+    mentioned: Sequence[str]
+    told: Sequence[str]
+    gender: Gender
+
+
+def read_hints(genders: Genders, rows: Sequence[tuple[str, Sequence[Sequence[Any]]]]) -> list[Hint]:
+    """Return the hints of each text, whose names are beside it."""
+    return [
+        _read_hint(text, find_mentions(text, [Span(*span) for span in spans], genders.names))
+        for text, spans in rows
+    ]
+
+
+def _read_hint(text: str, mentions: Sequence[Mention]) -> Hint:
+    mentioned = sorted({name for mention in mentions for name in mention.names})
+    people = {mention.names for mention in mentions}
+    names = mentions[0].names if len(people) == 1 else ()
+    gender = _gender_of_pronouns(text[mentions[0].end :], mentions[0]) if names else None
+    if gender is None:
+        return Hint(mentioned, [], "unknown")
+    return Hint(mentioned, [*names, " ".join(names)], gender)
 
 
 def _single_names(spans: Iterable[Sequence[Span]]) -> frozenset[str]:
@@ -115,20 +159,6 @@ def _single_names(spans: Iterable[Sequence[Span]]) -> frozenset[str]:
         for name, times in count.items()
         if not (name.endswith("s") and count[name[:-1]] > times)
     )
-
-
-def _count_pronouns(
-    texts: Sequence[str], mentions: Sequence[Sequence[Mention]]
-) -> dict[str, Counter[str]]:
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for text, of_text in zip(texts, mentions, strict=True):
-        people = {mention.names for mention in of_text}
-        if len(people) != 1 or not (names := of_text[0].names):
-            continue
-        if gender := _gender_of_pronouns(text[of_text[0].end :], of_text[0]):
-            for name in (*names, " ".join(names)):
-                counts[name][gender] += 1
-    return counts
 
 
 def _gender_of_pronouns(right: str, mention: Mention) -> Gender | None:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.captions.rules.context import Context, find_context
@@ -25,6 +25,7 @@ from pipeline.captions.rules.people import (
 )
 from pipeline.captions.rules.units import Unit, group_mentions, share_titles
 from pipeline.captions.rules.wording import Edit, Voice, apply_edits, plural_verb
+from pipeline.core.engine.text_rows import RowMap, map_here
 from pipeline.core.progress import progress
 from pipeline.language.lexicon import Gender
 from pipeline.names.base import Span
@@ -32,6 +33,29 @@ from pipeline.names.evidence.cast import Cast, keys_of
 
 Finder = Callable[[Sequence[str]], list[list[Span]]]
 """What marks person names in texts: `NameTagger.find`, for one."""
+
+
+class Rules(NamedTuple):
+    """What the rules know of a corpus, and how often a text has been rewritten before."""
+
+    genders: Genders
+    cast: Cast
+    attempt: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON can hold it."""
+        return {
+            "genders": self.genders.to_json(),
+            "names": sorted(self.cast.names),
+            "no_names": sorted(self.cast.no_names),
+            "attempt": self.attempt,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        """Return it from what `to_json` returned."""
+        names, no_names = (frozenset(map(tuple, value[name])) for name in ("names", "no_names"))
+        return cls(Genders.from_json(value["genders"]), Cast(names, no_names), value["attempt"])
 
 
 class RulesRewriter:
@@ -42,11 +66,16 @@ class RulesRewriter:
     prompt: str | None = None
 
     def __init__(
-        self, find: Finder, genders: Genders | None = None, cast: Cast | None = None
+        self,
+        find: Finder,
+        genders: Genders | None = None,
+        cast: Cast | None = None,
+        map_rows: RowMap = map_here,
     ) -> None:
-        self._find, self._cast = find, cast or Cast()
-        self._genders = genders or Genders()
-        self._find_without_tagger = cast_finder(self._genders.cast.keys())
+        """Take what marks the names, and what does the work on each text by itself."""
+        self._find, self._map = find, map_rows
+        self._rules = Rules(genders or Genders(), cast or Cast())
+        self._names: dict[str, list[Span]] = {}
 
     @classmethod
     def for_corpus(
@@ -55,6 +84,7 @@ class RulesRewriter:
         find: Finder,
         genders: Mapping[str, Gender] | None = None,
         cast: Cast | None = None,
+        map_rows: RowMap = map_here,
     ) -> Self:
         """Return a rewriter that has learned from a corpus whose names are a man's, whose not.
 
@@ -63,12 +93,15 @@ class RulesRewriter:
             find: what marks the names.
             genders: the gender of the people by name, as far as the corpus says.
             cast: what else it says: words that are no names.
+            map_rows: what does the work on each text by itself.
         """
         known = normalize_cast(genders or {})
-        spans = cls(find, Genders(cast=known), cast).find_names(texts)
+        spans = cls(find, Genders(cast=known), cast, map_rows).find_names(texts)
         parts = [part for pair in zip(texts, spans, strict=True) for part in split_text(*pair)]
-        learned = learn([part.text for part in parts], [part.spans for part in parts], known)
-        return cls(find, learned, cast)
+        learned = learn(
+            [part.text for part in parts], [part.spans for part in parts], known, map_rows
+        )
+        return cls(find, learned, cast, map_rows)
 
     def rewrite(self, moments: Sequence[Moment], attempt: int) -> Iterator[Rewrite]:
         """Yield a rewrite of every moment, in order."""
@@ -78,28 +111,49 @@ class RulesRewriter:
 
     def rewrite_texts(self, texts: Sequence[str], attempt: int = 0) -> list[str]:
         """Return each text rewritten."""
+        rules = self._rules._replace(attempt=attempt)
         for _ in range(2 if attempt else 1):
-            names = self.find_names(texts)
-            bar = progress("rules", texts, unit="texts")
-            texts = [self._rewrite(*pair, attempt) for pair in zip(bar, names, strict=True)]
+            rows = list(zip(texts, self.find_names(texts), strict=True))
+            texts = self._map(rewrite_rows, rules, rows)
         return list(texts)
-
-    def _rewrite(self, text: str, spans: Sequence[Span], attempt: int) -> str:
-        written = []
-        for part in split_text(text, spans):
-            body = part.text.rstrip()
-            caption = rewrite_text(body, part.spans, self._genders, attempt)
-            written.append(caption + part.text[len(body) :])
-        return "".join(written)
 
     def find_names(self, texts: Sequence[str]) -> list[list[Span]]:
         """Return the names of each text: what the finder marks, and what is plain to see."""
-        names = []
-        for text, spans in zip(texts, self._find(texts), strict=True):
-            opening = find_opening(text, self._genders.names)
-            every = sorted({*spans, *self._find_without_tagger(text), *opening})
-            names.append([span for span in every if not self._cast.is_no_name(keys_of(span.text))])
-        return names
+        new = [text for text in dict.fromkeys(texts) if text not in self._names]
+        rows = list(zip(new, self._find(new), strict=True))
+        found = self._map(find_rows, self._rules, rows)
+        self._names |= zip(new, ([Span(*span) for span in spans] for spans in found), strict=True)
+        return [self._names[text] for text in texts]
+
+
+Row = tuple[str, Sequence[Sequence[Any]]]
+"""A text and its names, each as `Span` has it."""
+
+
+def find_rows(rules: Rules, rows: Sequence[Row]) -> list[list[Span]]:
+    """Return the names of each text: those beside it, the cast's, and those plain to see."""
+    find_without_tagger = cast_finder(rules.genders.cast.keys())
+    names = []
+    for text, spans in rows:
+        opening = find_opening(text, rules.genders.names)
+        every = sorted({*(Span(*span) for span in spans), *find_without_tagger(text), *opening})
+        names.append([span for span in every if not rules.cast.is_no_name(keys_of(span.text))])
+    return names
+
+
+def rewrite_rows(rules: Rules, rows: Sequence[Row]) -> list[str]:
+    """Return each text without the names beside it."""
+    bar = progress("rules", rows, unit="texts")
+    return [_rewrite(rules, text, [Span(*span) for span in spans]) for text, spans in bar]
+
+
+def _rewrite(rules: Rules, text: str, spans: Sequence[Span]) -> str:
+    written = []
+    for part in split_text(text, spans):
+        body = part.text.rstrip()
+        caption = rewrite_text(body, part.spans, rules.genders, rules.attempt)
+        written.append(caption + part.text[len(body) :])
+    return "".join(written)
 
 
 def rewrite_text(text: str, spans: Sequence[Span], genders: Genders, attempt: int = 0) -> str:

@@ -1,7 +1,7 @@
 """What a corpus tells about names: whether it names people, and who acts in it and recurs."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from pipeline.names import truecase
@@ -23,8 +23,12 @@ LEAST = -2
 def names_share(texts: Sequence[str], cast: Cast | None = None) -> float:
     """Return the share of texts that name somebody by the lists alone, 0 to 1; no tagger."""
     given = cast or Cast()
-    named = sum(any(is_name(one, given) for one in runs(text)) for text in texts)
-    return named / max(len(texts), 1)
+    return sum(names_somebody(text, given) for text in texts) / max(len(texts), 1)
+
+
+def names_somebody(text: str, cast: Cast) -> bool:
+    """Tell whether a text names somebody by the cast or the lists."""
+    return any(is_name(one, cast) for one in runs(text))
 
 
 def runs(text: str) -> list[Surroundings]:
@@ -51,25 +55,33 @@ def full_names(text: str) -> list[Span]:
     ]
 
 
-def people(
-    texts: Iterable[str], spans: Iterable[Sequence[Span]], sure: frozenset[str], names: bool
-) -> frozenset[str]:
-    """Return the words, of those that a tagger is `sure` of, that are people in several texts.
+def weigh_words(text: str, spans: Sequence[Span], sure: frozenset[str]) -> dict[str, int]:
+    """Return the points of a text's words, of those that a tagger is `sure` of.
 
-    What a word does in each text is weighed against where it stands as a place or a thing would.
+    What a word does is weighed against where it stands as a place or a thing would.
+    """
+    points: dict[str, int] = {}
+    for around in surroundings_of(text, spans):
+        if not around.headline:
+            for key in sure.intersection(around.keys):
+                points[key] = max(points.get(key, LEAST), weigh_place(around))
+    return points
+
+
+def people(weighed: Iterable[Mapping[str, int]], names: bool) -> frozenset[str]:
+    """Return the words that are people in several texts, by their points in each.
+
     Where the corpus `names` people, a place that is a family name, too, can be one of them.
     """
-    points: dict[str, dict[str, int]] = defaultdict(dict)
-    for text, found in zip(texts, spans, strict=True):
-        for around in surroundings_of(text, found):
-            if not around.headline:
-                for key in sure.intersection(around.keys):
-                    points[key][text] = max(points[key].get(text, LEAST), weigh_place(around))
+    points: dict[str, list[int]] = defaultdict(list)
+    for of_text in weighed:
+        for key, n in of_text.items():
+            points[key].append(n)
     also = lists.given_names() | (lists.family_names() if names else frozenset())
     return frozenset(
         key
         for key, by_text in points.items()
-        if sum(n > 0 for n in by_text.values()) >= MIN_DEEDS
-        and sum(by_text.values()) >= MIN_POINTS
+        if sum(n > 0 for n in by_text) >= MIN_DEEDS
+        and sum(by_text) >= MIN_POINTS
         and (key in also or not lists.is_elsewhere(key))
     )

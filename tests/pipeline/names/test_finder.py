@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.names.base import Span
-from pipeline.names.finder import NameFinder, votes
+from pipeline.names.finder import NameFinder
+from pipeline.names.refinement import votes
 
 
 class Dictionary:

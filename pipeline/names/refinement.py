@@ -1,0 +1,89 @@
+"""Which words of a text are candidates for names: the tagger's, and those that the corpus adds."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pipeline.names import truecase
+from pipeline.names.base import Span
+
+MIN_VOTES = 3
+"""Places where the tagger must have taken a word for a name, before it is one everywhere."""
+MIN_VOTE_SHARE = 0.8
+"""... and what share of the word's places with a capital these must be."""
+WITHIN_NAME = re.compile(r"\s+|-|(?<=\b\w)\.\s*")
+"""What stands between the words of one name; a full stop after an initial only."""
+
+GENERATION = re.compile(r",?\s+(?:Jr|Sr)\b(?:\.(?=,|\s+[a-z]))?")
+"""What may follow a name; its full stop, where that does not end the sentence."""
+
+
+class Evidence(NamedTuple):
+    """What a corpus tells about words, by their key: letter case, and how often they are names."""
+
+    casings: truecase.Casings
+    votes: dict[str, float]
+
+    def vote(self, word: truecase.Word) -> float:
+        """Return how sure it is that a word is a name, whatever the tagger says here; or 0."""
+        vote, casing = self.votes.get(word.key, 0.0), self.casings.get(word.key)
+        return vote if vote >= MIN_VOTE_SHARE and casing and casing.is_name_like else 0.0
+
+
+def votes(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> dict[str, float]:
+    """Return, for words often found to be names, in what share of places with a capital."""
+    places, tagged = Counter[str](), Counter[str]()
+    for text, named in zip(texts, spans, strict=True):
+        for word in truecase.words(text):
+            if not word.is_lower:
+                places[word.key] += 1
+                tagged[word.key] += _at(word, named) is not None
+    return {key: n / places[key] for key, n in tagged.items() if n >= MIN_VOTES}
+
+
+def refine(text: str, spans: Sequence[Span], evidence: Evidence) -> list[Span]:
+    """Return the names of a text: the tagger's, and those that the corpus adds to them."""
+    names = [_span(text, span.start, span.end, span.score) for span in spans]
+    for word in truecase.words(text):
+        score = 0.0 if word.is_lower else evidence.vote(word)
+        if score:
+            names.append(_span(text, word.start, word.end, score))
+    return [_with_generation(text, name) for name in _merge(text, names)]
+
+
+def drop_titles(text: str, spans: Sequence[Span]) -> list[Span]:
+    """Return spans without titles, and words that have no capital, if not at the very start."""
+    named = [span for span in spans if not truecase.LETTERS.search(span.text)]  # as `13`
+    for word in truecase.words(text):
+        span = _at(word, spans)
+        is_word = word.is_lower and not word.is_first
+        if span and not is_word and word.key not in truecase.TITLES:
+            named.append(_span(text, word.start, word.end, span.score))
+    return _merge(text, named)
+
+
+def _merge(text: str, spans: Iterable[Span]) -> list[Span]:
+    """Return spans in order, as one where they overlap or only a space parts them."""
+    joined: list[Span] = []
+    for span in sorted(spans):
+        last = joined[-1] if joined else None
+        if last and (span.start < last.end or WITHIN_NAME.fullmatch(text, last.end, span.start)):
+            end, score = max(last.end, span.end), max(last.score, span.score)
+            joined[-1] = _span(text, last.start, end, score)
+        else:
+            joined.append(span)
+    return joined
+
+
+def _with_generation(text: str, name: Span) -> Span:
+    after = GENERATION.match(text, name.end)
+    return _span(text, name.start, after.end(), name.score) if after else name
+
+
+def _span(text: str, start: int, end: int, score: float) -> Span:
+    return Span(start, end, text[start:end], score)
+
+
+def _at(word: truecase.Word, spans: Sequence[Span]) -> Span | None:
+    return next((s for s in spans if s.start < word.end and s.end > word.start), None)
