@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from pipeline.core import files
-from pipeline.core.engine.parts import part_key
+from pipeline.core.engine.parts import part_key, stage_folder
 from pipeline.core.engine.shards import assign_shards, map_shards
 from pipeline.core.sections import Engine
 
@@ -101,7 +101,7 @@ class ShardedRows:
         """Write a value into a file that the hash of its content names."""
         text = json.dumps(value)
         name = f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
-        path = Path(self.engine.folder).absolute() / self.stage / "inputs" / name
+        path = stage_folder(self.stage, self.engine) / "inputs" / name
         if not path.is_file():
             with files.unfinished(path) as stream:
                 stream.write(text)
