@@ -34,6 +34,7 @@ from pipeline.captions.rules.gender import read_cast
 from pipeline.captions.rules.rules_rewriter import Finder, RulesRewriter
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.captions import select_in_use
+from pipeline.core.engine import session
 from pipeline.core.engine.shards import clear_parts
 from pipeline.core.engine.text_rows import ShardedRows, map_here
 from pipeline.core.params import Params, load
@@ -156,7 +157,7 @@ def figures(
     }
 
 
-def main() -> None:
+def run_stage() -> None:
     """Rewrite, check, repair; apply decisions; list what people should look at."""
     params, moments = load(), tables.MOMENTS.read()
     decisions = review.read(moments["moment_id"])  # before anything is tagged or paid for
@@ -176,6 +177,12 @@ def main() -> None:
     metrics["moments_with_weak_names"] = len(doubts)
     cli.write_metrics("rewrite", metrics | ({"llm": run.spent} if run.spent else {}))
     clear_parts(STAGE, params.engine)
+
+
+def main() -> None:
+    """Rewrite, with processes that load their models once for all rounds."""
+    with session.keep():
+        run_stage()
 
 
 def estimate() -> None:

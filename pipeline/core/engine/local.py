@@ -8,11 +8,13 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_complet
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from pipeline.core.engine import session
 from pipeline.core.engine.parts import Bundle, Task
 from pipeline.core.engine.remote import EngineError, attempt
 from pipeline.core.parallel import cores
@@ -34,13 +36,15 @@ class Processes:
         Raises:
             EngineError: a process was killed.
         """
-        workers = min(self.workers or cores(), len(bundles))
+        workers = self.workers or cores()
+        if not session.is_kept():
+            workers = min(workers, len(bundles))
         if workers == 1:
             for task in chain.from_iterable(bundles):
                 task.run()
                 finish(task)
             return
-        with _processes(workers) as pool:
+        with session.share(self, partial(_processes, workers)) as pool:
             try:
                 with _threads(max(1, cores() // workers)):
                     futures = {pool.submit(attempt, some, Path.cwd()): some for some in bundles}

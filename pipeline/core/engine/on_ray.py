@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from pipeline.core import cli
+from pipeline.core.engine import session
 from pipeline.core.engine.parts import Bundle, Task
 from pipeline.core.engine.remote import EngineError, attempt, load_extra
 from pipeline.core.parallel import cores
@@ -50,7 +51,7 @@ class RayTasks:
         Raises:
             EngineError: no cluster at `address`, or a task was killed more than `RETRIES` times.
         """
-        with self._connected() as ray:
+        with session.share(self.address, self._connected) as ray, redirect_stdout(_Messages()):
             submit, waiting = self._submit(ray), deque(bundles)
             running: dict[Any, Bundle] = {}
             while waiting or running:
@@ -76,10 +77,10 @@ class RayTasks:
                 ray.init("local", num_cpus=self.workers or cores(), **OWN, **QUIET)
         except (OSError, ValueError, RuntimeError, ray.exceptions.RayError) as exc:
             raise EngineError(f"Ray at engine.address {self.address}: {_first_line(exc)}") from exc
-        with redirect_stdout(_Messages()):
-            try:
-                yield ray
-            finally:
+        try:
+            yield ray
+        finally:
+            with redirect_stdout(_Messages()):
                 ray.shutdown()
 
     def _submit(self, ray: ModuleType) -> Callable[[Bundle], Any]:

@@ -15,7 +15,7 @@ import shard_work
 
 from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError, UsageError
-from pipeline.core.engine import on_slurm
+from pipeline.core.engine import on_slurm, session
 from pipeline.core.engine.remote import EngineError
 
 EXPECTED = " ".join(str(number**2) for number in range(24))
@@ -36,6 +36,16 @@ def test_the_same_bytes_by_processes(use, squares, workers, shards):
     assert squares.make(use(workers=workers), shards) == EXPECTED
     assert list(squares.begun.values()) == [1] * shards
     assert len(squares.processes) <= workers
+
+
+def test_maps_of_a_session_share_their_processes_and_these_end_with_it(use, squares):
+    with pytest.raises(MomentRankError, match="moments.parquet, line 2"), session.keep():
+        for shards in (3, 1, 8):
+            assert squares.make(use(workers=2), shards) == EXPECTED
+        squares.make(use(workers=2), 2, shard_work.refuse)
+    assert len(squares.processes) <= 2
+    assert os.getpid() not in squares.processes
+    wait_for(lambda: gone(squares.processes))
 
 
 def test_an_error_in_another_process_is_the_stage_s_own(use, squares):

@@ -1,0 +1,45 @@
+"""What several maps of a stage share: processes that have loaded their models, a connection."""
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple, TypeVar
+
+Opened = TypeVar("Opened")
+
+
+class _Session(NamedTuple):
+    stack: ExitStack
+    opened: dict[Hashable, Any]
+
+
+_CURRENT: ContextVar[_Session | None] = ContextVar("session", default=None)
+
+
+@contextmanager
+def keep() -> Iterator[None]:
+    """Let what the maps inside open stay open up to the end of this block."""
+    with ExitStack() as stack:
+        token = _CURRENT.set(_Session(stack, {}))
+        try:
+            yield
+        finally:
+            _CURRENT.reset(token)
+
+
+def is_kept() -> bool:
+    """Tell whether what is opened stays open for the maps to come."""
+    return _CURRENT.get() is not None
+
+
+@contextmanager
+def share(key: Hashable, start: Callable[[], AbstractContextManager[Opened]]) -> Iterator[Opened]:
+    """Yield what `start` opens for this block; inside `keep` it is opened once for each key."""
+    session = _CURRENT.get()
+    if session is None:
+        with start() as opened:
+            yield opened
+        return
+    if key not in session.opened:
+        session.opened[key] = session.stack.enter_context(start())
+    yield session.opened[key]
