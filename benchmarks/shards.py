@@ -60,13 +60,14 @@ def measure(task: ShardSearch, path: Path) -> Cost:
     return Cost(time.process_time() - before, peak_mb(), count_pairs(task))
 
 
-def make_up(task: ShardSearch, path: Path) -> None:
-    """Write a part of the right size whose answers are random."""
-    random = np.random.default_rng(len(path.name))
-    position, shape = np.load(task.moments)[0], (len(np.load(task.queries)), task.k)
-    keys = random.integers(MICRO // 2, MICRO, shape) * MOMENTS + random.choice(position, shape)
-    with path.open("wb") as stream:
-        np.save(stream, np.sort(keys, axis=1))
+def make_up(tasks: Sequence[tuple[ShardSearch, Path]]) -> None:
+    """Write parts of the right size whose answers are random."""
+    random = np.random.default_rng(0)
+    for task, path in tasks:
+        position, shape = np.load(task.moments)[0], (len(np.load(task.queries)), task.k)
+        keys = random.integers(MICRO // 2, MICRO, shape) * MOMENTS + random.choice(position, shape)
+        with path.open("wb") as stream:
+            np.save(stream, np.sort(keys, axis=1))
 
 
 def prepare(moments: int, dimensions: int, engine: Mapping[str, Option]) -> None:
@@ -104,9 +105,8 @@ class SomeTasks:
             print(
                 f"a task: {self.costs[-1].cpu:.1f} CPU s, {self.costs[-1].peak:.0f} MB", flush=True
             )
-        for key in list(given)[: engine.shards]:
-            if key not in drawn:
-                _apply(make_up, given[key], paths[key])
+        rest = [key for key in list(given)[: engine.shards] if key not in drawn]
+        _apply(make_up, [(given[key], paths[key]) for key in rest])
         return paths
 
     def write(
