@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         shown = sys.maxsize if options.all else SHOWN
         sys.stdout.writelines(_show(old, new, changes, splits, shown))
-        sys.stdout.writelines(_show_scores(scores))
+        sys.stdout.writelines(_show_scores(scores, named.runs))
     if parse_version(new.version) >= parse_version(least):
         return 0
     inputs.warn(f"{options.new}: version {new.version} must be {least} or higher")
@@ -84,9 +84,10 @@ def _score(
     path: Path, old: Collection, new: Collection, measures: Sequence[Measure]
 ) -> Iterator[Score]:
     *_, last = path.name.removesuffix(".gz").removesuffix(".run").split(".")
-    splits = [last] if last in {*old.splits, *new.splits} else dict.fromkeys(old.splits)
-    for split in splits:
-        before, after = (_means(path, one, split, measures) for one in (old, new))
+    splits = dict.fromkeys([*old.splits, *new.splits])
+    corpus = new.corpus_path or old.corpus_path
+    for split in [last] if last in splits else splits:
+        before, after = (_means(path, corpus, one, split, measures) for one in (old, new))
         for measure in measures:
             if measure in before or measure in after:
                 values = before.get(measure), after.get(measure)
@@ -94,7 +95,11 @@ def _score(
 
 
 def _means(
-    path: Path, collection: Collection, split: str, measures: Sequence[Measure]
+    path: Path,
+    corpus: Path | None,
+    collection: Collection,
+    split: str,
+    measures: Sequence[Measure],
 ) -> dict[Measure, float]:
     """Return the scores on a split; none where the run and the split have no query in common."""
     if split not in collection.splits or not path.stat().st_size:
@@ -103,7 +108,7 @@ def _means(
     evaluator = Evaluator(measures, qrels, get("paper"))
 
     def read(depth: int | None, warn: data.Warn) -> Lists:
-        return load_lists(path, depth=depth, warn=warn)
+        return load_lists(path, depth=depth, warn=warn, corpus=corpus)
 
     try:
         lists = data.match(read, evaluator, str(path), lambda _: None)
@@ -152,7 +157,7 @@ def _list(split: str, one: SplitChanges, shown: int) -> Iterator[str]:
 
 def _tell(moment: tuple[str, float, float]) -> str:
     video, start, end = moment
-    return f"{video} {start:g}-{end:g}"
+    return f"{video} {start:.12g}-{end:.12g}"
 
 
 def _some(lines: Iterable[str], shown: int) -> Iterator[str]:
@@ -162,9 +167,12 @@ def _some(lines: Iterable[str], shown: int) -> Iterator[str]:
         yield f"  ... and {len(listed) - shown} more (--all)\n"
 
 
-def _show_scores(scores: Sequence[Score]) -> Iterator[str]:
+def _show_scores(scores: Sequence[Score], named: Sequence[Path]) -> Iterator[str]:
+    scored = {one.run for one in scores}
+    yield from (f"{p.name}: has no query of the splits\n" for p in named if p.name not in scored)
     if not scores:
-        yield "no run to score: name runs, or put them into NEW/../work/runs\n"
+        if not named:
+            yield "no run to score: name runs, or put them into NEW/../work/runs\n"
         return
     numbers = Numbers(4)
     rows: list[Row] = [("run", "split", "measure", "old", "new", "difference")]

@@ -150,6 +150,11 @@ class Collection:
         durations: dict[str, float] = formats.read_corpus(self.path(VIDEOS)).durations
         return durations
 
+    @property
+    def corpus_path(self) -> Path | None:
+        """The file of videos, which gives names to a run's video indices; None without one."""
+        return self.path(VIDEOS) if VIDEOS in self._hashes else None
+
     def path(self, name: str) -> Path:
         """Return a file of the release.
 

@@ -161,6 +161,38 @@ def test_as_json_nothing_is_left_out_and_equal_releases_are_equal(old, new, tmp_
     assert "no file changed" in capsys.readouterr().out
 
 
+INDEXED = [
+    {"query_id": "q 2", "predictions": [[2, 5.0, 9.0, 0.9]]},
+    {"query_id": "q3", "predictions": [[1, 0.0, 2.0, 0.9]]},
+]
+
+
+def test_a_run_with_video_indices_is_scored_by_the_releases_own_corpus(old, new, tmp_path, capsys):
+    path = tmp_path / "indexed.json"
+    path.write_text(json.dumps(INDEXED))
+    assert main(["diff", str(old), str(new), str(path), "P(iou=0.5)@1", "--json"]) == 1
+    [score] = json.loads(capsys.readouterr().out)["scores"]
+    named = [("q 2", "v2", 5.0, 9.0), ("q3", "v1", 0.0, 2.0)]
+    expected = mr.evaluate(old / "qrels/test.qrels", named, ["P(iou=0.5)@1"])["P(iou=0.5)@1"]
+    assert score["old"] == expected == 1
+
+
+def test_a_split_that_only_the_newer_release_has_is_scored_too(old, tmp_path, capsys):
+    edits = {"queries.tsv": {"\ttest\t": "\tval\t"}}
+    first = write(tmp_path / "first", version="0.9.0", **edits)
+    for name, text in (
+        ("mine.run", RUN),
+        ("other.run", RUN.replace("q%202", "z").replace("q3", "z2")),
+    ):
+        (tmp_path / name).write_text(text)
+    runs = [str(tmp_path / name) for name in ("mine.run", "other.run")]
+    assert main(["diff", str(first), str(old), *runs, "nDCG(iou=0.5)@10"]) == 0
+    told = capsys.readouterr().out
+    [row] = [line.split() for line in told.splitlines() if line.startswith("mine.run")]
+    assert row[:3] == ["mine.run", "test", "nDCG(iou=0.5)@10"]
+    assert "other.run: has no query of the splits" in told
+
+
 class StandIn:
     """What the example needs of PyTerrier, where that is not installed.
 
