@@ -190,7 +190,7 @@ def test_the_commands_of_the_audit_of_tvr_ranking_run_on_files_like_its_own(
     monkeypatch.chdir(tmp_path)
     page = (repository / "docs/tvr-ranking.md").read_text()
     printed = {line: out for block in blocks(page, "sh") for line, out in type_(block).items()}
-    assert len(printed) == 11
+    assert len(printed) == 12
     told = " ".join("\n".join(printed.values()).split())
     for expected in (
         "pairs 18 scores 48 annotators 4 flagged 0",
