@@ -25,6 +25,7 @@ from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 from pipeline.distribution import settings, versions
 from pipeline.distribution.card import card
+from pipeline.distribution.card_figures import build_figure_files
 from pipeline.distribution.croissant import croissant
 from pipeline.distribution.facts import Facts, collect_facts, meanings
 from pipeline.distribution.files import ReleaseFiles
@@ -42,6 +43,7 @@ def release(
 ) -> ReleaseFiles:
     """Return every file of the release, by its path below the folder; pure."""
     parts = {**build_judgment_files(collection, levels), **build_mteb_files(collection)}
+    parts |= build_figure_files(collection)
     parts["croissant.json"] = croissant(collection, facts, params, parts)
     parts["README.md"] = card(collection, facts, levels, params)
     return {**parts, "manifest.json": manifest(collection, facts, params, parts)}

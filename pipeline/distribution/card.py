@@ -11,7 +11,7 @@ from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import Collection
 from pipeline.core.params import Params
 from pipeline.core.tables import JUDGED_SPLITS
-from pipeline.distribution import figures
+from pipeline.distribution import card_figures, figures
 from pipeline.distribution.facts import Facts
 from pipeline.distribution.figures import Row
 from pipeline.distribution.files import ReleaseFile
@@ -45,6 +45,7 @@ FILES = """\
   report no scores by them as scores on this collection.
 * `queries/`, `corpus/`, `qrels/`, `top_ranked/`: Parquet as MTEB has it. The corpus holds the
   moments that were shown to people, not the whole pool.
+* `figures/`: the figures of this page.
 * `croissant.json` describes the files for machines, `manifest.json` holds hashes and settings.
 """
 
@@ -90,6 +91,7 @@ def card(
         _table(figures.level_table(collection, names)),
         "## Judged and relevant candidates of a query\n",
         _table(figures.query_table(collection, batch)),
+        *_figures(collection),
         "## Files\n",
         FILES,
         "## Rules\n",
@@ -109,6 +111,7 @@ def _head(collection: Collection, facts: Facts, params: Params) -> str:
         **terms,
         "language": [DoubleQuotedScalarString(facts.language)],  # `no` is no truth value
         "task_categories": ["text-retrieval"],
+        "size_categories": [_size(len(collection.judged))],
         "tags": ["video-moment-retrieval", "ranked-video-moment-retrieval", *states],
         "configs": configs(collection, params.pseudo.top),
     }
@@ -117,6 +120,14 @@ def _head(collection: Collection, facts: Facts, params: Params) -> str:
     yaml.width = 1000
     yaml.dump(head, stream)
     return f"---\n{stream.getvalue()}---\n"
+
+
+def _size(rows: int) -> str:
+    """Return the hub's word for a number of rows."""
+    bounds = {10**3: "1K", 10**4: "10K", 10**5: "100K", 10**6: "1M", 10**7: "10M"}
+    above = [name for bound, name in bounds.items() if bound > rows]
+    below = [name for bound, name in bounds.items() if bound <= rows]
+    return f"{below[-1]}<n<{above[0]}" if below and above else f"n<{above[0]}" if above else "n>10M"
 
 
 def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:
@@ -177,6 +188,15 @@ def _table(rows: list[Row]) -> str:
     header, *rest = rows
     lines = [header, ["---", *["---:"] * (len(header) - 1)], *rest]
     return "".join(f"| {' | '.join(_line(cell) for cell in row)} |\n" for row in lines)
+
+
+def _figures(collection: Collection) -> list[str]:
+    """Return the figures that show anything, with their captions."""
+    drawn = [one for one in card_figures.draw_figures(collection) if one.chart is not None]
+    return [
+        f"![{_line(one.title)}]({card_figures.path(one)})\n\n{_line(one.caption)}\n"
+        for one in drawn
+    ]
 
 
 def _origin(collection: Collection, params: Params) -> list[str]:

@@ -21,6 +21,7 @@ FORMATS = {
     ".tsv": "text/tab-separated-values",
     ".qrels": "text/plain",
     ".parquet": "application/x-parquet",
+    ".svg": "image/svg+xml",
 }
 _TERMS = (
     "arrayShape citeAs column containedIn equivalentProperty extract field fileProperty fileObject"

@@ -57,7 +57,7 @@ def describe_responsibility(collection: Collection, params: Params) -> dict[str,
         "Judgments of a pair": _judgments(collection),
         "Who judged": own.annotators,
         "Machine tools": f"{_list(machine_tools(params))}. No machine's level is among the levels.",
-        "Limits": _limits(collection, params),
+        "Limits": _limits(collection),
         "Use": own.use_cases,
         "Social impact": own.social_impact,
         "Personal information": _join(own.personal_information, NUMBERED),
@@ -133,14 +133,14 @@ def _judgments(collection: Collection) -> str | None:
     )
 
 
-def _limits(collection: Collection, params: Params) -> str:
+def _limits(collection: Collection) -> str:
     least = "" if collection.complete else " This version is incomplete."
     return (
         "A level says how well people found a moment to fit a query, from one clip; it says nothing"
         " of moments that nobody was shown. Where a moment begins and ends is the corpus's word."
         f" {_missing(collection)}{least}"
-        f" The queries were written for {params.split.val + params.split.test:,} moments of this"
-        " corpus, and are no sample of what people search for."
+        f" The {len(collection.frozen):,} queries were made from moments of this corpus, and are no"
+        " sample of what people search for."
     )
 
 

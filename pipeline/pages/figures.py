@@ -57,21 +57,26 @@ def figures(
             "Shares of levels by similarity of query and caption, in steps of 0.05 from the value"
             " given; 1.00 are captions with the query\u2019s own words.",
         ),
-        _relevance(
-            "figure-4b",
-            "Figure 4b. Relevance by rank",
-            tables["relevance_by_rank"],
-            "rank",
-            "{:.0f}",
-            "Shares of levels among the candidates of each rank, and their mean level (line)."
-            " Ranks beyond the first batch are of extended queries only, which are the richer ones:"
-            " the line may jump there.",
-        ),
+        by_rank(tables["relevance_by_rank"]),
         _min_max(agreement["min_max"]),
         _final_levels(agreement["final_levels"]),
         *_examples(examples),
-        *(_histogram(name, tables[name], words) for name, words in HISTOGRAMS.items()),
+        *(histogram(name, tables[name]) for name in HISTOGRAMS),
     ]
+
+
+def by_rank(table: pd.DataFrame) -> Figure:
+    """Return the levels of each rank (the paper's Figure 4b) as a chart."""
+    return _relevance(
+        "figure-4b",
+        "Figure 4b. Relevance by rank",
+        table,
+        "rank",
+        "{:.0f}",
+        "Shares of levels among the candidates of each rank, and their mean level (line)."
+        " Ranks beyond the first batch are of extended queries only, which are the richer ones:"
+        " the line may jump there.",
+    )
 
 
 def _examples(examples: Sequence[Example]) -> list[Figure]:
@@ -156,8 +161,10 @@ def _final_levels(rows: list[dict[str, int]]) -> Figure:
     return Figure(name, title, caption, chart, numbers, data)
 
 
-def _histogram(name: str, table: pd.DataFrame, words: tuple[str, str, str, str]) -> Figure:
-    name, (title, x, y, caption) = name.replace("_", "-"), words
+def histogram(name: str, table: pd.DataFrame) -> Figure:
+    """Return one of `HISTOGRAMS` (columns `low, high, number`) as a chart."""
+    title, x, y, caption = HISTOGRAMS[name]
+    name = name.replace("_", "-")
     rows = list(table.itertuples(index=False, name=None))
     labels = [str(low) if high == low + 1 else f"{low}\u2013{high - 1}" for low, high, _ in rows]
     shown = [(label, count(row[2])) for label, row in zip(labels, rows, strict=True)]

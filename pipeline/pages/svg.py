@@ -20,8 +20,11 @@ _OPENING = re.compile(r'<svg class="[^"]*" role="img" viewBox="0 0 (\S+) (\S+)"'
 XML = '<?xml version="1.0" encoding="UTF-8"?>\n'
 
 
-def standalone(figure: Figure) -> str:
-    """Return a figure's chart as a file: light colours, no variable, no page around it."""
+def standalone(figure: Figure, *, opaque: bool = False) -> str:
+    """Return a figure's chart as a file: light colours, no variable, no page around it.
+
+    `opaque` puts white below it, for pages that may be dark.
+    """
     chart = str(figure.chart)
     opening = _OPENING.search(chart)
     if opening is None:
@@ -35,7 +38,9 @@ def standalone(figure: Figure) -> str:
     legend = _legend(height, figure.line) if figure.legend else ""
     body = chart[opening.end() :].removesuffix("</svg>")
     start = body.index(">") + 1
-    return f"{XML}{root}{body[:start]}<style>{style()}</style>{body[start:]}{legend}</svg>\n"
+    ground = '<rect width="100%" height="100%" fill="#fff"/>' if opaque else ""
+    head = f"{XML}{root}{body[:start]}<style>{style()}</style>{ground}"
+    return f"{head}{body[start:]}{legend}</svg>\n"
 
 
 def style() -> str:

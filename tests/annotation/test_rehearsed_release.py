@@ -24,7 +24,7 @@ from momentrank.ids import decode_id
 from pipeline import release
 from pipeline.campaign.campaign import write_campaign
 from pipeline.core import files, tables
-from pipeline.distribution.croissant import RECORDS
+from pipeline.distribution.records import RECORDS
 
 CAMPAIGN = OPEN.model_copy(
     update={"name": "Rehearsal", "rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"}

@@ -12,7 +12,7 @@ import sys
 
 import pandas as pd
 import pytest
-from test_release import Checkout
+from checkouts import Checkout
 
 from pipeline.core import files, tables
 from pipeline.distribution.training_sets import Training, write_training_sets

@@ -72,6 +72,15 @@ class FakeHub(FakeServer):
     def revision(self, name) -> str:
         return self.branch if name == "main" else self.tags.get(name, name)
 
+    def info(self, at, query, body) -> Answer:
+        sha = self.revision(at[1] or "main")
+        if sha not in self.commits:
+            error = {"X-Error-Code": "RevisionNotFound"}
+            return as_json({"error": f"Invalid rev id: {at[1]}"}, 404, **error)
+        names = [{"rfilename": path} for path in sorted(self.commits[sha])]
+        own = {"id": "ann/kitchen", "sha": sha, "private": False, "tags": [], "siblings": names}
+        return as_json({**own, "disabled": False, "downloads": 0, "likes": 0})
+
     def tree(self, at, query, body) -> Answer:
         entries = sorted(self.commits[self.revision(at[1])].items())
         start = int(next(iter(re.findall(r"cursor=(\d+)", query)), 0))
@@ -137,7 +146,8 @@ class FakeHub(FakeServer):
             return as_json({"error": "Entry not found"}, 404)
         if entry[0] == "lfs":
             return Answer(302, b"", {"Location": f"/cdn/{entry[1]}"})
-        return Answer(200, entry[1])
+        commit = self.revision(at[1])
+        return Answer(200, entry[1], {"ETag": f'"{git_sha(entry[1])}"', "X-Repo-Commit": commit})
 
 
 def json_of(body):
@@ -157,5 +167,6 @@ ROUTES = {
     rf"POST {OWN}\.git/info/lfs/objects/batch": FakeHub.batch,
     rf"POST /api{OWN}/commit/([^/]+)": FakeHub.commit_files,
     rf"POST /api{OWN}/tag/([^/]+)": FakeHub.tag,
-    rf"GET {OWN}/resolve/([^/]+)/(.*)": FakeHub.resolve,
+    rf"GET /api{OWN}(?:/revision/([^/]+))?": FakeHub.info,
+    rf"(?:GET|HEAD) {OWN}/resolve/([^/]+)/(.*)": FakeHub.resolve,
 }

@@ -17,8 +17,10 @@ import pandas as pd
 import pytest
 from checkouts import CLOSED, OPEN, PAIRS, PRIVATE, Checkout, json_of, write_training
 from fake_server import Answer
+from huggingface_hub import file_download
 from project import NAMED
 
+import momentrank as mr
 from momentrank.errors import MomentRankError
 from pipeline.core import files, tables
 from pipeline.distribution import versions
@@ -65,7 +67,8 @@ def hub(monkeypatch):
     monkeypatch.setenv("HF_TOKEN", fake_hub.TOKEN)
     server = fake_hub.FakeHub()
     monkeypatch.setattr(huggingface_hub.constants, "ENDPOINT", server.url)  # as HF_ENDPOINT does
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_DISABLE_XET", True)
+    template = server.url + "/{repo_id}/resolve/{revision}/{filename}"
+    monkeypatch.setattr(file_download, "HUGGINGFACE_CO_URL_TEMPLATE", template)
     yield server
     server.close()
 
@@ -413,6 +416,21 @@ def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, h
     assert hub.count("PUT /lfs/") - before == sum(one.sha256 not in stored for one in large)
     assert hub.tags == {"v0.1.0": hub.branch}
     assert versions.read_published()[0].address.startswith(hub.url)
+
+
+def test_what_was_published_is_loaded_at_its_tag_by_what_is_small(
+    package, hub, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    on_hub(package, hub)
+    on_hub(change_release("0.2.0"), hub)
+    hub.requests.clear()
+    first, newest = mr.load("hf:ann/kitchen", revision="v0.1.0"), mr.load("hf:ann/kitchen")
+    levels = [[one.level for one in two["val"].qrels_iter()] for two in (first, newest)]
+    assert (first.version, newest.version, levels) == ("0.1.0", "0.2.0", [[3], [4]])
+    assert hub.count("parquet|train_top") == 0
+    with pytest.raises(mr.UsageError, match=r"hf:ann/kitchen: can't be fetched: .*v9"):
+        mr.load("hf:ann/kitchen", revision="v9")
 
 
 # Zenodo

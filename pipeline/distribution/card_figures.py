@@ -1,0 +1,38 @@
+"""The figures of the card, as files: relevance by rank, and relevant moments of a query."""
+
+from pipeline.campaign.collection import CANDIDATES, Collection
+from pipeline.distribution.figures import per_query
+from pipeline.distribution.files import ReleaseFile, ReleaseFiles
+from pipeline.pages import charts, figures, relevance, svg
+from pipeline.pages.figures import Figure
+
+FOLDER = "figures"
+
+
+def draw_figures(collection: Collection) -> list[Figure]:
+    """Return the figures; before anything is judged they are empty."""
+    judged = collection.judged
+    ranks = relevance.by_rank(judged[judged["origin"] == CANDIDATES])
+    numbers = relevance.histogram(per_query(judged), relevance.QUERY_STEP)
+    return [figures.by_rank(ranks), figures.histogram("relevant_per_query", numbers)]
+
+
+def build_figure_files(collection: Collection) -> ReleaseFiles:
+    """Return each figure as SVG."""
+    return {
+        path(one): ReleaseFile(svg.standalone(_drawn(one), opaque=True).encode())
+        for one in draw_figures(collection)
+    }
+
+
+def path(figure: Figure) -> str:
+    """Return where a figure is in the release."""
+    return f"{FOLDER}/{figure.name}.svg"
+
+
+def _drawn(figure: Figure) -> Figure:
+    """Return a figure with a chart, if only with an empty one."""
+    if figure.chart is not None:
+        return figure
+    words = charts.Words(figure.name, figure.title, "Nothing is judged yet.")
+    return figure._replace(chart=charts.bars(words, [], [], "", ""))
