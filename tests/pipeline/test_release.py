@@ -4,6 +4,7 @@ import contextlib
 import json
 import re
 import shutil
+from xml.etree import ElementTree
 
 import mlcroissant
 import pandas as pd
@@ -313,6 +314,22 @@ def test_each_word_of_the_lead_is_asked_for_and_none_is_invented(checkout):
     document = json_of(checkout.release(), "croissant.json")
     assert "rai:dataSocialImpact" not in document
     assert document["rai:hasSyntheticData"] is True, "its judgments may be simulated"
+
+
+def test_the_card_shows_the_figures_that_are_beside_it(released, checkout):
+    card = (released / "README.md").read_text()
+    shown = re.findall(r"!\[[^\]]+\]\((figures/[\w-]+\.svg)\)", card)
+    assert {f"figures/{path.name}" for path in (released / "figures").iterdir()} == set(shown)
+    for path in shown:
+        root = ElementTree.parse(released / path).getroot()  # noqa: S314  (our own)
+        texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+        assert "Queries" in texts or "Share of pairs" in texts
+    assert "size_categories:\n- n<1K\n" in card
+    checkout.campaign({})
+    checkout.write(queries=[], pairs=[], votes=[], judgments=tables.JUDGMENTS.empty())
+    folder = checkout.release()
+    assert len(list((folder / "figures").iterdir())) == len(shown), "the stage's out is there"
+    assert "](figures/" not in (folder / "README.md").read_text(), "nothing is to be seen yet"
 
 
 def test_a_language_model_is_named_with_its_prompt_and_so_is_another_corpus(checkout):
