@@ -116,6 +116,8 @@ def main(options: argparse.Namespace) -> None:
         wanted = {"hf": "OWNER/NAME after it", "folder": "FOLDER after it", "zenodo": "nothing"}
         raise UsageError(f"--to {options.to}: needs {wanted[options.to]}")
     package, published = collect_package(tables.RELEASE), versions.read_published()
+    if options.to == "zenodo" and package.manifest["rehearsal"]:
+        raise PublishError("a rehearsal gets no DOI, for its judgments may be simulated")
     refuse_unready(package, published, incomplete=options.incomplete)
     refuse_people(package, options.allow)
     if others := list_others(package):

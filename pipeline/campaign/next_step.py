@@ -91,7 +91,10 @@ def _finish(now: Situation) -> Step:
         return Step("finish closing", "python -m annotation.campaign close")
     if not now.released:
         return Step("release what people made", "dvc repro release report")
-    return Step("done: datasets/release/ and datasets/report/ are final")
+    return Step(
+        "done: datasets/release/ and datasets/report/ are final; publish it (docs/release.md)",
+        "python -m pipeline.publish --to hf OWNER/NAME --dry-run",
+    )
 
 
 def _run(now: Situation) -> Iterator[Step]:

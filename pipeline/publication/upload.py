@@ -72,7 +72,8 @@ def _upload(package: Package, target: Target) -> None:
     size = sum(one.size for one in missing)
     cli.log(
         f"{target.place}: {len(missing)} of {len(package.files)} files to upload"
-        f" ({size / 1e6:,.1f} MB), {len(obsolete)} to remove"
+        f" ({size / 1e6:,.1f} MB), {len(obsolete)} to remove{': ' if obsolete else ''}"
+        f"{', '.join(obsolete)}"
     )
     if missing or obsolete:
         target.put(missing, obsolete)

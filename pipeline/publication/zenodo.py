@@ -63,7 +63,8 @@ class Zenodo:
         if number is None:
             number = self._new_version() if self.before else self._create()
             documents.write_json(self.draft, {"version": self.metadata["version"], "id": number})
-        self.deposit = self._ask("GET", f"{self.api}/{number}", f"reading record {number}")
+        what = f"reading record {number} (if you deleted that draft, delete {self.draft} too)"
+        self.deposit = self._ask("GET", f"{self.api}/{number}", what)
         if not self.deposit["submitted"]:
             what = "describing the draft"
             self.deposit = self._ask(

@@ -172,6 +172,13 @@ def test_what_is_not_complete_goes_out_only_when_asked_for_and_says_so(checkout,
     assert not versions.read_published()[0].complete
 
 
+def test_a_rehearsal_gets_no_doi(checkout, command, zenodo):
+    checkout.campaign({**CLOSED, "rehearsal": True})
+    checkout.release()
+    code, _, said = command("pipeline.publish", "--to", "zenodo", "--incomplete")
+    assert (code, "a rehearsal gets no DOI" in said, zenodo.requests) == (1, True, [])
+
+
 @pytest.mark.parametrize("campaign", [OPEN, {**CLOSED, "name": "Another"}])
 def test_a_release_of_another_state_of_the_campaign_is_refused(checkout, command, campaign):
     checkout.campaign(campaign)
