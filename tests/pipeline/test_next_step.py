@@ -12,6 +12,7 @@ from pipeline.campaign.next_step import Situation, list_open, next_steps
 PILOT = OPEN.model_copy(update={"pilot": Pilot(queries=["q1"])})
 CLOSED = OPEN.model_copy(update={"closed_at": "2024-06-01T07:00:00Z"})
 ADJUDICATE = "python -m annotation.campaign adjudicate"
+PUBLISH = "python -m pipeline.publish --to hf OWNER/NAME --dry-run"
 CLOSE = "python -m annotation.campaign close"
 
 
@@ -74,7 +75,7 @@ UNDER_WAY = state(wanted=4, done=5)
         (Situation(OPEN, state(wanted=4, done=5, discarded=2, role="lead")), ["dvc repro"]),
         (Situation(CLOSED, {}, frozen=False), [CLOSE]),
         (Situation(CLOSED, {}), ["dvc repro release report"]),
-        (Situation(CLOSED, {}, released=True), [None]),
+        (Situation(CLOSED, {}, released=True), [PUBLISH]),
     ],
 )
 def test_the_next_step(situation, commands):
