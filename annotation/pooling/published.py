@@ -148,8 +148,8 @@ def _extension(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 PROBLEMS = {
-    "different": "other levels than the rule's",
-    "discarded": "published, though the rule discards them",
+    "different": "other levels than the rule's (adjudicated ones are among them)",
+    "discarded": "published, though the rule discards them (likewise)",
     "without_votes": "published without votes",
     "unpublished": "kept by the rule, and not published",
 }
