@@ -9,7 +9,12 @@ import pandas as pd
 import shard_work
 
 from pipeline import candidates, embed, pseudo
+from pipeline.captions.rules.gender import Genders
+from pipeline.captions.rules.rules_rewriter import Rules, find_rows
 from pipeline.core import tables
+from pipeline.core.engine.shards import clear_parts
+from pipeline.core.engine.text_rows import ShardedRows
+from pipeline.names.evidence.cast import Cast
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.chunks import Encoding
 from pipeline.retrieval.similarity import unit_on_grid
@@ -73,7 +78,10 @@ def read_all(folder):
 
 
 def run_stages(engine, video):
-    """Let an engine write candidates, training sets, embeddings and clips; return their bytes."""
+    """Let an engine write candidates, training sets, embeddings and clips; return their bytes.
+
+    And what the rules find in texts.
+    """
     values = engine.model_dump(exclude={"table_memory"})
     set_engine(**{name: "null" if value is None else value for name, value in values.items()})
     candidates.main()
@@ -91,5 +99,9 @@ def run_stages(engine, video):
         jobs.append(Job(f"{number}.mp4", copy, Interval(number, number + 0.5), number))
     lacking = cut_all(jobs, ClipFormat("mp4", 120, False), Path("clips").absolute(), 1, engine)
     assert lacking == {}
+    rules = Rules(Genders(names=frozenset({"rook"})), Cast())
+    said = [(f"rook sits, and number {number} meets Mary Poe.", []) for number in range(40)]
+    names = ShardedRows("rewrite", engine, few=0)(find_rows, rules, said)
+    clear_parts("rewrite", engine)
     assert read_all(".cache") == {}, "parts go when a stage has ended"
-    return {place: read_all(place) for place in ("datasets", "store", "clips")}
+    return {place: read_all(place) for place in ("datasets", "store", "clips")} | {"names": names}

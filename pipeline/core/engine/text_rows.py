@@ -68,10 +68,11 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardedRows:
-    """A `RowMap` that hands out rows to the shards that `engine` asks for."""
+    """A `RowMap` that hands out rows to the shards that `engine` asks for, if they are not `few`."""
 
     stage: str
     engine: Engine
+    few: int = FEW
 
     def __call__(
         self,
@@ -80,7 +81,7 @@ class ShardedRows:
         rows: Sequence[Row],
     ) -> list[Result]:
         """Return what `work(known, rows)` returns, as JSON reads it."""
-        if len(rows) < FEW:
+        if len(rows) < self.few:
             return work(known, rows)
         facts = self._write(known.to_json())
         shard = assign_shards([row[0] for row in rows], self.engine.shards)

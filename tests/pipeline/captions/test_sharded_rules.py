@@ -7,7 +7,6 @@ import pytest
 from pipeline.captions.checks import Limits, check
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, RulesRewriter, find_rows
-from pipeline.core.engine import text_rows
 from pipeline.core.engine.text_rows import ShardedRows, map_here
 from pipeline.core.params import load
 from pipeline.names import truecase
@@ -81,14 +80,13 @@ def whole():
 
 
 @pytest.fixture
-def rows(repository, tmp_path, monkeypatch):
+def rows(repository, tmp_path):
     """Return a function that makes the `RowMap` of an engine, which shares however few rows."""
-    monkeypatch.setattr(text_rows, "FEW", 0)
 
     def make(shards, workers):
         changes = {"shards": shards, "workers": workers, "folder": str(tmp_path)}
         engine = load(repository / "params.yaml").engine.model_copy(update=changes)
-        return ShardedRows("rewrite", engine)
+        return ShardedRows("rewrite", engine, few=0)
 
     return make
 
