@@ -68,7 +68,7 @@ class Share(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardedRows:
-    """A `RowMap` that hands out rows to the shards that `engine` asks for, if they are not `few`."""
+    """A `RowMap` that hands out rows to the shards that `engine` asks for, unless there are few."""
 
     stage: str
     engine: Engine
