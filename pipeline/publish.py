@@ -38,7 +38,7 @@ from pipeline.publication.package import (
 from pipeline.publication.scan import refuse_people
 from pipeline.publication.target import Address, Target
 from pipeline.publication.upload import publish
-from pipeline.publication.zenodo import Zenodo, doi_metadata
+from pipeline.publication.zenodo import Zenodo, choose_server, doi_metadata
 
 
 def refuse_unready(
@@ -73,7 +73,8 @@ def choose_target(
     if options.to == "folder":
         return Folder(Path(options.place), version)
     if options.to == "zenodo":
-        before = [one.revision for one in published if one.to == "zenodo" and one.revision]
+        server = choose_server()
+        before = [one.revision for one in published if one.place == server]
         return Zenodo(describe_for_doi(manifest), before[-1] if before else None)
     from pipeline.publication.hub import Hub  # noqa: PLC0415  (its library is slow to import)
 

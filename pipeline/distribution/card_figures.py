@@ -20,7 +20,7 @@ def draw_figures(collection: Collection) -> list[Figure]:
 def build_figure_files(collection: Collection) -> ReleaseFiles:
     """Return each figure as SVG."""
     return {
-        path(one): ReleaseFile(svg.standalone(_drawn(one), opaque=True).encode())
+        path(one): ReleaseFile(svg.standalone(_with_chart(one), opaque=True).encode())
         for one in draw_figures(collection)
     }
 
@@ -30,7 +30,7 @@ def path(figure: Figure) -> str:
     return f"{FOLDER}/{figure.name}.svg"
 
 
-def _drawn(figure: Figure) -> Figure:
+def _with_chart(figure: Figure) -> Figure:
     """Return a figure with a chart, if only with an empty one."""
     if figure.chart is not None:
         return figure

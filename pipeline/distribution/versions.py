@@ -80,10 +80,10 @@ def describe_version(manifest: Mapping[str, Any], published: list[Publication]) 
     least = required_version(last.version, changes)
     if parse_version(version) >= parse_version(least):
         return None
-    told = _tell(changes) or "a later version can't have a lower number"
+    reason = _tell(changes) or "a later version can't have a lower number"
     return (
         f"params.yaml: release.version is {version}, but {last.version} is published ({FILE}), and"
-        f" since then {told}: set it to {least} or higher (`momentrank diff OLD NEW` shows each"
+        f" since then {reason}: set it to {least} or higher (`momentrank diff OLD NEW` shows each"
         " change)"
     )
 

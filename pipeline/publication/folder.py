@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from pipeline.core import files
+from pipeline.core import files as documents
 from pipeline.distribution.versions import Target as Kind
 from pipeline.publication.package import LocalFile, PublishError
 from pipeline.publication.target import Address
@@ -36,25 +36,25 @@ class Folder:
     def list_files(self) -> Mapping[str, str]:
         """Hash what is there."""
         return {
-            path.relative_to(self._now).as_posix(): f"sha256:{files.file_sha256(path)}"
+            path.relative_to(self._now).as_posix(): f"sha256:{documents.file_sha256(path)}"
             for path in self._now.rglob("*")
             if path.is_file()
         }
 
-    def put(self, files_: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
+    def put(self, files: Sequence[LocalFile], obsolete: Sequence[str]) -> None:
         """Copy files, each whole or not at all."""
         for path in obsolete:
             (self._now / path).unlink()
-        for local in files_:
+        for local in files:
             with (
                 local.source.open("rb") as source,
-                files.unfinished(self._now / local.path, "wb") as stream,
+                documents.unfinished(self._now / local.path, "wb") as stream,
             ):
                 shutil.copyfileobj(source, stream)
 
     def read(self, path: str) -> Iterator[bytes]:
         """Yield a file."""
-        with files.open_source(self._now / path) as stream:
+        with documents.open_source(self._now / path) as stream:
             while part := stream.read(PART):
                 yield part
 

@@ -6,7 +6,6 @@ token comes from ZENODO_TOKEN, another address (the sandbox) from ZENODO_URL.
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -24,19 +23,17 @@ DRAFT = tables.WORK / "zenodo_draft.json"
 """Which draft an interrupted run has begun, and of which version."""
 
 
+def choose_server() -> str:
+    """Return the address of Zenodo, or of what ZENODO_URL names."""
+    return (os.environ.get("ZENODO_URL", "").strip() or ADDRESS).rstrip("/")
+
+
 class Zenodo:
     """A record, of which one version is published; `before` is the record of an earlier one."""
 
     kind: Kind = "zenodo"
 
-    def __init__(
-        self,
-        metadata: Mapping[str, Any],
-        before: str | None,
-        *,
-        address: str | None = None,
-        draft: Path = DRAFT,
-    ) -> None:
+    def __init__(self, metadata: Mapping[str, Any], before: str | None) -> None:
         """Take what the DOI is to say (`doi_metadata`).
 
         Raises:
@@ -48,9 +45,7 @@ class Zenodo:
                 "ZENODO_TOKEN: not set; make a token with the scopes deposit:write and"
                 " deposit:actions in your Zenodo account, and put it into the environment"
             )
-        self.metadata, self.before, self.draft = metadata, before, draft
-        own = address or os.environ.get("ZENODO_URL", "").strip() or ADDRESS
-        self.place = own.rstrip("/")
+        self.metadata, self.before, self.place = metadata, before, choose_server()
         self.api = f"{self.place}/api/deposit/depositions"
         self.client = httpx.Client(
             headers={"Authorization": f"Bearer {token}"}, timeout=web.TIMEOUT
@@ -59,11 +54,11 @@ class Zenodo:
 
     def open(self) -> bool:
         """Find the draft of this version, or make one; return whether it is published already."""
-        number = self._drafted() or self._published()
+        number = self._find_draft() or self._find_published()
         if number is None:
             number = self._new_version() if self.before else self._create()
-            documents.write_json(self.draft, {"version": self.metadata["version"], "id": number})
-        what = f"reading record {number} (if you deleted that draft, delete {self.draft} too)"
+            documents.write_json(DRAFT, {**self._own, "id": number})
+        what = f"reading record {number} (if you deleted that draft, delete {DRAFT} too)"
         self.deposit = self._ask("GET", f"{self.api}/{number}", what)
         if not self.deposit["submitted"]:
             what = "describing the draft"
@@ -100,20 +95,23 @@ class Zenodo:
         self.deposit = self._ask("GET", url, f"reading record {number}")
         if not self.deposit["submitted"]:
             self.deposit = self._ask("POST", f"{url}/actions/publish", "publishing")
-        self.draft.unlink(missing_ok=True)
+        DRAFT.unlink(missing_ok=True)
         return Address(self.deposit["links"]["html"], str(number), self.deposit["doi"])
 
     def close(self) -> None:
         """Close the connection."""
         self.client.close()
 
-    def _drafted(self) -> str | None:
-        if not self.draft.is_file():
-            return None
-        noted = documents.read_json(self.draft)
-        return str(noted["id"]) if noted["version"] == self.metadata["version"] else None
+    @property
+    def _own(self) -> dict[str, str]:
+        """What a draft must be of to be continued."""
+        return {"place": self.place, "version": self.metadata["version"]}
 
-    def _published(self) -> str | None:
+    def _find_draft(self) -> str | None:
+        begun = documents.read_json(DRAFT) if DRAFT.is_file() else {}
+        return str(begun["id"]) if self._own.items() <= begun.items() else None
+
+    def _find_published(self) -> str | None:
         """Return the record before, if it is of this very version."""
         if not self.before:
             return None

@@ -24,6 +24,7 @@ import momentrank as mr
 from momentrank.errors import MomentRankError
 from pipeline.core import files, tables
 from pipeline.distribution import versions
+from pipeline.publication import zenodo as zenodo_module
 from pipeline.publication.folder import Folder
 from pipeline.publication.hub import Hub
 from pipeline.publication.package import PublishError, collect_package
@@ -469,6 +470,20 @@ def test_a_new_version_on_zenodo_is_a_new_record_that_takes_over_what_is_equal(p
     smuggle("pairs.csv", "1,2")
     with pytest.raises(PublishError, match=r"0.2.0 is published there"):
         on_zenodo(collect_package(tables.RELEASE), "101")
+
+
+def test_a_record_of_another_server_is_not_continued(checkout, command, zenodo, monkeypatch):
+    assert command("pipeline.publish", "--to", "zenodo")[0] == 0
+    [trial] = versions.read_published()
+    assert (trial.place, trial.revision, trial.doi) == (zenodo.url, "100", "10.5072/zenodo.100")
+    files.write_json(zenodo_module.DRAFT, {"place": zenodo.url, "version": "0.1.0", "id": "999"})
+    other = fake_zenodo.FakeZenodo()
+    monkeypatch.setenv("ZENODO_URL", f"{other.url}/")
+    code, told, said = command("pipeline.publish", "--to", "zenodo")
+    other.close()
+    assert code == 0, said
+    assert f"{other.url}/records/100, DOI 10.5072/zenodo.100" in told
+    assert [one.place for one in versions.read_published()] == [zenodo.url, other.url]
 
 
 @pytest.mark.parametrize(
