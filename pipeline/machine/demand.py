@@ -74,7 +74,9 @@ def count_parts(moments: int, params: Params) -> float:
     """Return the GB of the parts of one stage, that which takes most; they go when it ends."""
     shards = params.engine.shards
     answers = PART_BYTES * max(params.pseudo.top) * count_training(moments, params) * shards
-    return max(VECTOR_BYTES * moments, answers if shards > 1 else 0.0) / GB
+    if shards == 1:
+        return VECTOR_BYTES * moments / GB
+    return max(2 * VECTOR_BYTES * moments, answers) / GB  # descriptions and captions
 
 
 def count_training(moments: int, params: Params) -> int:

@@ -36,7 +36,8 @@ def test_training_sets_take_what_a_benchmark_of_their_shards_has_measured(params
     pseudo = demand.calc_demands(1_000_000, cluster)[-1]
     assert pseudo.stage == "pseudo"
     assert pseudo.hours * 60 == pytest.approx(128 * 62 / 60 / 100 + 3, rel=0.15)
-    assert demand.count_parts(1_000_000, cluster) == pytest.approx(2.6, rel=0.03)
+    twice = cluster.model_copy(update={"engine": changed(engine, shards=16)})
+    assert demand.count_parts(1_000_000, twice) == pytest.approx(2 * 2.6, rel=0.03)
 
 
 def test_a_cluster_with_one_shard_is_one_core(params):

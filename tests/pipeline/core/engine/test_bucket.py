@@ -1,6 +1,5 @@
 """Parts at an address: in a folder by its URL, and in a bucket over HTTP."""
 
-import json
 import os
 import shutil
 import signal
@@ -14,6 +13,7 @@ import fsspec
 import pytest
 import shard_work
 from s3_server import SECRET, serve_bucket
+from shard_lead import start_lead
 
 from momentrank.errors import MomentRankError
 from pipeline.core.engine import parts
@@ -99,37 +99,20 @@ def list_keys(client):
     return {entry["Key"] for entry in client.list_objects_v2(Bucket="parts").get("Contents", [])}
 
 
-LEAD = """
-import json, sys
-import shard_work
-from pipeline.core.engine.shards import map_shards
-from pipeline.core.sections import Engine
-
-if __name__ == "__main__":
-    engine, given = json.loads(sys.argv[1])
-    map_shards("squares", shard_work.write_squares, given, Engine(**engine))
-"""
-
-
 @s3
 def test_in_a_bucket_a_killed_run_goes_on_and_no_finished_part_is_made_twice(
     engine, squares, folder, repository, bucket
 ):
     engine = engine.model_copy(update={"folder": "s3://parts/of/campaign"})
-    given = {
-        f"part{n}": {"numbers": [n], "log": str(squares.log), "seconds": 0.3} for n in range(4)
-    }
-    (folder / "lead.py").write_text(LEAD)
-    words = [sys.executable, "lead.py", json.dumps([engine.model_dump(), given])]
-    path = os.pathsep.join([str(repository), str(repository / "tests")])
-    env = os.environ | {"PYTHONPATH": path}
-    with subprocess.Popen(words, env=env, cwd=folder) as lead:
+    with start_lead(folder, repository, engine, squares.log, parts=4) as lead:
         while not (sealed := {key for key in list_keys(bucket) if key.endswith(parts.SEAL)}):
             assert lead.poll() is None
             time.sleep(0.02)
         os.kill(lead.pid, signal.SIGKILL)
     shutil.rmtree(folder / ".cache", ignore_errors=True)
-    subprocess.run(words, env=env, cwd=folder, check=True)
+    again = start_lead(folder, repository, engine, squares.log, parts=4)
+    told = again.communicate(timeout=60)[1].decode()
+    assert (again.returncode, "of 4 parts were finished before" in told) == (0, True)
     kept = {key.removeprefix("of/campaign/").removesuffix(parts.SEAL) for key in sealed}
     assert all(squares.begun[key] == 1 for key in kept)
     found = {path.read_text() for path in (folder / ".cache/parts/squares").glob("part?")}

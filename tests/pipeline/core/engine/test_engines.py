@@ -1,9 +1,7 @@
 """Engines: the same bytes by any of them, and what holds when processes and machines are killed."""
 
-import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from contextlib import suppress
@@ -12,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 import shard_work
+from shard_lead import start_lead
 
 from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError, UsageError
@@ -77,34 +76,6 @@ def wait_for(condition, seconds=20.0):
     while not condition():
         assert time.monotonic() < deadline, "waited too long"
         time.sleep(0.02)
-
-
-LEAD = """
-import sys, json
-from pathlib import Path
-import shard_work
-from pipeline.core.engine import parts
-from pipeline.core.engine.shards import map_shards
-from pipeline.core.sections import Engine
-
-if __name__ == "__main__":
-    engine, given = json.loads(sys.argv[1])
-    map_shards("squares", shard_work.write_squares, given, Engine(**engine))
-"""
-
-
-def start_lead(folder, repository, engine, log):
-    """Start a process that makes six slow parts."""
-    given = {f"part{n}": {"numbers": [n], "log": str(log), "seconds": 0.4} for n in range(6)}
-    path = os.pathsep.join([str(repository), str(repository / "tests")])
-    (folder / "lead.py").write_text(LEAD)
-    return subprocess.Popen(
-        [sys.executable, "lead.py", json.dumps([engine.model_dump(), given])],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": path},
-        start_new_session=True,
-        stderr=subprocess.PIPE,
-    )
 
 
 def sealed(engine):

@@ -11,6 +11,7 @@ import psutil
 import pytest
 import shard_work
 from lazy import Lazy
+from shard_lead import start_lead
 from sharded_corpus import run_stages, write_corpus
 
 from momentrank.errors import MomentRankError
@@ -121,6 +122,20 @@ def test_a_machine_that_dies_costs_only_what_it_was_doing(on_ray, squares, clust
     assert 10 < sum(begun.values()) <= 10 + 2  # what died there was begun again
     assert finished
     assert all(begun[key] == 1 for key in finished)
+
+
+def test_the_run_after_a_killed_driver_makes_only_the_rest(on_ray, squares, tmp_path, repository):
+    lead = start_lead(tmp_path, repository, on_ray(), squares.log)
+    while not (kept := sealed(on_ray())):
+        assert lead.poll() is None
+        time.sleep(0.05)
+    lead.kill()
+    lead.communicate(timeout=20)
+    again = start_lead(tmp_path, repository, on_ray(), squares.log)
+    told = again.communicate(timeout=120)[1].decode()
+    assert (again.returncode, "of 6 parts were finished before" in told) == (0, True)
+    assert len(sealed(on_ray())) == 6
+    assert all(squares.begun[key] == 1 for key in kept)
 
 
 def sealed(engine):

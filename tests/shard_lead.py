@@ -1,0 +1,31 @@
+"""A process that hands out shards, for tests that kill it."""
+
+import json
+import os
+import subprocess
+import sys
+
+LEAD = """
+import sys, json
+import shard_work
+from pipeline.core.engine.shards import map_shards
+from pipeline.core.sections import Engine
+
+if __name__ == "__main__":
+    engine, given = json.loads(sys.argv[1])
+    map_shards("squares", shard_work.write_squares, given, Engine(**engine))
+"""
+
+
+def start_lead(folder, repository, engine, log, parts=6):
+    """Start a process that makes slow parts, `part0` to `part5`."""
+    given = {f"part{n}": {"numbers": [n], "log": str(log), "seconds": 0.4} for n in range(parts)}
+    path = os.pathsep.join([str(repository), str(repository / "tests")])
+    (folder / "lead.py").write_text(LEAD)
+    return subprocess.Popen(
+        [sys.executable, "lead.py", json.dumps([engine.model_dump(), given])],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": path},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+    )
