@@ -96,7 +96,7 @@ def measure_axioms(systems: Systems, *, done: Callable[[int], object] = int) -> 
         for case in _cases(systems, old):
             after = _values(systems, case.new)
             for measure in systems.evaluator.measures:
-                if case.rank <= (measure.params.get("cutoff") or DEPTH):
+                if case.rank <= (measure.depth() or DEPTH):
                     key = case.axiom, measure
                     tried = _try(case, before[measure], after[measure], found[key], name, names)
                     found[key] = tried
