@@ -45,6 +45,7 @@ NOT_TYPED = {
     "momentrank evaluate val.jsonl submission.jsonl --convention qvhighlights": "test_docs.py",
     "python -m pipeline.embed --help": "test_core_cli.py asks every stage for its help",
     "dvc repro -sf clips": "an example of forcing one stage, in a sentence on videos",
+    "python -m pipeline.publish --to hf": "test_publish.py, to a hub of its own",
     "dvc repro rewrite": "with TVR's texts, which we do not ship; without them: `dvc repro`",
 }
 """Commands that are typed elsewhere or nowhere, and why."""
