@@ -33,8 +33,11 @@ def make_values() -> Values:
     rng = np.random.default_rng(SEED)
     table = rng.random((MEASURES, SYSTEMS, QUERIES))
     table *= rng.random(table.shape) < np.linspace(0.4, 0.6, SYSTEMS)[:, None]
-    names = (MEASURES, "m"), (SYSTEMS, "s"), (QUERIES, "q")
-    return Values(*([f"{kind}{n}" for n in range(count)] for count, kind in names), table)
+    measures, systems, queries = (
+        [f"{kind}{number}" for number in range(count)]
+        for kind, count in (("m", MEASURES), ("s", SYSTEMS), ("q", QUERIES))
+    )
+    return Values(measures, systems, queries, table)
 
 
 def make_systems() -> Systems:
