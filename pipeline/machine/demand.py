@@ -7,6 +7,7 @@ a GPU encodes.
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from pipeline.core.engine import database
 from pipeline.core.parallel import cores
 from pipeline.core.params import Params
 from pipeline.core.sections import Engine
@@ -27,6 +28,8 @@ CLIP_SECONDS, CLIP_BYTES = 0.05, 1.5e5
 """Of a clip of a small video; larger ones take longer."""
 TABLE_BYTES = 1.1e3
 """Of a moment in memory."""
+MAPPED_BYTES, MAPPED_TRAINING_BYTES = 60, 210
+"""Of a moment, and of a training query with its moment, where tables are memory-mapped."""
 VECTOR_BYTES = 1.6e3
 """Of a text's vector of 384 numbers and its id."""
 PART_BYTES = 8
@@ -48,25 +51,32 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     """Return what each dear stage takes for so many moments, in the order of dvc.yaml.
 
     Every moment counts as a text of its own, and every candidate as a clip: the most there can be.
-    Tables beyond `engine.table_memory` are made within it, and take no more.
+    Tables beyond `engine.table_memory` are made within it by `ingest`, `split`, `candidates` and
+    `pseudo`; the others read them whole.
     """
     n, share = moments, MEASURED_CORES / count_workers(params.engine) / HOUR
     queries = min(n, params.split.val + params.split.test)
     train = count_training(n, params)
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
-    kept = min(params.engine.table_memory, TABLE_BYTES * n / GB)
+    whole = TABLE_BYTES * n / GB
+    kept = min(params.engine.table_memory, whole)
+    if database.fits(params.engine.table_memory, n):
+        searching = training_memory = 0.5 + 2 * whole
+    else:
+        searching = 0.7 + database.SHARE * params.engine.table_memory + MAPPED_BYTES * n / GB
+        training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
     lead = LEAD_SECONDS * n / HOUR
     training = PAIR_SECONDS * train * n * share + lead + MERGE_SECONDS * train / HOUR
     written = TRAINING_BYTES * sum(params.pseudo.top) * train / GB
     return [
         Demand("ingest", 1.8e-5 * n / HOUR, 0.2 + kept, 2e2 * n / GB),
-        Demand("rewrite", rewriting, 1.0 + kept, 2e2 * n / GB),
+        Demand("rewrite", rewriting, 1.0 + whole, 2e2 * n / GB),
         Demand("split", 7e-6 * n / HOUR, 0.2 + kept, 1e2 * n / GB),
-        Demand("embed", n / TEXTS_PER_SECOND * share, 1.0, VECTOR_BYTES * n / GB),
-        Demand("candidates", PAIR_SECONDS * queries * n * share + lead, 0.5 + 2 * kept, 0.0),
-        Demand("clips", CLIP_SECONDS * clips * share, 0.5, CLIP_BYTES * clips / GB),
-        Demand("pseudo", training, 0.5 + 2 * kept, written),
+        Demand("embed", n / TEXTS_PER_SECOND * share, 1.0 + whole, VECTOR_BYTES * n / GB),
+        Demand("candidates", PAIR_SECONDS * queries * n * share + lead, searching, 0.0),
+        Demand("clips", CLIP_SECONDS * clips * share, 0.5 + whole, CLIP_BYTES * clips / GB),
+        Demand("pseudo", training, training_memory, written),
     ]
 
 

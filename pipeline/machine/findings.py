@@ -34,6 +34,8 @@ LOOKED_AT = 200
 """Rows of the corpus whose videos are looked for."""
 NOT_CONFIGURED = 3
 """What `annotation.server check` exits with where no server is named."""
+BOUNDED = {"ingest", "split", "candidates", "pseudo"}
+"""Stages that keep to `engine.table_memory`."""
 SPARE = 1.2
 """Times the room that a stage takes, before it is called enough."""
 
@@ -107,7 +109,8 @@ def find_memory(demands: list[Demand]) -> Finding:
     text = f"{free:.1f} GB available, {most.stage} takes {most.memory:.1f}"
     if free >= most.memory * SPARE:
         return Finding("memory", "ok", text)
-    return Finding("memory", "missing", text, "lower engine.table_memory, or use a larger machine")
+    step = "lower engine.table_memory" if most.stage in BOUNDED else "use a larger machine"
+    return Finding("memory", "missing", text, step)
 
 
 def find_disk(demands: list[Demand], folder: Path = Path()) -> Finding:
