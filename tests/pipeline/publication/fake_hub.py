@@ -21,7 +21,7 @@ class FakeHub(FakeServer):
 
     def __init__(self) -> None:
         self.commits, self.tags, self.objects, self.branch = {}, {}, {}, None
-        self.card_problem, self.ignored = None, set()
+        self.card_problem, self.ignored, self.stored = None, set(), []
         super().__init__()
 
     @property
@@ -52,6 +52,7 @@ class FakeHub(FakeServer):
         if hashlib.sha256(body).hexdigest() != oid:
             return Answer(400, b"BadDigest")
         self.objects[oid] = body
+        self.stored.append(oid)
         return Answer(200)
 
     def create(self, at, query, body) -> Answer:

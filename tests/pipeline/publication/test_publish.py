@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import signal
@@ -399,29 +400,30 @@ def test_somebody_elses_commit_meanwhile_is_not_overwritten_unseen(package, hub)
 
 
 def test_killed_in_the_middle_the_next_run_uploads_the_rest(checkout, package, hub, repository):
-    stop = threading.Event()
+    stopped, end, numbers = threading.Event(), threading.Event(), itertools.count(1)
 
-    def wait_at_the_fourth(request):
-        if hub.count("PUT /lfs/") > 3:
-            stop.set()
-            threading.Event().wait(30 if hub.gate else 0)
+    def pass_three(request):
+        if request.startswith("PUT /lfs/") and next(numbers) > 3:
+            stopped.set()
+            end.wait(120)
 
-    hub.gate = wait_at_the_fourth
+    hub.gate = pass_three
     env = {**os.environ, "HF_ENDPOINT": hub.url, "PYTHONPATH": str(repository)}
     words = [sys.executable, "-m", "pipeline.publish", "--to", "hf", "ann/kitchen"]
     process = subprocess.Popen(words, env=env, stderr=subprocess.DEVNULL)
-    assert stop.wait(60)
+    assert stopped.wait(100)
+    while len(hub.stored) < 3:
+        end.wait(0.05)
     process.send_signal(signal.SIGKILL)
     process.wait()
     hub.gate = None
-    stored = set(hub.objects)
-    assert stored
-    assert len(hub.commits) == 1
-    before = hub.count("PUT /lfs/")
+    stored = set(hub.stored)
+    assert (len(hub.commits), len(hub.stored)) == (1, 3)
     done = subprocess.run(words, env=env, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     large = [one for one in package.files if one.path.endswith(".parquet")]
-    assert hub.count("PUT /lfs/") - before == sum(one.sha256 not in stored for one in large)
+    assert len(hub.stored) - 3 == sum(one.sha256 not in stored for one in large)
+    end.set()
     assert hub.tags == {"v0.1.0": hub.branch}
     assert versions.read_published()[0].address.startswith(hub.url)
 
