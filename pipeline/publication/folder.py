@@ -62,7 +62,7 @@ class Folder:
         """Give the folder its name: from now on it holds the version."""
         if not self.folder.exists():
             self.unfinished.rename(self.folder)
-        return Address(str(self.folder.resolve()))
+        return Address(str(self.folder))
 
     def close(self) -> None:
         """Nothing is open."""
