@@ -100,6 +100,9 @@ def test_every_stage_writes_the_same_bytes_by_processes_and_by_slurm(
     engine = load().engine
     whole = run_stages(engine, numbered)
     assert len(whole["clips"]) == 4
-    for kind in ("local", "slurm"):
-        engine = engine.model_copy(update={"kind": kind, "shards": 3, "workers": 2})
-        assert run_stages(engine, numbered) == whole
+    bucket = corpus / "bucket"
+    bucket.mkdir()
+    for kind, folder in (("local", engine.folder), ("slurm", bucket.as_uri())):
+        changes = {"kind": kind, "folder": folder, "shards": 3, "workers": 2}
+        assert run_stages(engine.model_copy(update=changes), numbered) == whole
+    assert list(bucket.iterdir()) == []
