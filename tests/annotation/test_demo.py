@@ -56,7 +56,7 @@ def interrupted_at(project: Project, place: str, wait: float) -> int:
 def rehearsed(tmp_path_factory, repository, first_run, forked):
     """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout.
 
-    What is no more interrupted is forked (prefork.py).
+    From the second interruption on its commands are forked (prefork.py).
     """
     if not (repository / layout.PROGRAM).is_file():
         pytest.skip("Label Studio is not installed (make label-studio-environment)")
@@ -66,8 +66,11 @@ def rehearsed(tmp_path_factory, repository, first_run, forked):
     project.checkout = checkout
     checkout.run(*DEMO_CLONE)
     copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`
-    project.codes = [interrupted_at(checkout, place, random.uniform(0, 6)) for place in PLACES]
-    change_environment(checkout, forked)
+    project.codes = []
+    for place in PLACES:
+        if place == PLACES[-1]:
+            change_environment(checkout, forked)
+        project.codes.append(interrupted_at(checkout, place, random.uniform(0, 6)))
     project.told = checkout.run(*DEMO) + checkout.errors
     yield project
     checkout.run("make", "stop-demo")
