@@ -13,7 +13,7 @@ import pytest
 
 from annotation.assignment.inputs import judges
 from annotation.label_studio import roster, settings
-from annotation.local_server import environment, layout
+from annotation.local_server import database, environment, layout, workers
 from momentrank.cli.main import main as momentrank
 from pipeline.core import files
 
@@ -133,14 +133,33 @@ def test_what_the_campaign_guide_says_you_see_is_what_the_code_says(guide, repos
 
 def test_the_server_of_the_compose_file_is_the_pinned_one_and_as_quiet(repository):
     services = files.read_yaml(repository / "docs/compose.yaml")["services"]
-    pinned = (repository / "requirements-label-studio.lock").read_text()
-    version = re.search(r"^label-studio==(.*)$", pinned, re.MULTILINE)[1]
-    assert services["label-studio"]["image"].endswith(f"label-studio:{version}")
-    told = services["label-studio"]["environment"]
+    server = services["label-studio"]
+    told, [data, clips] = server["environment"], server["volumes"]
     assert {name: told[name] for name in environment.QUIET} == environment.QUIET
     assert told["LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK"] == "true"
-    [_, clips] = services["label-studio"]["volumes"]
     assert clips == f"../{layout.MADE}:{told[settings.ROOT]}/clips:ro"
+    assert data == f"data:{told['LABEL_STUDIO_BASE_DATA_DIR']}"
+    place = database.Database("database", 5432, "label_studio", "label_studio", "x")
+    assert {**told, "POSTGRE_PASSWORD": "x"}.items() >= place.label_studio_environment.items()
+    database_service = services["database"]["environment"]
+    for name, own in (("NAME", "DB"), ("USER", "USER"), ("PASSWORD", "PASSWORD")):
+        assert told[f"POSTGRE_{name}"] == database_service[f"POSTGRES_{own}"]
+
+
+def test_the_compose_file_runs_the_workers_as_this_machine_would(repository):
+    server = files.read_yaml(repository / "docs/compose.yaml")["services"]["label-studio"]
+    build = server["build"]["dockerfile_inline"]
+    for copied in re.findall(r"^COPY (\S+)", build, re.MULTILINE):
+        assert (repository / "docs" / server["build"]["context"] / copied).is_file(), copied
+    pinned = (repository / "requirements-label-studio.lock").read_text()
+    for name in ("label-studio", "gunicorn", "psycopg2-binary"):
+        assert re.search(rf"^{name}==", pinned, re.MULTILINE), name
+    python, isolated, program, *arguments = server["command"].split()
+    assert (python, isolated, Path(program).name) == ("python", "-I", Path(workers.__file__).name)
+    assert f"{Path(workers.__file__).relative_to(repository)} {Path(program).parent}/" in build
+    given = workers.parse([one.replace("${WORKERS:-4}", "4") for one in arguments])
+    assert (given.host, given.p, given.workers) == ("0.0.0.0", "8080", "4")  # noqa: S104
+    assert given.data_dir == server["environment"]["LABEL_STUDIO_BASE_DATA_DIR"]
 
 
 def test_the_commands_of_the_campaign_guide_take_what_it_gives_them(guide, command):

@@ -1,7 +1,10 @@
 """Where the server keeps its answers: SQLite in its folder, or the PostgreSQL that `.env` names.
 
     LABEL_STUDIO_DATABASE=postgresql://user@host:5432/name?sslmode=require
+    LABEL_STUDIO_DATABASE=postgresql://user@/name?host=/var/run/postgresql
     LABEL_STUDIO_DATABASE_PASSWORD=...
+
+The second is PostgreSQL's socket on this machine, in that folder.
 
 The address holds no password, so it may be printed. A password is taken from the address that was
 typed, else from the environment, else from `.env`, and kept in `.env` alone.
@@ -17,7 +20,7 @@ from annotation.local_server.layout import ServerError
 URL, PASSWORD = "LABEL_STUDIO_DATABASE", "LABEL_STUDIO_DATABASE_PASSWORD"
 SCHEMES = {"postgresql", "postgres"}
 PORT = 5432
-SSL = "sslmode"
+SSL, HOST = "sslmode", "host"
 
 
 class Database(NamedTuple):
@@ -36,10 +39,11 @@ class Database(NamedTuple):
     @property
     def url(self) -> str:
         """Its address, without the password."""
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        options = f"?{urlencode({SSL: self.ssl})}" if self.ssl else ""
-        name = quote(self.name, safe="")
-        return f"postgresql://{quote(self.user, safe='')}@{host}:{self.port}/{name}{options}"
+        socket = {HOST: self.host} if self.host.startswith("/") else {}
+        host = "" if socket else f"[{self.host}]" if ":" in self.host else self.host
+        options = urlencode({**socket, **({SSL: self.ssl} if self.ssl else {})}, safe="/")
+        path = quote(self.name, safe="") + (f"?{options}" if options else "")
+        return f"postgresql://{quote(self.user, safe='')}@{host}:{self.port}/{path}"
 
     @property
     def place(self) -> tuple[str, int, str]:
@@ -90,12 +94,15 @@ def parse(text: str) -> Database:
     if parts.scheme not in SCHEMES:
         raise _address_error("is not PostgreSQL's")
     name = unquote(parts.path.removeprefix("/"))
-    if not (parts.hostname and parts.username and name) or "/" in name:
+    if unknown := options.keys() - {SSL, HOST}:
+        raise _address_error(f"has the options {sorted(unknown)}; only {SSL} and {HOST} are known")
+    host = parts.hostname or options.get(HOST, [""])[0]
+    if HOST in options and (parts.hostname or not host.startswith("/")):
+        raise _address_error(f"?{HOST}= names the folder of a socket, and no other host")
+    if not (host and parts.username and name) or "/" in name:
         raise _address_error("needs a user, a host and the name of a database")
-    if unknown := options.keys() - {SSL}:
-        raise _address_error(f"has the options {sorted(unknown)}; only {SSL} is known")
     return Database(
-        host=parts.hostname,
+        host=host,
         port=port,
         name=name,
         user=unquote(parts.username),

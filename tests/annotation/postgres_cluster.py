@@ -1,4 +1,4 @@
-"""A PostgreSQL of a test's own, on 127.0.0.1 and a free port; gone afterwards.
+"""A PostgreSQL of a test's own, on a socket, 127.0.0.1 and a free port; gone afterwards.
 
 with cluster() as database:        # a new and empty database, whose owner is no administrator
     database.parse(database.url)
@@ -63,7 +63,7 @@ def cluster(name: str = "kitchen") -> Iterator[Database]:
         where = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 {FAST}"
         run("pg_ctl", "-D", data, "-o", where, "-l", str(folder / "log"), "-w", "start")
         stack.callback(run, "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-        made = Database("127.0.0.1", port, name, "lead", f"s3cret {secrets.token_hex(8)}")
+        made = Database(str(folder), port, name, "lead", f"s3cret {secrets.token_hex(8)}")
         sql = [f"create role lead login password '{made.password}'"]
         sql += [f"create database {one} owner lead" for one in (name, "other")]
         opened = made._replace(name="postgres", user="postgres", password=admin)

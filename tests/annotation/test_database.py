@@ -31,16 +31,25 @@ def secret_of(place):
     return place.password
 
 
-@given(user=TEXT, password=TEXT, port=st.integers(1, 65535), ssl=st.sampled_from([None, "require"]))
+@given(
+    user=TEXT,
+    password=TEXT,
+    host=st.sampled_from(["db.example.org", "::1", "/var/run/postgresql"]),
+    port=st.integers(1, 65535),
+    ssl=st.sampled_from([None, "require"]),
+)
 def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_password(
-    user, password, port, ssl
+    user, password, host, port, ssl
 ):
     settings.ENV.unlink(missing_ok=True)
     secret = quote(f"pass {password} word", safe="")
-    option = f"?sslmode={ssl}" if ssl else ""
-    text = f"postgresql://{quote(user, safe='')}:{secret}@db.example.org:{port}/kitchen{option}"
+    socket = host.startswith("/")
+    options = [f"host={host}"] * socket + [f"sslmode={ssl}"] * (ssl is not None)
+    option = f"?{'&'.join(options)}" if options else ""
+    place = f"{'' if socket else f'[{host}]' if ':' in host else host}:{port}"
+    text = f"postgresql://{quote(user, safe='')}:{secret}@{place}/kitchen{option}"
     found = database.parse(text)
-    assert found == ("db.example.org", port, "kitchen", user, f"pass {password} word", ssl)
+    assert found == (host, port, "kitchen", user, f"pass {password} word", ssl)
     assert database.parse(found.url) == found._replace(password="")
     assert secret not in found.url + repr(found)
     database.remember(found)
@@ -56,7 +65,9 @@ def test_an_address_is_read_whatever_its_parts_contain_and_printed_without_the_p
         ("postgresql://b/secret", "needs a user"),
         ("postgresql://a:secret@b", "the name of a database"),
         ("postgresql://a:secret@b/c/d", "the name of a database"),
-        ("postgresql://a:secret@b/c?host=d", "only sslmode is known"),
+        ("postgresql://a:secret@b/c?port=1", "only sslmode and host are known"),
+        ("postgresql://a:secret@/c?host=d", "names the folder of a socket"),
+        ("postgresql://a:secret@b/c?host=/d", "names the folder of a socket"),
     ],
 )
 def test_what_is_no_address_is_said_without_repeating_it(text, problem):

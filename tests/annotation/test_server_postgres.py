@@ -175,6 +175,7 @@ def test_workers_are_killed_and_an_older_backup_is_restored(installed, command):
         assert aside.parts[1] in said
         assert aside.stat().st_mode & 0o077 == 0
         assert settings.read()[database.PASSWORD] == place.password
+        database.remember(place._replace(host="127.0.0.1"))  # the same one, not by its socket
         again = server.start(running.port)
         assert (again.port, again.workers) == (running.port, max(2, os.cpu_count() or 2))
         code, said = campaign.run("pull")
