@@ -7,8 +7,8 @@ The environment names an empty PostgreSQL database (LABEL_STUDIO_DATABASE, PGPAS
 run on this machine, and so do the people: each takes the next pair of a project of their own and
 answers it, over and over, without looking at a clip. The rounds alternate. Printed are answers a
 second, what a person waits for one, the processor's seconds that the server (with PostgreSQL) and
-the people take for one, and afterwards whether each answer is there exactly once. Then pushes and
-pulls of `--tasks` tasks (0 skips this).
+the people take for one, and afterwards whether each answer is there exactly once. Then the same of
+pushes and pulls of `--tasks` tasks (0 skips this).
 """
 
 import os
@@ -16,8 +16,9 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, chdir, closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -192,16 +193,26 @@ def push_and_pull(both: list[Server], tasks: int, rounds: int, checkout: Path) -
     params, campaigns = load(checkout / "params.yaml"), []
     for _ in range(rounds):
         for one in both:
-            with chdir(one.folder):
-                print(f"{one.name:10} push {tasks:,}: {whole_push(one.lead, params, tasks):5.1f} s")
+            print_call(one, "push", tasks, partial(whole_push, one.lead, params, tasks))
     for one in both:
         with chdir(one.folder):
             campaigns.append(judge_all(one.lead, params, tasks))
     for _ in range(rounds):
         for one, campaign in zip(both, campaigns, strict=True):
-            with chdir(one.folder):
-                seconds = whole_pull(campaign, tasks, full=True)
-                print(f"{one.name:10} pull {tasks:,}: {seconds:5.1f} s", flush=True)
+            print_call(one, "pull", tasks, partial(whole_pull, campaign, tasks, full=True))
+
+
+def print_call(on: Server, name: str, tasks: int, call: Callable[[], float]) -> None:
+    """Print what a push or a pull took, and the processor's seconds of the server and of us."""
+    before, own = _server_seconds(on), time.process_time()
+    with chdir(on.folder):
+        seconds = call()
+    own, server_seconds = time.process_time() - own, _server_seconds(on) - before
+    print(
+        f"{on.name:10} {name} {tasks:,}: {seconds:5.1f} s; processor: {server_seconds:5.1f} s by"
+        f" the server, {own:.1f} s by the {name}",
+        flush=True,
+    )
 
 
 def main() -> None:
