@@ -34,7 +34,7 @@ from annotation.local_server.ports import LOCALHOST
 from annotation.local_server.process import WHERE, WORKERS, Running, is_alive, port_of
 from pipeline.core.parallel import cores
 
-START_SECONDS = 180.0
+START_SECONDS = 300.0
 LOG_SECONDS, POLL_SECONDS = 2.0, 0.25
 TAKEN = workers.TAKEN
 """What Django's server says, too."""
