@@ -5,7 +5,7 @@
 A program of its own, which runs in Label Studio's environment and imports nothing of ours. The
 first process creates the tables and the first user, once; then the workers are forked from it and
 share its memory. Where the database is, and who the first user is, stands in the environment.
-An answer is some 110 statements of SQL, so what a statement costs in Python decides how many
+An answer is more than 100 statements of SQL, so what a statement costs in Python decides how many
 answers a core gives.
 """
 
