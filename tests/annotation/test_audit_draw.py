@@ -17,6 +17,7 @@ from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.sections import Candidates
 from pipeline.retrieval import embeddings
+from pipeline.retrieval.ranking import places
 from pipeline.retrieval.similarity import unit_on_grid
 
 MOMENTS, QUERIES = 30, 6
@@ -209,8 +210,7 @@ def test_matching_is_as_defined(found, there, min_iou):
     rows = [(name, video, start, end) for name, (video, (start, end)) in named]
     moments = pd.DataFrame(rows, columns=["moment_id", "video_id", "start", "end"])
     results = run_of(*(("q", video, *segment) for video, segment in found))
-    place = moments.groupby(["video_id", "start", "end"], sort=False).ngroup()
-    first = dict(zip(place[::-1], moments["moment_id"][::-1], strict=True))
+    first = dict(zip(places(moments)[::-1], moments["moment_id"][::-1], strict=True))
     got = [first.get(number) for number in match_results(results, moments, min_iou)]
     assert got == [by_definition(result, named, min_iou) for result in found]
     assert NOWHERE not in first
