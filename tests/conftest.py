@@ -7,6 +7,7 @@ import re
 import runpy
 import shutil
 import sys
+import time
 import warnings
 from functools import partial
 from pathlib import Path
@@ -51,6 +52,18 @@ LONG = (
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest: workers take files as a whole."""
     items.sort(key=lambda item: LONG.index(item.path.name) if item.path.name in LONG else len(LONG))
+
+
+BEGUN = set()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Begin no further file of slow tests once CI has spent its time on them (see .ci/run)."""
+    if item.get_closest_marker("slow") and item.path not in BEGUN:
+        if time.time() > float(os.environ.get("SLOW_TESTS_UNTIL", "inf")):
+            pytest.skip("CI has no time left to begin these slow tests: make test MARKS='not live'")
+        BEGUN.add(item.path)
 
 
 @pytest.fixture
