@@ -27,7 +27,7 @@ def test_an_error_ends_it_without_the_rest():
         time.sleep(0.01)
         raise ValueError(f"number {number}")
 
-    with pytest.raises(ValueError, match="number 0"):
+    with pytest.raises(ValueError, match="number"):
         map_in_threads(work, range(1000), 1, "x")
     assert len(begun) < 1000
 
