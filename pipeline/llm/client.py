@@ -5,12 +5,10 @@ from the environment; the key goes into no message, log or file.
 """
 
 import asyncio
-import email.utils
-import math
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import TypeVar
 from urllib.parse import urlsplit
@@ -22,6 +20,7 @@ from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
 from pipeline.llm.outcomes import CallFailed
 from pipeline.llm.request import Request
+from pipeline.llm.retry import retry_after
 
 T = TypeVar("T")
 
@@ -145,19 +144,3 @@ def _reason(error: BaseException) -> str:
         error = cause
     number = getattr(error, "errno", None) or 0
     return os.strerror(number).lower() if number > 0 else str(error)
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that a response asks to wait, if it does; `now` in Unix time."""
-    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
-        try:
-            seconds = float(headers.get(name, "")) / unit
-        except ValueError:
-            continue
-        if not math.isnan(seconds):
-            return max(0.0, seconds)
-    try:
-        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
-    except (ValueError, OverflowError):
-        return None
-    return max(0.0, date.timestamp() - now)

@@ -1,7 +1,9 @@
 """The one retry policy: the SDK's own is switched off, as it retries an empty account."""
 
+import email.utils
+import math
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -56,3 +58,19 @@ class Policy:
         failure = state.outcome.exception() if state.outcome else None
         asked = failure.wait if isinstance(failure, CallFailed) else None
         return max(backoff, (asked or 0) + random.uniform(0, self.first))
+
+
+def retry_after(headers: Mapping[str, str], now: float) -> float | None:
+    """Return the seconds that a response asks to wait, if it does; `now` in Unix time."""
+    for name, unit in (("retry-after-ms", 1000), ("retry-after", 1)):
+        try:
+            seconds = float(headers.get(name, "")) / unit
+        except ValueError:
+            continue
+        if not math.isnan(seconds):
+            return max(0.0, seconds)
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+    except (ValueError, OverflowError):
+        return None
+    return max(0.0, date.timestamp() - now)

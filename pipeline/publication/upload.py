@@ -9,6 +9,8 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import NamedTuple, TypeVar
 
+from tenacity import RetryCallState, Retrying, retry_if_exception, stop_after_attempt
+
 from pipeline.core import cli
 from pipeline.core.progress import progress
 from pipeline.publication.package import LocalFile, Package, PublishError
@@ -17,7 +19,7 @@ from pipeline.publication.target import TRIES, Address, PassingError, Target
 FIRST_WAIT, LONGEST_WAIT = 2.0, 120.0
 """Seconds."""
 T = TypeVar("T")
-Sleep = Callable[[float], object]
+Sleep = Callable[[int | float], None]
 
 
 class Difference(NamedTuple):
@@ -50,18 +52,35 @@ def compare(package: Package, target: Target) -> Difference:
 
 def retry(step: Callable[[], T], sleep: Sleep = time.sleep) -> T:
     """Do a step; do it again, after a growing pause, while it fails in a way that may pass."""
-    for failures in range(TRIES):
-        try:
-            return step()
-        except PassingError as exc:
-            if failures + 1 == TRIES or (exc.wait or 0) > LONGEST_WAIT:
-                raise PublishError(
-                    f"{exc}; nothing is lost: run the command again, it continues from here"
-                ) from exc
-            wait = FIRST_WAIT * 2**failures if exc.wait is None else exc.wait
-            cli.log(f"{exc}; trying again in {wait:.0f} s")
-            sleep(wait)
-    raise AssertionError("a step ends in one of these ways")
+    retrying = Retrying(
+        retry=retry_if_exception(_is_worth_waiting),
+        stop=stop_after_attempt(TRIES),
+        wait=_wait,
+        before_sleep=_log,
+        sleep=sleep,
+        reraise=True,
+    )
+    try:
+        return retrying(step)
+    except PassingError as exc:
+        raise PublishError(
+            f"{exc}; nothing is lost: run the command again, it continues from here"
+        ) from exc
+
+
+def _is_worth_waiting(failure: BaseException) -> bool:
+    return isinstance(failure, PassingError) and (failure.wait or 0) <= LONGEST_WAIT
+
+
+def _wait(state: RetryCallState) -> float:
+    failure = state.outcome.exception() if state.outcome else None
+    asked = failure.wait if isinstance(failure, PassingError) else None
+    return FIRST_WAIT * 2.0 ** (state.attempt_number - 1) if asked is None else asked
+
+
+def _log(state: RetryCallState) -> None:
+    if state.outcome:
+        cli.log(f"{state.outcome.exception()}; trying again in {state.upcoming_sleep:.0f} s")
 
 
 def _upload(package: Package, target: Target) -> None:

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 import httpx
 
+from pipeline.llm.retry import retry_after
 from pipeline.publication.package import PublishError
 from pipeline.publication.target import PassingError
 
@@ -28,7 +28,9 @@ def explain(what: str) -> Iterator[None]:
         raise status_error(
             what, exc.response.status_code, exc.response.headers, _text(exc)
         ) from exc
-    except httpx.TransportError as exc:
+    except httpx.UnsupportedProtocol as exc:
+        raise PublishError(f"{what}: {exc}".rstrip(".")) from exc
+    except httpx.RequestError as exc:
         raise PassingError(f"{what}: {str(exc).lower() or type(exc).__name__}") from exc
 
 
@@ -38,19 +40,6 @@ def status_error(what: str, status: int, headers: Mapping[str, str], text: str) 
         return PassingError(f"{what}: status {status}", retry_after(headers, time.time()))
     reason = REFUSED.get(status, " ".join(text.split())[:SHOWN])
     return PublishError(f"{what}: status {status}: {reason}")
-
-
-def retry_after(headers: Mapping[str, str], now: float) -> float | None:
-    """Return the seconds that a server asks to wait, as a number or a date."""
-    value = headers.get("retry-after", "")
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - now)
-    except (TypeError, ValueError):
-        return None
 
 
 def stream(client: httpx.Client, url: str, what: str) -> Iterator[bytes]:
@@ -67,7 +56,10 @@ def ask(client: httpx.Client, method: str, url: str, what: str, **options: Any) 
     with explain(what):
         response = client.request(method, url, **options)
         response.raise_for_status()
-    return response.json() if response.content else None
+    try:
+        return response.json() if response.content else None
+    except ValueError as exc:
+        raise PublishError(f"{what}: the answer is not JSON; is the address right?") from exc
 
 
 def _text(exc: httpx.HTTPStatusError) -> str:

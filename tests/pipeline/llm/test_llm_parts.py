@@ -12,10 +12,10 @@ from momentrank.errors import UsageError
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
 from pipeline.llm.cache import Cache, Entry
-from pipeline.llm.client import DEFAULT_URL, Client, Endpoint, retry_after
+from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
 from pipeline.llm.request import Recipe
-from pipeline.llm.retry import Policy
+from pipeline.llm.retry import Policy, retry_after
 from pipeline.llm.round import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.spending import FEWEST_BYTES, Prices, Spending, count_tokens
 
