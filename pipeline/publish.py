@@ -48,7 +48,7 @@ def refuse_unready(
 
     Raises:
         PublishError: the release has warnings, and `incomplete` is not given; or it is not of the
-            campaign as it is now.
+            campaign as it is now; or its version is published with other training sets.
         ReleaseError: its version was not raised.
     """
     manifest, campaign = package.manifest, load_campaign()
@@ -63,6 +63,12 @@ def refuse_unready(
             " same, marked so: --incomplete"
         )
     versions.refuse_version(manifest, published)
+    same = [one.training for one in published if one.version == manifest["version"]]
+    if same and (other := sorted(dict(package.training.items() ^ same[-1].items()))):
+        raise PublishError(
+            f"params.yaml: release.version: {manifest['version']} is published with another"
+            f" {other[0]}; raise the version, then dvc repro release"
+        )
 
 
 def choose_target(

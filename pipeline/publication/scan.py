@@ -2,20 +2,23 @@
 
 `release` has searched what people typed. This is a second look, at the very bytes that go out. The
 addresses and passwords of `annotators.private.yaml` may be nowhere, nor any e-mail address or
-token, nor a value of this machine's own secrets. Whole names of annotators are looked for outside
-the corpus's own texts, and not in what the lead wrote into params.yaml: a citation names its
-authors. An error tells where something stands, and not what.
+token, nor a secret of this machine: of the environment or of `.env`. Whole names of annotators are
+looked for outside the corpus's own texts, and not in what the lead wrote into params.yaml: a
+citation names its authors. An error tells where something stands, and not what.
 """
 
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
+import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from dotenv import dotenv_values
 
 from pipeline.core import files
 from pipeline.core.tables import PRIVATE
@@ -29,6 +32,7 @@ TOKEN = re.compile(
 )
 SECRET = re.compile(r"(TOKEN|SECRET|PASSWORD|API_KEY|ACCESS_KEY)")
 SHORTEST = 12
+ENV = Path(".env")
 OF_THE_CORPUS = re.compile(
     r"(val|test|train_\w+|video_corpus)\.(json|parquet)|queries\.tsv|pairs\.csv"
     r"|(qrels|queries|corpus|top_ranked)/.*\.(qrels|parquet)"
@@ -44,22 +48,23 @@ class Text(NamedTuple):
 
 
 class Forbidden(NamedTuple):
-    """What must not go out, and what may although it looks so."""
+    """What must not go out, and what may although it looks so: `words`, `allowed` (`plain`)."""
 
     private: Private
     secrets: list[str]
     words: list[str]
-    allowed: Collection[str]
+    allowed: set[str]
 
     def describe(self, text: str, *, of_the_corpus: bool) -> str | None:
         """Return what is wrong with a text, or nothing."""
-        if self.private.secrets.search(plain(text)):
+        seen = plain(text)
+        if self.private.secrets.search(seen):
             return f"an address or a password of {PRIVATE.name}"
-        if "@" in text and set(ADDRESS.findall(text)) - set(self.allowed):
+        if "@" in seen and set(ADDRESS.findall(seen)) - self.allowed:
             return "an e-mail address (--allow ADDRESS, if it may be public)"
         if TOKEN.search(text) or any(secret in text for secret in self.secrets):
             return "a token or a password"
-        if not of_the_corpus and self.private.whole.search(plain(self._without_words(text))):
+        if not of_the_corpus and self.private.whole.search(self._without_words(seen)):
             return f"a name of {PRIVATE.name}"
         return None
 
@@ -80,8 +85,10 @@ def refuse_people(package: Package, allowed: Collection[str]) -> None:
             f"{PRIVATE}: no such file, so nothing can be searched for annotators' names; copy it"
             " from the checkout in which the campaign was opened"
         )
-    words = _lead_words(package.manifest["params"]["release"])
-    forbidden = Forbidden(read_private(PRIVATE), list(_own_secrets(os.environ)), words, allowed)
+    private = read_private(PRIVATE)
+    words = _find_named(private, package.manifest["params"]["release"])
+    secrets = [*_own_secrets(os.environ), *_own_secrets(dotenv_values(ENV, interpolate=False))]
+    forbidden = Forbidden(private, secrets, words, {plain(address) for address in allowed})
     for local in package.files:
         of_the_corpus = OF_THE_CORPUS.fullmatch(local.path) is not None
         for text, place in _texts(local):
@@ -89,19 +96,28 @@ def refuse_people(package: Package, allowed: Collection[str]) -> None:
                 raise PublishError(f"{local.source}: {place}: contains {what}; remove it")
 
 
-def _lead_words(value: Any) -> list[str]:  # noqa: ANN401  (any JSON)
-    """Return the lead's own texts, the longest first, as prose and JSON have them."""
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, list):
-        texts = chain.from_iterable(_lead_words(one) for one in value)
-        return sorted(set(texts), key=lambda text: (-len(text), text))
-    return [value, " ".join(value.split())] if isinstance(value, str) and value.strip() else []
+def _find_named(private: Private, value: object) -> list[str]:
+    """Return the lead's texts that name somebody, the longest first: as prose, JSON, and a cell."""
+    written = {
+        plain(form)
+        for text in _strings_of(value)
+        for form in (text, orjson.dumps(text).decode()[1:-1], text.replace("|", "\\|"))
+    }
+    named = filter(private.whole.search, written)
+    return sorted(named, key=lambda text: (-len(text), text))
 
 
-def _own_secrets(environment: Mapping[str, str]) -> Iterator[str]:
+def _strings_of(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping | list):
+        within = value.values() if isinstance(value, Mapping) else value
+        yield from chain.from_iterable(map(_strings_of, within))
+
+
+def _own_secrets(environment: Mapping[str, str | None]) -> Iterator[str]:
     for name, value in environment.items():
-        if SECRET.search(name) and len(value) >= SHORTEST:
+        if value and SECRET.search(name) and len(value) >= SHORTEST:
             yield value
 
 

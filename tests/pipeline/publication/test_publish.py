@@ -230,6 +230,7 @@ def smuggle(path, edit):
         ("README.md", "Ask anna  BERG.", "line {last}: contains a name"),
         ("consensus.csv", "9,,,by Anna Berg", "line {last}: contains a name"),
         ("README.md", "ask someone@example.com", "line {last}: contains an e-mail address"),
+        ("README.md", "ask someone\uff20example.com", "line {last}: contains an e-mail address"),
         ("queries.tsv", "q9\tmail two@example.org\tval\t1", "line {last}: contains an address"),
         ("corpus/corpus.parquet", "opensesame", "text, row group 0: contains an address or a pass"),
         ("qrels/levels.json", f"hf_{'x' * 34}", "line {last}: contains a token"),
@@ -260,6 +261,38 @@ def test_who_made_it_may_have_judged_too(checkout, command):
     checkout.release()
     assert NAMED["creators"] == ["Cook, Ada"]
     assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
+
+
+def test_a_citation_of_several_lines_may_name_who_judged(checkout, command):
+    cited = '@misc{k,\n  author = {Ada Cook and Anna Berg},\n  title = {"Kitchen | moments"}}'
+    checkout.change((json.dumps(NAMED["citation"]), json.dumps(cited)))
+    checkout.release()
+    code, _, said = command("pipeline.publish", "--to", "folder", "public")
+    assert code == 0, said
+
+
+def test_a_short_word_of_the_lead_hides_no_name(checkout, command):
+    checkout.private(PRIVATE.replace("Anna Berg", "Karen Lenz"))
+    checkout.change(("language: null ", "language: en "))
+    checkout.release()
+    smuggle("README.md", "Ask Karen Lenz.")
+    assert "contains a name" in refusal(command)
+
+
+def test_a_secret_that_env_holds_is_refused(checkout, command):
+    Path(".env").write_text("LABEL_STUDIO_API_KEY=the-servers-own-key\n")
+    smuggle("pairs.csv", "the-servers-own-key")
+    assert "contains a token" in refusal(command)
+
+
+def test_one_version_is_the_same_everywhere_with_its_training_sets(checkout, command):
+    assert command("pipeline.publish", "--to", "folder", "elsewhere")[0] == 0
+    manifest = json_of(tables.RELEASE, "train_manifest.json")
+    path = next(iter(manifest["files"]))
+    (tables.RELEASE / path).write_text("[]\n")
+    manifest["files"][path]["sha256"] = files.file_sha256(tables.RELEASE / path)
+    files.write_json(tables.RELEASE / "train_manifest.json", manifest)
+    assert f"0.1.0 is published with another {path}" in refusal(command)
 
 
 def test_without_the_list_of_names_nothing_goes_out(checkout, command):
@@ -541,6 +574,16 @@ def test_zenodo_without_a_token_or_with_a_license_that_it_does_not_know(
     monkeypatch.delenv("ZENODO_TOKEN")
     with pytest.raises(PublishError, match=r"ZENODO_TOKEN: not set"):
         on_zenodo(package)
+
+
+def test_an_address_that_is_not_zenodos_is_told(package, zenodo, monkeypatch):
+    zenodo.fail("POST .*/depositions$", Answer(200, b"<html>"))
+    with pytest.raises(PublishError, match=r"making a draft: the answer is not JSON"):
+        on_zenodo(package)
+    monkeypatch.setenv("ZENODO_URL", "zenodo.org")
+    with pytest.raises(PublishError, match=r"making a draft: .*http") as caught:
+        on_zenodo(package)
+    assert "run the command again" not in str(caught.value), "that would not help"
 
 
 # The folder, and waiting
