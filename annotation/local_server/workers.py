@@ -76,10 +76,11 @@ def take_port(host: str, port: int) -> socket.socket:
 def prepare(folder: str) -> None:
     """Create or update the tables and the first user; leave no connection to be inherited.
 
-    Django takes psycopg 3 where it can be imported, else psycopg2. Both send the same statements;
-    psycopg2, written in C, takes less of the processor for each.
+    Django takes psycopg 3, which Label Studio's package demands, where it can be imported, else
+    psycopg2. Both send the same statements; psycopg2, written in C, takes less of the processor for
+    each.
     """
-    sys.modules["psycopg"] = None  # type: ignore[assignment]  # it can't be imported
+    sys.modules["psycopg"] = None  # type: ignore[assignment]  # None: an import of it fails
     sys.argv = ["label-studio", "init", "--quiet", "--data-dir", folder]
     import_module("label_studio.server").main()
     connections = import_module("django.db").connections

@@ -124,10 +124,9 @@ def _head(collection: Collection, facts: Facts, params: Params) -> str:
 
 def _size(rows: int) -> str:
     """Return the hub's word for a number of rows."""
-    bounds = {10**3: "1K", 10**4: "10K", 10**5: "100K", 10**6: "1M", 10**7: "10M"}
-    above = [name for bound, name in bounds.items() if bound > rows]
-    below = [name for bound, name in bounds.items() if bound <= rows]
-    return f"{below[-1]}<n<{above[0]}" if below and above else f"n<{above[0]}" if above else "n>10M"
+    bounds = ["1K", "10K", "100K", "1M", "10M", "100M", "1B"]
+    above = max(len(str(rows)) - 3, 0)
+    return f"{bounds[above - 1]}<n<{bounds[above]}" if above else "n<1K"
 
 
 def configs(collection: Collection, sizes: list[int]) -> list[dict[str, Any]]:

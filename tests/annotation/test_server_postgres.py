@@ -22,6 +22,7 @@ from annotation.label_studio import settings
 from annotation.local_server import backup, database, layout
 from annotation.local_server.process import find_running, is_alive
 from pipeline.core import tables
+from pipeline.core.parallel import cores
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -177,7 +178,7 @@ def test_workers_are_killed_and_an_older_backup_is_restored(installed, command):
         assert settings.read()[database.PASSWORD] == place.password
         database.remember(place._replace(host="127.0.0.1"))  # the same one, not by its socket
         again = server.start(running.port)
-        assert (again.port, again.workers) == (running.port, max(2, os.cpu_count() or 2))
+        assert (again.port, again.workers) == (running.port, max(2, cores()))
         code, said = campaign.run("pull")
         assert code == 1
         assert f"{len(told) - count_answers(lead)} judgments disappeared" in said
