@@ -13,7 +13,7 @@ PAGE = 10
 
 
 def git_sha(data: bytes) -> str:
-    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()  # noqa: S324  (git's own)
+    return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
 class FakeHub(FakeServer):
@@ -32,7 +32,7 @@ class FakeHub(FakeServer):
         return self.objects[entry[1]] if entry[0] == "lfs" else entry[1]
 
     def commit(self, files) -> str:
-        name = hashlib.sha1(repr((len(self.commits), sorted(files))).encode()).hexdigest()  # noqa: S324
+        name = git_sha(repr((len(self.commits), sorted(files))).encode())
         self.commits[name], self.branch = dict(files), name
         return name
 
