@@ -19,9 +19,8 @@ Without a measure: R and nDCG at IoU 0.3, 0.5, 0.7 and cutoffs 1, 5, 10, and AxI
 
 import argparse
 import json
-import math
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,14 +34,14 @@ from momentrank.scoring import Evaluator
 
 if TYPE_CHECKING:  # imported when needed: other verbs, and --help, do without
     from momentrank.formats import Truth
-    from momentrank.meta.experiments import Settings
+    from momentrank.meta.experiments import Settings, Tables
     from momentrank.meta.systems import Systems
 
 NAMES = ("agreement", "stability", "power", "ties", "axioms", "label-noise")
 SELECTION = "selection"
 NOISE = ("ends", "written", "none")
 USAGE = "momentrank meta QRELS RUN RUN [RUN ...] [MEASURE ...]"
-Tables = Mapping[str, list[Any]]
+DIGITS = 6
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -158,36 +157,23 @@ def _validation(
     return _read(options, inputs.load_truth(options, options.val), measures, paths)
 
 
-def as_tsv(found: Tables, source: Mapping[str, str]) -> Iterator[str]:
+def as_tsv(found: "Tables", source: Mapping[str, str]) -> Iterator[str]:
     """Yield each table with its name above it and its columns in the first line."""
+    from momentrank.meta.experiments import cell_text
+
     yield from tables.header(source, "table")
     for name, rows in found.items():
         yield f"\n# table: {name}\n"
         if rows:
             yield "\t".join(rows[0]._fields) + "\n"
         for row in rows:
-            yield "\t".join(map(_text, row)) + "\n"
+            yield "\t".join(cell_text(value, DIGITS) for value in row) + "\n"
 
 
-def _text(value: object) -> str:
-    if value is None or value != value:  # noqa: PLR0124  (NaN)
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def as_json(found: Tables, source: Mapping[str, str]) -> dict[str, Any]:
-    """Return each table as a list of objects; what is not a number is null."""
-    return {"momentrank": dict(source)} | {name: _objects(rows) for name, rows in found.items()}
-
-
-def _objects(rows: Iterable[Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            name: None if isinstance(value, float) and math.isnan(value) else value
-            for name, value in row._asdict().items()
-        }
-        for row in rows
-    ]
+def as_json(found: "Tables", source: Mapping[str, str]) -> dict[str, Any]:
+    """Return each table as a list of objects."""
+    objects = {name: [row._asdict() for row in rows] for name, rows in found.items()}
+    return {"momentrank": dict(source), **objects}
 
 
 def _names(text: str) -> list[str]:

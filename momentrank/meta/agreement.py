@@ -1,5 +1,6 @@
 """Do measures agree: how alike the orders of runs by every two measures are (AxIoU, Figure 4)."""
 
+import math
 from collections.abc import Iterator
 from itertools import permutations
 from typing import NamedTuple
@@ -11,13 +12,13 @@ from momentrank.meta.values import Values
 class Agreement(NamedTuple):
     """Two measures: tau-b is symmetric; tau_ap holds the `other`'s order against the `measure`'s.
 
-    Both are NaN where a measure ties all runs.
+    Both are None where a measure ties all runs.
     """
 
     measure: str
     other: str
-    tau_b: float
-    tau_ap: float
+    tau_b: float | None = None
+    tau_ap: float | None = None
 
 
 def measure_agreement(values: Values) -> Iterator[Agreement]:
@@ -25,5 +26,7 @@ def measure_agreement(values: Values) -> Iterator[Agreement]:
     means = dict(zip(values.measures, values.means(), strict=True))
     for one, two in permutations(means, 2):
         tau = float(tau_b(means[one], means[two]))
-        ap = float(tau_ap(means[one], means[two])) if tau == tau else tau  # noqa: PLR0124  (NaN)
-        yield Agreement(one, two, tau, ap)
+        if math.isnan(tau):
+            yield Agreement(one, two)
+        else:
+            yield Agreement(one, two, tau, float(tau_ap(means[one], means[two])))

@@ -14,6 +14,13 @@ Done = Callable[[int], object]
 CUTOFFS, THRESHOLDS = (1, 5, 10), (0.3, 0.5, 0.7)
 
 
+def cell_text(value: object, digits: int) -> str:
+    """Return a value of a table as text, a float with so many digits; nothing for None."""
+    if value is None:
+        return ""
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)
+
+
 def default_measures() -> list[Measure]:
     """Return 21 measures: R and nDCG at three thresholds and cutoffs, and AxIoU."""
     grid = [(iou, cutoff) for iou in THRESHOLDS for cutoff in CUTOFFS]

@@ -1,6 +1,6 @@
 """The page: a figure for each experiment, what it asks, and the table behind it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from momentrank.meta import svg
+from momentrank.meta.experiments import Tables, cell_text
 
-Tables = Mapping[str, Sequence[Any]]
+DIGITS = 4
 STYLE = """
 :root { color-scheme: light dark; --paper: #fbfaf7; --ink: #1b1f26; --soft: #555d69;
   --line: #dedad2; --heat: #4a68bd; }
@@ -70,14 +71,8 @@ def _page(found: Tables, source: Mapping[str, str]) -> Iterator[str]:
         yield f"<details><summary>{len(rows)} rows</summary><div><table><tr>"
         yield from (f"<th>{escape(column)}" for column in (rows[0]._fields if rows else ()))
         for row in rows:
-            yield "<tr>" + "".join(f"<td>{escape(_cell(value))}" for value in row)
+            yield "<tr>" + "".join(f"<td>{escape(cell_text(value, DIGITS))}" for value in row)
         yield "</table></div></details>"
-
-
-def _cell(value: object) -> str:
-    if value is None or value != value:  # noqa: PLR0124  (NaN)
-        return ""
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _names(names: Sequence[str]) -> list[str]:
@@ -86,20 +81,21 @@ def _names(names: Sequence[str]) -> list[str]:
 
 def _agreement(rows: Sequence[Any]) -> Iterator[str]:
     names = _names([row.measure for row in rows])
-    values = np.ones((len(names), len(names)))
-    for row in rows:
-        values[names.index(row.measure), names.index(row.other)] = row.tau_b
-    yield svg.matrix("tau-b of every two measures", names, names, values)
+    values = {(row.measure, row.other): row.tau_b for row in rows}
+    values |= {(name, name): 1.0 for name in names}
+    yield _matrix("tau-b of every two measures", names, values)
 
 
-def _families(rows: Sequence[Any], x: str, y: str) -> Iterator[tuple[str, dict[str, svg.Points]]]:
-    """Yield the series of the measures of one name, for a figure each."""
+def _families(
+    rows: Sequence[Any], x: str, y: str
+) -> Iterable[tuple[str, Mapping[str, svg.Points]]]:
+    """Return the series of the measures of one name, for a figure each."""
     families: dict[str, dict[str, list[tuple[float, float]]]] = {}
     for row in rows:
         family = row.measure.partition("(")[0].partition("@")[0]
         series = families.setdefault(family, {}).setdefault(row.measure, [])
         series.append((getattr(row, x), getattr(row, y)))
-    yield from families.items()  # type: ignore[misc]
+    return families.items()
 
 
 def _stability(rows: Sequence[Any]) -> Iterator[str]:
@@ -122,11 +118,15 @@ def _noise(rows: Sequence[Any]) -> Iterator[str]:
 
 def _selection(rows: Sequence[Any]) -> Iterator[str]:
     names = _names([row.chosen_by for row in rows])
-    values = np.full((len(names), len(names)), np.nan)
-    for row in rows:
-        if row.z is not None:
-            values[names.index(row.chosen_by), names.index(row.measure)] = row.z
-    yield svg.matrix("Z-scores on test", names, names, values)
+    values = {(row.chosen_by, row.measure): row.z for row in rows}
+    yield _matrix("Z-scores on test", names, values)
+
+
+def _matrix(
+    title: str, names: Sequence[str], values: Mapping[tuple[str, str], float | None]
+) -> str:
+    table = [[values[row, column] for column in names] for row in names]
+    return svg.matrix(title, names, names, np.array(table, dtype=np.float64))
 
 
 def _shares(field: str, title: str) -> Callable[[Sequence[Any]], Iterator[str]]:

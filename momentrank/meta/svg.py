@@ -7,6 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from html import escape
 
+import numpy as np
+
 from momentrank.segments import Floats
 
 WIDTH, HEIGHT = 600, 300
@@ -25,7 +27,7 @@ def matrix(
 
     The columns are numbered; where they are the rows, too, the rows bear these numbers.
     """
-    known = values[values == values]  # noqa: PLR0124  (NaN)
+    known = values[~np.isnan(values)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)
     names = [f"{name}  {number}" for number, name in enumerate(rows, 1)]
     left = 12 + CHARACTER * max(map(len, names))
@@ -37,7 +39,7 @@ def matrix(
         y = 22 + row * 24
         parts.append(_text(left - 8, y + 16, name, "end"))
         for column, value in enumerate(values[row].tolist()):
-            if value == value:  # noqa: PLR0124
+            if not math.isnan(value):
                 share = (value - low) / (high - low) if high > low else 0.0
                 strength = LOW + (HIGH - LOW) * share
                 label = f"{rows[row]}, {columns[column]}: {value:.4g}"
