@@ -7,7 +7,7 @@ measures are values or names. What looks wrong, such as ids that don't meet, is 
 
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
@@ -20,7 +20,7 @@ from momentrank.formats.validate import examine
 from momentrank.ids import id_text
 from momentrank.measures.base import Measure
 from momentrank.measures.parse import parse_measure
-from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, Scores
+from momentrank.scoring import CalcResults, Evaluation, Evaluator, Metric, PerQuery, Scores
 from momentrank.significance import CONFIDENCE, ROUNDS, SEED, Comparisons, compare_runs
 
 if TYPE_CHECKING:
@@ -85,14 +85,9 @@ def compare(
     Holm's correction is over all pairs and measures. For the other arguments see `evaluate` and
     `momentrank.significance.compare_runs`, and so for the errors.
     """
-    scorer, truth = _read(measures, qrels, convention, time)
-    values = {
-        name: scorer.per_query(_load(run, scorer, truth, name, time)) for name, run in runs.items()
-    }
+    scored, asked = _score(qrels, runs, measures, convention, time)
     how = {"rounds": rounds, "seed": seed}
-    return Comparisons(
-        compare_runs(values, scorer.measures, baseline=baseline, confidence=confidence, **how)
-    )
+    return Comparisons(compare_runs(scored, asked, baseline=baseline, confidence=confidence, **how))
 
 
 def score_runs(
@@ -111,11 +106,7 @@ def score_runs(
     """
     from momentrank.meta.values import Values
 
-    scorer, truth = _read(measures, qrels, convention, time)
-    scored = {
-        name: scorer.per_query(_load(run, scorer, truth, name, time)) for name, run in runs.items()
-    }
-    return Values.build(scored, scorer.measures)
+    return Values.build(*_score(qrels, runs, measures, convention, time))
 
 
 def explain(
@@ -226,6 +217,21 @@ def _read(
 def _parse(measures: Measures) -> list[Measure]:
     listed = [measures] if isinstance(measures, Measure | str) else measures
     return [parse_measure(one) if isinstance(one, str) else one for one in listed]
+
+
+def _score(
+    qrels: Data,
+    runs: Mapping[str, Data],
+    measures: Measures,
+    convention: Chosen,
+    time: Time | None,
+) -> tuple[dict[str, PerQuery], Sequence[Measure]]:
+    """Return the values of each run, and the measures as the convention computes them."""
+    scorer, truth = _read(measures, qrels, convention, time)
+    scored = {
+        name: scorer.per_query(_load(run, scorer, truth, name, time)) for name, run in runs.items()
+    }
+    return scored, scorer.measures
 
 
 def _load(

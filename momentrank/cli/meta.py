@@ -31,6 +31,7 @@ from momentrank.errors import UsageError
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator
+from momentrank.significance import ROUNDS, SEED
 
 if TYPE_CHECKING:  # imported when needed: other verbs, and --help, do without
     from momentrank.formats import Truth
@@ -51,8 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_convention(parser)
     parser.add_argument("--only", type=_names, metavar="NAME,...",
                         help="some of the experiments (default: all that can be made)")  # fmt: skip
-    parser.add_argument("--seed", type=_count, default=2024, metavar="N",
-                        help="random seed (default: 2024)")  # fmt: skip
+    parser.add_argument("--seed", type=_count, default=SEED, metavar="N",
+                        help=f"random seed (default: {SEED})")  # fmt: skip
     parser.add_argument("--trials", type=_count, default=5_000, metavar="N",
                         help="stability: pairs of halves of a size (default: 5000)")  # fmt: skip
     parser.add_argument("--sizes", type=_counts, default=[], metavar="N,...",
@@ -64,8 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--difference", type=float, default=0.05, metavar="D",
                         help="stability: the difference of means to be trusted, at 5 %% of swaps"
                              " (default: 0.05)")  # fmt: skip
-    parser.add_argument("--rounds", type=_count, default=10_000, metavar="N",
-                        help="power: permutations (default: 10000)")  # fmt: skip
+    parser.add_argument("--rounds", type=_count, default=ROUNDS, metavar="N",
+                        help=f"power: permutations (default: {ROUNDS})")  # fmt: skip
     parser.add_argument("--noise", action="append", choices=NOISE, metavar="KIND",
                         help="label-noise: ends (start and end normal), written (start normal,"
                              " length exponential), none (levels only); may be repeated"

@@ -8,6 +8,7 @@ from momentrank.meta.noise import COPIES, draw_moments
 from momentrank.meta.systems import Systems
 from momentrank.meta.votes import NO_LEVEL, Judgments, draw_levels
 from momentrank.segments import Segments
+from momentrank.significance import SEED
 
 
 class Noise(NamedTuple):
@@ -16,7 +17,7 @@ class Noise(NamedTuple):
     variance: float | None = None
     judgments: Judgments | None = None
     copies: int = COPIES
-    seed: int = 2024
+    seed: int = SEED
 
     def change(self, qrels: Segments, copy: int) -> Segments:
         """Return a noisy copy of the qrels by its number."""

@@ -7,6 +7,7 @@ from momentrank.errors import UsageError
 from momentrank.measures import AxIoU, Measure, R, nDCG
 from momentrank.meta import agreement, axioms, noise, selection, separation, stability, votes
 from momentrank.meta.systems import Systems
+from momentrank.significance import ROUNDS, SEED
 
 Tables = dict[str, list[Any]]
 """Rows, all of one NamedTuple, by the name of the table."""
@@ -31,13 +32,13 @@ def default_measures() -> list[Measure]:
 class Settings(NamedTuple):
     """How the experiments are made; `sizes`: numbers of queries, by default ten."""
 
-    seed: int = 2024
+    seed: int = SEED
     trials: int = stability.TRIALS
     sizes: Sequence[int] = ()
     overlap: bool = False
     tau: float = stability.TAU
     difference: float = stability.DIFFERENCE
-    rounds: int = 10_000
+    rounds: int = ROUNDS
     copies: int = noise.COPIES
     kinds: Sequence[str] = noise.KINDS[:1]
     variances: Sequence[float] = noise.VARIANCES

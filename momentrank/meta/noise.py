@@ -20,6 +20,7 @@ import numpy as np
 from momentrank.meta.correlation import tau_b
 from momentrank.meta.systems import Systems
 from momentrank.segments import Floats, Segments, iou
+from momentrank.significance import SEED
 
 KINDS = ("ends", "written")
 VARIANCES, COPIES, ANNOTATORS = (1.0, 2.0, 3.0, 4.0), 100, 5
@@ -64,7 +65,7 @@ def measure_label_noise(
     variances: Sequence[float] = VARIANCES,
     *,
     copies: int = COPIES,
-    seed: int = 2024,
+    seed: int = SEED,
     done: Callable[[int], object] = int,
 ) -> Iterator[LabelNoise]:
     """Yield each measure under each noise; `done` is told of noisy truths.

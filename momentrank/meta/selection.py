@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from momentrank.errors import UsageError
-from momentrank.meta.values import DECIMALS, Values
+from momentrank.meta.values import Values
+from momentrank.significance import DECIMALS
 
 
 class Selection(NamedTuple):

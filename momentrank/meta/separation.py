@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from momentrank.meta.values import DECIMALS, Values
+from momentrank.meta.values import Values
 from momentrank.paired_tests import randomisation
+from momentrank.significance import DECIMALS, ROUNDS, SEED
 
 ALPHA = 0.05
 
@@ -33,8 +34,8 @@ def measure_power(
     values: Values,
     *,
     alpha: float = ALPHA,
-    rounds: int = 10_000,
-    seed: int = 2024,
+    rounds: int = ROUNDS,
+    seed: int = SEED,
     done: Callable[[int], object] = int,
 ) -> Iterator[Power]:
     """Yield each measure's power; `done` is told of measures.

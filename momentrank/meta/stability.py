@@ -14,8 +14,9 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.meta.correlation import signs, tau_b
-from momentrank.meta.values import DECIMALS, Values
+from momentrank.meta.values import Values
 from momentrank.segments import Floats, Ints
+from momentrank.significance import DECIMALS, SEED
 
 TRIALS, SIZES = 5_000, 10
 TAU, DIFFERENCE = 0.9, 0.05
@@ -62,7 +63,7 @@ def measure_stability(
     sizes: Sequence[int],
     *,
     trials: int = TRIALS,
-    seed: int = 2024,
+    seed: int = SEED,
     overlap: bool = False,
     done: Callable[[int], object] = int,
 ) -> Iterator[Stability]:

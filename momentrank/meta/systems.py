@@ -9,9 +9,10 @@ from momentrank.errors import UsageError
 from momentrank.formats import Lists
 from momentrank.measures import Judged, Measure
 from momentrank.measures.counts import Count
-from momentrank.meta.values import DECIMALS, Values
+from momentrank.meta.values import Values
 from momentrank.scoring import Evaluator
 from momentrank.segments import Floats, Ints, Segments
+from momentrank.significance import DECIMALS
 
 HELD = 2**19
 """Judged segments, or results, of all copies that are scored together."""

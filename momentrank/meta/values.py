@@ -8,18 +8,19 @@ import numpy as np
 
 from momentrank.errors import UsageError
 from momentrank.segments import Floats, Ints
+from momentrank.significance import DECIMALS
 
 if TYPE_CHECKING:
     from momentrank.measures.base import Measure
     from momentrank.scoring import PerQuery
 
-DECIMALS = 12
-"""Means are rounded to so many decimals: what rounding alone tells apart is a tie."""
-
 
 @dataclass(frozen=True, eq=False)
 class Values:
-    """One value for each measure, run and query: `table`, shape (measures, runs, queries)."""
+    """One value for each measure, run and query: `table`, shape (measures, runs, queries).
+
+    Their means are rounded as differences are in `momentrank.significance`.
+    """
 
     measures: list[str]
     runs: list[str]

@@ -21,6 +21,7 @@ from momentrank.ids import id_text
 from momentrank.meta.noise import COPIES, LabelNoise, summarise
 from momentrank.meta.systems import Systems
 from momentrank.segments import Bools, Floats, Ints, Segments
+from momentrank.significance import SEED
 
 NO_LEVEL, MAX_DIFFERENCE = -1, 1
 RAW = ("pair_id", "worker", "relevance")
@@ -75,11 +76,9 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
                 raise place.error(f"relevance: {abbreviate(row['relevance'])} is not a level")
             votes.setdefault(row["pair_id"], []).append(int(row["relevance"]))
     pairs = _read_pairs(raw, source)
-    rows = zip(qrels.query.tolist(), qrels.video, qrels.start.tolist(), qrels.end.tolist())  # noqa: B905
-    own = [
-        votes.get(pairs.get((qrels.queries[query], video, start, end), ""), [])
-        for query, video, start, end in rows
-    ]
+    ids = [qrels.queries[query] for query in qrels.query.tolist()]
+    moments = zip(ids, qrels.video, qrels.start.tolist(), qrels.end.tolist(), strict=True)
+    own = [votes.get(pairs.get(moment, ""), []) for moment in moments]
     two, four = (_select(own, size) for size in (2, 4))
     wrong = [_differs(one, qrels) for one in (two, four)]
     if not any(len(one.row) for one in (two, four)):
@@ -104,7 +103,7 @@ def _differs(votes: Votes, qrels: Segments) -> Bools:
 
 
 def _read_pairs(raw: Path, source: Path) -> dict[Moment, str]:
-    path = raw.with_name(PAIRS[0].removesuffix("_id") + "s.csv")
+    path = raw.with_name("pairs.csv")
     if path.is_file():
         return {_moment(place, row): row["pair_id"] for place, row in _read_csv(path, PAIRS)}
     try:
@@ -160,7 +159,7 @@ def measure_level_noise(
     judgments: Judgments,
     *,
     copies: int = COPIES,
-    seed: int = 2024,
+    seed: int = SEED,
     done: Callable[[int], object] = int,
 ) -> Iterator[LabelNoise]:
     """Yield each measure under noise of the levels; `done` is told of noisy truths."""
