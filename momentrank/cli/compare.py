@@ -190,8 +190,14 @@ def run(options: argparse.Namespace) -> int:
         truth.segments,
         convention,
     )
-    lists = {str(path): inputs.load_for(options, path, evaluator, truth) for path in paths}
-    scored = {name: evaluator.per_query(one) for name, one in lists.items()}
+    noise = _noise(options, truth)
+    scored: dict[str, PerQuery] = {}
+    kept: dict[str, Lists] = {}
+    for path in paths:
+        lists = inputs.load_for(options, path, evaluator, truth)
+        scored[str(path)] = evaluator.per_query(lists)
+        if noise:  # else one run at a time is in memory
+            kept[str(path)] = lists
     # Judged that was not asked for is there to be seen, not to be tested.
     asked = evaluator.measures[: len(set(map(evaluator.convention.resolve, measures)))]
     compared = _compare(options, evaluator, scored, asked)
@@ -200,8 +206,8 @@ def run(options: argparse.Namespace) -> int:
         f" {count(len(compared.pairs), 'comparison')};"
         f" randomisation and bootstrap: {options.rounds} rounds, seed {options.seed}"
     )
-    if noise := _noise(options, truth):
-        compared = compared._replace(bands=_bands(options, noise, asked, truth, lists))
+    if noise:
+        compared = compared._replace(bands=_bands(options, noise, asked, truth, kept))
         source["label noise"] = f"{noise.describe()}; within: the difference may lose its sign"
     _print(options.format or "table", compared, inputs.numbers(options), source)
     return 0

@@ -3,12 +3,14 @@
 import csv
 import io
 import json
+import weakref
 from itertools import combinations
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from momentrank.cli import inputs
 from momentrank.cli.main import main
 from momentrank.significance import holm
 
@@ -165,3 +167,17 @@ def test_levels_are_drawn_again_for_a_difference_of_ndcg(files, capsys):
 def test_noise_of_what_orders_no_runs_is_refused(files, capsys):
     told = out(capsys, *RUNS, "NumRel", "--label-noise", "1", code=2).err
     assert told.splitlines()[-1].startswith("momentrank: NumRel does not order runs")
+
+
+def test_a_run_is_dropped_when_it_is_scored(files, capsys, monkeypatch):
+    starts, load_for = [], inputs.load_for
+
+    def load(*arguments):
+        assert sum(one() is not None for one in starts) <= 1, "only the run before it"
+        [run] = (lists := load_for(*arguments)).values()
+        starts.append(weakref.ref(run.start))
+        return lists
+
+    monkeypatch.setattr(inputs, "load_for", load)
+    out(capsys, *RUNS, "AxIoU@5")
+    assert len(starts) == len(RUNS) > 2
