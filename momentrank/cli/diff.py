@@ -179,8 +179,9 @@ def _show_scores(scores: Sequence[Score], named: Sequence[Path]) -> Iterator[str
     for one in scores:
         how = describe(one.measure)
         values = ["" if value is None else numbers.text(how, value) for value in one[3:]]
-        both = one.old is not None and one.new is not None
-        change = numbers.text(how, (one.new or 0) - (one.old or 0), "+") if both else ""
+        change = ""
+        if one.old is not None and one.new is not None:
+            change = numbers.text(how, one.new - one.old, "+")
         rows.append((one.run, one.split, repr(one.measure), *values, change))
     yield "\n"
     yield from tables.write(rows, "table")

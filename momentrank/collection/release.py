@@ -11,6 +11,7 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -53,7 +54,8 @@ class Moment(NamedTuple):
     end: float
 
 
-class Split(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Split:
     """The queries of a split, and what people judged of them."""
 
     collection: "Collection"
@@ -69,7 +71,7 @@ class Split(NamedTuple):
         """The file of the judged segments."""
         return self.collection.path(f"qrels/{self.name}.qrels")
 
-    @property
+    @cached_property
     def qrels(self) -> Segments:
         """The judged segments, for `evaluate`, `compare` and `explain`."""
         path = self.qrels_path
@@ -122,9 +124,13 @@ class Collection:
         return list(self.queries_by_split)
 
     def __getitem__(self, split: str) -> Split:
-        if split not in self.queries_by_split:
+        if split not in self._splits:
             raise UsageError(f"{split!r} is not a split of {self!r}")
-        return Split(self, split)
+        return self._splits[split]
+
+    @cached_property
+    def _splits(self) -> dict[str, Split]:
+        return {name: Split(self, name) for name in self.queries_by_split}
 
     @cached_property
     def queries_by_split(self) -> dict[str, dict[str, str]]:

@@ -55,6 +55,7 @@ def test_a_folder_is_loaded_with_its_own_ids_texts_and_times(old):
     assert collection.splits == ["val", "test"]
     assert list(collection["val"].queries_iter()) == [Query("q1", "She waves.")]
     assert list(collection["val"].qrels_iter()) == [Qrel("q1", "a, b", 1.5, 3.0, 4)]
+    assert collection["val"].qrels is collection["val"].qrels, "a file is read once"
     assert collection["test"].queries == {"q 2": "He sits.", "q3": "He reads."}
     assert collection.moments == [
         Moment("a, b", 1.5, 3.0), Moment("v1", 0.0, 2.0), Moment("v2", 5.0, 9.0),
@@ -227,7 +228,7 @@ def test_the_examples_of_the_page_run_on_a_folder(
     page = (repository / "docs/load.md").read_text()
     examples = re.findall(r"^```python\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     for example in examples:
-        exec(compile(example, "load.md", "exec"), {})  # noqa: S102
+        exec(compile(example, "load.md", "exec"), {})  # noqa: S102  (our own page)
     told = capsys.readouterr().out
     assert "<Kitchens 1.0.0: val, test> 2 queries, 3 judged moments" in told
     assert "q 2 v2 5-9 3" in told
