@@ -207,8 +207,8 @@ def _fetch(repository: str, revision: str | None) -> Path:
     options: Mapping[str, Any] = {"repo_type": "dataset", "allow_patterns": SMALL_FILES}
     try:
         return Path(snapshot_download(repository, revision=revision, **options))
-    except (OSError, ValueError) as exc:  # all that the library raises: not found, no connection
-        reason = " ".join(str(exc).split())
+    except Exception as exc:  # by its version: requests' errors, httpx's or those of another client
+        reason = " ".join(f"{type(exc).__name__}: {exc}".split())
         raise UsageError(f"{HUB}{repository}: can't be fetched: {reason}") from exc
 
 

@@ -110,6 +110,17 @@ def test_of_the_hub_only_what_is_small_is_fetched_and_at_one_revision(old, monke
         mr.load("hf:ann/kitchen")
 
 
+@pytest.mark.parametrize("kind", [ConnectionError, ValueError, LookupError])
+def test_whatever_its_library_raises_is_told_as_one_error(monkeypatch, kind):
+    def snapshot_download(*_, **__):
+        raise kind("read\n timed out")
+
+    stand_in = types.SimpleNamespace(snapshot_download=snapshot_download)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", stand_in)
+    with pytest.raises(mr.UsageError, match=f"hf:a/b: can't be fetched: {kind.__name__}: read tim"):
+        mr.load("hf:a/b")
+
+
 @pytest.fixture
 def new(tmp_path):
     changes = {
