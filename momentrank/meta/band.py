@@ -21,13 +21,12 @@ class Noise(NamedTuple):
 
     def change(self, qrels: Segments, copy: int) -> Segments:
         """Return a noisy copy of the qrels by its number."""
-        changed = qrels
+        changed, rng = qrels, np.random.default_rng([self.seed, copy])
         if self.variance is not None:
-            rng = np.random.default_rng([self.seed, copy])
             changed = draw_moments(qrels, "ends", self.variance, rng)
         if self.judgments is None:
             return changed
-        level = draw_levels(qrels, self.judgments, np.random.default_rng([self.seed, copy]))
+        level = draw_levels(qrels, self.judgments, rng)
         return changed._replace(value=level).select(level != NO_LEVEL)
 
     def describe(self) -> str:

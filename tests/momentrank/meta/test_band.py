@@ -7,7 +7,7 @@ from momentrank.measures import AxIoU, nDCG
 from momentrank.meta import noise
 from momentrank.meta.band import Band, Noise, measure_bands
 from momentrank.meta.systems import Systems
-from momentrank.meta.votes import Judgments, Votes
+from momentrank.meta.votes import NO_LEVEL, Judgments, Votes, draw_levels
 from momentrank.scoring import Evaluator
 from momentrank.segments import build_qrels, build_run
 
@@ -61,10 +61,13 @@ def test_boundaries_and_levels_can_both_be_noisy(systems):
     votes = Judgments((Votes(np.array([3]), np.array([[0, 4]])), Votes(none[:, 0], none)), 19, 0)
     for copy in range(20):
         changed = Noise(1.0, votes).change(qrels, copy)
-        alone = noise.draw_moments(qrels, "ends", 1.0, np.random.default_rng([2024, copy]))
+        rng = np.random.default_rng([2024, copy])
+        alone = noise.draw_moments(qrels, "ends", 1.0, rng)
+        level = draw_levels(qrels, votes, rng)  # other numbers than those of the boundaries
+        kept = level != NO_LEVEL
         assert len(changed.start) in {19, 20}, "0 and 4 give no level"
-        kept = np.arange(20) != 3 if len(changed.start) == 19 else np.ones(20, bool)
         assert changed.start.tolist() == alone.start[kept].tolist()
+        assert changed.value.tolist() == level[kept].tolist()
         assert changed.queries == qrels.queries
     assert (
         Noise(None, votes).describe() == "levels (votes drawn again), 100 noisy truths, seed 2024"
