@@ -187,13 +187,17 @@ def _better(systems: Systems, old: _Lists, rank: int, has: Bools) -> tuple[Bools
     return queries, (videos, qrels.start[own], qrels.start[own] + wanted)
 
 
+def _loss(axiom: str, moved: Floats) -> Floats:
+    """Return how far values moved that should have stayed, or fell that should have risen."""
+    return np.abs(moved) if axiom == "INV" else -moved
+
+
 def _try(
     case: _Case, before: Floats, after: Floats, found: Axiom, run: str, names: list[str]
 ) -> Axiom:
     """Return what is known of an axiom with one more case; the worst breach is the example."""
     tried = case.queries & ~np.isnan(before) & ~np.isnan(after)
-    moved = after - before
-    loss = np.abs(moved) if case.axiom == "INV" else -moved
+    loss = _loss(case.axiom, after - before)
     broken = tried & (loss > (CLOSE if case.axiom == "INV" else -CLOSE))
     found = found._replace(
         cases=found.cases + int(tried.sum()), broken=found.broken + int(broken.sum())
@@ -202,8 +206,8 @@ def _try(
         return found
     query = int(np.where(broken, loss, -np.inf).argmax())
     if found.before is not None and found.after is not None:
-        known = found.after - found.before
-        if (abs(known) if case.axiom == "INV" else -known) >= loss[query]:
+        known = _loss(case.axiom, np.array(found.after - found.before))
+        if known >= loss[query]:
             return found
     at = case.rank - 1
     return found._replace(
