@@ -8,8 +8,9 @@ reads   datasets/release/, datasets/campaign/{campaign,annotators.private}.yaml
 writes  datasets/campaign/published.yaml: which version is published where; commit it
 
 Exactly the files of manifest.json and train_manifest.json go out, if nothing in them identifies
-anybody. Each is read back and compared by its SHA-256 before the version is published. A second
-run uploads only what is missing or differs. Tokens: HF_TOKEN (or `hf auth login`), ZENODO_TOKEN.
+anybody; to Zenodo, which has no folders, those in folders go as folders.zip. Each is read back and
+compared by its SHA-256 before the version is published. A second run uploads only what is missing
+or differs. Tokens: HF_TOKEN (or `hf auth login`), ZENODO_TOKEN.
 """
 
 import argparse
@@ -34,11 +35,12 @@ from pipeline.publication.package import (
     PublishError,
     collect_package,
     list_others,
+    pack_folders,
 )
 from pipeline.publication.scan import refuse_people
 from pipeline.publication.target import Address, Target
 from pipeline.publication.upload import publish
-from pipeline.publication.zenodo import Zenodo, choose_server, doi_metadata
+from pipeline.publication.zenodo import FOLDERS, Zenodo, choose_server, doi_metadata
 
 
 def refuse_unready(
@@ -133,7 +135,8 @@ def main(options: argparse.Namespace) -> None:
         _show(package, options)
         return
     target = choose_target(options, package.manifest, published)
-    address = publish(package, target)
+    sent = pack_folders(package, FOLDERS) if options.to == "zenodo" else package
+    address = publish(sent, target)
     own = record(package, target, address)
     kept = [
         one

@@ -1,6 +1,7 @@
 """What is published of a release folder: its manifests and exactly the files that they list."""
 
 import hashlib
+import zipfile
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -67,6 +68,20 @@ def collect_package(folder: Path) -> Package:
     listed = sorted({**described, **trained}.items())
     others = [_check(folder, path, sha256) for path, sha256 in listed]
     return Package(folder, manifest, [*others, *(_hash(folder, name) for name in OWN)], trained)
+
+
+def pack_folders(package: Package, archive: Path) -> Package:
+    """Return a package without folders: what lies in them is one ZIP, the same for the same files.
+
+    Unpacked where the other files are, it gives the release's folder.
+    """
+    flat = [one for one in package.files if "/" not in one.path]
+    with files.unfinished(archive, "wb") as stream, zipfile.ZipFile(stream, "w") as packed:
+        for one in package.files:
+            if "/" in one.path:
+                packed.writestr(zipfile.ZipInfo(one.path), one.source.read_bytes())  # no date
+    own = LocalFile(archive.name, archive, files.file_sha256(archive))
+    return package._replace(files=[*flat, own])
 
 
 def list_others(package: Package) -> list[str]:

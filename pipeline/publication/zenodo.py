@@ -21,6 +21,8 @@ from pipeline.publication.target import Address, PassingError
 ADDRESS = "https://zenodo.org"
 DRAFT = tables.WORK / "zenodo_draft.json"
 """Which draft an interrupted run has begun, and of which version."""
+FOLDERS = tables.WORK / "folders.zip"
+"""What goes up instead of folders (`pack_folders`): a name on Zenodo has no slash."""
 
 
 def choose_server() -> str:

@@ -28,7 +28,7 @@ class FakeZenodo(FakeServer):
         for pattern, act in ROUTES.items():
             if at := re.fullmatch(pattern, f"{method} {unquote(path)}"):
                 return act(self, at, body)
-        raise AssertionError(f"Zenodo has no {method} {path}")
+        return as_json({"message": f"Zenodo has no {method} {path}"}, 404)
 
     def show(self, number, status=200) -> Answer:
         record = self.records[number]
@@ -70,11 +70,7 @@ class FakeZenodo(FakeServer):
     def list_files(self, at, body) -> Answer:
         record = self.records[int(at[1])]
         rows = [
-            {
-                "filename": name,
-                "checksum": md5(data),
-                "filesize": len(data),
-            }
+            {"filename": name, "checksum": md5(data), "filesize": len(data)}
             for name, data in record["files"].items()
         ]
         return as_json(rows)
@@ -115,7 +111,7 @@ ROUTES = {
     rf"GET {OWN}/(\d+)/files": FakeZenodo.list_files,
     rf"POST {OWN}/(\d+)/actions/publish": FakeZenodo.publish,
     rf"POST {OWN}/(\d+)/actions/newversion": FakeZenodo.new_version,
-    r"PUT /api/files/(\d+)/(.*)": FakeZenodo.put,
-    r"DELETE /api/files/(\d+)/(.*)": FakeZenodo.delete,
-    r"GET /api/files/(\d+)/(.*)": FakeZenodo.read,
+    r"PUT /api/files/(\d+)/([^/]*)": FakeZenodo.put,
+    r"DELETE /api/files/(\d+)/([^/]*)": FakeZenodo.delete,
+    r"GET /api/files/(\d+)/([^/]*)": FakeZenodo.read,
 }
