@@ -5,6 +5,10 @@ import os
 import subprocess
 import sys
 
+import shard_work
+
+from pipeline.core.engine.shards import map_shards
+
 LEAD = """
 import sys, json
 import shard_work
@@ -19,7 +23,7 @@ if __name__ == "__main__":
 
 def start_lead(folder, repository, engine, log, parts=6):
     """Start a process that makes slow parts, `part0` to `part5`."""
-    given = {f"part{n}": {"numbers": [n], "log": str(log), "seconds": 0.4} for n in range(parts)}
+    given = give_parts(log, parts, seconds=0.4)
     path = os.pathsep.join([str(repository), str(repository / "tests")])
     (folder / "lead.py").write_text(LEAD)
     return subprocess.Popen(
@@ -29,3 +33,12 @@ def start_lead(folder, repository, engine, log, parts=6):
         start_new_session=True,
         stderr=subprocess.PIPE,
     )
+
+
+def go_on(engine, log, parts=6):
+    """Make the parts that a killed lead has left, in this process, at once."""
+    return map_shards("squares", shard_work.write_squares, give_parts(log, parts), engine)
+
+
+def give_parts(log, parts, **values):
+    return {f"part{n}": {"numbers": [n], "log": str(log), **values} for n in range(parts)}

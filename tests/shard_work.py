@@ -4,11 +4,15 @@ import os
 import time
 from pathlib import Path
 
-import numpy as np
+from lazy import Lazy
 
 from momentrank.errors import MomentRankError
-from pipeline.retrieval.embeddings import text_ids
-from pipeline.retrieval.similarity import unit_on_grid
+
+# Most work needs none of them, and each process would import them.
+np = Lazy("numpy")
+embeddings = Lazy("pipeline.retrieval.embeddings")
+similarity = Lazy("pipeline.retrieval.similarity")
+GATE_SECONDS = 60.0
 
 
 class UnlikeOtherError(MomentRankError):
@@ -22,7 +26,19 @@ def write_squares(given, path):
     """Write the squares of numbers; slowly, if `seconds` are given."""
     begin(given, path)
     time.sleep(given.get("seconds", 0))
-    path.write_text(" ".join(str(number**2) for number in given["numbers"]))
+    write_numbers(given, path)
+
+
+def wait_for_gate(given, path):
+    """Write the squares once the file `gate` is there; the first to begin does so at once."""
+    begin(given, path)
+    is_first = Path(given["log"]).read_text().startswith(key_of(path))
+    deadline = time.monotonic() + GATE_SECONDS
+    while not (is_first or Path(given["gate"]).exists()):
+        if time.monotonic() > deadline:
+            raise TimeoutError(given["gate"])
+        time.sleep(0.02)
+    write_numbers(given, path)
 
 
 def refuse(given, path):
@@ -40,18 +56,27 @@ def end_abruptly(given, path):
     if 2 in given["numbers"] and not once.exists():
         once.touch()
         os.kill(os.getpid(), 9)
-    path.write_text(" ".join(str(number**2) for number in given["numbers"]))
+    write_numbers(given, path)
 
 
 def begin(given, path):
     """Add a line to the log: the part and the process."""
     with Path(given["log"]).open("a") as log:  # one short write: lines of processes don't mix
-        log.write(f"{path.name.split('.')[1]} {os.getpid()}\n")
+        log.write(f"{key_of(path)} {os.getpid()}\n")
+
+
+def key_of(path):
+    """Return the part that a task writes for now beside its file, as `.KEY.xyz.tmp`."""
+    return path.name.split(".")[1]
+
+
+def write_numbers(given, path):
+    path.write_text(" ".join(str(number**2) for number in given["numbers"]))
 
 
 class HashEncoder:
     """An encoder without a model: the vector of a text, and its batch, follow from the texts."""
 
     def encode(self, texts):
-        seed = sum(int(text_id, 16) for text_id in text_ids(texts)) % 2**32
-        return unit_on_grid(np.random.default_rng(seed).standard_normal((len(texts), 8)))
+        seed = sum(int(text_id, 16) for text_id in embeddings.text_ids(texts)) % 2**32
+        return similarity.unit_on_grid(np.random.default_rng(seed).standard_normal((len(texts), 8)))

@@ -4,6 +4,7 @@ import importlib
 import os
 import threading
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,11 +12,11 @@ import psutil
 import pytest
 import shard_work
 from lazy import Lazy
-from shard_lead import start_lead
+from shard_lead import go_on, start_lead
 from sharded_corpus import run_stages, write_corpus
 
 from momentrank.errors import MomentRankError
-from pipeline.core.engine import parts
+from pipeline.core.engine import parts, session
 from pipeline.core.engine.remote import EngineError
 from pipeline.core.params import load
 
@@ -55,26 +56,9 @@ def on_ray(engine, cluster):
     return on_ray
 
 
-@pytest.mark.parametrize("shards", [1, 3, 8])
-def test_the_same_bytes_by_a_cluster(on_ray, squares, shards):
-    assert squares.make(on_ray(), shards) == EXPECTED
-    assert list(squares.begun.values()) == [1] * shards
-
-
-def test_every_stage_writes_the_same_bytes_by_a_cluster(on_ray, folder, repository, numbered):
-    write_corpus(repository)
-    engine = load().engine
-    whole = run_stages(engine, numbered)
-    changes = {"kind": "ray", "address": on_ray().address, "shards": 3}
-    assert run_stages(engine.model_copy(update=changes), numbered) == whole
-
-
-def test_a_cluster_keeps_its_parts_at_an_address(on_ray, squares, tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "FOLDER", tmp_path / "fetched")
-    (tmp_path / "store").mkdir()
-    assert squares.make(on_ray(folder=(tmp_path / "store").as_uri()), 3) == EXPECTED
-    assert len(list((tmp_path / "store").iterdir())) == 6
-    assert list(squares.begun.values()) == [1] * 3
+def test_no_cluster_at_the_address_is_told(on_ray, squares):
+    with pytest.raises(EngineError, match=r"engine\.address 127\.0\.0\.1:9"):
+        squares.make(on_ray(address="127.0.0.1:9"), 3)
 
 
 def test_the_same_bytes_by_a_ray_of_its_own_which_ends_with_the_work(on_ray, squares):
@@ -82,59 +66,100 @@ def test_the_same_bytes_by_a_ray_of_its_own_which_ends_with_the_work(on_ray, squ
     assert not ray.is_initialized()
 
 
-def test_an_error_is_the_stage_s_own_and_not_tried_again(on_ray, squares):
+@pytest.fixture(scope="module")
+def connection(cluster):
+    """Let the tests from here on share a connection, as the maps of a stage do: it takes 1 s."""
+    with session.keep():
+        yield
+
+
+@pytest.fixture
+def connected(on_ray, connection):
+    return on_ray
+
+
+def test_the_same_bytes_by_a_cluster(connected, squares):
+    for shards in (1, 3, 8):
+        assert squares.make(connected(), shards) == EXPECTED
+    assert list(squares.begun.values()) == [1] * (1 + 3 + 8)
+
+
+def test_every_stage_writes_the_same_bytes_by_a_cluster(connected, folder, repository, numbered):
+    write_corpus(repository)
+    engine = load().engine
+    whole = run_stages(engine, numbered)
+    changes = {"kind": "ray", "address": connected().address, "shards": 3}
+    assert run_stages(engine.model_copy(update=changes), numbered) == whole
+
+
+def test_a_cluster_keeps_its_parts_at_an_address(connected, squares, tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "FOLDER", tmp_path / "fetched")
+    (tmp_path / "store").mkdir()
+    assert squares.make(connected(folder=(tmp_path / "store").as_uri()), 3) == EXPECTED
+    assert len(list((tmp_path / "store").iterdir())) == 6
+    assert list(squares.begun.values()) == [1] * 3
+
+
+def test_an_error_is_the_stage_s_own_and_not_tried_again(connected, squares):
     with pytest.raises(MomentRankError) as caught:
-        squares.make(on_ray(), 3, shard_work.refuse)
+        squares.make(connected(), 3, shard_work.refuse)
     assert str(caught.value) == "moments.parquet, line 2: wrong"
     assert max(squares.begun.values()) == 1
 
 
-def test_a_machine_that_dies_costs_only_what_it_was_doing(on_ray, squares, cluster, capsys):
+def test_a_machine_that_dies_costs_only_what_it_was_doing(
+    connected, squares, cluster, tmp_path, capsys
+):
     node = cluster.add_node(num_cpus=2, object_store_memory=80 * 2**20)
     (raylet,) = node.all_processes["raylet"]
-    finished = []
+    gate, kept, lost = tmp_path / "gate", set(), set()
 
-    def is_at_work():
+    def find_lost(workers):
         lines = [line.split() for line in squares.log.read_text().splitlines()]
-        its_own = {child.pid for child in psutil.Process(raylet.process.pid).children()}
-        return [key for key, pid in lines if int(pid) in its_own and key not in sealed(on_ray())]
+        its_own = {worker.pid for worker in workers}
+        return {key for key, pid in lines if int(pid) in its_own} - sealed(connected())
 
     def die():
-        while not (sealed(on_ray()) and is_at_work()):
+        workers = []
+        while not (sealed(connected()) and find_lost(workers)):
             time.sleep(0.05)
-        workers = psutil.Process(raylet.process.pid).children()
-        for worker in workers:
-            worker.suspend()  # or it might end its task before it hears of the death
-        finished.extend(sealed(on_ray()))
+            workers = psutil.Process(raylet.process.pid).children()
+        kept.update(sealed(connected()))
+        lost.update(find_lost(workers))
         cluster.remove_node(node, allow_graceful=False)
         for worker in workers:
-            worker.kill()
+            with suppress(psutil.NoSuchProcess):
+                worker.kill()
+        gate.touch()
 
     killer = threading.Thread(target=die, daemon=True)
     killer.start()
-    made = squares.make(on_ray(), 10, seconds=1)
+    made = squares.make(connected(), 10, shard_work.wait_for_gate, gate=str(gate))
     killer.join(10)
     assert made == EXPECTED
     told = capsys.readouterr()
     assert told.out == ""
     assert len(told.err.splitlines()) < 8  # not pages of Ray's own log
     begun = squares.begun
-    assert 10 < sum(begun.values()) <= 10 + 2  # what died there was begun again
-    assert finished
-    assert all(begun[key] == 1 for key in finished)
+    assert 10 + len(lost) <= sum(begun.values()) <= 10 + 2  # what died there was begun again
+    assert kept
+    assert lost
+    assert all(begun[key] == 1 for key in kept)
+    assert all(begun[key] == 2 for key in lost)
 
 
-def test_the_run_after_a_killed_driver_makes_only_the_rest(on_ray, squares, tmp_path, repository):
-    lead = start_lead(tmp_path, repository, on_ray(), squares.log)
-    while not (kept := sealed(on_ray())):
+def test_the_run_after_a_killed_driver_makes_only_the_rest(
+    connected, squares, tmp_path, repository, capsys
+):
+    lead = start_lead(tmp_path, repository, connected(), squares.log)
+    while not (kept := sealed(connected())):
         assert lead.poll() is None
         time.sleep(0.05)
     lead.kill()
     lead.communicate(timeout=20)
-    again = start_lead(tmp_path, repository, on_ray(), squares.log)
-    told = again.communicate(timeout=120)[1].decode()
-    assert (again.returncode, "of 6 parts were finished before" in told) == (0, True)
-    assert len(sealed(on_ray())) == 6
+    go_on(connected(), squares.log)
+    assert "of 6 parts were finished before" in capsys.readouterr().err
+    assert len(sealed(connected())) == 6
     assert all(squares.begun[key] == 1 for key in kept)
 
 
@@ -142,14 +167,9 @@ def sealed(engine):
     return {path.name.split(".")[0] for path in Path(engine.folder).rglob("*.sha256.json")}
 
 
-def test_work_that_a_machine_can_t_import_is_one_error(on_ray, squares, monkeypatch, tmp_path):
+def test_work_that_a_machine_can_t_import_is_one_error(connected, squares, monkeypatch, tmp_path):
     (tmp_path / "only_here.py").write_text("def work(given, path):\n    pass\n")
     monkeypatch.syspath_prepend(tmp_path)
     only_here = importlib.import_module("only_here")
     with pytest.raises(EngineError, match=r"can't begin on Ray: .*No module named 'only_here'"):
-        squares.make(on_ray(), 1, only_here.work)
-
-
-def test_no_cluster_at_the_address_is_told(on_ray, squares):
-    with pytest.raises(EngineError, match=r"engine\.address 127\.0\.0\.1:9"):
-        squares.make(on_ray(address="127.0.0.1:9"), 3)
+        squares.make(connected(), 1, only_here.work)
