@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import snowballstemmer
 
@@ -83,12 +83,12 @@ def detail_share(description: Counter[str], caption: Counter[str]) -> float:
 
 
 class Pair(NamedTuple):
-    """A description and its caption, and the names in each, as `Span` has them."""
+    """A description and its caption, and the names in each."""
 
     description: str
-    described: Sequence[Sequence[Any]]
+    described: Sequence[Span]
     caption: str
-    named: Sequence[Sequence[Any]]
+    named: Sequence[Span]
 
 
 class Compared(NamedTuple):
@@ -108,27 +108,17 @@ class Asked(NamedTuple):
     masked: bool
     measured: bool
 
-    def to_json(self) -> list[bool]:
-        """Return it as JSON can hold it."""
-        return list(self)
-
-    @classmethod
-    def from_json(cls, value: list[bool]) -> Self:
-        """Return it from what `to_json` returned."""
-        return cls(*value)
-
 
 def compare(asked: Asked, rows: Sequence[Pair]) -> list[Compared]:
     """Return what is asked for of each pair."""
-    return [_compare(asked, Pair(*row)) for row in rows]
+    return [_compare(asked, pair) for pair in rows]
 
 
 def _compare(asked: Asked, pair: Pair) -> Compared:
-    described, named = ([Span(*span) for span in spans] for spans in (pair.described, pair.named))
     description = caption = share = None
     if asked.masked:
-        description = mask_people(pair.description, described)
-        caption = mask_people(pair.caption, named)
+        description = mask_people(pair.description, pair.described)
+        caption = mask_people(pair.caption, pair.named)
     if asked.measured:
-        share = detail_share(details(pair.description, described), details(pair.caption))
+        share = detail_share(details(pair.description, pair.described), details(pair.caption))
     return Compared(description, caption, share)

@@ -17,12 +17,12 @@ rewriter would pass what is left, one that saw more would fail what nobody repai
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from pipeline.core.engine.text_rows import RowMap, map_here
+from pipeline.core.engine.text_rows import HERE, RowMap
 from pipeline.names import truecase
 from pipeline.names.base import NameTagger, Span
 from pipeline.names.evidence import corpus as corpora
 from pipeline.names.evidence.cast import Cast
-from pipeline.names.evidence.judging import Known, Reason, Verdict
+from pipeline.names.evidence.judging import Known, Reason
 from pipeline.names.knowledge import Judged, Knowledge, judge_texts, name_people, weigh_people
 from pipeline.names.refinement import (
     MIN_VOTE_SHARE,
@@ -50,7 +50,7 @@ class NameFinder:
         cast: Cast | None = None,
         *,
         of_captions: bool = False,
-        map_rows: RowMap = map_here,
+        map_rows: RowMap = HERE,
     ) -> None:
         """Read the corpus; `of_captions` it is, so that how few names it has tells nothing.
 
@@ -104,8 +104,7 @@ class NameFinder:
         """Return the candidates of each text with what becomes of them; each is judged once."""
         new = [text for text in dict.fromkeys(texts) if text not in self._verdicts]
         judged = self._map(judge_texts, self._knowledge, self._tag_rows(new))
-        for text, spans in zip(new, judged, strict=True):
-            self._verdicts[text] = [(Span(*span), Verdict(*verdict)) for span, verdict in spans]
+        self._verdicts |= zip(new, judged, strict=True)
         return [self._verdicts[text] for text in texts]
 
     def _tag_rows(self, texts: Sequence[str]) -> list[tuple[str, list[Span]]]:

@@ -13,7 +13,7 @@ from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, find_rows
 from pipeline.core import tables
 from pipeline.core.engine.shards import clear_parts
-from pipeline.core.engine.text_rows import ShardedRows
+from pipeline.core.engine.text_rows import RowMap
 from pipeline.names.evidence.cast import Cast
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.chunks import Encoding
@@ -101,7 +101,7 @@ def run_stages(engine, video):
     assert lacking == {}
     rules = Rules(Genders(names=frozenset({"rook"})), Cast())
     said = [(f"rook sits, and number {number} meets Mary Poe.", []) for number in range(40)]
-    names = ShardedRows("rewrite", engine, few=0)(find_rows, rules, said)
+    names = RowMap("rewrite", engine, few=0)(find_rows, rules, said)
     clear_parts("rewrite", engine)
     assert read_all(".cache") == {}, "parts go when a stage has ended"
     return {place: read_all(place) for place in ("datasets", "store", "clips")} | {"names": names}

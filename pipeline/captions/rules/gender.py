@@ -9,12 +9,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple
 
 import pandas as pd
 
 from pipeline.captions.rules.mentions import Mention, find_mentions
-from pipeline.core.engine.text_rows import RowMap, map_here
+from pipeline.core.engine.text_rows import HERE, RowMap
 from pipeline.language.lexicon import GENDER_OF_NOUN, TITLES, Gender
 from pipeline.names.base import Span
 from pipeline.names.evidence.cast import is_no_name
@@ -52,15 +52,6 @@ class Genders:
     cast: Mapping[str, Gender] = field(default_factory=dict)
     learned: Mapping[str, Gender] = field(default_factory=dict)
     names: frozenset[str] = frozenset()
-
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
-        return {"cast": self.cast, "learned": self.learned, "names": sorted(self.names)}
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Self:
-        """Return it from what `to_json` returned."""
-        return cls(value["cast"], value["learned"], frozenset(value["names"]))
 
     def look_up(self, names: tuple[str, ...]) -> Gender:
         """Return the gender of a person by first and last name, or by one of them."""
@@ -109,7 +100,7 @@ def learn(
     texts: Sequence[str],
     spans: Sequence[Sequence[Span]],
     cast: Mapping[str, Gender],
-    map_rows: RowMap = map_here,
+    map_rows: RowMap = HERE,
 ) -> Genders:
     """Return what the corpus tells of its people; `spans` are the names of each text."""
     names = _single_names(spans)
@@ -133,12 +124,9 @@ class Hint(NamedTuple):
     gender: Gender
 
 
-def read_hints(genders: Genders, rows: Sequence[tuple[str, Sequence[Sequence[Any]]]]) -> list[Hint]:
+def read_hints(genders: Genders, rows: Sequence[tuple[str, Sequence[Span]]]) -> list[Hint]:
     """Return the hints of each text, whose names are beside it."""
-    return [
-        _read_hint(text, find_mentions(text, [Span(*span) for span in spans], genders.names))
-        for text, spans in rows
-    ]
+    return [_read_hint(text, find_mentions(text, spans, genders.names)) for text, spans in rows]
 
 
 def _read_hint(text: str, mentions: Sequence[Mention]) -> Hint:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 
 from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.captions.rules.context import Context, find_context
@@ -25,7 +25,7 @@ from pipeline.captions.rules.people import (
 )
 from pipeline.captions.rules.units import Unit, group_mentions, share_titles
 from pipeline.captions.rules.wording import Edit, Voice, apply_edits, plural_verb
-from pipeline.core.engine.text_rows import RowMap, map_here
+from pipeline.core.engine.text_rows import HERE, RowMap
 from pipeline.core.progress import progress
 from pipeline.language.lexicon import Gender
 from pipeline.names.base import Span
@@ -42,21 +42,6 @@ class Rules(NamedTuple):
     cast: Cast
     attempt: int = 0
 
-    def to_json(self) -> dict[str, Any]:
-        """Return it as JSON can hold it."""
-        return {
-            "genders": self.genders.to_json(),
-            "names": sorted(self.cast.names),
-            "no_names": sorted(self.cast.no_names),
-            "attempt": self.attempt,
-        }
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Self:
-        """Return it from what `to_json` returned."""
-        names, no_names = (frozenset(map(tuple, value[name])) for name in ("names", "no_names"))
-        return cls(Genders.from_json(value["genders"]), Cast(names, no_names), value["attempt"])
-
 
 class RulesRewriter:
     """Rewrites by rules; see `for_corpus`."""
@@ -70,7 +55,7 @@ class RulesRewriter:
         find: Finder,
         genders: Genders | None = None,
         cast: Cast | None = None,
-        map_rows: RowMap = map_here,
+        map_rows: RowMap = HERE,
     ) -> None:
         """Take what marks the names, and what does the work on each text by itself."""
         self._find, self._map = find, map_rows
@@ -84,7 +69,7 @@ class RulesRewriter:
         find: Finder,
         genders: Mapping[str, Gender] | None = None,
         cast: Cast | None = None,
-        map_rows: RowMap = map_here,
+        map_rows: RowMap = HERE,
     ) -> Self:
         """Return a rewriter that has learned from a corpus whose names are a man's, whose not.
 
@@ -122,12 +107,12 @@ class RulesRewriter:
         new = [text for text in dict.fromkeys(texts) if text not in self._names]
         rows = list(zip(new, self._find(new), strict=True))
         found = self._map(find_rows, self._rules, rows)
-        self._names |= zip(new, ([Span(*span) for span in spans] for spans in found), strict=True)
+        self._names |= zip(new, found, strict=True)
         return [self._names[text] for text in texts]
 
 
-Row = tuple[str, Sequence[Sequence[Any]]]
-"""A text and its names, each as `Span` has it."""
+Row = tuple[str, Sequence[Span]]
+"""A text and its names."""
 
 
 def find_rows(rules: Rules, rows: Sequence[Row]) -> list[list[Span]]:
@@ -136,7 +121,7 @@ def find_rows(rules: Rules, rows: Sequence[Row]) -> list[list[Span]]:
     names = []
     for text, spans in rows:
         opening = find_opening(text, rules.genders.names)
-        every = sorted({*(Span(*span) for span in spans), *find_without_tagger(text), *opening})
+        every = sorted({*spans, *find_without_tagger(text), *opening})
         names.append([span for span in every if not rules.cast.is_no_name(keys_of(span.text))])
     return names
 
@@ -144,7 +129,7 @@ def find_rows(rules: Rules, rows: Sequence[Row]) -> list[list[Span]]:
 def rewrite_rows(rules: Rules, rows: Sequence[Row]) -> list[str]:
     """Return each text without the names beside it."""
     bar = progress("rules", rows, unit="texts")
-    return [_rewrite(rules, text, [Span(*span) for span in spans]) for text, spans in bar]
+    return [_rewrite(rules, text, spans) for text, spans in bar]
 
 
 def _rewrite(rules: Rules, text: str, spans: Sequence[Span]) -> str:

@@ -1,19 +1,19 @@
 """Work on texts one by one, in shards by the hash of a text.
 
 What is done to a row depends on the row and on what is known of the whole corpus, and on no other
-row: so it is the same in any shard. Rows and results are what JSON can hold; a row begins with its
-text.
+row: so it is the same in any shard. A row begins with its text.
 """
 
 import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from pipeline.core import files
 from pipeline.core.engine.parts import part_key, stage_folder
@@ -23,40 +23,13 @@ from pipeline.core.sections import Engine
 FEW = 20_000
 """Rows that are done in this process: a few seconds' work, as the start of others would take."""
 
-
-class Knowledge(Protocol):
-    """What is known of a corpus; it reads back from JSON as it was."""
-
-    def to_json(self) -> Any:  # noqa: ANN401  (what JSON can hold)
-        """Return it as JSON can hold it."""
-
-    @classmethod
-    def from_json(cls, value: Any) -> Self:  # noqa: ANN401
-        """Return it from what `to_json` returned."""
-
-
-Known = TypeVar("Known", bound=Knowledge)
+Known = TypeVar("Known")
 Row = TypeVar("Row", bound=Sequence[Any])
 Result = TypeVar("Result")
-
-
-class RowMap(Protocol):
-    """Does each row by `work`, a function of a module, and returns the results in order."""
-
-    def __call__(
-        self,
-        work: Callable[[Known, Sequence[Row]], list[Result]],
-        known: Known,
-        rows: Sequence[Row],
-    ) -> list[Result]:
-        """Return what `work(known, rows)` returns."""
-
-
-def map_here(
-    work: Callable[[Known, Sequence[Row]], list[Result]], known: Known, rows: Sequence[Row]
-) -> list[Result]:
-    """Do all rows in this process."""
-    return work(known, rows)
+Work = Callable[[Known, Sequence[Row]], list[Result]]
+"""Returns the results of rows in order. A function of a module, whose annotations say of what types
+all three are: others than JSON's, too, but of sets only frozen ones, and of classes data classes.
+"""
 
 
 class Share(NamedTuple):
@@ -67,59 +40,82 @@ class Share(NamedTuple):
 
 
 @dataclass(frozen=True)
-class ShardedRows:
-    """A `RowMap` that hands out rows to the shards that `engine` asks for, unless there are few."""
+class RowMap:
+    """Does work on rows in the shards that `engine` asks for; few, or all without it, here."""
 
-    stage: str
-    engine: Engine
+    stage: str = ""
+    engine: Engine | None = None
     few: int = FEW
 
     def __call__(
-        self,
-        work: Callable[[Known, Sequence[Row]], list[Result]],
-        known: Known,
-        rows: Sequence[Row],
+        self, work: Work[Known, Row, Result], known: Known, rows: Sequence[Row]
     ) -> list[Result]:
-        """Return what `work(known, rows)` returns, as JSON reads it."""
-        if len(rows) < self.few:
+        """Return what `work(known, rows)` returns."""
+        if self.engine is None or len(rows) < self.few:
             return work(known, rows)
-        facts = self._write(known.to_json())
+        folder = stage_folder(self.stage, self.engine) / "inputs"
+        facts = _write(folder, known)
         shard = assign_shards([row[0] for row in rows], self.engine.shards)
         given, places = {}, {}
         for number in np.unique(shard):
             where = np.flatnonzero(shard == number)
-            share = Share(facts, self._write([rows[place] for place in where]))
+            share = Share(facts, _write(folder, [rows[place] for place in where]))
             key = part_key(work.__qualname__, facts.name, share.rows.name)
             given[key], places[key] = share, where
         results: list[Any] = [None] * len(rows)
-        paths = map_shards(self.stage, partial(do_rows, work, type(known)), given, self.engine)
+        paths = map_shards(self.stage, partial(do_rows, work), given, self.engine)
+        kind = _types(work).results
         for key, path in paths.items():
-            for place, result in zip(places[key], files.read_json(path), strict=True):
+            for place, result in zip(places[key], _read(kind, path), strict=True):
                 results[place] = result
         return results
 
-    def _write(self, value: object) -> Path:
-        """Write a value into a file that the hash of its content names."""
-        text = json.dumps(value)
-        name = f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
-        path = stage_folder(self.stage, self.engine) / "inputs" / name
-        if not path.is_file():
-            with files.unfinished(path) as stream:
-                stream.write(text)
-        return path
+
+HERE = RowMap()
+"""Does all rows in this process."""
 
 
-def do_rows(
-    work: Callable[[Known, Sequence[Row]], list[Result]],
-    kind: type[Known],
-    share: Share,
-    path: Path,
-) -> None:
+def do_rows(work: Work[Known, Row, Result], share: Share, path: Path) -> None:
     """Write the results of a shard's rows."""
-    results = work(_read(kind, share.known), files.read_json(share.rows))
-    path.write_text(json.dumps(results), encoding="utf-8")
+    types = _types(work)
+    results = work(_read_known(types.known, share.known), _read(types.rows, share.rows))
+    path.write_text(_dump(results), encoding="utf-8")
 
 
-@lru_cache(maxsize=2)
-def _read(kind: type[Known], path: Path) -> Known:
-    return kind.from_json(files.read_json(path))
+class Types(NamedTuple):
+    """Of what is known, of rows, and of results."""
+
+    known: TypeAdapter[Any]
+    rows: TypeAdapter[Any]
+    results: TypeAdapter[Any]
+
+
+@cache
+def _types(work: Work[Known, Row, Result]) -> Types:
+    return Types(*map(TypeAdapter, get_type_hints(work).values()))
+
+
+def _read(kind: TypeAdapter[Any], path: Path) -> Any:  # noqa: ANN401  (of the kind)
+    return kind.validate_python(files.read_json(path))
+
+
+_read_known = lru_cache(maxsize=2)(_read)
+
+
+def _write(folder: Path, value: object) -> Path:
+    """Write a value into a file that the hash of its content names."""
+    text = _dump(value)
+    path = folder / f"{hashlib.sha256(text.encode()).hexdigest()[:32]}.json"
+    if not path.is_file():
+        with files.unfinished(path) as stream:
+            stream.write(text)
+    return path
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, default=_plain)
+
+
+def _plain(value: Any) -> object:  # noqa: ANN401  (whatever JSON does not know)
+    """Return a set sorted, so that the same is always written, and a data class by its fields."""
+    return sorted(value) if isinstance(value, frozenset) else vars(value)

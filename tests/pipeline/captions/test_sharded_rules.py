@@ -7,7 +7,7 @@ import pytest
 from pipeline.captions.checks import Limits, check
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, RulesRewriter, find_rows
-from pipeline.core.engine.text_rows import ShardedRows, map_here
+from pipeline.core.engine.text_rows import HERE, RowMap
 from pipeline.core.params import load
 from pipeline.names import truecase
 from pipeline.names.base import Span
@@ -71,7 +71,7 @@ def work(map_rows):
 
 @pytest.fixture(scope="module")
 def whole():
-    done = work(map_here)
+    done = work(HERE)
     captions, checks, doubts = done[0][0]
     assert captions != texts()
     assert any(doubts)
@@ -86,7 +86,7 @@ def rows(repository, tmp_path):
     def make(shards, workers):
         changes = {"shards": shards, "workers": workers, "folder": str(tmp_path)}
         engine = load(repository / "params.yaml").engine.model_copy(update=changes)
-        return ShardedRows("rewrite", engine, few=0)
+        return RowMap("rewrite", engine, few=0)
 
     return make
 
@@ -101,7 +101,7 @@ def test_other_processes_do_the_same(rows):
     known = Rules(Genders(names=frozenset({"rook"})), CAST)
     given = [(text, []) for text in texts()]
     found = rows(2, workers=2)(find_rows, known, given)
-    assert [[Span(*span) for span in spans] for spans in found] == find_rows(known, given)
+    assert found == find_rows(known, given)
 
 
 def test_an_empty_corpus_has_nothing_to_share():
