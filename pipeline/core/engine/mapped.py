@@ -42,7 +42,7 @@ def select(frame: pd.DataFrame, mask: "pd.Series[bool]") -> pd.DataFrame:
     return frame.iloc[rows]
 
 
-def blocks(frame: pd.DataFrame, length: int | None = None) -> Iterator[pd.DataFrame]:
-    """Yield `length` rows of a frame at a time, without copying its texts."""
-    for first in range(0, len(frame), length or ROWS):
-        yield frame.iloc[first : first + (length or ROWS)]
+def blocks(frame: pd.DataFrame) -> Iterator[pd.DataFrame]:
+    """Yield some rows of a frame at a time, without copying its texts."""
+    for first in range(0, len(frame), ROWS):
+        yield frame.iloc[first : first + ROWS]

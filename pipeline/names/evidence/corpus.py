@@ -20,10 +20,9 @@ LEAST = -2
 """Points below those of any place."""
 
 
-def names_share(texts: Sequence[str], cast: Cast | None = None) -> float:
+def names_share(texts: Sequence[str]) -> float:
     """Return the share of texts that name somebody by the lists alone, 0 to 1; no tagger."""
-    given = cast or Cast()
-    return sum(names_somebody(text, given) for text in texts) / max(len(texts), 1)
+    return sum(names_somebody(text, Cast()) for text in texts) / max(len(texts), 1)
 
 
 def names_somebody(text: str, cast: Cast) -> bool:
