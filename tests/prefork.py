@@ -254,7 +254,7 @@ class Server:
 
 
 def _run(name: str, words: list[str], paths: str) -> int:
-    first = str(Path(sys.executable).parent) if name == "dvc" else os.getcwd()  # noqa: PTH109
+    first = str(Path(sys.executable).parent if name == "dvc" else Path.cwd())
     sys.path[:0] = [first, *(path for path in paths.split(os.pathsep) if path)]
     importlib.invalidate_caches()
     try:
