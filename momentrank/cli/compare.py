@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from momentrank.cli import inputs, tables
+from momentrank.cli import arguments, inputs, tables
 from momentrank.cli.inputs import provenance
 from momentrank.cli.tables import DASH, Cell, Numbers, Row, describe
 from momentrank.errors import UsageError
@@ -26,7 +26,7 @@ from momentrank.formats.source import count
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator, PerQuery
-from momentrank.significance import CONFIDENCE, ROUNDS, SEED, TESTS, Pair, compare_runs
+from momentrank.significance import CONFIDENCE, ROUNDS, TESTS, Pair, compare_runs
 
 if TYPE_CHECKING:
     from momentrank.formats import Lists, Truth
@@ -162,14 +162,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                         help="compare every run with this one only")  # fmt: skip
     parser.add_argument("--test", choices=TESTS, default=TESTS[0],
                         help=f"the test that marks are given by (default: {TESTS[0]})")  # fmt: skip
-    parser.add_argument("--rounds", type=int, default=ROUNDS, metavar="N",
+    parser.add_argument("--rounds", type=arguments.count, default=ROUNDS, metavar="N",
                         help=f"permutations and bootstrap samples (default: {ROUNDS})")  # fmt: skip
     parser.add_argument("--confidence", type=float, default=CONFIDENCE, metavar="C",
                         help="confidence level of the intervals; what is significant has a"
                              f" corrected p below 1 - C (default: {CONFIDENCE})")  # fmt: skip
-    parser.add_argument("--seed", type=int, default=SEED, metavar="N",
-                        help=f"random seed (default: {SEED})")  # fmt: skip
-    parser.add_argument("--label-noise", type=inputs.square_seconds, metavar="V",
+    inputs.add_seed(parser)
+    parser.add_argument("--label-noise", type=arguments.square_seconds, metavar="V",
                         help="noise of boundaries: the variance of both ends in s^2")  # fmt: skip
     inputs.add_judgments(parser)
     inputs.add_printing(parser, "the means of each run, and a row per pair and measure")
@@ -261,10 +260,8 @@ def _compare(
 def _check(options: argparse.Namespace, paths: Sequence[Path], measures: Sequence[Measure]) -> None:
     if not paths[1:] or not measures:
         raise UsageError(f"at least two runs and a measure are needed: {USAGE}")
-    if options.rounds < 1 or options.seed < 0 or not 0 < options.confidence < 1:
-        raise UsageError(
-            "--rounds must be at least 1, --seed at least 0, and --confidence between 0 and 1"
-        )
+    if not 0 < options.confidence < 1:
+        raise UsageError("--confidence must be between 0 and 1")
 
 
 def _print(fmt: str, compared: Compared, numbers: Numbers, source: dict[str, str]) -> None:

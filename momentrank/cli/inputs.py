@@ -3,7 +3,6 @@
 import argparse
 import hashlib
 import json
-import math
 import re
 import sys
 from collections.abc import Sequence
@@ -11,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from momentrank import __version__, conventions, data, formats
-from momentrank.cli import tables
+from momentrank.cli import arguments, tables
 from momentrank.cli.tables import Numbers
 from momentrank.conventions import CONVENTIONS, PAPER
 from momentrank.errors import UsageError
@@ -19,6 +18,7 @@ from momentrank.formats.read import Lists, RunOptions, Warn
 from momentrank.formats.text import Time
 from momentrank.measures import REGISTRY, Judged, Measure, nDCG
 from momentrank.scoring import Evaluator
+from momentrank.significance import SEED
 
 if TYPE_CHECKING:
     from momentrank.formats.validate import Description
@@ -62,7 +62,6 @@ def _release(qrels: Path, sha256: str) -> str:
 
 PATH_LIKE = re.compile(r".*[/\\].*|[^(@]*\.[A-Za-z]\w*")
 MEASURE_LIKE = rf"({'|'.join(REGISTRY)})(\(.*\))?(@\d+)?"
-MOST_DIGITS = 15
 
 
 class Named(NamedTuple):
@@ -122,15 +121,9 @@ def load_judgments(options: argparse.Namespace, truth: formats.Truth) -> "Judgme
     return found
 
 
-def square_seconds(text: str) -> float:
-    """Parse an argument that is a variance."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a variance in square seconds, not {text!r}")
-    return number
+def add_seed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--seed", type=arguments.natural, default=SEED, metavar="N",
+                        help=f"random seed, 0 or more (default: {SEED})")  # fmt: skip
 
 
 def add_convention(parser: argparse.ArgumentParser) -> None:
@@ -149,7 +142,7 @@ def add_printing(parser: argparse.ArgumentParser, form: str) -> None:
     parser.add_argument("--json", action="store_const", const="json", dest="format",
                         help=f"the same as --format json: {form}")  # fmt: skip
     parser.add_argument("--percent", action="store_true", help="print shares in percent")
-    parser.add_argument("--digits", type=digits, metavar="N",
+    parser.add_argument("--digits", type=arguments.digits, metavar="N",
                         help="decimal places (default: 4, in percent 2)")  # fmt: skip
     parser.add_argument("--no-judged", action="store_true", help="do not add Judged to nDCG")
 
@@ -270,9 +263,3 @@ def _validate(options: argparse.Namespace, path: Path, truth: formats.Truth) -> 
             f"{path}: problems: {len(found.problems)}, see the messages above"
         )
     return lists
-
-
-def digits(text: str) -> int:
-    if not text.isdecimal() or int(text) > MOST_DIGITS:
-        raise argparse.ArgumentTypeError(f"must be 0 to {MOST_DIGITS}, not {text!r}")
-    return int(text)

@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from momentrank import conventions
-from momentrank.cli import inputs, tables
+from momentrank.cli import arguments, inputs, tables
 from momentrank.cli.inputs import provenance
 from momentrank.errors import UsageError
 from momentrank.measures import Measure
 from momentrank.measures.parse import parse_measures
 from momentrank.scoring import Evaluator
-from momentrank.significance import ROUNDS, SEED
+from momentrank.significance import ROUNDS
 
 if TYPE_CHECKING:  # imported when needed: other verbs, and --help, do without
     from momentrank.formats import Truth
@@ -52,11 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     inputs.add_convention(parser)
     parser.add_argument("--only", type=_names, metavar="NAME,...",
                         help="some of the experiments (default: all that can be made)")  # fmt: skip
-    parser.add_argument("--seed", type=_count, default=SEED, metavar="N",
-                        help=f"random seed (default: {SEED})")  # fmt: skip
-    parser.add_argument("--trials", type=_count, default=5_000, metavar="N",
+    inputs.add_seed(parser)
+    parser.add_argument("--trials", type=arguments.count, default=5_000, metavar="N",
                         help="stability: pairs of halves of a size (default: 5000)")  # fmt: skip
-    parser.add_argument("--sizes", type=_counts, default=[], metavar="N,...",
+    parser.add_argument("--sizes", type=arguments.counts, default=[], metavar="N,...",
                         help="stability: queries in a half (default: ten sizes)")  # fmt: skip
     parser.add_argument("--overlap", action="store_true",
                         help="stability: draw both halves from all queries")  # fmt: skip
@@ -65,15 +64,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--difference", type=float, default=0.05, metavar="D",
                         help="stability: the difference of means to be trusted, at 5 %% of swaps"
                              " (default: 0.05)")  # fmt: skip
-    parser.add_argument("--rounds", type=_count, default=ROUNDS, metavar="N",
+    parser.add_argument("--rounds", type=arguments.count, default=ROUNDS, metavar="N",
                         help=f"power: permutations (default: {ROUNDS})")  # fmt: skip
     parser.add_argument("--noise", action="append", choices=NOISE, metavar="KIND",
                         help="label-noise: ends (start and end normal), written (start normal,"
                              " length exponential), none (levels only); may be repeated"
                              " (default: ends)")  # fmt: skip
-    parser.add_argument("--variances", type=_numbers, default=[1.0, 2.0, 3.0, 4.0], metavar="V,...",
+    parser.add_argument("--variances", type=arguments.variances, metavar="V,...",
+                        default=[1.0, 2.0, 3.0, 4.0],
                         help="label-noise: in square seconds (default: 1,2,3,4)")  # fmt: skip
-    parser.add_argument("--copies", type=_count, default=100, metavar="N",
+    parser.add_argument("--copies", type=arguments.count, default=100, metavar="N",
                         help="label-noise: noisy truths of a variance (default: 100)")  # fmt: skip
     inputs.add_judgments(parser)
     parser.add_argument("--val", type=Path, metavar="QRELS", help="selection: those of validation")
@@ -93,6 +93,8 @@ def run(options: argparse.Namespace) -> int:
     named = inputs.split_names(options.names)
     if not named.runs[1:]:
         raise UsageError(f"at least two runs are needed, for their order is examined: {USAGE}")
+    if options.html and not options.html.parent.is_dir():
+        raise UsageError(f"--html: {options.html.parent}: no such folder")
     measures = _measures(named.measures, inputs.convention_of(options))
     truth = inputs.load_truth(options, options.qrels)
     systems = _read(options, truth, measures, named.runs)
@@ -100,18 +102,27 @@ def run(options: argparse.Namespace) -> int:
     chosen = options.only or [*NAMES, *([SELECTION] if options.val else [])]
     found = dict(experiments.run_experiments(chosen, systems, how, Progress().begin))
     source = provenance(options.qrels, inputs.convention_of(options))
-    source |= {"runs": str(len(systems.runs)), "queries": str(len(systems.values.queries))}
-    source["seed"] = str(options.seed)
+    source |= {"runs": ", ".join(systems.runs), "queries": str(len(systems.values.queries))}
+    source |= {"seed": str(options.seed), "draws": _describe_draws(options)}
+    if options.json:
+        sys.stdout.write(json.dumps(as_json(found, source), indent=2) + "\n")
+    else:
+        sys.stdout.writelines(as_tsv(found, source))
     if options.html:
         from momentrank.meta.page import write_page
 
         write_page(options.html, found, source)
         inputs.warn(f"wrote {options.html}")
-    if options.json:
-        sys.stdout.write(json.dumps(as_json(found, source), indent=2) + "\n")
-    else:
-        sys.stdout.writelines(as_tsv(found, source))
     return 0
+
+
+def _describe_draws(options: argparse.Namespace) -> str:
+    """Return how much was drawn, which a seed alone does not say."""
+    halves = "sets" if options.overlap else "disjoint sets"
+    return (
+        f"{options.trials:,} pairs of {halves} for each size; {options.rounds:,} permutations;"
+        f" {options.copies:,} noisy truths for each noise"
+    )
 
 
 def _measures(names: list[str], convention: str) -> list[Measure]:
@@ -182,17 +193,3 @@ def _names(text: str) -> list[str]:
     if unknown := [name for name in text.split(",") if name not in known]:
         raise argparse.ArgumentTypeError(f"{unknown[0]!r} is not one of {', '.join(known)}")
     return text.split(",")
-
-
-def _count(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
-    return int(text)
-
-
-def _counts(text: str) -> list[int]:
-    return list(map(_count, text.split(",")))
-
-
-def _numbers(text: str) -> list[float]:
-    return list(map(inputs.square_seconds, text.split(",")))

@@ -10,7 +10,8 @@ Files are read on first use, and compared with the SHA-256 of the release's mani
 import csv
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -90,17 +91,26 @@ class Split:
             yield Qrel(*row)
 
 
+Fetch = Callable[[Path], None]
+"""Gets a file that is not in its folder yet."""
+
+
 class Collection:
     """A release in a folder."""
 
-    def __init__(self, folder: Path) -> None:
-        """Read the manifest.
+    def __init__(self, folder: Path, fetch: Fetch | None = None) -> None:
+        """Read the manifest; `fetch` gets what is not in the folder, if it comes from elsewhere.
 
         Raises:
             FormatError: there is none, or it is no manifest.
+            UsageError: it can't be fetched.
         """
-        self.folder, self.manifest = folder, _read_manifest(folder / MANIFEST)
+        self.folder, self._fetch = folder, fetch
+        self._ensure(MANIFEST)
+        self.manifest = _read_manifest(folder / MANIFEST)
         self._hashes = {name: entry["sha256"] for name, entry in self.manifest["files"].items()}
+        if self.manifest.get("training") == TRAINING:
+            self._ensure(TRAINING)
         if (folder / TRAINING).exists():
             training = _read_manifest(folder / TRAINING)["files"]
             self._hashes |= {name: entry["sha256"] for name, entry in training.items()}
@@ -166,17 +176,23 @@ class Collection:
 
         Raises:
             FormatError: it is missing, or not the one that the manifest lists.
-            UsageError: the release has no such file.
+            UsageError: the release has no such file, or it can't be fetched.
         """
         if name not in self._hashes:
             raise UsageError(f"{self.folder}: no manifest lists {name!r}")
-        path = self.folder / name
+        path = self._ensure(name)
         if not path.is_file():
             raise FormatError(f"{path}: no such file, but the manifest lists it")
         with path.open("rb") as stream:
             sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
         if sha256 != self._hashes[name]:
             raise FormatError(f"{path}: is not the file of the release: its SHA-256 is {sha256}")
+        return path
+
+    def _ensure(self, name: str) -> Path:
+        path = self.folder / name
+        if self._fetch and not path.is_file():
+            self._fetch(path)
         return path
 
 
@@ -191,25 +207,44 @@ def load(source: Path | str, revision: str | None = None) -> Collection:
         UsageError: the hub was named and its library is not installed, or can't fetch it.
     """
     if str(source).startswith(HUB):
-        return Collection(_fetch(str(source).removeprefix(HUB), revision))
+        return _load_from_hub(str(source).removeprefix(HUB), revision)
     if revision is not None:
         raise UsageError(f"{source}: revision is only for the hub: {HUB}owner/name")
     return Collection(Path(source))
 
 
-def _fetch(repository: str, revision: str | None) -> Path:
+def _load_from_hub(repository: str, revision: str | None) -> Collection:
+    """Fetch what is small, at one revision; a file that is missing later is fetched from there.
+
+    Without a connection the library returns a folder as an interrupted download left it.
+    """
     try:
-        from huggingface_hub import snapshot_download
+        from huggingface_hub import hf_hub_download, snapshot_download
     except ImportError as exc:
         raise UsageError(
             f"{HUB}{repository}: needs huggingface_hub: pip install huggingface_hub"
         ) from exc
-    options: Mapping[str, Any] = {"repo_type": "dataset", "allow_patterns": SMALL_FILES}
+    with _explain(f"{HUB}{repository}: can't be fetched"):
+        options: Mapping[str, Any] = {"repo_type": "dataset", "allow_patterns": SMALL_FILES}
+        folder = Path(snapshot_download(repository, revision=revision, **options))
+
+    def fetch(path: Path) -> None:
+        name = path.relative_to(folder).as_posix()
+        failed = f"{HUB}{repository}: {name} is not in the cache, and can't be fetched"
+        with _explain(f"{failed} (load it again with a connection)"):
+            hf_hub_download(repository, name, repo_type="dataset", revision=folder.name)
+
+    return Collection(folder, fetch)
+
+
+@contextmanager
+def _explain(failed: str) -> Iterator[None]:
+    """Turn what the hub's library raises into an error that says what failed."""
     try:
-        return Path(snapshot_download(repository, revision=revision, **options))
+        yield
     except Exception as exc:  # by its version: requests' errors, httpx's or those of another client
         reason = " ".join(f"{type(exc).__name__}: {exc}".split())
-        raise UsageError(f"{HUB}{repository}: can't be fetched: {reason}") from exc
+        raise UsageError(f"{failed}: {reason}") from exc
 
 
 def _read_manifest(path: Path) -> dict[str, Any]:

@@ -68,7 +68,8 @@ def _page(found: Tables, source: Mapping[str, str]) -> Iterator[str]:
         yield f"<h2>{escape(name.capitalize())}</h2><p>{escape(ASKED[name])}</p>"
         if rows and name in FIGURES:
             yield f"<div class=figures>{''.join(FIGURES[name](rows))}</div>"
-        yield f"<details><summary>{len(rows)} rows</summary><div><table><tr>"
+        shown = "" if name in FIGURES else " open"
+        yield f"<details{shown}><summary>{len(rows)} rows</summary><div><table><tr>"
         yield from (f"<th>{escape(column)}" for column in (rows[0]._fields if rows else ()))
         for row in rows:
             yield "<tr>" + "".join(f"<td>{escape(cell_text(value, DIGITS))}" for value in row)

@@ -155,7 +155,8 @@ def find_needed(
     """Return how many queries each measure needs for a tau-b, and to trust a difference.
 
     The first is reached by the mean tau-b; the second where a difference of that size swaps its
-    sign in at most `MAX_SWAPS` of the pairs. Between two sizes it is interpolated.
+    sign in at most `MAX_SWAPS` of the pairs. Between two sizes it is interpolated, linearly in
+    1 / sqrt(size): errors of means fall with that.
     """
     needed = []
     for measure in dict.fromkeys(one.measure for one in found):
@@ -178,6 +179,7 @@ def _first(sizes: Sequence[int], above: Sequence[float | None]) -> int | None:
             if before is None or margin == before[1]:
                 return size
             share = -before[1] / (margin - before[1])
-            return math.ceil(before[0] + share * (size - before[0]))
+            error: float = before[0] ** -0.5 + share * (size**-0.5 - before[0] ** -0.5)
+            return math.ceil(round(error**-2, DECIMALS))
         before = None if margin is None else (size, margin)
     return None

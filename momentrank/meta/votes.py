@@ -3,7 +3,8 @@
 Each pair's votes are drawn with replacement from its own, and the rule of TVR-Ranking (Liang et
 al., 2024, section 3.3) decides again: of four votes the highest and the lowest are dropped, and the
 mean of the other two, or of two votes, is rounded up if they differ by at most 1; else the pair has
-no level. Two equal votes can't move, so this is the least noise there is.
+no level. A campaign may round to the nearest level; its release's manifest says so. Two equal votes
+can't move, so this is the least noise there is.
 """
 
 import csv
@@ -11,7 +12,7 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -27,6 +28,8 @@ NO_LEVEL, MAX_DIFFERENCE = -1, 1
 RAW = ("pair_id", "worker", "relevance")
 PAIRS = ("pair_id", "query_id", "video_name", "start", "end")
 Moment = tuple[str, str, float, float]
+Rounding = Literal["up", "nearest"]
+"""What becomes of a mean between two levels; `nearest` goes to the even one."""
 
 
 class Votes(NamedTuple):
@@ -40,20 +43,23 @@ class Judgments(NamedTuple):
     """What can be drawn again: pairs of two votes and of four; and how many keep their level.
 
     `without` counts judged segments without two or four votes; `other` those whose level is not
-    what the rule makes of their votes, such as adjudicated ones.
+    what the rule makes of their votes, such as adjudicated ones. `rounding` is the rule's.
     """
 
     votes: tuple[Votes, Votes]
     without: int
     other: int
+    rounding: Rounding = "up"
 
 
-def decide(levels: Ints) -> Ints:
+def decide(levels: Ints, rounding: Rounding = "up") -> Ints:
     """Return the consensus of pairs with two or four votes, shape (n, votes), or NO_LEVEL."""
     ranked = np.sort(levels, axis=1)
     low, high = ranked[:, levels.shape[1] // 2 - 1], ranked[:, levels.shape[1] // 2]
     agreed: Bools = high - low <= MAX_DIFFERENCE
-    return np.where(agreed, (low + high + 1) // 2, NO_LEVEL)
+    total = low + high
+    level = (total + 1) // 2 if rounding == "up" else np.rint(total / 2).astype(np.int64)
+    return np.where(agreed, level, NO_LEVEL)
 
 
 def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
@@ -61,7 +67,7 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
 
     Args:
         raw: `pair_id,worker,relevance`. What a pair is, `pairs.csv` beside it tells, or else the
-            `pair_id` of each moment in `source`.
+            `pair_id` of each moment in `source`; how means are rounded, `manifest.json` beside it.
         qrels: the judged segments.
         source: the file that they were read from.
 
@@ -80,7 +86,8 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
     moments = zip(ids, qrels.video, qrels.start.tolist(), qrels.end.tolist(), strict=True)
     own = [votes.get(pairs.get(moment, ""), []) for moment in moments]
     two, four = (_select(own, size) for size in (2, 4))
-    wrong = [_differs(one, qrels) for one in (two, four)]
+    rounding = _read_rounding(raw)
+    wrong = [decide(one.level, rounding) != qrels.value[one.row] for one in (two, four)]
     if not any(len(one.row) for one in (two, four)):
         raise UsageError(f"{raw}: no vote is on a moment of {source}: is it of this collection?")
     kept = [
@@ -88,7 +95,8 @@ def read_judgments(raw: Path, qrels: Segments, source: Path) -> Judgments:
         for one, rows in zip((two, four), wrong, strict=True)
     ]
     drawn = len(two.row) + len(four.row)
-    return Judgments((kept[0], kept[1]), len(own) - drawn, int(sum(rows.sum() for rows in wrong)))
+    other = int(sum(rows.sum() for rows in wrong))
+    return Judgments((kept[0], kept[1]), len(own) - drawn, other, rounding)
 
 
 def _select(own: list[list[int]], size: int) -> Votes:
@@ -97,9 +105,20 @@ def _select(own: list[list[int]], size: int) -> Votes:
     return Votes(np.array(rows, dtype=np.int64), levels)
 
 
-def _differs(votes: Votes, qrels: Segments) -> Bools:
-    differs: Bools = decide(votes.level) != qrels.value[votes.row]
-    return differs
+def _read_rounding(raw: Path) -> Rounding:
+    """Return how the release beside the votes rounds; as the paper does, if it does not say."""
+    path = raw.with_name("manifest.json")
+    if not path.is_file():
+        return "up"
+    try:
+        said = json.loads(read_source(path).text)["params"]["consensus"]["rounding"]
+    except ValueError as exc:
+        raise FormatError(f"{path}: {exc}") from exc
+    except (KeyError, TypeError):  # of something else than a release
+        return "up"
+    if said not in get_args(Rounding):
+        raise FormatError(f"{path}: params.consensus.rounding: {said!r} is not known")
+    return cast("Rounding", said)
 
 
 def _read_pairs(raw: Path, source: Path) -> dict[Moment, str]:
@@ -150,7 +169,7 @@ def draw_levels(qrels: Segments, judgments: Judgments, rng: np.random.Generator)
     level = qrels.value.copy()
     for row, votes in judgments.votes:
         drawn = rng.integers(0, votes.shape[1], votes.shape)
-        level[row] = decide(np.take_along_axis(votes, drawn, axis=1))
+        level[row] = decide(np.take_along_axis(votes, drawn, axis=1), judgments.rounding)
     return level
 
 

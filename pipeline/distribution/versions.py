@@ -81,10 +81,11 @@ def describe_version(manifest: Mapping[str, Any], published: list[Publication]) 
     if parse_version(version) >= parse_version(least):
         return None
     reason = _tell(changes) or "a later version can't have a lower number"
+    part = f" ({changes[0].part})" if changes else ""
     return (
         f"params.yaml: release.version is {version}, but {last.version} is published ({FILE}), and"
-        f" since then {reason}: set it to {least} or higher (`momentrank diff OLD NEW` shows each"
-        " change)"
+        f" since then {reason}: set it to {least}{part} or higher (`momentrank diff OLD NEW` shows"
+        " each change)"
     )
 
 

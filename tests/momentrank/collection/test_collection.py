@@ -97,7 +97,9 @@ def test_a_split_without_judgments_has_empty_qrels(tmp_path):
 
 def test_of_the_hub_only_what_is_small_is_fetched_and_at_one_revision(old, monkeypatch):
     asked = []
-    stand_in = types.SimpleNamespace(snapshot_download=lambda *a, **k: asked.append((a, k)) or old)
+    stand_in = types.SimpleNamespace(
+        snapshot_download=lambda *a, **k: asked.append((a, k)) or old, hf_hub_download=None
+    )
     monkeypatch.setitem(sys.modules, "huggingface_hub", stand_in)
     assert mr.load("hf:ann/kitchen", revision="v1.0.0").version == "1.0.0"
     [(words, how)] = asked
@@ -115,7 +117,7 @@ def test_whatever_its_library_raises_is_told_as_one_error(monkeypatch, kind):
     def snapshot_download(*_, **__):
         raise kind("read\n timed out")
 
-    stand_in = types.SimpleNamespace(snapshot_download=snapshot_download)
+    stand_in = types.SimpleNamespace(snapshot_download=snapshot_download, hf_hub_download=None)
     monkeypatch.setitem(sys.modules, "huggingface_hub", stand_in)
     with pytest.raises(mr.UsageError, match=f"hf:a/b: can't be fetched: {kind.__name__}: read tim"):
         mr.load("hf:a/b")

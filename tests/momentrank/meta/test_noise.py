@@ -177,6 +177,33 @@ def test_votes_are_found_by_their_moments(raw, tmp_path):
     assert (adjudicated.votes[0].row.tolist(), adjudicated.other) == ([2], 1)
 
 
+def test_a_campaign_that_rounds_to_the_nearest_level_is_drawn_by_its_own_rule(raw, tmp_path):
+    qrels = judged([2, 2, 2, 4, 1])  # by 1 and 2, 2 and 3, ...: 2 is the even one of both
+    raw.write_text(RAW.replace("1,0,0\n1,1,4\n1,2,3\n1,3,3\n", "1,0,2\n1,1,3\n"))
+    manifest = raw.with_name("manifest.json")
+    manifest.write_text('{"params": {"consensus": {"rounding": "nearest"}}}')
+    found = votes.read_judgments(raw, qrels, tmp_path / "test.qrels")
+    assert (found.rounding, found.other) == ("nearest", 0)
+    drawn = np.array([votes.draw_levels(qrels, found, rng(n)) for n in range(2000)])
+    assert (drawn[:, 1] == 3).mean() == pytest.approx(0.25, abs=0.04), "3 drawn twice"
+    manifest.write_text('{"files": {}}')
+    found = votes.read_judgments(raw, qrels, tmp_path / "test.qrels")
+    assert (found.rounding, found.other) == ("up", 1), "what says nothing is the paper's"
+
+
+@pytest.mark.parametrize(
+    ("manifest", "told"),
+    [
+        ("{", "Expecting property name"),
+        ('{"params": {"consensus": {"rounding": "exact"}}}', "'exact' is not known"),
+    ],
+)
+def test_a_manifest_that_cannot_be_read_is_told(raw, tmp_path, manifest, told):
+    raw.with_name("manifest.json").write_text(manifest)
+    with pytest.raises(FormatError, match=rf"manifest\.json: .*{told}"):
+        votes.read_judgments(raw, judged([2, 3]), tmp_path / "test.qrels")
+
+
 def test_pairs_may_be_numbered_in_the_json_of_the_qrels(raw, tmp_path):
     raw.with_name("pairs.csv").unlink()
     moment = '{"pair_id": 2, "video_name": "v", "timestamp": [20.0, 26.0]}'

@@ -121,8 +121,21 @@ def test_between_two_sizes_the_number_of_queries_is_interpolated():
         for size, tau, difference in [(10, 0.5, None), (20, 0.8, 0.06), (30, 1.0, 0.02)]
     ]
     tau, difference = stability.find_needed(found, 0.9, 0.05)
-    assert (tau.queries, difference.queries) == (25, 23)  # 20 + 10 / 4, rounded up
+    errors = [20**-0.5 + share * (30**-0.5 - 20**-0.5) for share in (1 / 2, 1 / 4)]
+    assert [tau.queries, difference.queries] == [np.ceil(e**-2) for e in errors] == [25, 22]
     assert stability.find_needed(found, 0.9, 0.07)[1].queries == 20  # smaller: none was seen
+
+
+def test_what_is_needed_lies_where_more_sizes_find_it():
+    values = random_values(measures=2, runs=5, queries=600, seed=5)
+    coarse, fine = (
+        stability.find_needed(
+            list(stability.measure_stability(values, sizes, trials=2000)), difference=0.08
+        )
+        for sizes in ([20, 60, 180], range(60, 100, 8))
+    )
+    for one, other in zip(coarse[1::2], fine[1::2], strict=True):
+        assert one.queries == pytest.approx(other.queries, rel=0.1)
 
 
 def test_values_above_1_have_a_scale_of_their_own():

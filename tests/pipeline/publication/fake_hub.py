@@ -145,10 +145,11 @@ class FakeHub(FakeServer):
         entry = self.commits[self.revision(at[1])].get(at[2])
         if entry is None:
             return as_json({"error": "Entry not found"}, 404)
+        told = {"X-Repo-Commit": self.revision(at[1])}
         if entry[0] == "lfs":
-            return Answer(302, b"", {"Location": f"/cdn/{entry[1]}"})
-        commit = self.revision(at[1])
-        return Answer(200, entry[1], {"ETag": f'"{git_sha(entry[1])}"', "X-Repo-Commit": commit})
+            told |= {"X-Linked-Etag": f'"{entry[1]}"', "X-Linked-Size": len(self.content(entry))}
+            return Answer(302, b"", {**told, "Location": f"{self.url}/cdn/{entry[1]}"})
+        return Answer(200, entry[1], {**told, "ETag": f'"{git_sha(entry[1])}"'})
 
 
 def json_of(body):

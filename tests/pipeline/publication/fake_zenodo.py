@@ -97,10 +97,26 @@ class FakeZenodo(FakeServer):
         record["submitted"] = True
         return self.show(int(at[1]), 202)
 
+    def _next_draft(self, number) -> int | None:
+        drafts = (n for n, one in self.records.items() if not one["submitted"])
+        return next((n for n in drafts if self.records[n]["of"] == number), None)
+
     def new_version(self, at, body) -> Answer:
+        """Make a draft and import the files, which can't be done where one has files already."""
         number = int(at[1])
-        self.make(number, self.records[number]["files"])
+        draft = self._next_draft(number)
+        if draft is not None and self.records[draft]["files"]:
+            errors = [{"field": "files.enabled", "messages": ["Please remove all files first."]}]
+            return as_json({"message": "A validation error occurred.", "errors": errors}, 400)
+        if draft is None:
+            draft = self.make(number)
+        self.records[draft]["files"] = dict(self.records[number]["files"])
         return self.show(number, 201)
+
+    def next_draft(self, at, body) -> Answer:
+        """Return the draft of the next version: the one that is there, or a new one."""
+        draft = self._next_draft(int(at[1]))
+        return as_json({"id": str(self.make(int(at[1])) if draft is None else draft)}, 201)
 
 
 OWN = "/api/deposit/depositions"
@@ -111,6 +127,7 @@ ROUTES = {
     rf"GET {OWN}/(\d+)/files": FakeZenodo.list_files,
     rf"POST {OWN}/(\d+)/actions/publish": FakeZenodo.publish,
     rf"POST {OWN}/(\d+)/actions/newversion": FakeZenodo.new_version,
+    r"POST /api/records/(\d+)/versions": FakeZenodo.next_draft,
     r"PUT /api/files/(\d+)/([^/]*)": FakeZenodo.put,
     r"DELETE /api/files/(\d+)/([^/]*)": FakeZenodo.delete,
     r"GET /api/files/(\d+)/([^/]*)": FakeZenodo.read,

@@ -20,6 +20,7 @@ import pytest
 from checkouts import CLOSED, OPEN, PAIRS, PRIVATE, Checkout, json_of, write_training
 from fake_server import Answer
 from huggingface_hub import file_download
+from offline import without_connection
 from project import NAMED
 
 import momentrank as mr
@@ -315,10 +316,10 @@ def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one
     assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
     checkout.release()  # as it was
     checkout.write(pairs=[(1, "q1", "m2", "c", (4, 4.0, [4, 4], "two")), *COMPLETE[1:]])
-    with pytest.raises(MomentRankError, match=r"release.version is 0.1.0, .* 0.2.0 or higher"):
+    with pytest.raises(MomentRankError, match=r"release.version is 0.1.0, .* 0.2.0 .minor. or"):
         checkout.release()
     checkout.change(("version: 0.1.0 ", "version: 0.1.1 "))
-    with pytest.raises(MomentRankError, match=r"0.2.0 or higher"):
+    with pytest.raises(MomentRankError, match=r"0.2.0 .minor. or higher"):
         checkout.release()
     checkout.change(("version: 0.1.1 ", "version: 0.2.0 "))
     checkout.release()
@@ -329,7 +330,7 @@ def test_a_changed_level_must_raise_the_minor_version_and_a_format_the_major_one
     checkout.release()
     hashes = {**before.files, "pairs.csv": "0" * 64}
     versions.write_published([before.model_copy(update={"columns": columns, "files": hashes})])
-    with pytest.raises(MomentRankError, match=r"pairs.csv has other columns, .* 1.0.0 or higher"):
+    with pytest.raises(MomentRankError, match=r"pairs.csv has other columns.* 1.0.0 .major. or"):
         checkout.release()
 
 
@@ -338,7 +339,7 @@ def test_a_changed_description_raises_the_patch_and_an_open_campaign_is_only_war
 ):
     assert command("pipeline.publish", "--to", "folder", "public")[0] == 0
     checkout.change((NAMED["rai.use_cases"], "Something else."))
-    with pytest.raises(MomentRankError, match=r"0.1.1 or higher"):
+    with pytest.raises(MomentRankError, match=r"0.1.1 .patch. or higher"):
         checkout.release()
     checkout.campaign(OPEN)
     checkout.release()
@@ -484,6 +485,25 @@ def test_what_was_published_is_loaded_at_its_tag_by_what_is_small(
         mr.load("hf:ann/kitchen", revision="v9")
 
 
+def test_what_a_cut_download_left_out_is_fetched_or_said_to_be_missing(
+    package, hub, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "cache"))
+    on_hub(package, hub)
+    whole = mr.load("hf:ann/kitchen", revision="v0.1.0")
+    lost = ("manifest.json", "train_manifest.json", "qrels/val.qrels")
+    for name in lost:
+        (whole.folder / name).unlink()
+        told = rf"hf:ann/kitchen: {name} is not in the cache, .*load it again with a connection"
+        with without_connection(), pytest.raises(mr.UsageError, match=told):
+            _ = mr.load("hf:ann/kitchen", revision="v0.1.0")["val"].qrels
+        assert len(list(mr.load("hf:ann/kitchen", revision="v0.1.0")["val"].qrels_iter())) == 1
+    large = whole.path("corpus/corpus.parquet")
+    assert large.read_bytes() == (tables.RELEASE / "corpus/corpus.parquet").read_bytes()
+    (whole.folder / "pairs.csv").unlink()
+    assert whole.moments, "what went missing meanwhile is fetched at the same revision"
+
+
 # Zenodo
 
 
@@ -513,6 +533,27 @@ def test_a_new_version_on_zenodo_is_a_new_record_that_takes_over_what_is_equal(p
     smuggle("pairs.csv", "1,2")
     with pytest.raises(PublishError, match=r"0.2.0 is published there"):
         on_zenodo(collect_package(tables.RELEASE), "101")
+
+
+@pytest.mark.parametrize("how", ["lost", "forgotten"])
+def test_a_new_version_that_was_begun_is_taken_up_and_not_begun_twice(package, zenodo, how):
+    """Zenodo keeps one draft of a next version, and refuses to begin another."""
+    on_zenodo(package)
+    if how == "lost":
+        zenodo.fail("POST .*/actions/newversion", "lost")
+        package = change_release("0.2.0")
+    else:
+        zenodo.fail("PUT /api/files/", "cut", times=9)
+        with pytest.raises(PublishError, match="run the command again"):
+            on_zenodo(change_release("0.2.0"), "100")
+        zenodo.faults.clear()
+        package = change_release("0.3.0")
+    address = on_zenodo(package, "100")
+    assert address.revision == "101"
+    assert list(zenodo.records) == [100, 101]
+    assert zenodo.records[101]["submitted"]
+    assert zenodo.records[101]["metadata"]["version"] == package.manifest["version"]
+    assert unpack(zenodo.records[101]) == contents(package)
 
 
 def test_a_record_of_another_server_is_not_continued(checkout, command, zenodo, monkeypatch):

@@ -1,0 +1,48 @@
+"""Values of the commands' options, parsed; what is wrong is told by argparse, with the option."""
+
+import argparse
+import math
+
+MOST_DIGITS = 15
+
+
+def natural(text: str) -> int:
+    """Parse a whole number of 0 or more, such as a random seed."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"must be a whole number of 0 or more, not {text!r}")
+    return int(text)
+
+
+def count(text: str) -> int:
+    """Parse a whole number above 0."""
+    if not text.isdecimal() or not int(text):
+        raise argparse.ArgumentTypeError(f"must be a whole number above 0, not {text!r}")
+    return int(text)
+
+
+def counts(text: str) -> list[int]:
+    """Parse whole numbers above 0, with commas between them."""
+    return list(map(count, text.split(",")))
+
+
+def square_seconds(text: str) -> float:
+    """Parse a variance."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number < math.inf:
+        raise argparse.ArgumentTypeError(f"must be a variance in square seconds, not {text!r}")
+    return number
+
+
+def variances(text: str) -> list[float]:
+    """Parse variances, with commas between them."""
+    return list(map(square_seconds, text.split(",")))
+
+
+def digits(text: str) -> int:
+    """Parse a number of decimal places."""
+    if not text.isdecimal() or int(text) > MOST_DIGITS:
+        raise argparse.ArgumentTypeError(f"must be 0 to {MOST_DIGITS}, not {text!r}")
+    return int(text)
