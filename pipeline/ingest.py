@@ -3,14 +3,14 @@
 reads   the corpus at ingest.source (a file or a folder), in the format ingest.corpus
 writes  datasets/work/moments.parquet, videos.parquet, rejected_moments.csv
 
+Past engine.table_memory, tasks of engine.shards read the corpus, and DuckDB makes the tables.
+
 A row that can't be used goes to rejected_moments.csv with its place and reason. More of
 them than the share ingest.max_rejected stop the run. Nothing is dropped silently.
 """
 
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -20,7 +20,8 @@ import pandas as pd
 from momentrank.errors import MomentRankError
 from pipeline import corpora
 from pipeline.core import cli, csv_files, tables
-from pipeline.core.engine.database import fits, open_database, rows_that_fit
+from pipeline.core.engine.database import fits, open_database
+from pipeline.core.engine.shards import clear_parts
 from pipeline.core.parallel import cores
 from pipeline.core.params import Params, load
 from pipeline.core.progress import progress
@@ -28,6 +29,7 @@ from pipeline.core.sections import Ingest
 from pipeline.corpora import rejected, rules
 from pipeline.corpora.large import PathOf, Probe, ingest_large
 from pipeline.corpora.rows import Row
+from pipeline.corpora.shards import STAGE, read_in_shards
 from pipeline.corpora.sources import list_unread
 from pipeline.language import detection, support
 from pipeline.names.evidence import advice
@@ -236,25 +238,20 @@ def write(result: Corpus, settings: Params) -> None:
         cli.log(f"ingest: {line}")
 
 
-def _drain(rows: deque[Row]) -> Iterator[Row]:
-    while rows:
-        yield rows.popleft()
-
-
 def main() -> None:
     """Read the corpus, write the tables; stop if too many rows are rejected."""
     settings = load()
-    params, memory = settings.ingest, settings.engine.table_memory
-    read = corpora.read(params.corpus, Path(params.source), params.columns)
-    rows = iter(progress("ingest", read, unit="rows"))
+    params, engine, source = settings.ingest, settings.engine, Path(settings.ingest.source)
     probe = partial(durations, memory=DURATIONS, workers=cores())
-    first = deque(islice(rows, rows_that_fit(memory) + 1))
-    if fits(memory, len(first)):
-        write(ingest(_drain(first), params, probe), settings)
+    if fits(engine.table_memory, corpora.count_roughly(params.corpus, source)):
+        rows = corpora.read(params.corpus, source, params.columns)
+        write(ingest(progress(STAGE, rows, unit="rows"), params, probe), settings)
         return
-    with open_database(memory) as database:
+    parts = read_in_shards(params, engine)
+    with open_database(engine.table_memory) as database:
         path_of = partial(video_path, params.videos)
-        write(ingest_large(chain(_drain(first), rows), params, path_of, probe, database), settings)
+        write(ingest_large(parts, params, path_of, probe, database), settings)
+    clear_parts(STAGE, engine)
 
 
 if __name__ == "__main__":

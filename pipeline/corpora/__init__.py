@@ -1,24 +1,45 @@
-"""One small module per corpus format, each `read(source) -> rows`.
+"""One small module per corpus format, each `read(portion) -> rows`.
 
 A reader knows where a format keeps its fields (`momentrank.formats.benchmarks`) and nothing else:
 it passes on what is there, right or wrong, with its place. `pipeline.ingest` decides what can be
 used.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from pipeline.core.sections import Columns
 from pipeline.corpora import activitynet_captions, charades_sta, didemo, qvhighlights, table, tvr
 from pipeline.corpora.rows import Row
+from pipeline.corpora.sources import Portion, cut_file, estimate_rows, source_files
 
-_READERS = {
-    "tvr": tvr.read,
-    "charades-sta": charades_sta.read,
-    "activitynet-captions": activitynet_captions.read,
-    "qvhighlights": qvhighlights.read,
-    "didemo": didemo.read,
+
+class _Format(NamedTuple):
+    """How a format's files are found and read, and which of them hold a row or more a line."""
+
+    list_files: Callable[[Path], list[Path]]
+    read: Callable[[Portion], Iterator[Row]]
+    lines: tuple[str, ...] = ()
+
+
+_LINES = partial(source_files, suffixes=(".jsonl",))
+_DOCUMENTS = partial(source_files, suffixes=(".json",))
+_FORMATS = {
+    "tvr": _Format(_LINES, tvr.read, ("",)),
+    "qvhighlights": _Format(_LINES, qvhighlights.read, ("",)),
+    "charades-sta": _Format(charades_sta.list_files, charades_sta.read, ("",)),
+    "activitynet-captions": _Format(_DOCUMENTS, activitynet_captions.read),
+    "didemo": _Format(_DOCUMENTS, didemo.read),
 }
+
+
+def _format(corpus: str, columns: Columns) -> _Format:
+    if corpus == "table":
+        return _Format(table.list_files, partial(table.read, columns=columns), (".jsonl",))
+    return _FORMATS[corpus]
 
 
 def read(corpus: str, source: Path, columns: Columns) -> Iterator[Row]:
@@ -27,6 +48,25 @@ def read(corpus: str, source: Path, columns: Columns) -> Iterator[Row]:
     Raises:
         FileError: the source is missing, or no file of that format.
     """
-    if corpus == "table":
-        return table.read(source, columns)
-    return _READERS[corpus](source)
+    for path in _format(corpus, columns).list_files(source):
+        yield from read_portion(corpus, Portion(path), columns)
+
+
+def read_portion(corpus: str, portion: Portion, columns: Columns) -> Iterator[Row]:
+    """Yield the rows of a portion; errors as of `read`."""
+    return _format(corpus, columns).read(portion)
+
+
+def count_roughly(corpus: str, source: Path) -> int:
+    """Return about how many rows a corpus has, without reading them; errors as of `read`."""
+    return sum(map(estimate_rows, _format(corpus, {}).list_files(source)))
+
+
+def cut(corpus: str, source: Path) -> list[Portion]:
+    """Return the portions of a corpus, in order: files, or lines of them; errors as of `read`."""
+    form = _format(corpus, {})
+    portions = (
+        cut_file(path) if path.name.lower().endswith(form.lines) else [Portion(path)]
+        for path in form.list_files(source)
+    )
+    return list(chain.from_iterable(portions))

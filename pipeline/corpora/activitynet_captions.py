@@ -10,23 +10,23 @@ from pathlib import Path
 from momentrank.formats.benchmarks.captions import DURATION, SENTENCES, TIMES
 from pipeline.core.files import FileError
 from pipeline.corpora.rows import Row, interval, stable_id
-from pipeline.corpora.sources import documents
+from pipeline.corpora.sources import Portion, read_document
 
 
-def read(source: Path) -> Iterator[Row]:
-    """Yield the moments of one JSON file, or of a folder of splits.
+def read(portion: Portion) -> Iterator[Row]:
+    """Yield the moments of a JSON file.
 
     Raises:
-        FileError: a file is not JSON, or no object.
+        FileError: the file is not JSON, or no object.
     """
-    for path, videos in documents(source):
-        if not isinstance(videos, dict):
-            raise FileError(
-                f"{path}: an object of videos is expected, by their names; a folder may hold"
-                " nothing but splits (not the lists of ids that come with them)"
-            )
-        for video, entry in videos.items():
-            yield from _rows(path, video, entry)
+    path, videos = portion.path, read_document(portion.path)
+    if not isinstance(videos, dict):
+        raise FileError(
+            f"{path}: an object of videos is expected, by their names; a folder may hold"
+            " nothing but splits (not the lists of ids that come with them)"
+        )
+    for video, entry in videos.items():
+        yield from _rows(path, video, entry)
 
 
 def _rows(path: Path, video: str, entry: object) -> Iterator[Row]:

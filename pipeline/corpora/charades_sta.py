@@ -10,28 +10,38 @@ from pathlib import Path
 from momentrank.formats.benchmarks.captions import DURATIONS, split_line
 from pipeline.core import csv_files, files
 from pipeline.corpora.rows import Row, stable_id, unreadable
-from pipeline.corpora.sources import source_files
+from pipeline.corpora.sources import Portion, source_files
 
 
-def read(source: Path) -> Iterator[Row]:
-    """Yield the moments of `charades_sta*.txt`, durations from the `.csv` beside them.
+def list_files(source: Path) -> list[Path]:
+    """List the `charades_sta*.txt` of a folder.
 
     Raises:
-        FileError: the folder lacks one of them, or a CSV lacks `id` or `length`.
+        FileError: it contains none, or no `.csv`, or is a file.
     """
     if source.is_file():
         raise files.FileError(
             f"{source}: charades-sta needs a folder: the annotations (.txt) and, for the"
             " videos' durations, Charades' CSV (columns id, length)"
         )
-    tables, texts = source_files(source, ".csv"), sorted(source.glob("charades_sta*.txt"))
+    source_files(source, (".csv",))
+    texts = sorted(source.glob("charades_sta*.txt"))
     if not texts:  # Charades' own folder holds other .txt files beside
         raise files.FileError(f"{source}: contains no charades_sta*.txt file")
+    return texts
+
+
+def read(portion: Portion) -> Iterator[Row]:
+    """Yield the moments of a `.txt`, durations from the `.csv` beside it.
+
+    Raises:
+        FileError: a CSV lacks `id` or `length`.
+    """
+    tables = source_files(portion.path.parent, (".csv",))
     durations = {video: length for path in tables for video, length in _lengths(path)}
-    for path in texts:
-        for line in files.read_lines(path):
-            if line.text.strip():
-                yield _row(path, line, durations)
+    for line in files.read_lines(*portion):
+        if line.text.strip():
+            yield _row(portion.path, line, durations)
 
 
 def _lengths(path: Path) -> Iterator[tuple[str, str]]:

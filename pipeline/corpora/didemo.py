@@ -18,20 +18,20 @@ from momentrank.formats.benchmarks.didemo import (
 )
 from pipeline.core.files import FileError
 from pipeline.corpora.rows import Row, interval
-from pipeline.corpora.sources import documents
+from pipeline.corpora.sources import Portion, read_document
 
 
-def read(source: Path) -> Iterator[Row]:
-    """Yield the moments of one JSON file, or of a folder of splits.
+def read(portion: Portion) -> Iterator[Row]:
+    """Yield the moments of a JSON file.
 
     Raises:
-        FileError: a file is not JSON, or no list.
+        FileError: the file is not JSON, or no list.
     """
-    for path, entries in documents(source):
-        if not isinstance(entries, list):
-            raise FileError(f"{path}: a list of annotations is expected")
-        for number, entry in enumerate(entries):
-            yield _row(path, number, entry)
+    entries = read_document(portion.path)
+    if not isinstance(entries, list):
+        raise FileError(f"{portion.path}: a list of annotations is expected")
+    for number, entry in enumerate(entries):
+        yield _row(portion.path, number, entry)
 
 
 def _row(path: Path, number: int, entry: object) -> Row:

@@ -1,41 +1,35 @@
-"""A corpus past memory: its rows in batches, and in DuckDB what looks at several of them."""
+"""A corpus past memory: its rows in files, and in DuckDB what looks at several of them."""
 
 import json
-import reprlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pyarrow import parquet
 
 from pipeline.core import csv_files, tables
-from pipeline.core.engine import batches
 from pipeline.core.engine.database import ROW, Database
 from pipeline.core.sections import Ingest
 from pipeline.corpora import rejected, rules
-from pipeline.corpora.rows import Row
+from pipeline.corpora.shards import CONVERTED, RAW
 
 PathOf = Callable[[str], str | None]
 """Returns a video's path by its id."""
 Probe = Callable[[Collection[str]], Mapping[str, float]]
 """Returns the seconds of videos by their paths, without videos that do not exist."""
-CONVERTED = [*Row._fields[3:], "of_moment"]
-"""The columns that are stored: all but a row's place in its file."""
-TEXTS = dict.fromkeys(["moment_id", "video_id", "description", "modality", "problem"], "str")
-"""Their types when they are stored: all the cells of a batch may be null."""
 
 
 @dataclass(frozen=True)
 class LargeCorpus:
     """A corpus in a database: the views `moments` and `refused`, and the table `videos`.
 
-    `raw` are files of the rows as they were read.
+    `parts` are files of its rows.
     """
 
     database: Database
-    raw: list[Path]
+    parts: Sequence[Path]
     metrics: dict[str, Any]
 
     def write_rejected(self, path: Path) -> None:
@@ -90,24 +84,35 @@ class LargeCorpus:
         """Yield as text the rows that the query `rows` names with their `reason`."""
         self.database.run(f"create or replace table asked as {rows}")
         yield pd.DataFrame(columns=rejected.COLUMNS, dtype=object)
-        for first, path in enumerate(self.raw):
-            reasons = self.database.frame(
-                "select row, reason from asked where row >= $low and row < $high order by row",
-                low=first * batches.ROWS,
-                high=(first + 1) * batches.ROWS,
-            ).set_index(ROW)["reason"]
-            if len(reasons):
-                rows_as_read = json.loads(path.read_text(encoding="utf-8"))
-                raw = rules.as_frame(rows_as_read, first * batches.ROWS).loc[reasons.index]
-                yield rejected.as_text(raw).assign(reason=reasons)[rejected.COLUMNS]
+        first = 0
+        for source in map(parquet.ParquetFile, self.parts):
+            with source:
+                for group in range(source.num_row_groups):
+                    number = source.metadata.row_group(group).num_rows
+                    reasons = self.database.frame(
+                        "select row, reason from asked"
+                        " where row >= $low and row < $high order by row",
+                        low=first,
+                        high=first + number,
+                    ).set_index(ROW)["reason"]
+                    if len(reasons):
+                        texts = source.read_row_group(group, [RAW])[RAW]
+                        texts = texts.take(reasons.index.to_numpy() - first)
+                        raw = rules.as_frame(map(json.loads, texts.to_pylist()))
+                        raw = raw.set_axis(reasons.index)
+                        yield rejected.as_text(raw).assign(reason=reasons)[rejected.COLUMNS]
+                    first += number
 
 
 def ingest_large(
-    rows: Iterable[Row], params: Ingest, path_of: PathOf, probe: Probe | None, database: Database
+    parts: Sequence[Path],
+    params: Ingest,
+    path_of: PathOf,
+    probe: Probe | None,
+    database: Database,
 ) -> LargeCorpus:
-    """Do what `pipeline.ingest.ingest` does, in a database."""
-    raw: list[Path] = []
-    database.load("converted", _convert(iter(rows), database.folder, raw))
+    """Do what `pipeline.ingest.ingest` does, in a database, with what `read_in_shards` returns."""
+    database.load_files("converted", parts, CONVERTED)
     _find_durations(database)
     database.load("probed", [_probe(database, path_of, probe)])
     given = database.frames(
@@ -123,19 +128,7 @@ def ingest_large(
         " from good group by video_id"
     )
     database.load("videos", (_add_paths(one, path_of) for one in videos))
-    return LargeCorpus(database, raw, _metrics(database))
-
-
-def _convert(rows: Iterator[Row], folder: Path, raw: list[Path]) -> Iterator[pd.DataFrame]:
-    """Yield the converted rows in batches; keep the rows as they are in files, named in `raw`.
-
-    What JSON has no type for is kept as `rejected.as_text` would show it.
-    """
-    while (some := [tuple(row) for row in islice(rows, batches.ROWS)]) or not raw:
-        frame = rules.as_frame(some, len(raw) * batches.ROWS)
-        raw.append(folder / f"{len(raw)}.json")
-        raw[-1].write_text(json.dumps(some, default=reprlib.repr), encoding="utf-8")
-        yield rules.convert(frame)[CONVERTED].astype(TEXTS)
+    return LargeCorpus(database, parts, _metrics(database))
 
 
 def _find_durations(database: Database) -> None:

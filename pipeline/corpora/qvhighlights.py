@@ -9,17 +9,16 @@ from pathlib import Path
 from momentrank.formats.benchmarks.qvhighlights import FIELDS
 from pipeline.core import files
 from pipeline.corpora.rows import Row, interval, unreadable
-from pipeline.corpora.sources import source_files
+from pipeline.corpora.sources import Portion
 
 
-def read(source: Path) -> Iterator[Row]:
-    """Yield the windows of one JSON-lines file, or of a folder of splits.
+def read(portion: Portion) -> Iterator[Row]:
+    """Yield the windows of a JSON-lines file.
 
     The test split has no windows; its lines are rejected and counted, not passed over.
     """
-    for path in source_files(source, ".jsonl"):
-        for record in files.read_json_lines(path):
-            yield from _rows(path, record)
+    for record in files.read_json_lines(*portion):
+        yield from _rows(portion.path, record)
 
 
 def _rows(path: Path, record: files.Record) -> Iterator[Row]:

@@ -24,10 +24,9 @@ LARGEST_INTEGER = 2**63
 """A larger integer is not a time, and pandas can't convert it."""
 
 
-def as_frame(rows: Iterable[Sequence[object]], first: int = 0) -> pd.DataFrame:
-    """Return rows as they were read, numbered from `first`."""
-    frame = pd.DataFrame(rows, columns=list(Row._fields), dtype=object)
-    return frame.set_axis(pd.RangeIndex(first, first + len(frame)))
+def as_frame(rows: Iterable[Sequence[object]]) -> pd.DataFrame:
+    """Return rows as they were read, numbered from 0."""
+    return pd.DataFrame(rows, columns=list(Row._fields), dtype=object)
 
 
 def convert(raw: pd.DataFrame) -> pd.DataFrame:

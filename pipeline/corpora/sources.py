@@ -1,10 +1,11 @@
-"""The files of `ingest.source`, and JSON documents, which are read whole."""
+"""The files of `ingest.source`, their portions, and JSON documents, which are read whole."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from pipeline.core.files import FileError, read_json
+from pipeline.core.engine.batches import count_rows
+from pipeline.core.files import MAX_LINE_BYTES, WHOLE, FileError, Span, open_source, read_json
 
 MAX_DOCUMENT_BYTES = 2**30
 """A larger document is refused before it is held in memory; JSON lines have a bound each."""
@@ -12,7 +13,55 @@ UNREAD = (".bz2", ".gz", ".ods", ".xls", ".xlsx", ".xz", ".zip", ".zst")
 """Suffixes of packed files and of spreadsheets."""
 
 
-def source_files(source: Path, *suffixes: str) -> list[Path]:
+PORTION_BYTES = 32 * 2**20
+"""Of a file that is cut: some 200,000 rows, a few seconds' work."""
+ROW_BYTES = 100
+"""Of a moment in a JSON document, roughly."""
+
+
+class Portion(NamedTuple):
+    """A file of a corpus, or some lines of it."""
+
+    path: Path
+    span: Span = WHOLE
+
+
+def cut_file(path: Path) -> list[Portion]:
+    """Cut a text file into portions of about `PORTION_BYTES`."""
+    return [Portion(path, span) for span in cut_lines(path, PORTION_BYTES)]
+
+
+def cut_lines(path: Path, length: int) -> Iterator[Span]:
+    """Yield the spans of a text file, each of `length` bytes and the rest of a line, one at least.
+
+    Raises:
+        FileError: the file is missing.
+    """
+    start, line = 0, 1
+    with open_source(path) as stream:
+        while True:
+            text = stream.read(length)
+            text += stream.readline(MAX_LINE_BYTES + 1)
+            if not text and start:
+                return
+            yield Span(start, len(text), line)
+            if not text:
+                return
+            start, line = start + len(text), line + text.count(b"\n")
+
+
+def estimate_rows(path: Path) -> int:
+    """Return about how many rows a file has, without reading them; a line is one at least."""
+    suffix = path.suffix.lower()
+    if suffix == ".parquet":
+        return count_rows(path)
+    if suffix == ".json":
+        return path.stat().st_size // ROW_BYTES
+    with open_source(path) as stream:
+        return 1 + sum(block.count(b"\n") for block in iter(lambda: stream.read(2**20), b""))
+
+
+def source_files(source: Path, suffixes: tuple[str, ...]) -> list[Path]:
     """List the files of a corpus: `source` itself, or those of a folder, by name.
 
     `suffixes` are in lower case, and mean those in capitals, too.
@@ -36,17 +85,16 @@ def list_unread(source: Path) -> list[str]:
     return [name for name in names if name.lower().endswith(UNREAD)]
 
 
-def documents(source: Path) -> Iterator[tuple[Path, Any]]:
-    """Yield each JSON file of a corpus with its content.
+def read_document(path: Path) -> Any:  # noqa: ANN401  (the format decides)
+    """Read a JSON file.
 
     Raises:
-        FileError: there is none, or one is not JSON or passes `MAX_DOCUMENT_BYTES`.
+        FileError: it is not JSON, or passes `MAX_DOCUMENT_BYTES`.
     """
-    for path in source_files(source, ".json"):
-        if path.stat().st_size > MAX_DOCUMENT_BYTES:
-            raise FileError(
-                f"{path}: larger than {MAX_DOCUMENT_BYTES >> 20:,} MiB, and JSON is read whole;"
-                " split it into several files in a folder, or make JSON lines of it"
-                " (ingest.corpus: table)"
-            )
-        yield path, read_json(path)
+    if path.stat().st_size > MAX_DOCUMENT_BYTES:
+        raise FileError(
+            f"{path}: larger than {MAX_DOCUMENT_BYTES >> 20:,} MiB, and JSON is read whole;"
+            " split it into several files in a folder, or make JSON lines of it"
+            " (ingest.corpus: table)"
+        )
+    return read_json(path)

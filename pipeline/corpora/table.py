@@ -15,7 +15,7 @@ from pipeline.core.engine.batches import ROWS
 from pipeline.core.sections import Column, Columns
 from pipeline.corpora.columns import locate
 from pipeline.corpora.rows import Row, stable_id, unreadable
-from pipeline.corpora.sources import source_files
+from pipeline.corpora.sources import Portion, source_files
 from pipeline.corpora.times import seconds
 
 FIRST = 100
@@ -31,8 +31,13 @@ class _Table(NamedTuple):
     decimal_comma: bool = False
 
 
-def read(source: Path, columns: Columns) -> Iterator[Row]:
-    """Yield the moments of one table, or of a folder of them.
+def list_files(source: Path) -> list[Path]:
+    """List the tables of a folder, or the one that `source` is."""
+    return source_files(source, tuple(_READERS))
+
+
+def read(portion: Portion, columns: Columns) -> Iterator[Row]:
+    """Yield the moments of a table.
 
     `columns` maps our field (`video_id`, `start`, ...) to the table's column, or to None where
     none holds it; the others are found by their usual names (`pipeline.corpora.columns`). Without
@@ -40,17 +45,17 @@ def read(source: Path, columns: Columns) -> Iterator[Row]:
     every description is visual; without one for `duration` the videos tell it.
 
     Raises:
-        FileError: a file is unreadable, of another suffix, lacks a column that is needed or
+        FileError: the file is unreadable, of another suffix, lacks a column that is needed or
             named, or has several for one field.
     """
-    for path in source_files(source, *_READERS):
-        kind = path.suffix.lower()
-        if kind not in _READERS:
-            raise files.FileError(f"{path}: save it as one of {', '.join(_READERS)}")
-        table = _READERS[kind](path)
-        located = locate(path, table.header, columns) if table.header else {}
-        for row, fields in table.rows({*located.values()}):
-            yield row if row.problem else _fill(row, fields, located, table.decimal_comma)
+    path = portion.path
+    kind = path.suffix.lower()
+    if kind not in _READERS:
+        raise files.FileError(f"{path}: save it as one of {', '.join(_READERS)}")
+    table = _READERS[kind](portion)
+    located = locate(path, table.header, columns) if table.header else {}
+    for row, fields in table.rows({*located.values()}):
+        yield row if row.problem else _fill(row, fields, located, table.decimal_comma)
 
 
 def _fill(
@@ -65,20 +70,20 @@ def _fill(
     return row._replace(start=read(row.start), end=read(row.end), duration=read(row.duration))
 
 
-def _json_lines(path: Path) -> _Table:
-    first = islice(files.read_json_lines(path), FIRST)
+def _json_lines(portion: Portion) -> _Table:
+    first = islice(files.read_json_lines(portion.path), FIRST)
     header = list(dict.fromkeys(name for record in first for name in record.fields))
-    return _Table(header, partial(_json_rows, path))
+    return _Table(header, partial(_json_rows, portion))
 
 
-def _json_rows(path: Path, _: Collection[str]) -> Places:
-    for record in files.read_json_lines(path):
-        yield unreadable(path, record.line, record.problem), record.fields
+def _json_rows(portion: Portion, _: Collection[str]) -> Places:
+    for record in files.read_json_lines(*portion):
+        yield unreadable(portion.path, record.line, record.problem), record.fields
 
 
-def _csv(path: Path) -> _Table:
-    sheet = csv_files.read_sheet(path)
-    return _Table(sheet.header, partial(_csv_rows, path, sheet), sheet.delimiter != ",")
+def _csv(portion: Portion) -> _Table:
+    sheet = csv_files.read_sheet(portion.path)
+    return _Table(sheet.header, partial(_csv_rows, portion.path, sheet), sheet.delimiter != ",")
 
 
 def _csv_rows(path: Path, sheet: csv_files.Sheet, _: Collection[str]) -> Places:
@@ -88,7 +93,8 @@ def _csv_rows(path: Path, sheet: csv_files.Sheet, _: Collection[str]) -> Places:
         yield unreadable(path, line, problem), fields
 
 
-def _parquet(path: Path) -> _Table:
+def _parquet(portion: Portion) -> _Table:
+    path = portion.path
     with _explain(path):
         header = parquet.read_schema(path).names
     return _Table(header, partial(_parquet_rows, path))
@@ -111,7 +117,7 @@ def _explain(path: Path) -> Iterator[None]:
         raise files.FileError(f"{path}: not readable as Parquet ({exc})") from exc
 
 
-_READERS: dict[str, Callable[[Path], _Table]] = {
+_READERS: dict[str, Callable[[Portion], _Table]] = {
     ".csv": _csv,
     ".tsv": _csv,
     ".jsonl": _json_lines,

@@ -6,14 +6,13 @@ from pathlib import Path
 from momentrank.formats.benchmarks.tvr import FIELDS, MODALITY
 from pipeline.core import files
 from pipeline.corpora.rows import Row, interval, unreadable
-from pipeline.corpora.sources import source_files
+from pipeline.corpora.sources import Portion
 
 
-def read(source: Path) -> Iterator[Row]:
-    """Yield the moments of one JSON-lines file, or of a folder of splits."""
-    for path in source_files(source, ".jsonl"):
-        for record in files.read_json_lines(path):
-            yield _row(path, record)
+def read(portion: Portion) -> Iterator[Row]:
+    """Yield the moments of a JSON-lines file."""
+    for record in files.read_json_lines(*portion):
+        yield _row(portion.path, record)
 
 
 def _row(path: Path, record: files.Record) -> Row:

@@ -15,6 +15,8 @@ from pipeline.core.sections import Engine
 HOUR = 3600.0
 GB = 1e9
 MEASURED_CORES = 2
+READ_SECONDS, SETTLE_SECONDS = 1.3e-5, 1e-5
+"""Of a moment: to read it from the corpus, and until it is in its table; on one core."""
 RULES_SECONDS = 9.3e-3
 """Of a description, with both checks."""
 TEXTS_PER_SECOND = 372
@@ -60,17 +62,20 @@ def calc_demands(moments: int, params: Params) -> list[Demand]:
     clips = queries * min(n, params.candidates.top) if params.ingest.videos else 0
     whole = TABLE_BYTES * n / GB
     kept = min(params.engine.table_memory, whole)
+    readers = 1
     if database.fits(params.engine.table_memory, n):
         searching = training_memory = 0.5 + 2 * whole
     else:
+        readers = min(count_workers(params.engine), params.engine.shards)
         searching = 0.7 + database.SHARE * params.engine.table_memory + MAPPED_BYTES * n / GB
         training_memory = searching + MAPPED_TRAINING_BYTES * train / GB
     rewriting = RULES_SECONDS * n * share if params.rewrite.backend == "rules" else 0.0
     lead = LEAD_SECONDS * n / HOUR
     training = PAIR_SECONDS * train * n * share + lead + MERGE_SECONDS * train / HOUR
+    reading = READ_SECONDS / readers + SETTLE_SECONDS
     written = TRAINING_BYTES * sum(params.pseudo.top) * train / GB
     return [
-        Demand("ingest", 1.8e-5 * n / HOUR, 0.2 + kept, 2e2 * n / GB),
+        Demand("ingest", reading * n / HOUR, 0.2 + kept, 2e2 * n / GB),
         Demand("rewrite", rewriting, 1.0 + whole, 2e2 * n / GB),
         Demand("split", 7e-6 * n / HOUR, 0.2 + kept, 1e2 * n / GB),
         Demand("embed", n / TEXTS_PER_SECOND * share, 1.0 + whole, VECTOR_BYTES * n / GB),

@@ -1,19 +1,22 @@
 """A tiny corpus, and all stages that work in shards, by any engine."""
 
+import json
 import re
 import shutil
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import shard_work
 
-from pipeline import candidates, embed, pseudo
+from pipeline import candidates, embed, ingest, pseudo
 from pipeline.captions.rules.gender import Genders
 from pipeline.captions.rules.rules_rewriter import Rules, find_rows
 from pipeline.core import tables
 from pipeline.core.engine.shards import clear_parts
 from pipeline.core.engine.text_rows import RowMap
+from pipeline.corpora import sources
 from pipeline.names.evidence.cast import Cast
 from pipeline.retrieval import embeddings
 from pipeline.retrieval.chunks import Encoding
@@ -61,6 +64,31 @@ def write_corpus(repository):
     )
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(repository / name, name)
+    params = re.sub(r"  source: \S+", "  source: corpus.jsonl", Path("params.yaml").read_text())
+    params = re.sub(r"  videos: \S+\.mp4", "  videos: null", params)
+    Path("params.yaml").write_text(params.replace("max_rejected: 0.01", "max_rejected: 0.1"))
+    rows = frame.to_dict("records")
+    rows[7::40] = [row | {"end": row["start"]} for row in rows[7::40]]  # which are rejected
+    Path("corpus").mkdir()
+    Path("corpus/corpus.jsonl").write_text("".join(map(_line, rows)))
+
+
+def _line(row):
+    times = [row["start"], row["end"]]
+    return json.dumps({"vid_name": row["video_id"], "duration": 200.0, "ts": times, "type": "v",
+                       "desc": row["description"], "desc_id": row["moment_id"]}) + "\n"  # fmt: skip
+
+
+def ingest_corpus(monkeypatch):
+    """Run ingest on portions of 9 KB; return the bytes of all that it writes."""
+    monkeypatch.setattr(sources, "PORTION_BYTES", 9_000)
+    shutil.copy("params.yaml", "corpus")
+    with chdir("corpus"):
+        ingest.main()
+        written = read_all("datasets")
+        shutil.rmtree("datasets")
+        assert read_all(".cache") == {}, "parts go when the stage has ended"
+    return written
 
 
 def set_engine(**values):
@@ -77,13 +105,16 @@ def read_all(folder):
     return {path: path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
 
 
-def run_stages(engine, video):
+def run_stages(engine, video, monkeypatch):
     """Let an engine write candidates, training sets, embeddings and clips; return their bytes.
 
-    And what the rules find in texts.
+    And the tables of a corpus past memory, and what the rules find in texts.
     """
-    values = engine.model_dump(exclude={"table_memory"})
-    set_engine(**{name: "null" if value is None else value for name, value in values.items()})
+    values = engine.model_dump()
+    values = {name: "null" if value is None else value for name, value in values.items()}
+    set_engine(**values | {"table_memory": 1e-6})
+    ingested = ingest_corpus(monkeypatch)
+    set_engine(table_memory=values["table_memory"])
     candidates.main()
     pseudo.main()
     shutil.rmtree("store", ignore_errors=True)
@@ -104,4 +135,7 @@ def run_stages(engine, video):
     names = RowMap("rewrite", engine, few=0)(find_rows, rules, said)
     clear_parts("rewrite", engine)
     assert read_all(".cache") == {}, "parts go when a stage has ended"
-    return {place: read_all(place) for place in ("datasets", "store", "clips")} | {"names": names}
+    return {place: read_all(place) for place in ("datasets", "store", "clips")} | {
+        "names": names,
+        "ingested": ingested,
+    }

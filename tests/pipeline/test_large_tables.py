@@ -13,6 +13,8 @@ from pipeline import ingest, split
 from pipeline.core import captions, files, tables
 from pipeline.core.engine import batches, database
 from pipeline.core.table import TableError
+from pipeline.corpora import shards as corpora_shards
+from pipeline.corpora import sources
 from pipeline.corpora.rows import Row
 from pipeline.language import detection
 from pipeline.names.evidence import advice
@@ -166,7 +168,7 @@ raw_rows = st.builds(
 
 @some_examples
 @given(
-    st.lists(raw_rows, max_size=25),
+    st.lists(raw_rows, max_size=27),
     st.sampled_from([None, "videos/{video_id}.mp4", "{video_id}.*"]),
     st.sampled_from([["v"], ["v", "t"]]),
 )
@@ -174,9 +176,19 @@ def test_ingest_writes_the_same_bytes(rows, videos, modalities):
     def probe(paths, **_):
         return {path: 4.5 for path in paths if len(path) % 2}
 
-    set_params("ingest", videos=videos, max_rejected=1.0, pool_modalities=modalities)
+    set_params(
+        "ingest", source="x.jsonl", videos=videos, max_rejected=1.0, pool_modalities=modalities
+    )
+    Path("x.jsonl").write_text(f"{rows!a}\n" * 3)  # whose parts are those of these rows
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(corpora_shards, "ROWS", 2)
+        patch.setattr(sources, "PORTION_BYTES", 1)  # three portions
         patch.setattr(ingest.corpora, "read", lambda *_: iter(rows))
+        patch.setattr(
+            ingest.corpora,
+            "read_portion",
+            lambda _, portion, __: iter(rows[9 * (portion.span.line - 1) :][:9]),
+        )
         patch.setattr(ingest, "durations", probe)
         patch.setattr(detection, "SAMPLE", 4)
         patch.setattr(advice, "ENOUGH", 3)

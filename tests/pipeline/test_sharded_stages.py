@@ -4,11 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from sharded_corpus import read_all, run_stages, set_engine, write_corpus
+from sharded_corpus import ingest_corpus, read_all, run_stages, set_engine, write_corpus
 
 from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError
-from pipeline import candidates, pseudo
+from pipeline import candidates, ingest, pseudo
 from pipeline.core import tables
 from pipeline.core.engine import database, mapped, session
 from pipeline.core.params import load
@@ -49,6 +49,15 @@ def test_one_three_and_eight_shards_write_the_same_bytes(corpus, monkeypatch):
     monkeypatch.setattr(array_on_disk, "GATHERED", 30)
     for shards in (1, 3):
         assert run_both(shards, 1e-6) == whole
+
+
+def test_a_corpus_is_read_alike_in_one_three_and_eight_shards_and_in_none(corpus, monkeypatch):
+    whole = ingest_corpus(monkeypatch)
+    assert len(whole) == 4
+    assert whole[ingest.REJECTED].count(b"\n") == 1 + 10
+    for shards in (1, 3, 8):
+        set_engine(shards=shards, workers=1, table_memory=1e-6)
+        assert ingest_corpus(monkeypatch) == whole
 
 
 def test_a_run_that_is_killed_goes_on_with_the_parts_that_are_there(corpus, monkeypatch):
@@ -98,12 +107,13 @@ def test_every_stage_writes_the_same_bytes_by_processes_and_by_slurm(
     path = os.pathsep.join([str(repository), str(repository / "tests")])
     monkeypatch.setenv("PYTHONPATH", path)
     engine = load().engine
-    whole = run_stages(engine, numbered)
+    whole = run_stages(engine, numbered, monkeypatch)
     assert len(whole["clips"]) == 4
     bucket = corpus / "bucket"
     bucket.mkdir()
-    for kind, folder in (("local", engine.folder), ("slurm", bucket.as_uri())):
-        changes = {"kind": kind, "folder": folder, "shards": 3, "workers": 2}
+    # Each job of Slurm is a process of its own, and imports all: two of them are enough.
+    for kind, folder, shards in (("local", engine.folder, 3), ("slurm", bucket.as_uri(), 2)):
+        changes = {"kind": kind, "folder": folder, "shards": shards, "workers": 2}
         with session.keep():  # processes import what stages need once
-            assert run_stages(engine.model_copy(update=changes), numbered) == whole
+            assert run_stages(engine.model_copy(update=changes), numbered, monkeypatch) == whole
     assert list(bucket.iterdir()) == []

@@ -4,13 +4,18 @@ import json
 import os
 import random
 import sys
+import tempfile
 from decimal import Decimal
+from pathlib import Path
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from ingesting import ingest_params, moment_rows
 
 from pipeline import corpora
+from pipeline.core import files
 from pipeline.core.files import FileError
 from pipeline.corpora import sources
 from pipeline.corpora.rows import stable_id
@@ -505,3 +510,48 @@ def test_a_document_larger_than_its_bound_is_refused_unread(tmp_path, corpus):
     os.truncate(path, sources.MAX_DOCUMENT_BYTES + 1)  # takes no room on the disk
     with pytest.raises(FileError, match=r"train\.json: larger than 1,024 MiB, and JSON is read w"):
         ingest_corpus(corpus, path)
+
+
+# Portions
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"\n", b"\r\n", b"\xff", "\ufeff".encode(), b"\x85"])),
+    st.integers(1, 9),
+)
+def test_the_lines_of_all_spans_are_those_of_the_file(pieces, length):
+    with tempfile.NamedTemporaryFile() as stream:
+        stream.write(b"".join(pieces))
+        stream.flush()
+        path = Path(stream.name)
+        spans = list(sources.cut_lines(path, length))
+        assert all(span.length >= length for span in spans[:-1])
+        in_spans = [line for span in spans for line in files.read_lines(path, span)]
+        assert in_spans == list(files.read_lines(path))
+
+
+@pytest.mark.parametrize(
+    ("corpus", "columns"),
+    [
+        ("tvr", {}),
+        ("qvhighlights", {}),
+        ("table", {"start": "at", "video_id": "vid", "description": "desc"}),
+    ],
+)
+def test_the_rows_of_all_portions_are_those_of_the_corpus(corpus, columns, tmp_path, monkeypatch):
+    monkeypatch.setattr(sources, "PORTION_BYTES", 300)
+    for split in ("train", "val"):
+        records = [
+            {"vid_name": "v", "vid": split, "ts": [n, 5], "relevant_windows": [[1, 2], [n, 9]]}
+            | {"qid": n, "desc": "She waves.", "query": "She waves."}
+            | {"at": n, "end": 9, "duration": 10}
+            for n in range(9)
+        ]
+        write(tmp_path / f"{split}.jsonl", tuple(records))
+    (tmp_path / "train.jsonl").write_text("no json\n" + (tmp_path / "train.jsonl").read_text())
+    portions = corpora.cut(corpus, tmp_path)
+    assert len(portions) > 4
+    rows = [row for some in portions for row in corpora.read_portion(corpus, some, columns)]
+    assert rows == list(corpora.read(corpus, tmp_path, columns))
+    assert rows[0].problem == "not-json"
+    assert len(rows) == 1 + 18 * (1 + (corpus == "qvhighlights"))

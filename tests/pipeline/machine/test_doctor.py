@@ -40,6 +40,15 @@ def test_training_sets_take_what_a_benchmark_of_their_shards_has_measured(params
     assert demand.count_parts(1_000_000, twice) == pytest.approx(2 * 2.6, rel=0.03)
 
 
+@pytest.mark.parametrize(
+    ("moments", "shards", "hours"), [(10**7, 8, 130 / 8 + 100), (10**6, 8, 23)]
+)
+def test_shards_read_a_corpus_past_memory(params, moments, shards, hours):
+    engine = changed(params.engine, kind="ray", workers=100, shards=shards)
+    ingest = demand.calc_demands(moments, params.model_copy(update={"engine": engine}))[0]
+    assert ingest.hours * 3600 == pytest.approx(hours)
+
+
 def test_a_cluster_with_one_shard_is_one_core(params):
     alone = changed(params.engine, kind="ray", workers=100)
     assert demand.count_workers(alone) == 1
