@@ -26,7 +26,8 @@ import psutil
 
 from benchmarks import scaling, stand_in_slurm
 from benchmarks.script import parse_arguments
-from pipeline.core import files
+from pipeline.core import cli, files
+from pipeline.core.engine.text_chunks import BATCHES
 
 Prepared = tuple[dict[str, object], Callable[[], object]]
 """What `engine` in params.yaml says, and what is done when a third of the parts are finished."""
@@ -136,6 +137,16 @@ def set_engine(values: dict[str, object]) -> None:
     path.write_text(f"{text}\nengine:{section}", encoding="utf-8")
 
 
+def cut_small_chunks(texts: int) -> None:
+    """Let `embed` have a chunk for each shard at least, so that a machine dies in the middle."""
+    path = Path("params.yaml")
+    size = max(1, min(64, texts // BATCHES))
+    text, count = re.subn(r"  batch_size: \d+", f"  batch_size: {size}", path.read_text("utf-8"))
+    if count != 1:
+        raise SystemExit("params.yaml: embed has no batch_size")
+    path.write_text(text, encoding="utf-8")
+
+
 def hash_outputs() -> str:
     """Return one hash of all that the stages have written."""
     paths = sorted(path for path in Path("datasets").rglob("*") if path.is_file())
@@ -161,6 +172,7 @@ def main() -> None:
             if stage == "split":
                 break
         scaling.embed()
+        cut_small_chunks(options.moments // options.shards)
         for name, prepare in ENGINES.items():
             if name != "processes" and not name.startswith(options.only):
                 continue
@@ -172,6 +184,7 @@ def main() -> None:
                     if stage == "embed":
                         shutil.rmtree("datasets/work/embeddings")
                     watch = Watch(Path(".cache/parts") / stage, options.shards // 3, kill)
+                    cli.log(f"{name}: {stage}")  # above what it says of a machine that died
                     watch.start()
                     wall = scaling.run_stage(f"pipeline.{stage}").wall
                     watch.ended.set()
@@ -180,7 +193,7 @@ def main() -> None:
                     local[stage] = cost
                 found = hash_outputs() if stage == stages[-1] else ""
                 expected = expected or found
-                same = {"": "", expected: "the same"}.get(found, "OTHERS")
+                same = ("the same" if found == expected else "OTHERS") if found else ""
                 cells = "".join(
                     f" {value:>8.1f} {value - base:>+12.1f} s"
                     for value, base in zip(cost, local.get(stage, cost), strict=True)

@@ -5,10 +5,13 @@ Nothing here knows what a table means; that is `pipeline.core.tables`.
 
 import hashlib
 import json
+import math
 import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -26,6 +29,17 @@ MAX_LINE_BYTES = 16 * 2**20
 
 class FileError(MomentRankError):
     """A file that can't be read as what it should be."""
+
+
+class Span(NamedTuple):
+    """Whole lines of a file: `length` bytes from `start` on, the first of them line `line`."""
+
+    start: int = 0
+    length: float = math.inf
+    line: int = 1
+
+
+WHOLE = Span()
 
 
 class Line(NamedTuple):
@@ -113,22 +127,24 @@ def write_json(path: Path, value: object) -> None:
         stream.write("\n")
 
 
-def read_lines(path: Path) -> Iterator[Line]:
-    """Yield the lines of a text file, numbered from 1, blank ones included.
+def read_lines(path: Path, span: Span = WHOLE) -> Iterator[Line]:
+    """Yield the lines of a text file, numbered from 1 in it, blank ones included.
 
     Raises:
         FileError: the file is missing, or a line passes `MAX_LINE_BYTES`.
     """
-    for number, text in enumerate(decode_lines(path), start=1):
+    for number, text in enumerate(decode_lines(path, span), start=span.line):
         yield Line(number, text.removesuffix("\n").removesuffix("\r"))
 
 
-def decode_lines(path: Path) -> Iterator[str]:
+def decode_lines(path: Path, span: Span = WHOLE) -> Iterator[str]:
     """Yield the lines with their ends, without a byte order mark."""
-    number = 0
+    number, left = span.line - 1, span.length
     with open_source(path) as stream:
-        while raw := stream.readline(MAX_LINE_BYTES + 1):
-            number += 1
+        if span.start:
+            stream.seek(span.start)
+        while left > 0 and (raw := stream.readline(MAX_LINE_BYTES + 1)):
+            number, left = number + 1, left - len(raw)
             if len(raw) > MAX_LINE_BYTES:
                 raise FileError(f"{path}, line {number}: longer than {MAX_LINE_BYTES >> 20} MiB")
             if number == 1 and raw.startswith(UTF_16):
@@ -179,7 +195,7 @@ class Record(NamedTuple):
     problem: str
 
 
-def read_json_lines(path: Path) -> Iterator[Record]:
+def read_json_lines(path: Path, span: Span = WHOLE) -> Iterator[Record]:
     """Yield the objects of a JSON-lines file; blank lines are skipped.
 
     A line that is not a JSON object in UTF-8 is yielded with `problem`, never skipped.
@@ -187,7 +203,7 @@ def read_json_lines(path: Path) -> Iterator[Record]:
     Raises:
         FileError: the file is missing, or a line is too long to be an annotation.
     """
-    for line in read_lines(path):
+    for line in read_lines(path, span):
         if line.text.strip():
             yield Record(line.number, *_parse_object(line.text))
 
@@ -230,7 +246,7 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
     """
     with open_source(path) as stream:
         try:
-            return YAML(typ="safe", pure=True).load(stream)
+            return deepcopy(_parse_yaml(stream.read()))
         except MarkedYAMLError as exc:
             mark = exc.problem_mark
             place = f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -239,6 +255,12 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
             raise FileError(f"{path}: nested too deep") from exc
         except (YAMLError, UnicodeDecodeError) as exc:
             raise FileError(f"{path}: not YAML ({' '.join(str(exc).split())})") from exc
+
+
+@lru_cache(maxsize=8)
+def _parse_yaml(content: bytes) -> Any:  # noqa: ANN401  (as above)
+    # A command reads params.yaml several times, and each takes 10 ms.
+    return YAML(typ="safe", pure=True).load(content)
 
 
 def write_yaml(path: Path, value: object, remark: str, *, private: bool = False) -> None:

@@ -182,7 +182,8 @@ def _column_problems(wanted: list[str], present: list[str]) -> list[str]:
 
 
 def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
-    return _repeats(where, frame[frame.duplicated(list(key), keep=False)], key)
+    twice = frame.duplicated(list(key), keep=False)
+    return _repeats(where, frame[twice], key) if twice.any() else []
 
 
 def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
@@ -195,26 +196,33 @@ def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
 def coerce_valid(schema: pa.DataFrameSchema, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return what `schema.validate` returns of a valid frame; None if it would raise.
 
-    It takes a third of the time: pandera prepares a report of what fails before it knows whether
-    anything does.
+    It takes a sixth of the time: pandera prepares a report of what fails before it knows whether
+    anything does, and asks each cell of a column that has the right dtype what it is.
     """
-    columns = {}
+    coerced = {}
     try:
         for name, column in schema.columns.items():
-            cells = column.coerce_dtype(frame[name])
+            cells = frame[name]
+            if cells.dtype != column.dtype.type:
+                cells = coerced[name] = column.coerce_dtype(cells)
+                if not _has_dtype(column, cells):
+                    return None
             if not _is_valid(column, cells):
                 return None
-            columns[name] = cells
     except SchemaError:
         return None
-    return frame.assign(**columns)
+    return frame.assign(**coerced)
+
+
+def _has_dtype(column: pa.Column, cells: pd.Series) -> bool:
+    of_dtype = column.dtype.check(Engine.dtype(cells.dtype), cells)
+    return of_dtype if isinstance(of_dtype, bool) else all(of_dtype)
 
 
 def _is_valid(column: pa.Column, cells: pd.Series) -> bool:
+    if cells.empty:
+        return True
     if not column.nullable and cells.isna().any():
-        return False
-    of_dtype = column.dtype.check(Engine.dtype(cells.dtype), cells)
-    if not (of_dtype if isinstance(of_dtype, bool) else all(of_dtype)):
         return False
     return all(check(cells).check_passed for check in column.checks)
 
@@ -232,7 +240,7 @@ def _parse_instants(
     """Read times in any form of ISO 8601, also several in one column, and in no other."""
     problems = []
     for place, (name, column) in enumerate(schema.columns.items()):
-        if str(column.dtype) != INSTANT:
+        if str(column.dtype) != INSTANT or frame[name].dtype == column.dtype.type:
             continue
         instants = pd.to_datetime(frame[name], format="ISO8601", utc=True, errors="coerce")
         unread = frame.loc[instants.isna() & frame[name].notna(), name]

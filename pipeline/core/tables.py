@@ -48,7 +48,7 @@ def _column(dtype: str, *checks: pa.Check, nullable: bool = False) -> pa.Column:
 
 
 def _id() -> pa.Column:
-    return _column("str", pa.Check.str_length(min_value=1, error="an id"))
+    return _column("str", pa.Check(lambda texts: texts != "", error="an id"))
 
 
 def _text() -> pa.Column:

@@ -76,7 +76,7 @@ def store_tasks(tasks: Mapping[str, Task], stage: str, address: str) -> dict[str
         BucketError: no such address or package, no credentials, or no right to read.
     """
     stored = {
-        key: StoredTask(task.work, task.given, task.path, address, f"{stage}-{key}")
+        key: StoredTask(task.work, task.given, task.path, address, f"{stage}-{task.path.name}")
         for key, task in tasks.items()
     }
     there = {Path(name).name for name in _list(stage, address)}

@@ -20,7 +20,7 @@ import pyarrow as pa
 
 from momentrank.errors import MomentRankError
 from pipeline.core.engine import mapped
-from pipeline.core.engine.batches import ROWS
+from pipeline.core.engine.batches import ROWS, count_rows
 from pipeline.core.parallel import cores
 from pipeline.core.table import SHOWN_PROBLEMS, Table
 
@@ -43,14 +43,9 @@ class DatabaseError(MomentRankError):
     """The memory or the disk is too small for the tables."""
 
 
-def rows_that_fit(gigabytes: float) -> int:
-    """Return the rows of the largest table on which pandas can work within so much memory."""
-    return int(gigabytes * 1e9 / ROW_BYTES)
-
-
 def fits(gigabytes: float, rows: int) -> bool:
     """Tell whether pandas can work on a table of so many rows within so much memory."""
-    return rows <= rows_that_fit(gigabytes)
+    return rows * ROW_BYTES <= gigabytes * 1e9
 
 
 @dataclass(frozen=True)
@@ -67,6 +62,19 @@ class Database:
         for frame in frames:
             self.insert(verb, frame)
             verb = f"insert into {name}"
+
+    def load_files(self, name: str, paths: Iterable[Path], columns: Iterable[str]) -> None:
+        """Store columns of Parquet files, one at least, as a table with a column `row`."""
+        first, verb = 0, f"create table {name} as"
+        named = ", ".join(f'"{column}"' for column in columns)
+        for path in paths:
+            self.run(
+                f"{verb} select file_row_number + $first as row, {named}"  # noqa: S608  (ours)
+                " from read_parquet($path, file_row_number = true)",
+                first=first,
+                path=str(path),
+            )
+            first, verb = first + count_rows(path), f"insert into {name}"
 
     def insert(self, verb: str, frame: pd.DataFrame) -> None:
         """Run `verb`, as `insert into` a table, on a frame with its column `row`."""

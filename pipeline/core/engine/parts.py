@@ -1,7 +1,7 @@
 """Parts: one file for each task's work, kept until the stage has ended.
 
-A part is named by the hash of all that its work depends on, so that a killed run finds what it
-has made, and nothing else. It counts once its SHA-256 lies beside it.
+A part is named by the hash of all that its work depends on, its code too, so that a killed run
+finds what it has made, and nothing else. It counts once its SHA-256 lies beside it.
 """
 
 import json

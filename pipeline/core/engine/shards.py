@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from pipeline.core import cli
-from pipeline.core.engine.parts import Bundle, Task, is_address, stage_folder
+from pipeline.core.engine.code import code_digest
+from pipeline.core.engine.parts import Bundle, Task, is_address, part_key, stage_folder
 from pipeline.core.engine.remote import wait_until_here
 from pipeline.core.progress import progress
 from pipeline.core.sections import Engine
@@ -53,15 +54,17 @@ def map_shards(  # noqa: PLR0913  (what, by what, and where)
 ) -> dict[str, Path]:
     """Let `work(input, path)` write one file for each input, and return the files by key.
 
-    A key (`parts.part_key`) names all that its input's work depends on. What a killed run has
-    finished is not done again. `gpus` is what one process wants where there are any. When the stage
-    has written what it makes of the parts, it calls `clear_parts`.
+    A key (`parts.part_key`) names all that its input's work depends on but the code, whose hash is
+    added here. What a killed run has finished is not done again. `gpus` is what one process wants
+    where there are any. When the stage has written what it makes of the parts, it calls
+    `clear_parts`.
 
     An input is a shard's; or, where there are many more (`bundled`), they are dealt out to as many
     processes as there are shards, so that a process loads its model once.
     """
     folder = stage_folder(stage, engine)
-    tasks = {key: Task(work, one, folder / key) for key, one in given.items()}
+    code = code_digest(work)
+    tasks = {key: Task(work, one, folder / part_key(key, code)) for key, one in given.items()}
     if is_address(engine.folder):
         from pipeline.core.engine.bucket import store_tasks  # noqa: PLC0415  (fsspec)
 

@@ -361,6 +361,16 @@ def test_a_frame_comes_out_as_of_pandera_whatever_its_index(name):
         pd.testing.assert_frame_equal(coerce_valid(schema, rows), schema.validate(rows, lazy=True))
 
 
+def test_a_column_that_has_its_dtype_already_is_checked_all_the_same():
+    schema, frame = tables.JUDGMENTS.schema, tables.JUDGMENTS.check(frame_of("JUDGMENTS"))
+    assert coerce_valid(schema, frame) is not None
+    for name, cell in {"seconds": -1.0, "annotator": -1, "level": 9, "kind": "second"}.items():
+        cells = pd.Series(cell, frame.index, dtype=frame[name].dtype)
+        assert coerce_valid(schema, frame.assign(**{name: cells})) is None
+    unknown = pd.Series(pd.NaT, frame.index, dtype=frame["submitted_at"].dtype)
+    assert coerce_valid(schema, frame.assign(submitted_at=unknown)) is None
+
+
 def test_a_broken_cell_in_a_parquet_file_is_told_by_its_row(tmp_path):
     path = tmp_path / "q.parquet"
     frame_of("QUERIES").assign(split=["val", "dev"]).to_parquet(path)

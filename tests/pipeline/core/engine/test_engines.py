@@ -4,8 +4,9 @@ import os
 import signal
 import sys
 import time
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
+from types import SimpleNamespace
 
 import psutil
 import pytest
@@ -14,7 +15,8 @@ from shard_lead import go_on, start_lead
 
 from benchmarks import stand_in_slurm
 from momentrank.errors import MomentRankError, UsageError
-from pipeline.core.engine import on_slurm, session
+from pipeline.core.engine import on_ray, on_slurm, session
+from pipeline.core.engine.parts import Task
 from pipeline.core.engine.remote import EngineError
 
 EXPECTED = " ".join(str(number**2) for number in range(24))
@@ -127,6 +129,61 @@ def test_the_same_bytes_by_slurm_which_kills_jobs(use, squares, slurm, tmp_path)
     begun = squares.begun
     assert squares.make(engine, 5) == EXPECTED
     assert squares.begun == begun  # nothing is made twice
+
+
+@pytest.mark.parametrize(
+    ("nodes", "gpus", "asked"), [("gpu:2", 1, 1), ("gpu:2", 0, None), ("(null)", 1, None)]
+)
+def test_a_job_asks_for_a_gpu_where_there_is_one(slurm, tmp_path, nodes, gpus, asked):
+    slurm()
+    (tmp_path / "slurm/bin/sinfo").write_text(f"#!/bin/sh\necho '{nodes}'\n")
+    executor = on_slurm.SlurmArray(0, gpus)._executor(tmp_path / "parts/embed/slurm")
+    assert executor.parameters["gpus_per_node"] == asked
+
+
+class FakeRay:
+    """A cluster that ends the oldest of its tasks whenever somebody waits; it counts them."""
+
+    def __init__(self, **resources):
+        self.resources, self.running, self.most, self.options = resources, [], 0, {}
+
+    def cluster_resources(self):
+        return self.resources
+
+    def remote(self, _):
+        return SimpleNamespace(options=self.set_options)
+
+    def set_options(self, **options):
+        self.options = options
+        return SimpleNamespace(remote=self.submit)
+
+    def submit(self, *_):
+        self.running.append(object())
+        self.most = max(self.most, len(self.running))
+        return self.running[-1]
+
+    def wait(self, _):
+        return [self.running.pop(0)], []
+
+    def get(self, _):
+        return None
+
+
+@pytest.mark.parametrize(
+    ("resources", "workers", "most", "gpus"),
+    [({"CPU": 4.0}, 0, 8, 0), ({"CPU": 4.0, "GPU": 2.0}, 3, 3, 0.5), ({}, 0, 2, 0)],
+)
+def test_ray_has_no_more_tasks_than_it_takes_and_gpus_where_there_are_any(
+    monkeypatch, tmp_path, resources, workers, most, gpus
+):
+    ray, finished = FakeRay(**resources), []
+    tasks = on_ray.RayTasks(workers, "head:1", 0.5)
+    monkeypatch.setattr(on_ray.RayTasks, "_connected", lambda _: nullcontext(ray))
+    bundles = [[Task(print, number, tmp_path / str(number))] for number in range(20)]
+    tasks.run(bundles, finished.append)
+    assert finished == [task for (task,) in bundles]
+    assert ray.most == most
+    assert ray.options == {"num_cpus": 1, "num_gpus": gpus, "max_retries": on_ray.RETRIES}
 
 
 def test_slurm_cancels_the_rest_after_a_task_s_error(use, squares, slurm, tmp_path):

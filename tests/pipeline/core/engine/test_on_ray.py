@@ -62,7 +62,7 @@ def test_no_cluster_at_the_address_is_told(on_ray, squares):
 
 
 def test_the_same_bytes_by_a_ray_of_its_own_which_ends_with_the_work(on_ray, squares):
-    assert squares.make(on_ray(address=None, workers=2), 3) == EXPECTED
+    assert squares.make(on_ray(address=None, workers=1), 3) == EXPECTED
     assert not ray.is_initialized()
 
 
@@ -84,12 +84,14 @@ def test_the_same_bytes_by_a_cluster(connected, squares):
     assert list(squares.begun.values()) == [1] * (1 + 3 + 8)
 
 
-def test_every_stage_writes_the_same_bytes_by_a_cluster(connected, folder, repository, numbered):
+def test_every_stage_writes_the_same_bytes_by_a_cluster(
+    connected, folder, repository, numbered, monkeypatch
+):
     write_corpus(repository)
     engine = load().engine
-    whole = run_stages(engine, numbered)
+    whole = run_stages(engine, numbered, monkeypatch)
     changes = {"kind": "ray", "address": connected().address, "shards": 3}
-    assert run_stages(engine.model_copy(update=changes), numbered) == whole
+    assert run_stages(engine.model_copy(update=changes), numbered, monkeypatch) == whole
 
 
 def test_a_cluster_keeps_its_parts_at_an_address(connected, squares, tmp_path, monkeypatch):
