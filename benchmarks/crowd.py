@@ -1,47 +1,47 @@
 """Many people at once: Label Studio on SQLite against PostgreSQL with several workers.
 
     python -m benchmarks.crowd [--people 23] [--seconds 60] [--rounds 2] [--workers 2]
-        [--tasks 5000]
+        [--kill 45] [--tasks 5000]
 
 The environment names an empty PostgreSQL database (LABEL_STUDIO_DATABASE, PGPASSWORD). Both servers
 run on this machine, and so do the people: each takes the next pair of a project of their own and
-answers it, over and over, without looking at a clip. The rounds alternate. Printed are answers a
-second, what a person waits for one, the processor's seconds that the server (with PostgreSQL) and
-the people take for one, and afterwards whether each answer is there exactly once. Then the same of
-pushes and pulls of `--tasks` tasks (0 skips this).
+answers it, over and over, without looking at a clip. The rounds alternate. On PostgreSQL one worker
+after the other is killed, one every `--kill` seconds (0: none). Printed are answers a second, what
+a person waits for one, the processor's seconds that the server (with PostgreSQL) and the people
+take for one, and afterwards whether each answer is there exactly once. Then the same of pushes and
+pulls of `--tasks` tasks (0 skips this).
 """
 
 import os
 import tempfile
-import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, chdir, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import httpx
-import numpy as np
 import psutil
 
 from annotation import server
 from annotation.label_studio import guideline, page, settings
 from annotation.label_studio.client import LabelStudio
-from annotation.label_studio.errors import StudioError
 from annotation.label_studio.roster import Account
 from annotation.label_studio.settings import Endpoint
-from annotation.local_server import choice, database
-from annotation.local_server.layout import PROGRAM, ServerError
-from annotation.local_server.process import find_running
+from annotation.local_server import choice, database, postgres
+from annotation.local_server.layout import PROGRAM
 from annotation.simulation.accounts import Visitor
+from benchmarks.crowd_round import Person, Round, print_round, tally, work
 from benchmarks.script import parse_arguments
 from benchmarks.studio import QUERY, judge_all, whole_pull, whole_push
 from pipeline.core.params import load
 
 PAIRS = 2000
 """Tasks in each person's project: more than they answer."""
+
+SAFE = ("fsync", "synchronous_commit", "full_page_writes")
+"""PostgreSQL's settings that keep an answer whatever happens; without them it would be faster."""
 
 PASSWORD = "a-good-password"  # noqa: S105  (of a server that ends with the benchmark)
 
@@ -52,23 +52,16 @@ class Server(NamedTuple):
     name: str
     folder: Path
     endpoint: Endpoint
-    people: list[tuple[int, Visitor]]
-    """Each one's project and session."""
+    people: list[Person]
+    process: psutil.Process
+    """Its first."""
+    workers: int | None
+    """None on SQLite."""
 
     @property
     def lead(self) -> LabelStudio:
         """A client of the server's owner."""
         return LabelStudio(self.endpoint)
-
-
-class Round(NamedTuple):
-    """What came of one round."""
-
-    answers: int
-    seconds: float
-    server_seconds: float
-    people_seconds: float
-    waits: list[float]
 
 
 @contextmanager
@@ -90,14 +83,14 @@ def start(
         chosen = guideline.current(load(checkout / "params.yaml").annotation)
         invite, config = lead.invite_path(), page.label_config(chosen)
         data = [page.task_data(QUERY, "x" * 60, "k" * 330)] * PAIRS
-        visitors = []
+        visitors = list[Person]()
         for number in range(people):
             project = lead.create({"title": f"person {number}", "label_config": config})
             lead.add(project, data)
             account = Account(email=f"p{number}@example.org", name=None, password=PASSWORD)
             visitor = stack.enter_context(closing(Visitor(endpoint.url, invite, account)))
-            visitors.append((project.id, visitor))
-        yield Server(name, Path(folder), endpoint, visitors)
+            visitors.append(Person(project.id, visitor))
+        yield Server(name, Path(folder), endpoint, visitors, running.process, running.workers)
 
 
 def _stop(folder: Path) -> None:
@@ -105,41 +98,10 @@ def _stop(folder: Path) -> None:
         server.stop()
 
 
-def work(on: Server, seconds: float) -> Round:
-    """Let all people answer at once for so long."""
-    ended, waits = threading.Event(), list[float]()
-    before, own = _server_seconds(on), time.process_time()
-    threads = [threading.Thread(target=_judge, args=(ended, waits, *one)) for one in on.people]
-    begin = time.monotonic()
-    for one in threads:
-        one.start()
-    time.sleep(seconds)
-    ended.set()
-    for one in threads:
-        one.join()
-    whole, people = time.monotonic() - begin, time.process_time() - own
-    return Round(len(waits), whole, _server_seconds(on) - before, people, waits)
-
-
-def _judge(ended: threading.Event, waits: list[float], project: int, visitor: Visitor) -> None:
-    result = page.result_of(3)
-    while not ended.is_set():
-        begin = time.monotonic()
-        try:
-            visitor.answer(visitor.next_task(project), result, 3.0)
-        except StudioError:  # as a person, who reloads the page
-            continue
-        waits.append(time.monotonic() - begin)
-
-
 def _server_seconds(on: Server) -> float:
     """Return the processor's seconds of a server and of PostgreSQL, ended processes included."""
-    with chdir(on.folder):
-        running = find_running()
-    if running is None:
-        raise ServerError(f"{on.name} does not run")
-    roots = [running.process]
-    if running.workers:
+    roots = [on.process]
+    if on.workers:
         roots += [one for one in psutil.process_iter() if _is_postmaster(one)]
     return sum(_tree_seconds(one) for one in roots)
 
@@ -165,27 +127,29 @@ def _tree_seconds(root: psutil.Process) -> float:
     return total
 
 
-def print_round(name: str, done: Round) -> None:
-    """Print what came of a round."""
-    median, late = (1000 * np.quantile(done.waits, share) for share in (0.5, 0.95))
-    each = 1000 / done.answers
-    print(
-        f"{name:10} {done.answers / done.seconds:6.1f} answers/s   a person waits {median:5.0f} ms"
-        f" (95 %: {late:.0f})   for each {each * done.server_seconds:4.0f} ms of processor by the"
-        f" server, {each * done.people_seconds:3.0f} by the people",
-        flush=True,
-    )
+def play(on: Server, seconds: float, kill: float) -> Round:
+    """Let all people answer at once for so long, and print what came of it."""
+    before = _server_seconds(on)
+    done = work(on.people, seconds, on.process, kill if on.workers else 0)
+    print_round(on.name, done, _server_seconds(on) - before)
+    return done
 
 
-def check(on: Server, answers: int) -> None:
+def check(on: Server, rounds: Iterable[Round]) -> None:
     """Print whether every answer is there exactly once."""
     headers = {"Authorization": f"Token {on.endpoint.token}"}
-    found = Counter[int]()
+    found = dict[int, int]()
     with httpx.Client(base_url=on.endpoint.url, headers=headers, timeout=600) as http:
         for project, _ in on.people:
             done = http.get(f"/api/projects/{project}/export?exportType=JSON").raise_for_status()
-            found.update(len(task["annotations"]) for task in done.json())
-    print(f"{on.name}: {answers} answers said, {found[1]} tasks with one, {found[2]} with two")
+            found |= {task["id"]: len(task["annotations"]) for task in done.json()}
+    result = tally([task for one in rounds for task in one.answers], found)
+    print(
+        f"{on.name}: {result.once} confirmed answers are there once, {result.lost} are lost,"
+        f" {result.doubled} tasks have two; {result.unconfirmed} more are of people who saw an"
+        " error",
+        flush=True,
+    )
 
 
 def push_and_pull(both: list[Server], tasks: int, rounds: int, checkout: Path) -> None:
@@ -217,25 +181,28 @@ def print_call(on: Server, name: str, tasks: int, call: Callable[[], float]) -> 
 
 def main() -> None:
     """Print the figures of both, and their ratio."""
-    options = parse_arguments(__doc__, people=23, seconds=60.0, rounds=2, workers=2, tasks=5000)
+    options = parse_arguments(
+        __doc__, people=23, seconds=60.0, rounds=2, workers=2, kill=45.0, tasks=5000
+    )
     checkout, address = Path.cwd(), os.environ.pop(database.URL)  # it would be of both
+    for name in ("server_version", *SAFE):
+        print(
+            f"PostgreSQL: {name} {postgres.query(database.parse(address), f'show {name}').strip()}"
+        )
     with ExitStack() as stack:
         both = [
             stack.enter_context(start(name, place, checkout, options.people, options.workers))
             for name, place in (("SQLite", None), ("PostgreSQL", address))
         ]
-        rates: dict[str, list[float]] = {one.name: [] for one in both}
-        answers = Counter[str]()
-        for _ in range(options.rounds):
-            for one in both:
-                done = work(one, options.seconds)
-                print_round(one.name, done)
-                rates[one.name].append(done.answers / done.seconds)
-                answers[one.name] += done.answers
-        slow, fast = (np.mean(rates[one.name]) for one in both)
-        print(f"PostgreSQL: {fast / slow:.1f} times the answers a second of SQLite")
-        for one in both:
-            check(one, answers[one.name])
+        rounds = [
+            [play(one, options.seconds, options.kill) for one in both]
+            for _ in range(options.rounds)
+        ]
+        slow, fast = zip(*rounds, strict=True)
+        ratio = sum(one.rate for one in fast) / sum(one.rate for one in slow)
+        print(f"PostgreSQL: {ratio:.1f} times the answers a second of SQLite")
+        for one, done in zip(both, (slow, fast), strict=True):
+            check(one, done)
         if options.tasks:
             push_and_pull(both, options.tasks, options.rounds, checkout)
 

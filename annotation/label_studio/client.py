@@ -16,7 +16,7 @@ from label_studio_sdk.core.request_options import RequestOptions
 
 from annotation.label_studio import settings
 from annotation.label_studio.errors import StudioError, translate_errors
-from annotation.label_studio.records import BARE, FULL, AnsweredTask, Project, Task
+from annotation.label_studio.records import BARE, FULL, OF_PROJECT, AnsweredTask, Project, Task
 from annotation.label_studio.settings import Endpoint
 
 PAGE = 1000
@@ -40,7 +40,8 @@ class LabelStudio:
 
     def projects(self) -> Iterator[Project]:
         """Yield all projects that the token's owner can see."""
-        for item in self._pages(self._sdk.projects.list, "count", page_size=PAGE):
+        wanted = {"page_size": PAGE, "include": ",".join(OF_PROJECT)}
+        for item in self._pages(self._sdk.projects.list, "count", **wanted):
             yield Project.parse(item)
 
     def project(self, number: int) -> Project:

@@ -56,7 +56,7 @@ def _until_end(lines: Iterable[str]) -> Iterator[str]:
 
 def is_empty(database: Database) -> bool:
     """Tell whether Label Studio has made no tables there yet."""
-    return not _query(database, f"select to_regclass('public.{ANSWERS}')").strip()
+    return not query(database, f"select to_regclass('public.{ANSWERS}')").strip()
 
 
 def restore(database: Database, path: Path) -> None:
@@ -67,7 +67,7 @@ def restore(database: Database, path: Path) -> None:
     """
     contents = _run("pg_restore", None, "--list", str(path))
     for name in EXTENSION.findall(contents):  # which the administrator may have created
-        _query(database, f"create extension if not exists {name}")
+        query(database, f"create extension if not exists {name}")
     chosen = path.with_suffix(".list")
     lines = contents.splitlines(keepends=True)
     chosen.write_text("".join(line for line in lines if not OF_EXTENSIONS.match(line)), "utf-8")
@@ -75,7 +75,12 @@ def restore(database: Database, path: Path) -> None:
     _run("pg_restore", database, *whole, f"--use-list={chosen}", "--dbname=", str(path))
 
 
-def _query(database: Database, sql: str) -> str:
+def query(database: Database, sql: str) -> str:
+    """Return what a statement gives, a line for a row.
+
+    Raises:
+        ServerError: PostgreSQL refuses, or does not answer.
+    """
     options = ("--no-psqlrc", "--quiet", "--tuples-only", "--no-align", "--set=ON_ERROR_STOP=1")
     return _run("psql", database, *options, f"--command={sql}")
 
@@ -111,7 +116,7 @@ def _run(name: str, database: Database | None, *arguments: str) -> str:
 
 
 def _version(database: Database) -> int:
-    return int(_query(database, "show server_version_num")) // 10_000
+    return int(query(database, "show server_version_num")) // 10_000
 
 
 def _program(name: str, version: int) -> str:

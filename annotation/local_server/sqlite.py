@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 
 from filelock import FileLock
 
+from annotation.local_server import empty_database
 from annotation.local_server.environment import folder_settings
 from annotation.local_server.layout import DATABASE, EMPTY, PROGRAM, ServerError
 from annotation.local_server.process import WHERE
@@ -25,12 +26,13 @@ def copy_empty() -> None:
     """
     if DATABASE.exists() or not os.access(EMPTY.parent, os.W_OK):
         return
+    python = PROGRAM.with_name("python").absolute()
     with FileLock(EMPTY.with_suffix(".lock")):
         if not EMPTY.exists():
             with TemporaryDirectory(dir=EMPTY.parent) as folder:
                 data = Path(folder).absolute()
                 subprocess.run(  # noqa: S603  (our own command line)
-                    [str(PROGRAM.absolute()), "version", WHERE, str(data)],
+                    [str(python), "-I", empty_database.__file__, WHERE, str(data)],
                     env={**os.environ, **folder_settings(data)},
                     capture_output=True,
                     check=False,  # what it could not make, the server makes, and says what is wrong

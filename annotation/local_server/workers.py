@@ -29,8 +29,10 @@ OF_THE_DATABASE = {
     "CONN_HEALTH_CHECKS": True,
 }
 
-ALLOCATIONS = 10_000
-"""Between two collections of garbage: Python's 700 is less than one answer makes."""
+SELDOM = (100_000, 50, 1000)
+"""Between two collections of garbage as the tables are made: Python's 700 cost a quarter of it."""
+OF_A_WORKER = (10_000, 10, 10)
+"""The same as it answers: 700 is less than one answer makes."""
 
 OPTIONS = {
     "--worker-class": "gthread",
@@ -47,8 +49,9 @@ def main() -> None:
     """Take the port, prepare the database, and serve."""
     given = parse(sys.argv[1:])
     with take_port(given.host, int(given.p)) as listener:
+        gc.set_threshold(*SELDOM)
         prepare(given.data_dir)
-        spare_garbage_collection()
+        share_memory()
         serve(listener, given.workers)
 
 
@@ -89,11 +92,11 @@ def prepare(folder: str) -> None:
     connections.close_all()
 
 
-def spare_garbage_collection() -> None:
-    """Leave what the workers share out of their collections, which come seldom."""
+def share_memory() -> None:
+    """Leave what the workers share out of their collections, which would copy it."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(ALLOCATIONS, *gc.get_threshold()[1:])
+    gc.set_threshold(*OF_A_WORKER)
 
 
 def serve(listener: socket.socket, workers: str) -> None:

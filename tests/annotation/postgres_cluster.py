@@ -25,7 +25,7 @@ FAST = "-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c shared
 
 
 @contextlib.contextmanager
-def cluster(name: str = "kitchen") -> Iterator[Database]:
+def cluster(name: str = "kitchen", options: str = FAST) -> Iterator[Database]:
     """Start PostgreSQL in a temporary folder; yield a database of it; skip where there is none."""
     versions = sorted(PROGRAMS.glob("*/bin"), key=lambda path: float(path.parts[-2]))
     if not versions:
@@ -58,9 +58,9 @@ def cluster(name: str = "kitchen") -> Iterator[Database]:
         (folder / "password").write_text(admin)
         if who:
             os.chown(folder / "password", known.pw_uid, known.pw_gid)
-        options = ("--auth=scram-sha-256", "--username=postgres", "--no-sync", "--encoding=UTF8")
-        run("initdb", "-D", data, *options, "--locale=C.UTF-8", f"--pwfile={folder / 'password'}")
-        where = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 {FAST}"
+        how = ("--auth=scram-sha-256", "--username=postgres", "--no-sync", "--encoding=UTF8")
+        run("initdb", "-D", data, *how, "--locale=C.UTF-8", f"--pwfile={folder / 'password'}")
+        where = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 {options}"
         run("pg_ctl", "-D", data, "-o", where, "-l", str(folder / "log"), "-w", "start")
         stack.callback(run, "pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
         made = Database(str(folder), port, name, "lead", f"s3cret {secrets.token_hex(8)}")

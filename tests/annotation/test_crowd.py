@@ -1,0 +1,70 @@
+"""The benchmark of a crowd: what was confirmed and what is there are compared."""
+
+import time
+
+from annotation.label_studio.errors import StudioError
+from benchmarks.crowd_round import Person, tally, work
+
+
+def test_answers_are_there_once_lost_doubled_or_of_somebody_who_saw_an_error():
+    confirmed, found = [1, 2, 3, 4], {1: 1, 2: 2, 3: 1, 5: 1, 6: 0, 7: 2}
+    assert tally(confirmed, found) == (2, 1, 1, 2)
+    assert tally([1, 1], {1: 1}) == (1, 0, 0, 0)
+
+
+class Visitor:
+    """Somebody whose every third answer ends in an error."""
+
+    def __init__(self):
+        self.tasks, self.answered = 0, []
+
+    def next_task(self, project):
+        time.sleep(0.001)
+        self.tasks += 1
+        return 1000 * project + self.tasks
+
+    def answer(self, task, result, seconds):
+        assert result
+        assert seconds
+        if task % 3 == 0:
+            raise StudioError("the worker died")
+        self.answered.append(task)
+
+
+class Process:
+    """A server's first process, whose workers live until they are killed, and are replaced."""
+
+    def __init__(self):
+        self.born, self.killed = 2, []
+        self.workers = [Worker(self, 0), Worker(self, 1)]
+
+    def children(self):
+        return list(self.workers)
+
+
+class Worker:
+    """A worker, which knows when it was born."""
+
+    def __init__(self, first, pid):
+        self.first, self.pid = first, pid
+
+    def create_time(self):
+        return float(self.pid)
+
+    def kill(self):
+        self.first.killed.append(self.pid)
+        self.first.workers.remove(self)
+        self.first.workers.append(Worker(self.first, self.first.born))
+        self.first.born += 1
+
+
+def test_a_round_counts_what_was_confirmed_and_kills_workers_one_after_the_other():
+    first, visitors = Process(), [Visitor(), Visitor()]
+    people = [Person(number, visitor) for number, visitor in enumerate(visitors)]
+    done = work(people, 0.5, first, every=0.1)
+    assert sorted(done.answers) == sorted(task for one in visitors for task in one.answered)
+    assert len(done.waits) == len(done.answers) == round(done.rate * done.seconds)
+    assert done.errors == sum(one.tasks - len(one.answered) for one in visitors) > 0
+    assert first.killed == list(range(done.kills))
+    assert done.kills >= 2
+    assert work(people, 0.1, first).kills == 0
