@@ -5,6 +5,7 @@ from typing import Any
 from annotation.assignment.checks import Checks
 from annotation.assignment.inputs import PlanInputs
 from annotation.quality.checks import measure_checks
+from pipeline.core.tables import VOTING
 
 
 def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, Any]:
@@ -14,10 +15,6 @@ def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, An
     are no candidates, or have no clip); `without_gold` are people who have met all that there is.
     """
     checks = campaign.checks
-    table = measure_checks(campaign.valid, checks.known, checks.min_gold, checks.window).set_index(
-        "annotator"
-    )
-    rows = table.astype(object).where(table.notna(), None).to_dict("index")
     pool = (
         {}
         if given is None
@@ -29,7 +26,7 @@ def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, An
     )
     return pool | {
         "shares": {"gold": checks.gold, "repeats": checks.repeats},
-        "people": {str(who): row for who, row in rows.items()},
+        "people": _people_figures(campaign),
         "stopped": {
             str(who): {
                 "reason": one.reason,
@@ -39,3 +36,13 @@ def summarize(campaign: PlanInputs, given: Checks | None = None) -> dict[str, An
             for who, one in sorted(checks.stopped.items())
         },
     }
+
+
+def _people_figures(campaign: PlanInputs) -> dict[str, Any]:
+    if campaign.valid["kind"].isin(VOTING).all():  # as in a campaign without checks
+        return {}
+    checks = campaign.checks
+    table = measure_checks(campaign.valid, checks.known, checks.min_gold, checks.window)
+    table = table.set_index("annotator")
+    rows = table.astype(object).where(table.notna(), None)
+    return {str(who): row for who, row in rows.to_dict("index").items()}

@@ -8,6 +8,7 @@ that is, and which pair, is drawn by hashes: equal tables, equal checks. What is
 import heapq
 from collections import Counter
 from collections.abc import Mapping
+from functools import cached_property
 from math import floor
 from typing import NamedTuple
 
@@ -57,11 +58,16 @@ class HiddenChecks:
     ) -> None:
         self._states, self._campaign, self._asked = states, campaign, asked
         self._gold = find_gold(states, campaign)
-        self._voted = _votes_with_level(states, campaign)
+
+    @cached_property
+    def _voted(self) -> pd.DataFrame:
+        return _votes_with_level(self._states, self._campaign)
 
     def keep(self) -> pd.DataFrame:
         """Return the open checks that stay: of people who are asked, if they are checks still."""
         rows = self._states.open_checks.drop_duplicates(ASSIGNMENT)
+        if rows.empty:
+            return rows
         late, seen = group_by_person(self._states.overdue), group_by_person(self._states.answered)
         voted = group_by_person(self._voted)
         again = group_by_person(_of_kind(self._states.checked, REPEAT))
@@ -83,7 +89,19 @@ class HiddenChecks:
         Both are as `pair, annotator, kind`: the votes that should be open, and the open checks
         that stay.
         """
+        rows, without = self._draw(votes, kept)
+        new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(kept.dtypes.to_dict())
+        wanted = pd.concat([kept, new], ignore_index=True)
+        gold, known = len(self._gold), self._campaign.checks.known[PAIR_KEY].drop_duplicates()
+        return Checks(wanted, gold, len(known) - gold, without)
+
+    def _draw(
+        self, votes: pd.DataFrame, kept: pd.DataFrame
+    ) -> tuple[list[tuple[int, int, str]], list[int]]:
+        """Return the new checks as rows, and who should get more gold than there is."""
         states, campaign, asked = self._states, self._campaign, self._asked
+        if campaign.checks.gold + campaign.checks.repeats == 0:
+            return [], []
         pool = GoldPool(states, campaign, asked, self._gold, OpenTasks(votes, kept))
         streams = _streams(states, votes, kept)
         given = pd.concat([states.checked, kept])
@@ -102,10 +120,7 @@ class HiddenChecks:
             rows += [(pair, who, GOLD) for pair in gold] + [(pair, who, REPEAT) for pair in again]
             if len(gold) < min(due[GOLD], room):
                 without.append(who)
-        new = pd.DataFrame(rows, columns=ASSIGNMENT).astype(kept.dtypes.to_dict())
-        known = len(campaign.checks.known[PAIR_KEY].drop_duplicates())
-        wanted = pd.concat([kept, new], ignore_index=True)
-        return Checks(wanted, len(pool), known - len(pool), without)
+        return rows, without
 
 
 def _streams(states: PairStates, votes: pd.DataFrame, kept: pd.DataFrame) -> Mapping[int, Stream]:

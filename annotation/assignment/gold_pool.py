@@ -33,6 +33,8 @@ def group_by_person(*frames: pd.DataFrame) -> Pairs:
 
 def find_gold(states: PairStates, campaign: PlanInputs) -> pd.Series:
     """Return the source of each known level, by row of the pairs: of those that have a clip."""
+    if campaign.checks.known.empty:
+        return pd.Series(dtype="str")
     pairs = states.pairs[PAIR_KEY].merge(campaign.shown[SHOWN_KEY], on=PAIR_KEY, how="left")
     source = join_gold(pairs, campaign.checks.known)["source"].set_axis(states.pairs.index)
     return source[states.clip].dropna()
@@ -73,9 +75,6 @@ class GoldPool:
         given = pd.concat([states.checked, open_tasks.checks])
         self._shown = Counter(given.loc[given["kind"] == "gold", "pair"].tolist())
         self._needed = _count_needed(states, open_tasks.votes)
-
-    def __len__(self) -> int:
-        return len(self._hard)
 
     def draw(self, who: int, number: int) -> list[int]:
         """Return so many pairs that somebody gets as gold now, or as many as there are.

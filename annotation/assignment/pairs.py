@@ -16,6 +16,9 @@ from pipeline.campaign.pairs import ALL_VOTES, PAIR_KEY
 from pipeline.core import captions, tables
 
 ASSIGNMENT = ["pair", "annotator", "kind"]
+_NOBODY = pd.DataFrame({"pair": [], "annotator": [], "kind": []}).astype(
+    {"pair": "int64", "annotator": "int64", "kind": "str"}
+)
 
 
 class PairStates(NamedTuple):
@@ -130,10 +133,14 @@ def _pairs(candidates: pd.DataFrame, extra: pd.DataFrame, same: Mapping[str, str
 
 
 def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
+    if all(query == one for query, one in same.items()):  # as in most campaigns
+        return frame
     one = frame["query_id"].map(same)
     return frame.assign(query_id=one.where(one.notna(), frame["query_id"]))
 
 
 def _assignments(frame: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
-    rows = frame.assign(pair=votes.pair_rows(frame[PAIR_KEY], index))[ASSIGNMENT]
+    if frame.empty:
+        return _NOBODY
+    rows = frame.assign(pair=votes.pair_rows(frame, index))[ASSIGNMENT]
     return rows[rows["pair"] >= 0]

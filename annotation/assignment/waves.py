@@ -70,6 +70,8 @@ def _hand_over(
 
     Who judges nothing and has such tasks gets none of others'. What nobody takes stays.
     """
+    if states.overdue.empty:
+        return kept
     away = set(states.overdue["annotator"].tolist())
     takers = {n: quota for n, quota in quotas.items() if not (quota.idle and n in away)}
     while True:

@@ -10,6 +10,7 @@ from collections.abc import Collection
 import numpy as np
 import pandas as pd
 
+from annotation.votes.votes import is_in
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import rng, tables
 from pipeline.core.people_sections import Exam
@@ -89,7 +90,10 @@ def median(levels: pd.Series, group: int) -> int | None:
 
 def by_finish(answers: pd.DataFrame, exam: pd.DataFrame) -> list[int]:
     """Return who has answered every pair of the exam, the first to finish first."""
-    own = answers[answers["attempt"] == 1].merge(exam[PAIR_KEY], on=PAIR_KEY)
+    own = answers[answers["attempt"] == 1]
+    if len(own) < len(exam):
+        return []
+    own = own[is_in(own, exam, PAIR_KEY)]
     last = own.groupby("annotator")["submitted_at"].agg(["size", "max"])
     done = last[last["size"] == len(exam)].reset_index()
     return done.sort_values(["max", "annotator"])["annotator"].tolist()

@@ -60,8 +60,11 @@ def finished(answers: pd.DataFrame, exam: pd.DataFrame) -> list[tuple[int, int]]
 
     A second one is when every failed answer of the first was given again.
     """
-    first = [(annotator, FIRST) for annotator in by_finish(answers, exam)]
+    people = by_finish(answers, exam)
+    first = [(annotator, FIRST) for annotator in people]
     again = answers.loc[answers["attempt"] == SECOND, ["annotator", *PAIR_KEY]]
+    if not people or again.empty:
+        return first
     wrong = failed_answers(answers, exam)
     left = wrong.merge(again, how="left", indicator="there")
     waiting = left.loc[left["there"] == "left_only", "annotator"]

@@ -3,6 +3,9 @@
 Two levels that differ by at most 1: their mean, rounded up. Else two others are asked; of the
 four levels one highest and one lowest are dropped, and where the rest differ by at most 1 it is
 their mean, rounded up; else the pair is discarded. Two votes without a level: unjudgeable.
+
+The scorer draws votes again by the same rule (`momentrank.meta.votes`): it can't import this one,
+which stages depend on. A test holds both equal.
 """
 
 from typing import Literal, NamedTuple

@@ -52,6 +52,8 @@ def select_rows(columns: Columns, rows: Bools | Ints) -> Columns:
 
 def is_in(rows: pd.DataFrame, others: pd.DataFrame, key: Sequence[str]) -> Bools:
     """Tell which rows are among others: whose columns `key` are equal to those of one of them."""
+    if rows.empty or others.empty:
+        return np.zeros(len(rows), dtype=np.bool_)
     columns = list(key)
     index = pd.MultiIndex.from_frame(others[columns])
     return pd.MultiIndex.from_frame(rows[columns]).isin(index)
@@ -62,9 +64,9 @@ def pair_rows(frame: pd.DataFrame, pairs: pd.DataFrame | pd.MultiIndex) -> Ints:
 
     `pairs` may be the index of their keys: making it takes longer than asking it.
     """
+    if frame.empty or pairs.empty:
+        return np.full(len(frame), -1, dtype=np.int64)
     index = pairs if isinstance(pairs, pd.MultiIndex) else pd.MultiIndex.from_frame(pairs[PAIR_KEY])
-    if frame.empty:
-        return np.empty(0, dtype=np.int64)
     return index.get_indexer(pd.MultiIndex.from_frame(frame[PAIR_KEY])).astype(np.int64)
 
 
