@@ -16,7 +16,7 @@ READY := .venv/ready-$(shell cat requirements.lock pyproject.toml | cksum | cut 
 # Label Studio's pins conflict with the pipeline's: it has an environment of its own.
 LABEL_STUDIO := .venv-label-studio/ready-$(shell cksum < requirements-label-studio.lock | cut -d' ' -f1)
 
-.PHONY: help setup engines demo demo-clone test campaign label-studio label-studio-environment lock \
+.PHONY: help setup engines demo demo-clone baselines test campaign label-studio label-studio-environment lock \
   stop-demo clean-demo
 
 help: ## List the targets
@@ -44,6 +44,10 @@ demo: ## Run everything on the sample corpus, people and all, in a clone of its 
 
 demo-clone:
 	@$(RUN) python -m tools.demo "$(SMALLER)"
+
+baselines: $(READY) ## Train the baselines on the demo's release, and show their table; after `make demo`
+	@test -f .demo/datasets/release/train_top20.json || { echo "make demo first: the baselines are trained on its release"; exit 2; }
+	@cd .demo && $(RUN) dvc repro baselines/dvc.yaml && cat datasets/work/baselines/table.md
 
 stop-demo: ## Stop the demo's server; keep what the demo has made
 	@tools/in_demo.sh annotation.server stop

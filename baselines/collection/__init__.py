@@ -1,0 +1,1 @@
+"""A release as an outsider reads it: queries, training pairs, videos, qrels."""

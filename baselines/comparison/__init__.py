@@ -1,0 +1,1 @@
+"""The table of models: scores, intervals, tests, and how it is written."""

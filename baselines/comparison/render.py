@@ -1,0 +1,103 @@
+"""The table of models as markdown, LaTeX and HTML; the layout is that of TVR-Ranking's Table 2."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import escape
+
+from baselines.comparison.scores import CUTOFFS, JUDGED, THRESHOLDS, Cell, System, Table
+
+ALPHA = 0.05
+TITLES = {"reloclnet": "ReLoCLNet", "xml": "XML", "spr": "SPR", "conquer": "CONQUER"}
+Splits = Mapping[str, Table]
+Rows = list[list[str]]
+
+
+def cells(splits: Splits, cutoff: int, show: Callable[[Cell, bool], str]) -> Rows:
+    """Return the rows of one cutoff: system, N, nDCG by IoU and split, Judged by split."""
+    systems = list(dict.fromkeys(system for table in splits.values() for system in table))
+    columns = [f"nDCG(iou={iou})@{cutoff}" for iou in THRESHOLDS]
+    judged = JUDGED[CUTOFFS.index(cutoff)]
+    rows = []
+    for system in systems:
+        row = [TITLES.get(system.name, system.name), "" if system.top is None else str(system.top)]
+        for name in [*columns, judged]:
+            for table in splits.values():
+                cell = table[system][name]
+                row.append(show(cell, name != judged and _is_best(system, name, table)))
+        rows.append(row)
+    return rows
+
+
+def _is_best(system: System, name: str, table: Table) -> bool:
+    trained = [one for one in table if one.top is not None]
+    return system in trained and table[system][name].mean == max(
+        table[one][name].mean for one in trained
+    )
+
+
+def header(splits: Splits, cutoff: int) -> list[str]:
+    """Return the titles of the columns of `cells`."""
+    titles = [f"nDCG@{cutoff}, IoU>={iou}" for iou in THRESHOLDS] + [f"Judged@{cutoff}"]
+    return ["Model", "N", *(f"{title} {split}" for title in titles for split in splits)]
+
+
+def _number(cell: Cell) -> str:
+    deviation = "" if cell.deviation is None else f" ± {cell.deviation:.3f}"
+    star = "*" if cell.p is not None and cell.p < ALPHA else ""
+    return f"{cell.mean:.3f}{deviation}{star}"
+
+
+def markdown(splits: Splits) -> str:
+    """Return a table for each cutoff; the best in bold, a star where it is worse (p < .05)."""
+
+    def show(cell: Cell, best: bool) -> str:
+        return f"**{_number(cell)}**" if best else _number(cell)
+
+    parts = []
+    for cutoff in CUTOFFS:
+        titles = header(splits, cutoff)
+        lines = [titles, ["---"] * len(titles), *cells(splits, cutoff, show)]
+        parts.append("\n".join(f"| {' | '.join(line)} |" for line in lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def latex(splits: Splits) -> str:
+    """Return a `tabular` for each cutoff; it needs the package booktabs."""
+
+    def show(cell: Cell, best: bool) -> str:
+        text = _number(cell).replace(" ± ", r" $\pm$ ").replace("*", "$^*$")
+        return rf"\textbf{{{text}}}" if best else text
+
+    parts = []
+    for cutoff in CUTOFFS:
+        titles = [title.replace(">=", r"$\geq$") for title in header(splits, cutoff)]
+        lines = [rf"\begin{{tabular}}{{lr{'r' * (len(titles) - 2)}}}", r"\toprule"]
+        lines += [_latex_row(titles), r"\midrule", *map(_latex_row, cells(splits, cutoff, show))]
+        parts.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}"]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _latex_row(values: Sequence[str]) -> str:
+    safe = (value.replace("_", r"\_").replace("&", r"\&").replace("%", r"\%") for value in values)
+    return rf"{' & '.join(safe)} \\"
+
+
+def html(splits: Splits) -> str:
+    """Return a section with a table for each cutoff; intervals are shown on hover."""
+
+    def show(cell: Cell, best: bool) -> str:
+        p = "" if cell.p is None else f"; p = {cell.p:.3f} against the best"
+        tip = escape(f"{cell.low:.3f} to {cell.high:.3f}{p}")
+        name = "strong" if best else "span"
+        return f'<{name} title="{tip}">{escape(_number(cell))}</{name}>'
+
+    parts = ["<section>", "<h2>Baselines</h2>"]
+    for cutoff in CUTOFFS:
+        parts.append("<table>")
+        parts.append(_html_row("th", map(escape, header(splits, cutoff))))
+        parts += [_html_row("td", row) for row in cells(splits, cutoff, show)]
+        parts.append("</table>")
+    return "\n".join([*parts, "</section>", ""])
+
+
+def _html_row(tag: str, values: Iterable[str]) -> str:
+    return f"<tr>{''.join(f'<{tag}>{value}</{tag}>' for value in values)}</tr>"

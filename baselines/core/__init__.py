@@ -1,0 +1,1 @@
+"""What every stage uses: command lines, parameters, files, progress."""

@@ -1,0 +1,63 @@
+"""Command lines: help, errors in one line, messages and progress."""
+
+import argparse
+import io
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from tqdm import tqdm
+
+from momentrank.errors import MomentRankError
+
+EVERY = 30.0
+"""Seconds between two lines of progress in a log."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return a parser whose help is the text of the module that runs."""
+    main = sys.modules["__main__"]
+    return argparse.ArgumentParser(
+        prog=f"python -m {main.__spec__.name}" if main.__spec__ else None,
+        description=main.__doc__,
+        epilog="Reads baselines/params.yaml. `dvc repro baselines/dvc.yaml` runs all stages.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def run_command(work: Callable[[], None]) -> None:
+    """Do the work of a command; an error is one line, with its exit code; Ctrl-C is 130."""
+    try:
+        work()
+    except MomentRankError as exc:
+        sys.stderr.write(f"error: {exc}\n")
+        sys.exit(exc.exit_code)
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted: finished work is kept; the next run continues from there\n")
+        sys.exit(130)
+
+
+def log(text: str) -> None:
+    """Write one line to standard error, above the progress bar where there is one."""
+    tqdm.write(text, file=sys.stderr)
+
+
+def progress(
+    what: str, iterable: Iterable[Any] | None = None, *, total: int | None = None, unit: str
+) -> "tqdm[Any]":
+    """Return a progress bar on standard error; in a log, a line at most every `EVERY` seconds."""
+    options: dict[str, Any] = {}
+    if not sys.stderr.isatty():
+        options = {"file": _Lines(), "ascii": True, "ncols": 0}
+        options |= dict.fromkeys(["mininterval", "maxinterval", "delay"], EVERY)
+    return tqdm(iterable, what, total, unit=f" {unit}", **options)
+
+
+class _Lines(io.StringIO):
+    """Standard error, on which each state of the bar is a line."""
+
+    def write(self, text: str) -> int:
+        if line := text.strip():
+            sys.stderr.write(f"{line}\n")
+            sys.stderr.flush()
+        return len(text)

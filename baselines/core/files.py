@@ -1,0 +1,87 @@
+"""Files: atomic writes, JSON with errors that name file and place, and fingerprints."""
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from momentrank.errors import MomentRankError
+
+
+class FileError(MomentRankError):
+    """A file that can't be read as what it should be, or can't be written."""
+
+
+@contextmanager
+def unfinished(path: Path) -> Iterator[Path]:
+    """Yield a path beside `path` to write to; it then replaces `path`, whole or not at all.
+
+    Raises:
+        FileError: the folder can't be written to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    except OSError as exc:
+        raise FileError(f"{path}: can't be written ({(exc.strerror or str(exc)).lower()})") from exc
+    os.close(descriptor)
+    try:
+        yield Path(name)
+        with Path(name).open("rb") as stream:
+            os.fsync(stream.fileno())
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file."""
+    with unfinished(path) as place:
+        place.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: object) -> None:
+    """Write `value` as indented JSON, keys in the order given, NaN refused."""
+    text = json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(path, f"{text}\n")
+
+
+def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
+    """Read one JSON document.
+
+    Raises:
+        FileError: the file is missing or not JSON, with line and column.
+    """
+    try:
+        return orjson.loads(path.read_bytes())
+    except OSError as exc:
+        raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
+    except orjson.JSONDecodeError as exc:
+        raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
+
+
+def hash_file(path: Path) -> str:
+    """Return a file's SHA-256.
+
+    Raises:
+        FileError: the file can't be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as exc:
+        raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
+
+
+def fingerprint(*parts: object) -> str:
+    """Return 16 hexadecimal digits that depend on every part."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,19 @@
+"""Where the stages leave things for each other."""
+
+from pathlib import Path
+
+WORK = Path("datasets/work/baselines")
+RUNS = WORK / "runs"
+PLOTS = WORK / "plots"
+METRICS = WORK / "metrics"
+RECEIPT = WORK / "features.json"
+
+
+def run_name(top: int, seed: int) -> str:
+    """Return the name of one training of a model."""
+    return f"top{top:02d}-{seed}"
+
+
+def checkpoint(model: str, top: int, seed: int) -> Path:
+    """Return where a training's checkpoint is."""
+    return WORK / "models" / model / f"{run_name(top, seed)}.safetensors"

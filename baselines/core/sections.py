@@ -1,0 +1,139 @@
+"""The sections of `baselines/params.yaml`, as strict models."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Positive = Annotated[int, Field(ge=1)]
+Natural = Annotated[int, Field(ge=0)]
+Weight = Annotated[float, Field(ge=0)]
+Share = Annotated[float, Field(ge=0, lt=1)]
+Seconds = Annotated[float, Field(gt=0)]
+MODELS = ("reloclnet", "xml", "spr", "conquer")
+"""The models, as stages and sections name them."""
+Mode = Literal["as_paper", "as_published"]
+
+
+class Section(BaseModel):
+    """A model that refuses unknown keys and other types."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class Features(Section):
+    """Where features are, or how they are made."""
+
+    videos: str | None
+    folder: str
+    video: str
+    sub: str | None
+    queries: str
+    clip_seconds: Seconds
+    max_rows: Positive
+    max_tokens: Positive
+    normalize_video: bool
+    normalize_sub: bool
+    normalize_queries: bool
+
+
+class Train(Section):
+    """How models are trained, whichever they are."""
+
+    release: str
+    top: list[Natural] = Field(min_length=1)
+    seeds: list[Natural] = Field(min_length=1)
+    mode: Mode
+    device: str
+    precision: Literal["float32", "bf16"]
+    epochs: Positive
+    patience: Positive
+    batch_size: Positive
+    learning_rate: Seconds
+    warmup: Share
+    weight_decay: Weight
+    max_norm: Seconds
+    save_every: Positive
+
+
+class TwoStreams(Section):
+    """What XML and ReLoCLNet have in common."""
+
+    hidden: Positive
+    heads: Positive
+    dropout: Share
+    input_dropout: Share
+    kernel: Positive
+    margin: Weight
+    span_weight: Weight
+    video_ranking_weight: Weight
+    query_ranking_weight: Weight
+    hard_negatives_from: Natural
+    hard_pool: Positive
+    alpha: Weight
+
+
+class ReLoCLNet(TwoStreams):
+    """ReLoCLNet (Zhang et al., SIGIR 2021)."""
+
+    frame_weight: Weight
+    video_weight: Weight
+
+
+class XML(TwoStreams):
+    """XML (Lei et al., ECCV 2020)."""
+
+
+class SPR(ReLoCLNet):
+    """SPR (Zhang et al., 2025); the rest is its refiner's."""
+
+    segment_seconds: Seconds
+    context_seconds: Weight
+    window_seconds: Seconds
+    segments: Positive
+    gap: Natural
+
+
+class CONQUER(Section):
+    """CONQUER (Hou et al., ACM MM 2021)."""
+
+    first_stage: Literal["reloclnet", "xml", "spr"]
+    hidden: Positive
+    heads: Positive
+    dropout: Share
+    input_dropout: Share
+    negatives: Positive
+    negative_pool: Positive
+    alpha: Weight
+
+
+class Predict(Section):
+    """How lists are made."""
+
+    videos: Positive
+    moments: Positive
+    min_rows: Positive
+    max_rows: Positive
+    nms: Annotated[float, Field(gt=0, le=1)] | None
+    query_block: Positive
+    row_block: Positive
+
+
+class Score(Section):
+    """How runs are scored."""
+
+    references: str | None
+    rounds: Positive
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+
+
+class Params(Section):
+    """The whole of `baselines/params.yaml`."""
+
+    features: Features
+    train: Train
+    reloclnet: ReLoCLNet
+    xml: XML
+    spr: SPR
+    conquer: CONQUER
+    predict: Predict
+    score: Score

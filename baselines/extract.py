@@ -1,0 +1,101 @@
+"""Make the features of a release, or check those that are given.
+
+reads   the release's JSON files, its videos (`features.videos`)
+writes  `features.folder`/{video,sub,queries}.h5, where `features.{video,sub,queries}` is a model;
+        datasets/work/baselines/features.json
+
+Stage `features` of baselines/dvc.yaml. It runs always: what is made already is checked alone. A
+killed run continues.
+"""
+
+from functools import partial
+from pathlib import Path
+
+from baselines.collection.release import Query, Release, read_release
+from baselines.core import cli, files, paths
+from baselines.core.devices import choose_device
+from baselines.core.params import load
+from baselines.core.sections import Params
+from baselines.features.frames import FrameExtractor
+from baselines.features.inputs import is_file, open_inputs, path_of
+from baselines.features.parts import extract
+from baselines.features.pictures import PictureExtractor
+from baselines.features.tokens import TokenExtractor
+from momentrank.errors import UsageError
+
+KINDS = ("video", "sub", "queries")
+
+
+def extract_videos(params: Params, release: Release) -> None:
+    """Write features of all videos, where the parameters name no files.
+
+    Raises:
+        UsageError: they do not say where videos are, or that a frame model makes subtitles.
+    """
+    own, described = params.features, release.described_videos()
+    asked = {kind: getattr(own, kind) for kind in ("video", "sub")}
+    made = {kind: path_of(params, kind) for kind, name in asked.items() if not is_file(name)}
+    if not made:
+        return
+    if own.videos is None:
+        raise UsageError("features.videos: must say where videos are, to make features of them")
+    if small := {kind: path for kind, path in made.items() if asked[kind] == "builtin"}:
+        load_pictures = partial(PictureExtractor, own.videos, own.clip_seconds)
+        extract(described, load_pictures, small, f"24x16, {own.clip_seconds} s")
+    if "sub" in made and asked["sub"] != "builtin":
+        raise UsageError("features.sub: must be builtin, null, or a file of features (.h5)")
+    if "video" in made and asked["video"] != "builtin":
+        device = choose_device(params.train.device)
+        model = str(asked["video"])
+        load_frames = partial(FrameExtractor, own.videos, own.clip_seconds, model, device)
+        name = f"{model}, {own.clip_seconds} s"
+        extract(described, load_frames, {"video": made["video"]}, name)
+
+
+def extract_queries(params: Params, queries: list[Query]) -> None:
+    """Write the token features of all queries, if the parameters name a model."""
+    own, path = params.features, path_of(params, "queries")
+    if is_file(own.queries):
+        return
+    texts = dict(queries)
+    device = choose_device(params.train.device)
+    load_encoder = partial(TokenExtractor, own.queries, texts, own.max_tokens, device)
+    extract(texts, load_encoder, {"queries": path}, f"{own.queries}, {own.max_tokens} tokens")
+
+
+def _stamp(path: Path) -> tuple[int, float]:
+    """Return a file's size and time: published features are too large to be hashed each time."""
+    status = path.stat()
+    return status.st_size, status.st_mtime
+
+
+def main() -> None:
+    """Run the stage."""
+    params = load()
+    release = read_release(Path(params.train.release))
+    queries = release.all_queries(params.train.top)
+    Path(params.features.folder).mkdir(parents=True, exist_ok=True)  # DVC wants it, empty or not
+    extract_videos(params, release)
+    extract_queries(params, queries)
+    inputs = open_inputs(params, queries)
+    counts = inputs.row_counts()
+    for number in range(len(inputs.names)):
+        inputs.video(number)  # which refuses what is no number
+    for query in queries:
+        inputs.tokens.read(query.query_id)
+    given = {k: path_of(params, k) for k in KINDS if is_file(getattr(params.features, k))}
+    figures = {
+        "release": release.hashes(params.train.top),
+        "given": {kind: [str(path), *_stamp(path)] for kind, path in given.items()},
+        "videos": len(inputs.names),
+        "rows": int(counts.sum()),
+        "queries": len(queries),
+        "widths": [*inputs.widths.streams, inputs.widths.tokens],
+    }
+    files.write_json(paths.RECEIPT, figures)
+    cli.log(f"features: {len(inputs.names)} videos, {counts.sum()} rows, {len(queries)} queries")
+
+
+if __name__ == "__main__":
+    cli.parser().parse_args()
+    cli.run_command(main)

@@ -1,0 +1,113 @@
+"""Features of frames by a trained image model of torchvision, timm or open_clip.
+
+    features.video: torchvision:resnet152, timm:vit_base_patch16_224, open_clip:ViT-B-32/openai
+
+A row is the mean over a clip's frames. The libraries are imported when they are asked for; none of
+them is needed otherwise.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from baselines.features.store import FeatureError, Rows
+from baselines.features.video import FRAMES, Pictures, locate, read_frames
+
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Of ImageNet: what torchvision's models, and timm's without their own, were trained with."""
+PACKAGES = {"torchvision": "torchvision", "timm": "timm", "open_clip": "open-clip-torch"}
+SIDE = 224
+Encode = Callable[[Tensor], Tensor]
+"""Maps pictures (N, 3, side, side) to features (N, width)."""
+Loaded = tuple[nn.Module, Encode, int, Sequence[float], Sequence[float]]
+"""The model, how it encodes, the side of its pictures, and their mean and deviation."""
+
+
+def _torchvision(library: Any, name: str) -> Loaded:  # noqa: ANN401  (an optional library)
+    model = library.models.get_model(name, weights="DEFAULT")
+    head = next((one for one in ("fc", "classifier", "heads", "head") if hasattr(model, one)), None)
+    if head is None:
+        raise FeatureError(
+            f"features.video: torchvision:{name} has no head that is known; use timm"
+        )
+    setattr(model, head, nn.Identity())
+    return model, model, SIDE, MEAN, DEVIATION
+
+
+def _timm(library: Any, name: str) -> Loaded:  # noqa: ANN401
+    model = library.create_model(name, pretrained=True, num_classes=0)
+    own = getattr(model, "pretrained_cfg", {})
+    side = int(own.get("input_size", (3, SIDE, SIDE))[-1])
+    return model, model, side, own.get("mean", MEAN), own.get("std", DEVIATION)
+
+
+def _open_clip(library: Any, name: str) -> Loaded:  # noqa: ANN401
+    architecture, _, weights = name.partition("/")
+    model = library.create_model(architecture, pretrained=weights or None)
+    size = model.visual.image_size
+    side = int(size if isinstance(size, int) else size[0])
+    constants = import_module("open_clip.constants")
+    mean, deviation = constants.OPENAI_DATASET_MEAN, constants.OPENAI_DATASET_STD
+    return model, model.encode_image, side, mean, deviation
+
+
+LOADERS = {"torchvision": _torchvision, "timm": _timm, "open_clip": _open_clip}
+
+
+class FrameExtractor:
+    """Features of videos by an image model.
+
+    Args:
+        pattern: where videos are, `{video_id}` for their names.
+        clip_seconds: that a row stands for.
+        model: LIBRARY:NAME.
+        device: that the model runs on.
+
+    Raises:
+        FeatureError: the library is not installed, or it does not have the model.
+    """
+
+    def __init__(self, pattern: str, clip_seconds: float, model: str, device: torch.device) -> None:
+        library, _, name = model.partition(":")
+        if library not in LOADERS or not name:
+            raise FeatureError(
+                f"features.video: {model!r} must be builtin, a file of features (.h5), or"
+                f" {', '.join(f'{one}:NAME' for one in LOADERS)}"
+            )
+        try:
+            module = import_module(library)
+        except ImportError as exc:
+            command = f"pip install {PACKAGES[library]}"
+            raise FeatureError(f"features.video: {model} needs {library}; type: {command}") from exc
+        try:
+            loaded, self._encode, self._side, mean, deviation = LOADERS[library](module, name)
+        except (ValueError, RuntimeError, KeyError, OSError) as exc:
+            raise FeatureError(f"features.video: {model}: {str(exc).splitlines()[0]}") from exc
+        loaded.to(device).eval()
+        self._device = device
+        self._mean = torch.tensor(mean, device=device)[:, None, None]
+        self._deviation = torch.tensor(deviation, device=device)[:, None, None]
+        self._pattern, self._rate = pattern, FRAMES / clip_seconds
+
+    def __call__(self, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
+        """Yield each video with its features.
+
+        Raises:
+            FeatureError: a video is missing or can't be read.
+        """
+        for name in names:
+            path = locate(self._pattern, name)
+            parts = read_frames(path, self._rate, self._side, self._side)
+            yield name, {"video": np.concatenate([self._rows(part) for part in parts])}
+
+    def _rows(self, frames: Pictures) -> Rows:
+        """Return a row for each clip of frames."""
+        pictures = torch.from_numpy(frames.copy()).to(self._device).permute(0, 3, 1, 2) / 255
+        with torch.inference_mode():
+            encoded = self._encode((pictures - self._mean) / self._deviation).float().flatten(1)
+        clips = torch.split(encoded, FRAMES)
+        return torch.stack([clip.mean(dim=0) for clip in clips]).cpu().numpy()

@@ -1,0 +1,115 @@
+"""Everything that a model reads: a release and its features, checked before any work begins."""
+
+from collections import OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from baselines.collection.release import Floats, Ints, Query, Release, read_release
+from baselines.core.sections import Mode, Params
+from baselines.core.widths import Widths
+from baselines.features.store import FeatureError, FeatureFile, Rows
+
+CACHED = 2**31
+"""Bytes of features that are kept in memory."""
+
+
+def is_file(name: str | None) -> bool:
+    """Tell whether features are a file, or that of another stream (null)."""
+    return name is None or Path(name).suffix in {".h5", ".hdf5"}
+
+
+def path_of(params: Params, kind: str) -> Path:
+    """Return the file of `video`, `sub` or `queries`: a published one, or that of the extractor."""
+    name = getattr(params.features, kind)
+    if name is None:
+        return path_of(params, "video")
+    if is_file(name):
+        return Path(name)
+    return Path(params.features.folder) / f"{kind}.h5"
+
+
+@dataclass
+class Inputs:
+    """A release and its features."""
+
+    release: Release
+    names: list[str]
+    """Videos, in the release's order."""
+    streams: tuple[FeatureFile, FeatureFile]
+    tokens: FeatureFile
+    clip_seconds: float
+    mode: Mode
+    _kept: OrderedDict[int, tuple[Rows, ...]] = field(default_factory=OrderedDict)
+    _bytes: int = 0
+
+    @property
+    def widths(self) -> Widths:
+        """Widths of the features and the longest sequences."""
+        first, second = self.streams
+        streams = (first.width, second.width)
+        return Widths(self.tokens.width, streams, self.tokens.limit, first.limit)
+
+    def video(self, number: int) -> tuple[Rows, ...]:
+        """Return the rows of each stream of a video, as many of one as of the other."""
+        if (kept := self._kept.get(number)) is not None:
+            return kept
+        rows = tuple(stream.read(self.names[number]) for stream in self.streams)
+        shortest = min(map(len, rows))
+        rows = tuple(one[:shortest] for one in rows)
+        size = sum(one.nbytes for one in rows)
+        if self._bytes + size <= CACHED:
+            self._kept[number] = rows
+            self._bytes += size
+        return rows
+
+    def row_counts(self) -> Ints:
+        """Return the number of rows of each video, (V,)."""
+        limit = self.streams[0].limit
+        lengths = [min(one.length(name) for one in self.streams) for name in self.names]
+        return np.minimum(np.array(lengths, dtype=np.int64), limit)
+
+    def row_seconds(self) -> Floats:
+        """Return how many seconds a row of each video stands for, (V,).
+
+        Rows of a video that was averaged to `max_rows` stand for more than a clip. In
+        `as_published` they do not.
+        """
+        lengths = np.array([self.streams[0].length(name) for name in self.names])
+        stretch = np.maximum(lengths / self.streams[0].limit, 1.0)
+        return self.clip_seconds * (stretch if self.mode == "as_paper" else np.ones(len(lengths)))
+
+
+def open_inputs(params: Params, queries: Iterable[Query]) -> Inputs:
+    """Open a release and its features, and check that every video and query has some.
+
+    Raises:
+        FeatureError: features are missing, of other widths, or of another release.
+        ReleaseError: the release is not one.
+    """
+    release = read_release(Path(params.train.release))
+    own = params.features
+    video, sub = (
+        FeatureFile(path_of(params, kind), own.max_rows, normalize=normalize, averaged=True)
+        for kind, normalize in (("video", own.normalize_video), ("sub", own.normalize_sub))
+    )
+    path = path_of(params, "queries")
+    tokens = FeatureFile(path, own.max_tokens, normalize=own.normalize_queries, averaged=False)
+    names = list(release.videos)
+    for stream in (video, sub):
+        stream.check(release.described_videos(), "video")
+    tokens.check({query.query_id: query.text for query in queries}, "query")
+    _check_lengths(video, sub, names)
+    return Inputs(release, names, (video, sub), tokens, own.clip_seconds, params.train.mode)
+
+
+def _check_lengths(video: FeatureFile, sub: FeatureFile, names: Iterable[str]) -> None:
+    for name in names:
+        rows, others = video.length(name), sub.length(name)
+        if abs(rows - others) > 1:
+            raise FeatureError(
+                f"{sub.path}: video {name!r} has {others} rows, but {rows} in {video.path};"
+                " both must have a row for each clip"
+            )

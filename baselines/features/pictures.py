@@ -1,0 +1,46 @@
+"""Small colour pictures and their motion: features of videos for trying out, without any model.
+
+A row per `clip_seconds`: `video` is the mean of the clip's frames, `sub` its last frame less its
+first, 24 x 16 RGB each. They tell drawn scenes apart; for real videos use a trained model.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from baselines.features.store import Rows
+from baselines.features.video import FRAMES, Pictures, locate, read_frames
+
+WIDTH, HEIGHT = 24, 16
+
+
+def describe(frames: Pictures) -> dict[str, Rows]:
+    """Return both streams of frames read at `FRAMES` a clip, (clips, 1152) each."""
+    values = frames.reshape(len(frames), -1).astype(np.float32) / 255
+    clips = [values[first : first + FRAMES] for first in range(0, len(values), FRAMES)]
+    mean = np.stack([clip.mean(axis=0) for clip in clips])
+    return {"video": mean, "sub": np.stack([clip[-1] - clip[0] for clip in clips])}
+
+
+class PictureExtractor:
+    """Both streams of videos.
+
+    Args:
+        pattern: where videos are, `{video_id}` for their names.
+        clip_seconds: that a row stands for.
+    """
+
+    def __init__(self, pattern: str, clip_seconds: float) -> None:
+        self._pattern, self._rate = pattern, FRAMES / clip_seconds
+
+    def __call__(self, names: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:
+        """Yield each video with its streams.
+
+        Raises:
+            FeatureError: a video is missing or can't be read.
+        """
+        for name in names:
+            path = locate(self._pattern, name)
+            parts = [describe(part) for part in read_frames(path, self._rate, WIDTH, HEIGHT)]
+            kinds = ("video", "sub")
+            yield name, {kind: np.concatenate([part[kind] for part in parts]) for kind in kinds}

@@ -1,0 +1,190 @@
+"""Feature files: HDF5 with a table for each name, as TVR published them.
+
+Videos: a row per clip of so many seconds, keyed by video name. Queries: a row per token, keyed by
+`desc_id` (TVR) or `query_id` (TVR-Ranking). In files that `baselines.extract` made, each table
+also says as an attribute what it was made of: the video's seconds, or the query's text.
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import h5py
+import numpy as np
+import numpy.typing as npt
+
+from baselines.core import files
+from momentrank.errors import MomentRankError
+
+Rows = npt.NDArray[np.float32]
+"""(rows, width)."""
+MADE_OF = "made_of"
+EPSILON = 1e-5
+"""Added to a row's length before it is divided by it, as in the published code."""
+
+
+class FeatureError(MomentRankError):
+    """Features that are missing, of another width, or no numbers."""
+
+
+class FeatureFile:
+    """An open feature file.
+
+    Args:
+        path: the HDF5 file.
+        limit: longer sequences are cut (`averaged=False`) or averaged to this many rows.
+        normalize: whether each row is divided by its length.
+        averaged: see `limit`.
+
+    Raises:
+        FeatureError: it is missing, not HDF5, or empty.
+    """
+
+    def __init__(self, path: Path, limit: int, *, normalize: bool, averaged: bool) -> None:
+        self.path, self.limit = path, limit
+        self._normalize, self._averaged = normalize, averaged
+        try:
+            self._file = h5py.File(path, "r")
+        except FileNotFoundError as exc:
+            raise FeatureError(
+                f"{path}: there are no such features; type: dvc repro baselines/dvc.yaml:features"
+            ) from exc
+        except OSError as exc:
+            raise FeatureError(f"{path}: not an HDF5 file ({exc})") from exc
+        first = self._file.visititems(lambda name, one: name if _is_table(one) else None)
+        if first is None:
+            raise FeatureError(f"{path}: there are no features in it")
+        self.width = int(self._shape(first)[1])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        exc: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+
+    def length(self, name: str) -> int:
+        """Return the number of rows in the file."""
+        return int(self._shape(name)[0])
+
+    def read(self, name: str) -> Rows:
+        """Return a sequence of at most `limit` rows.
+
+        Raises:
+            FeatureError: there is none, or it has a value that is no number.
+        """
+        self._shape(name)
+        rows: Rows = self._file[name][:].astype(np.float32)
+        if not np.isfinite(rows).all():
+            raise FeatureError(f"{self.path}: {name!r} has a value that is NaN or infinite")
+        rows = shorten(rows, self.limit) if self._averaged else rows[: self.limit]
+        if self._normalize:
+            rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + EPSILON)
+        return rows
+
+    def check(self, described: Mapping[str, str], what: str) -> None:
+        """Check that all names are there, with rows of one width, of what they should be.
+
+        Args:
+            described: by name, the video's seconds or the query's text.
+            what: a video or a query, for errors.
+
+        Raises:
+            FeatureError: features are missing, of another width, or of another release.
+        """
+        missing = [name for name in described if name not in self._file]
+        if missing:
+            others = f", nor have {len(missing) - 1} others" if len(missing) > 1 else ""
+            raise FeatureError(f"{self.path}: {what} {missing[0]!r} has no features{others}")
+        for name, own in described.items():
+            rows, width = self._shape(name)
+            if width != self.width:
+                raise FeatureError(
+                    f"{self.path}: {what} {name!r} has {width} values a row, others {self.width}"
+                )
+            if not rows:
+                raise FeatureError(f"{self.path}: {what} {name!r} has no row")
+            made_of = self._file[name].attrs.get(MADE_OF, own)
+            if made_of != own:
+                raise FeatureError(
+                    f"{self.path}: the features of {what} {name!r} are of another release (made of"
+                    f" {made_of!r}, now {own!r}); type: dvc repro baselines/dvc.yaml:features"
+                )
+
+    def _shape(self, name: str) -> tuple[int, int]:
+        if name not in self._file:
+            raise FeatureError(f"{self.path}: {name!r} has no features")
+        shape = getattr(self._file[name], "shape", None)
+        if shape is None or len(shape) != 2:  # noqa: PLR2004
+            raise FeatureError(f"{self.path}: {name!r} is not a table of rows")
+        return shape[0], shape[1]
+
+
+def shorten(rows: Rows, limit: int) -> Rows:
+    """Average a sequence to `limit` rows, each of as many neighbours as any other, to one.
+
+    As the published code samples: row i is the mean from `round(i n / limit)` to the next one.
+    """
+    count = len(rows)
+    if count <= limit:
+        return rows
+    edges = np.minimum(np.round(np.arange(limit + 1) / limit * count).astype(int), count - 1)
+    parts = (
+        rows[first:last].mean(axis=0) if first < last else rows[first]
+        for first, last in itertools.pairwise(edges)
+    )
+    return np.stack(list(parts))
+
+
+def write_features(
+    path: Path,
+    sequences: Iterable[tuple[str, Rows]],
+    described: Mapping[str, str],
+    model: str,
+) -> None:
+    """Write a feature file, whole or not at all.
+
+    Args:
+        path: the file.
+        sequences: names and their rows.
+        described: by name, what the rows were made of: the video's seconds, the query's text.
+        model: what made them.
+    """
+    with files.unfinished(path) as place, h5py.File(place, "w") as file:
+        for name, rows in sequences:
+            table = file.create_dataset(name, data=rows.astype(np.float32))
+            table.attrs[MADE_OF] = described[name]
+        file.attrs["model"] = model
+
+
+def is_made_of(path: Path, described: Mapping[str, str], model: str) -> bool:
+    """Tell whether a file has the features of just these videos or queries, by this model."""
+    if not path.is_file() or not h5py.is_hdf5(path):
+        return False
+    with h5py.File(path, "r") as file:
+        made_of = {name: file[name].attrs.get(MADE_OF) for name in _names(file)}
+        return file.attrs.get("model") == model and made_of == dict(described)
+
+
+def read_all(path: Path) -> Iterator[tuple[str, Rows]]:
+    """Yield all sequences of a file."""
+    with h5py.File(path, "r") as file:
+        for name in _names(file):
+            yield name, file[name][:]
+
+
+def _names(file: h5py.File) -> list[str]:
+    """Return the names of all tables; one with a slash is in a group of HDF5."""
+    names: list[str] = []
+    file.visititems(lambda name, one: names.append(name) if _is_table(one) else None)
+    return names
+
+
+def _is_table(one: object) -> bool:
+    return isinstance(one, h5py.Dataset)

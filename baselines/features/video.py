@@ -1,0 +1,54 @@
+"""Frames of videos, in parts: an hour-long video takes no more memory than a short one."""
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import imageio_ffmpeg
+import numpy as np
+import numpy.typing as npt
+
+from baselines.features.store import FeatureError
+
+FRAMES = 4
+"""Frames of a clip that are read."""
+AT_ONCE = 16 * FRAMES
+Pictures = npt.NDArray[np.uint8]
+"""(frames, height, width, 3), RGB."""
+
+
+def locate(pattern: str, name: str) -> Path:
+    """Return the file of a video: `{video_id}` stands for its name, `.*` for any extension.
+
+    Raises:
+        FeatureError: there is none.
+    """
+    path = Path(pattern.replace("{video_id}", name))
+    found = sorted(path.parent.glob(path.name)) if path.name.endswith(".*") else [path]
+    if not found or not found[0].is_file():
+        raise FeatureError(f"{path}: no such video; see features.videos in baselines/params.yaml")
+    return found[0]
+
+
+def read_frames(path: Path, rate: float, width: int, height: int) -> Iterator[Pictures]:
+    """Yield a video's frames, `rate` a second, scaled, in parts of whole clips.
+
+    Raises:
+        FeatureError: ffmpeg reads no frame of it.
+    """
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-nostdin", "-v", "error", "-i", f"file:{path}"]
+    command += ["-vf", f"fps={rate},scale={width}:{height}:flags=area"]
+    command += ["-f", "rawvideo", "-pix_fmt", "rgb24", "-"]
+    size, any_frame = width * height * 3, False
+    with (
+        tempfile.TemporaryFile() as said,
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as process,  # noqa: S603
+    ):
+        while process.stdout and (part := process.stdout.read(AT_ONCE * size)):
+            any_frame = True
+            yield np.frombuffer(part, dtype=np.uint8).reshape(-1, height, width, 3)
+        if process.wait() or not any_frame:
+            said.seek(0)
+            lines = said.read().decode(errors="replace").strip().splitlines() or ["no frames"]
+            raise FeatureError(f"{path}: can't be read as a video ({lines[-1]})")

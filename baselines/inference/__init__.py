@@ -1,0 +1,1 @@
+"""Inference: video scores, spans, one ranked list a query."""

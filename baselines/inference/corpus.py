@@ -1,0 +1,128 @@
+"""The encoded corpus: videos by length in blocks, kept in a file, so that memory is bounded."""
+
+import tempfile
+import weakref
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from baselines.collection.release import Ints
+from baselines.core.cli import progress
+from baselines.features.inputs import Inputs
+from baselines.models.conquer import CONQUER
+from baselines.models.registry import TwoTower
+from baselines.training.batches import pad_videos
+
+ENCODED = 64
+"""Videos that are encoded at once."""
+
+
+class Block(NamedTuple):
+    """Videos of like length: B videos of up to L rows."""
+
+    videos: Ints
+    """(B,): their numbers in the corpus."""
+    mask: Tensor
+    """(B, L)."""
+    retrieval: tuple[Tensor, ...]
+    """(B, L, D) for each stream."""
+    spans: tuple[Tensor, ...]
+    """(B, L, D) for each stream; the same tensors, where a model has only one kind."""
+
+
+@dataclass(frozen=True)
+class _Place:
+    videos: Ints
+    lengths: Tensor
+    shapes: list[tuple[int, ...]]
+    offset: int
+
+
+class EncodedCorpus:
+    """Blocks of encoded videos, written once and read in turn."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115  (it lives as long as the corpus)
+        weakref.finalize(self, self._file.close)
+        self._places: list[_Place] = []
+
+    def append(
+        self,
+        videos: Ints,
+        lengths: Tensor,
+        retrieval: tuple[Tensor, ...],
+        spans: tuple[Tensor, ...],
+    ) -> None:
+        """Add a block; `retrieval` and `spans` may be the same tensors."""
+        kept = retrieval if spans is retrieval else (*retrieval, *spans)
+        shapes = [tuple(one.shape) for one in kept]
+        self._places.append(_Place(videos, lengths, shapes, self._file.seek(0, 2)))
+        for one in kept:
+            one.detach().float().cpu().contiguous().numpy().tofile(self._file)
+
+    def __len__(self) -> int:
+        """Return the number of blocks."""
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Block]:
+        """Read the blocks one after another."""
+        for place in self._places:
+            self._file.seek(place.offset)
+            tensors = tuple(
+                torch.from_numpy(
+                    np.fromfile(self._file, np.float32, int(np.prod(shape))).reshape(shape)
+                )
+                for shape in place.shapes
+            )
+            half = len(tensors) // 2 if len(tensors) > 2 else 0  # noqa: PLR2004
+            mask = torch.arange(place.shapes[0][1]) < place.lengths[:, None]
+            retrieval = tensors[:half] if half else tensors
+            yield Block(place.videos, mask, retrieval, tensors[half:])
+
+
+def encode_corpus(
+    model: TwoTower | CONQUER, inputs: Inputs, device: torch.device, row_block: int
+) -> EncodedCorpus:
+    """Encode all videos, in blocks of about `row_block` rows.
+
+    Of padding, only the rows are kept that a convolution near a video's end may read.
+    """
+    reach = 0 if isinstance(model, CONQUER) else model.spans.start.kernel_size[0] // 2
+    counts, limit = inputs.row_counts(), inputs.streams[0].limit
+    order = np.argsort(counts, kind="stable")
+    corpus = EncodedCorpus()
+    with torch.inference_mode(), progress("encode", total=len(order), unit="videos") as bar:
+        for group in _groups(order, counts, row_block):
+            parts = [group[first : first + ENCODED] for first in range(0, len(group), ENCODED)]
+            rows = min(int(counts[group].max()) + reach, limit)
+            contexts = []
+            for part in parts:
+                streams, mask = pad_videos(inputs, part.tolist())
+                moved = tuple(one.to(device) for one in streams)
+                contexts.append(model.encode_context(moved, mask.to(device)))
+                bar.update(len(part))
+            retrieval, spans = (
+                tuple(
+                    torch.cat([one[:, :rows] for one in streams])
+                    for streams in zip(*(getattr(one, kind) for one in contexts), strict=True)
+                )
+                for kind in ("retrieval", "spans")
+            )
+            same = all(one.retrieval is one.spans for one in contexts)
+            lengths = torch.from_numpy(counts[group])
+            corpus.append(group, lengths, retrieval, retrieval if same else spans)
+    return corpus
+
+
+def _groups(order: Ints, counts: Ints, row_block: int) -> Iterator[Ints]:
+    """Yield videos by length, so many that their padded rows are about `row_block`."""
+    first = 0
+    while first < len(order):
+        size = max(1, row_block // int(counts[order[first]]))
+        size = max(1, row_block // int(counts[order[min(first + size, len(order)) - 1]]))
+        yield order[first : first + size]
+        first += size

@@ -1,0 +1,28 @@
+"""Ranked lists as files: a run of `momentrank`, and TVR-Ranking's prediction JSON."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import momentrank
+from baselines.collection.release import Query
+from baselines.inference.search import Ranked
+from momentrank.segments import Segments, build_run
+
+
+def segments(ranked: Ranked, names: Sequence[str], queries: Sequence[Query]) -> Segments:
+    """Return ranked lists as the scorer holds them; a query without moments has an empty one."""
+    return build_run(
+        [queries[place].query_id for place in ranked.query],
+        [names[place] for place in ranked.video],
+        ranked.start.round(3),
+        ranked.end.round(3),
+        ranked.score,
+        queries=[query.query_id for query in queries],
+    )
+
+
+def write(folder: Path, name: str, run: Segments, tag: str) -> None:
+    """Write NAME.run and NAME.json."""
+    folder.mkdir(parents=True, exist_ok=True)
+    momentrank.write_run(folder / f"{name}.run", run, tag=tag)
+    momentrank.write_run(folder / f"{name}.json", run, "tvr-ranking")

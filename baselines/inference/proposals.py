@@ -1,0 +1,50 @@
+"""Proposals of SPR: a query's best segments, merged where they are neighbours.
+
+Segments are numbered through the corpus, with numbers left out between two videos, so that the
+last one of a video and the first one of the next are no neighbours.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from baselines.collection.release import Ints
+
+
+class Proposals(NamedTuple):
+    """Proposals of all queries, a row each, by query and then by rank."""
+
+    query: Ints
+    first: Ints
+    """The number of the first segment."""
+    last: Ints
+    rank: Ints
+    """The best rank of its segments, from 0."""
+
+
+def merge(best: Ints, gap: int) -> Proposals:
+    """Merge each query's segments, (Q, K) numbers from the best on, into proposals.
+
+    Segments are of one proposal if at most `gap` others lie between one and the next; no gap may
+    lead to another video (see `number_segments`).
+    """
+    order = np.argsort(best, axis=1, kind="stable")
+    numbers = np.take_along_axis(best, order, axis=1)
+    starts = np.ones(numbers.shape, dtype=bool)
+    starts[:, 1:] = np.diff(numbers, axis=1) > gap + 1
+    places = np.flatnonzero(starts.ravel())
+    flat = numbers.ravel()
+    ends = np.append(places[1:], flat.size) - 1
+    rank = np.minimum.reduceat(order.ravel(), places)
+    query = places // best.shape[1]
+    by_rank = np.lexsort((rank, query))
+    columns = (query, flat[places], flat[ends], rank)
+    return Proposals(*(column[by_rank].astype(np.int64) for column in columns))
+
+
+def number_segments(counts: Ints, gap: int) -> Ints:
+    """Return the number of each video's first segment, (V,), for videos of so many segments.
+
+    Between two videos, `gap + 1` numbers are left out.
+    """
+    return np.concatenate([[0], np.cumsum(counts + gap + 1)[:-1]]).astype(np.int64)

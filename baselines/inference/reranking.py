@@ -1,0 +1,110 @@
+"""Search with CONQUER: the first stage's best videos are read once more for each query.
+
+A corpus is encoded once; fusion, attention and heads are as many as there are queries and videos in
+their lists. Each video is fetched once, whatever number of queries it is read for.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from baselines.collection.release import Query
+from baselines.core.cli import progress
+from baselines.core.sections import Predict
+from baselines.features.inputs import Inputs
+from baselines.inference.corpus import EncodedCorpus, encode_corpus
+from baselines.inference.first_stage import FirstStage, VideoLists
+from baselines.inference.search import CHUNK, SPARE, Ranked, join, order_spans
+from baselines.inference.spans import Spans, best_spans
+from baselines.inference.suppression import suppress
+from baselines.models.blocks import MASKED, Logits
+from baselines.models.conquer import CONQUER, Asked, share
+from baselines.training.batches import pad_queries
+
+READ = 64
+"""Pairs of a query and a video that are read at once."""
+
+
+class Reranker:
+    """Searches the videos of a release with CONQUER."""
+
+    def __init__(
+        self, model: CONQUER, inputs: Inputs, own: Predict, first_stage: FirstStage
+    ) -> None:
+        self._model, self._inputs, self._own = model, inputs, own
+        self._first_stage = first_stage
+        self._device = next(model.parameters()).device
+        self._corpus = encode_corpus(model, inputs, self._device, own.row_block)
+
+    def search(self, queries: Sequence[Query]) -> Ranked:
+        """Return the best moments of each query."""
+        size = self._own.query_block
+        starts = range(0, len(queries), size)
+        with torch.inference_mode():
+            parts = [self._search(queries[first : first + size], first) for first in starts]
+        ranked = join(parts)
+        return suppress(ranked, self._own.nms, self._own.moments) if self._own.nms else ranked
+
+    def _search(self, queries: Sequence[Query], first: int) -> Ranked:
+        own = self._own
+        lists = self._first_stage.rank(queries, own.videos)
+        logits = self._read(self._encode(queries), lists)
+        count = own.moments * SPARE if own.nms else own.moments
+        parts = []
+        for place in range(0, len(queries), CHUNK):
+            part = slice(place, place + CHUNK)
+            start, end = share(Logits(*(one[part] for one in logits)))
+            weight = (self._model.own.alpha * lists.scores[part]).exp()
+            band = (own.min_rows, own.max_rows)
+            parts.append(best_spans(start, end, weight, band, count))
+        spans = Spans(*(torch.cat(columns) for columns in zip(*parts, strict=True)))
+        spans = spans._replace(video=lists.videos.gather(1, spans.video))
+        return order_spans(spans, self._inputs.row_seconds(), first)
+
+    def _encode(self, queries: Sequence[Query]) -> Asked:
+        parts = []
+        for place in range(0, len(queries), CHUNK):
+            tokens, mask = pad_queries(self._inputs, queries[place : place + CHUNK])
+            parts.append(self._model.encode_query(tokens.to(self._device), mask.to(self._device)))
+        fields = ((one.states, one.mask, one.shares) for one in parts)
+        return Asked(*(torch.cat(columns) for columns in zip(*fields, strict=True)))
+
+    def _read(self, asked: Asked, lists: VideoLists) -> Logits:
+        """Return the logits of all rows of each query's videos, (Q, K, L)."""
+        limit = int(self._inputs.row_counts().max())
+        kept = lists.videos.shape[1]
+        logits = Logits(*(torch.full((lists.videos.numel(), limit), MASKED) for _ in range(2)))
+        with progress("read", total=lists.videos.numel(), unit="videos") as bar:
+            for cells, rows, mask in find_rows(self._corpus, lists.videos):
+                query = torch.div(cells, kept, rounding_mode="floor").to(self._device)
+                moved = tuple(one.to(self._device) for one in rows)
+                located = self._model.locate(asked.select(query), moved, mask.to(self._device))
+                for kind, values in zip(logits, located, strict=True):
+                    kind[cells, : values.shape[1]] = values.float().cpu()
+                bar.update(len(cells))
+        return Logits(*(one.view(*lists.videos.shape, limit) for one in logits))
+
+
+def find_rows(
+    corpus: EncodedCorpus, videos: Tensor
+) -> Iterator[tuple[Tensor, tuple[Tensor, ...], Tensor]]:
+    """Yield the rows of the videos of lists (Q, K), in parts of P of their cells.
+
+    Each part is the cells' numbers in the flattened lists (P,), the rows (P, L, D) of each stream,
+    and their mask (P, L).
+    """
+    ordered, order = videos.flatten().sort(stable=True)
+    for block in corpus:
+        numbers = torch.from_numpy(block.videos)
+        begin, finish = (
+            torch.searchsorted(ordered, numbers, right=right) for right in (False, True)
+        )
+        place = torch.arange(len(numbers)).repeat_interleave(finish - begin)
+        bounds = np.stack([begin.numpy(), finish.numpy()], axis=1)
+        cells = torch.cat([order[low:high] for low, high in bounds])
+        for first in range(0, len(cells), READ):
+            part = place[first : first + READ]
+            rows = tuple(stream[part] for stream in block.spans)
+            yield cells[first : first + READ], rows, block.mask[part]

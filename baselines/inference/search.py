@@ -1,0 +1,175 @@
+"""One ranked list of moments for each query, over the whole corpus.
+
+As in XML (Lei et al., ECCV 2020): a query's best videos by `exp(alpha * score)`, times the
+probabilities of start and end in them; the best of all these spans, in one list.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from baselines.collection.release import Floats, Ints, Query
+from baselines.core.sections import Predict
+from baselines.features.inputs import Inputs
+from baselines.inference.corpus import EncodedCorpus, encode_corpus
+from baselines.inference.spans import Spans, best_spans
+from baselines.inference.suppression import suppress
+from baselines.inference.videos import best_videos
+from baselines.models.registry import TwoTower
+from baselines.training.batches import pad_queries
+
+CHUNK = 32
+"""Queries whose spans are chosen at once."""
+SPARE = 10
+"""So many times the moments are chosen, where suppression will drop some."""
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """Moments of all queries, a row each, best first."""
+
+    query: Ints
+    """The place in the list of queries."""
+    video: Ints
+    start: Floats
+    end: Floats
+    score: Floats
+
+
+def join(parts: Sequence[Ranked]) -> Ranked:
+    """Return the lists of successive queries as one."""
+    names = ("query", "video", "start", "end", "score")
+    return Ranked(*(np.concatenate([getattr(one, name) for one in parts]) for name in names))
+
+
+class Searcher:
+    """Searches the videos of a release with a model."""
+
+    def __init__(self, model: TwoTower, inputs: Inputs, own: Predict) -> None:
+        self._model, self._inputs, self._size = model, inputs, own.query_block
+        self._device = next(model.parameters()).device
+        corpus = encode_corpus(model, inputs, self._device, own.row_block)
+        self._ranker = Ranker(model, corpus, inputs.row_counts(), inputs.row_seconds(), own)
+
+    def search(self, queries: Sequence[Query]) -> Ranked:
+        """Return the best moments of each query."""
+        parts = []
+        with torch.inference_mode():
+            for first in range(0, len(queries), self._size):
+                block = queries[first : first + self._size]
+                vectors = encode_queries(self._model, self._inputs, block, self._device)
+                parts.append(self._ranker.rank(vectors, first))
+        return join(parts)
+
+
+class Ranker:
+    """Ranks the spans of an encoded corpus.
+
+    Args:
+        model: whose span detector is asked.
+        corpus: the videos.
+        counts: the number of rows of each video, (V,).
+        seconds: that a row of each video stands for, (V,).
+        own: the settings.
+    """
+
+    def __init__(
+        self, model: TwoTower, corpus: EncodedCorpus, counts: Ints, seconds: Floats, own: Predict
+    ) -> None:
+        self._model, self._corpus, self._seconds, self._own = model, corpus, seconds, own
+        self._counts = torch.from_numpy(counts)
+        self._reach = model.spans.start.kernel_size[0] // 2
+
+    def rank(self, vectors: tuple[Tensor, ...], first: int = 0) -> Ranked:
+        """Return the best moments of queries, (Q, D) for each stream; `first` is their number."""
+        asked = tuple(one.cpu() for one in self._model.span_queries(vectors))
+        units = tuple(one.cpu() for one in vectors)
+        scores, videos = best_videos(self._corpus, units, self._own.videos)
+        limit = int(self._counts.max()) + self._reach
+        similarity = span_similarity(self._corpus, asked, videos, limit)
+        spans = self._spans(similarity, scores, videos)
+        spans = spans._replace(video=videos.gather(1, spans.video))
+        ranked = order_spans(spans, self._seconds, first)
+        return suppress(ranked, self._own.nms, self._own.moments) if self._own.nms else ranked
+
+    def _spans(self, similarity: Tensor, scores: Tensor, videos: Tensor) -> Spans:
+        own, lengths = self._own, self._counts[videos]
+        count = own.moments * SPARE if own.nms else own.moments
+        device = next(self._model.parameters()).device
+        found = []
+        for place in range(0, len(scores), CHUNK):
+            part = slice(place, place + CHUNK)
+            rows = int(lengths[part].max()) + self._reach
+            mask = torch.arange(rows) < lengths[part][..., None]
+            logits = self._model.detect(similarity[part, :, :rows].to(device), mask.to(device))
+            start, end = (one.softmax(dim=-1).cpu() for one in logits)
+            weight = (self._model.own.alpha * scores[part]).exp()
+            band = (own.min_rows, own.max_rows)
+            found.append(best_spans(start, end, weight, band, count))
+        return Spans(*(torch.cat(columns) for columns in zip(*found, strict=True)))
+
+
+def encode_queries(
+    model: TwoTower, inputs: Inputs, queries: Sequence[Query], device: torch.device
+) -> tuple[Tensor, ...]:
+    """Return a vector of each query for each stream, (Q, D) each."""
+    parts = []
+    for place in range(0, len(queries), CHUNK):
+        tokens, mask = pad_queries(inputs, queries[place : place + CHUNK])
+        parts.append(model.encode_query(tokens.to(device), mask.to(device)))
+    return tuple(torch.cat(streams) for streams in zip(*parts, strict=True))
+
+
+def span_similarity(
+    corpus: EncodedCorpus, asked: tuple[Tensor, ...], videos: Tensor, limit: int
+) -> Tensor:
+    """Return the similarity of each query to the rows of its videos, (Q, K, limit).
+
+    Each video is read once, whatever number of queries it is a candidate of.
+    """
+    flat = videos.flatten()
+    order = flat.argsort(stable=True)
+    ordered = flat[order]
+    similarity = torch.zeros(len(flat), limit)
+    kept = videos.shape[1]
+    for block in corpus:
+        numbers = torch.from_numpy(block.videos)
+        bounds = torch.stack(
+            [torch.searchsorted(ordered, numbers, right=one) for one in (False, True)]
+        )
+        for place, (begin, finish) in enumerate(bounds.T.tolist()):
+            if begin == finish:
+                continue
+            cells = order[begin:finish]
+            owners = torch.div(cells, kept, rounding_mode="floor")
+            products = [
+                vectors[owners] @ rows[place].T
+                for vectors, rows in zip(asked, block.spans, strict=True)
+            ]
+            total = products[0]
+            for one in products[1:]:
+                total = total + one
+            similarity[cells, : total.shape[1]] = total / len(products)
+    return similarity.view(*videos.shape, limit)
+
+
+def order_spans(spans: Spans, seconds: Floats, first: int) -> Ranked:
+    """Return all lists as rows, times in seconds: by score, then by video and time.
+
+    Args:
+        spans: with the videos' numbers in the corpus.
+        seconds: of a row of each video.
+        first: the number of the first query.
+    """
+    score, video, start, end = (one.numpy() for one in spans)
+    query = np.broadcast_to(np.arange(len(score))[:, None], score.shape)
+    order = np.lexsort(tuple(one.ravel() for one in (end, start, video, -score, query)))
+    order = order[score.ravel()[order] > 0]  # what is no span
+    query, video, start, end, score = (
+        one.ravel()[order] for one in (query, video, start, end, score)
+    )
+    row = seconds[video]
+    return Ranked(query + first, video, start * row, end * row, score.astype(np.float64))

@@ -1,0 +1,134 @@
+"""Search with SPR: the best segments of the corpus, proposals, and a moment in each of them."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from baselines.collection.release import Ints, Query
+from baselines.core.cli import progress
+from baselines.core.sections import Predict
+from baselines.features.inputs import Inputs
+from baselines.inference.proposals import Proposals, merge, number_segments
+from baselines.inference.search import CHUNK, Ranked, join
+from baselines.inference.spans import best_spans
+from baselines.inference.suppression import suppress
+from baselines.models.blocks import pair_similarity
+from baselines.models.spr import SPR, cut
+from baselines.training.batches import pad_queries, pad_videos
+
+ENCODED = 64
+"""Videos, or proposals, at once."""
+
+
+class Index(NamedTuple):
+    """The segments of a corpus: S segments."""
+
+    units: Tensor
+    """(S, D)."""
+    number: Ints
+    """(S,): through the corpus, with numbers left out between videos."""
+    first: Ints
+    """(V,): the number of each video's first segment."""
+
+
+class SegmentSearcher:
+    """Searches the videos of a release with SPR."""
+
+    def __init__(self, model: SPR, inputs: Inputs, own: Predict) -> None:
+        self._model, self._inputs, self._own = model, inputs, own
+        self._device = next(model.parameters()).device
+        with torch.inference_mode():
+            self._index = self._build_index()
+
+    def search(self, queries: Sequence[Query]) -> Ranked:
+        """Return the best moments of each query."""
+        starts = range(0, len(queries), CHUNK)
+        with torch.inference_mode():
+            parts = [self._search(queries[first : first + CHUNK], first) for first in starts]
+        ranked = join(parts)
+        return suppress(ranked, self._own.nms, self._own.moments) if self._own.nms else ranked
+
+    def _build_index(self) -> Index:
+        counts = -(-self._inputs.row_counts() // self._model.segment_rows)
+        first = number_segments(counts, self._model.own.gap)
+        units = []
+        videos = range(len(counts))
+        with progress("segments", total=len(videos), unit="videos") as bar:
+            for place in range(0, len(videos), ENCODED):
+                part = videos[place : place + ENCODED]
+                streams, mask = pad_videos(self._inputs, part)
+                rows, masks = streams[0].to(self._device), mask.to(self._device)
+                found, inside = self._model.embed_segments(rows, masks)
+                units.append(found[inside].cpu())
+                bar.update(len(part))
+        numbers = [np.arange(count) + one for count, one in zip(counts, first, strict=True)]
+        return Index(torch.cat(units), np.concatenate(numbers), first)
+
+    def _search(self, queries: Sequence[Query], place: int) -> Ranked:
+        model = self._model
+        tokens, mask = (one.to(self._device) for one in pad_queries(self._inputs, queries))
+        scores = model.embed_query(tokens, mask).cpu() @ self._index.units.T
+        best = scores.topk(min(model.own.segments, scores.shape[1]), dim=1).indices.numpy()
+        proposals = merge(self._index.number[best], model.own.gap)
+        vectors = model.refiner.encode_query(tokens, mask)
+        parts = [
+            self._refine(
+                Proposals(*(column[part : part + ENCODED] for column in proposals)), vectors
+            )
+            for part in range(0, len(proposals.query), ENCODED)
+        ]
+        columns = [np.concatenate(one) for one in zip(*parts, strict=True)]
+        query, video, start, end, score = columns
+        order = np.lexsort((end, start, video, -score, query))
+        row = self._inputs.row_seconds()[video[order]]
+        return Ranked(
+            query[order] + place, video[order], start[order] * row, end[order] * row, score[order]
+        )
+
+    def _refine(
+        self, proposals: Proposals, vectors: tuple[Tensor, ...]
+    ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """Return query, video, start row, end row and score of each proposal's best moment."""
+        model, own = self._model, self._own
+        size, context = model.segment_rows, model.context_rows
+        video = np.searchsorted(self._index.first, proposals.first, side="right") - 1
+        lengths = self._inputs.row_counts()[video]
+        begin = (proposals.first - self._index.first[video]) * size - context
+        begin = np.maximum(begin, 0)
+        finish = (proposals.last - self._index.first[video] + 1) * size - 1 + context
+        finish = np.minimum(np.minimum(finish, lengths - 1), begin + model.window_rows - 1)
+        videos, places = np.unique(video, return_inverse=True)
+        streams, _ = pad_videos(self._inputs, videos.tolist())
+        place, first_row, last_row = (
+            torch.from_numpy(one).to(self._device) for one in (places, begin, finish)
+        )
+        moved = tuple(one.to(self._device) for one in streams)
+        windows, mask = cut(moved, place, first_row, last_row, model.window_rows)
+        encoded = model.refiner.encode_context(windows, mask)
+        query = torch.from_numpy(proposals.query).to(self._device)
+        asked = tuple(vector[query] for vector in vectors)
+        similarity = pair_similarity(model.refiner.span_queries(asked), encoded.spans)
+        start, end = (one.softmax(dim=-1) for one in model.refiner.detect(similarity, mask))
+        weight = (model.own.alpha * window_scores(asked, encoded.retrieval, mask)).exp()
+        spans = best_spans(
+            start[:, None], end[:, None], weight[:, None], (own.min_rows, own.max_rows), 1
+        )
+        score, _, first, last = (one[:, 0].cpu().numpy() for one in spans)
+        keep = score > 0
+        columns = (proposals.query, video, first + begin, last + begin, score)
+        query_column, videos, starts, ends, values = (column[keep] for column in columns)
+        return query_column, videos, starts, ends, values
+
+
+def window_scores(vectors: tuple[Tensor, ...], streams: tuple[Tensor, ...], mask: Tensor) -> Tensor:
+    """Return the best cosine of query i (N, D) with the rows of window i (N, W, D), (N,)."""
+    total = torch.zeros(len(mask), device=mask.device)
+    for vector, rows in zip(vectors, streams, strict=True):
+        unit, units = functional.normalize(vector, dim=-1), functional.normalize(rows, dim=-1)
+        cosines = torch.einsum("nd,nwd->nw", unit, units)
+        total = total + cosines.masked_fill(~mask, -1.0).amax(dim=-1)
+    return total / len(vectors)

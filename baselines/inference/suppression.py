@@ -1,0 +1,45 @@
+"""Non-maximum suppression: of overlapping moments of one video, the best is kept."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from baselines.collection.release import Floats, Ints
+
+if TYPE_CHECKING:
+    from baselines.inference.search import Ranked
+
+
+def suppress(ranked: "Ranked", threshold: float, count: int) -> "Ranked":
+    """Drop each moment whose IoU with a better one of its query and video is over `threshold`.
+
+    Of what is left, the best `count` of each query are kept.
+    """
+    keep = np.zeros(len(ranked.query), dtype=bool)
+    places = np.arange(len(keep))
+    undecided = np.lexsort((places, ranked.video, ranked.query))
+    while len(undecided):  # the best of each video is kept, and what overlaps it is dropped
+        best = np.ones(len(undecided), dtype=bool)
+        best[1:] = np.diff(ranked.video[undecided]) != 0
+        best[1:] |= np.diff(ranked.query[undecided]) != 0
+        chosen = undecided[best]
+        keep[chosen] = True
+        rival = chosen[np.cumsum(best) - 1]
+        undecided = undecided[~best & (_iou(ranked, undecided, rival) <= threshold)]
+    rank = np.cumsum(keep)
+    firsts = np.searchsorted(ranked.query, ranked.query)  # the place of each query's first moment
+    keep &= rank - (rank - keep)[firsts] <= count
+    columns = {name: getattr(ranked, name)[keep] for name in ranked.__dataclass_fields__}
+    return replace(ranked, **columns)
+
+
+def _iou(ranked: "Ranked", first: Ints, second: Ints) -> Floats:
+    """Return the IoU of moments at two lists of places."""
+    shared = np.minimum(ranked.end[first], ranked.end[second]) - np.maximum(
+        ranked.start[first], ranked.start[second]
+    )
+    shared = np.maximum(shared, 0)
+    lengths = ranked.end - ranked.start
+    iou: Floats = shared / (lengths[first] + lengths[second] - shared)
+    return iou

@@ -1,0 +1,1 @@
+"""The models, one file each, and the blocks that they share."""

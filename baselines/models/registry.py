@@ -1,0 +1,25 @@
+"""All models by name."""
+
+from collections.abc import Callable
+
+from baselines.core.sections import Mode, Params
+from baselines.core.widths import Widths
+from baselines.models.conquer import CONQUER
+from baselines.models.reloclnet import ReLoCLNet
+from baselines.models.spr import SPR
+from baselines.models.xml import XML
+
+TwoTower = ReLoCLNet | XML
+"""Models that encode queries and videos apart, and find spans in whole videos."""
+Model = TwoTower | SPR | CONQUER
+
+
+def build(name: str, widths: Widths, params: Params, mode: Mode) -> Model:
+    """Return a model with new weights, drawn from torch's generator."""
+    makers: dict[str, Callable[[], Model]] = {
+        "reloclnet": lambda: ReLoCLNet(widths, params.reloclnet, mode),
+        "xml": lambda: XML(widths, params.xml, mode),
+        "spr": lambda: SPR(widths, params.spr, mode, params.features.clip_seconds),
+        "conquer": lambda: CONQUER(widths, params.conquer),
+    }
+    return makers[name]()

@@ -1,0 +1,46 @@
+"""Rank the moments of the whole corpus for each query, with every trained model of one kind.
+
+reads   the release's JSON files, features, datasets/work/baselines/models/MODEL/,
+        CONQUER: those of its first stage too
+writes  datasets/work/baselines/runs/MODEL/topNN-seed.{val,test}.{run,json}
+"""
+
+import argparse
+from itertools import product
+from pathlib import Path
+
+import torch
+
+from baselines.collection.release import SPLITS, read_release
+from baselines.core import cli, paths
+from baselines.core.params import load
+from baselines.core.sections import MODELS
+from baselines.features.inputs import open_inputs
+from baselines.inference.first_stage import open_first_stage
+from baselines.inference.output import segments, write
+from baselines.inference.searchers import open_searcher
+from baselines.inference.trained import load_model
+
+
+def main(name: str) -> None:
+    """Run the stage for one model."""
+    params = load()
+    release = read_release(Path(params.train.release))
+    queries = {split: release.read_queries(split) for split in SPLITS}
+    inputs = open_inputs(params, [one for listed in queries.values() for one in listed])
+    for top, seed in product(params.train.top, params.train.seeds):
+        model = load_model(params, name, inputs, top, seed)
+        first_stage = open_first_stage(params, name, inputs, top, seed)
+        searcher = open_searcher(model, inputs, params.predict, first_stage)
+        for split, asked in queries.items():
+            with torch.inference_mode():
+                run = segments(searcher.search(asked), inputs.names, asked)
+            own = f"{paths.run_name(top, seed)}.{split}"
+            write(paths.RUNS / name, own, run, f"{name}:top{top:02d}:seed-{seed}")
+
+
+if __name__ == "__main__":
+    parser = cli.parser()
+    parser.add_argument("model", choices=MODELS)
+    arguments: argparse.Namespace = parser.parse_args()
+    cli.run_command(lambda: main(arguments.model))

@@ -1,0 +1,69 @@
+"""Score all models' runs, and write the table of TVR-Ranking's Table 2 for this collection.
+
+reads   val.json and test.json of the release, datasets/work/baselines/runs/, `score.references`
+writes  datasets/work/baselines/table.{md,tex,html}, and metrics/score.json
+
+Model x N x nDCG@{10,20,40} x IoU {.3,.5,.7} on val and test, with intervals over queries, paired
+tests against the best model, Judged@K, and the deviation over seeds.
+"""
+
+from itertools import product
+from pathlib import Path
+
+from baselines.collection.release import SPLITS
+from baselines.comparison import render
+from baselines.comparison.scores import System, score
+from baselines.core import cli, files, paths
+from baselines.core.params import load
+from baselines.core.sections import MODELS, Params
+
+REFERENCES = ("captions", "ideal", "random", "jittered")
+
+
+def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
+    """Return the runs of each system, one for each seed.
+
+    Raises:
+        FileError: no model has a run.
+    """
+    found: dict[System, list[Path]] = {}
+    for name, top in product(MODELS, params.train.top):
+        names = [f"{paths.run_name(top, seed)}.{split}.run" for seed in params.train.seeds]
+        runs = [paths.RUNS / name / one for one in names]
+        if all(run.is_file() for run in runs):
+            found[System(name, top)] = runs
+    if not found:
+        raise files.FileError(f"{paths.RUNS}: no run; type: dvc repro baselines/dvc.yaml")
+    for name in REFERENCES if params.score.references else ():
+        run = Path(str(params.score.references)) / f"{name}.{split}.run"
+        if run.is_file():
+            found[System(name, None)] = [run]
+    return found
+
+
+def main() -> None:
+    """Run the stage."""
+    params = load()
+    folder = Path(params.train.release)
+    splits = {
+        split: score(folder / f"{split}.json", find_runs(params, split), params.score)
+        for split in SPLITS
+    }
+    for suffix, write in (("md", render.markdown), ("tex", render.latex), ("html", render.html)):
+        files.write_text(paths.WORK / f"table.{suffix}", write(splits))
+    figures = {
+        split: {
+            f"{system.name}{'' if system.top is None else f'.top{system.top:02d}'}": {
+                name: round(cell.mean, 6) for name, cell in row.items()
+            }
+            for system, row in table.items()
+        }
+        for split, table in splits.items()
+    }
+    files.write_json(paths.METRICS / "score.json", figures)
+    cli.log(render.markdown(splits))
+
+
+if __name__ == "__main__":
+    cli.parser().parse_args()
+    cli.run_command(main)

@@ -1,0 +1,123 @@
+"""Train a model on a release's pseudo training sets, for each N and seed.
+
+reads   the release's JSON files, features; CONQUER: its trained first stage
+writes  datasets/work/baselines/models/MODEL/topNN-seed.safetensors,
+        datasets/work/baselines/plots/train_MODEL.csv, metrics/train_MODEL.json
+
+Early stopping watches nDCG@20,IoU>=0.5 on val. A killed run continues, to the same weights.
+"""
+
+import argparse
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pandas as pd
+import torch
+
+import momentrank
+from baselines.collection.release import Pairs, read_release
+from baselines.core import cli, files, paths
+from baselines.core.devices import choose_device
+from baselines.core.params import load
+from baselines.core.sections import MODELS, Params
+from baselines.features.inputs import Inputs, open_inputs
+from baselines.inference.first_stage import FirstStage, open_first_stage
+from baselines.inference.output import segments
+from baselines.inference.searchers import open_searcher
+from baselines.models.registry import Model, build
+from baselines.training.batches import BatchMaker
+from baselines.training.checkpoint import save_finished
+from baselines.training.loop import Setting, Trainer
+from baselines.training.negatives import Negatives
+
+STOPPED_BY = "nDCG(iou=0.5)@20"
+
+
+def validator(
+    model: Model, inputs: Inputs, params: Params, first_stage: FirstStage | None
+) -> Callable[[], float]:
+    """Return what computes the validation score of the model as it is."""
+    queries = inputs.release.read_queries("val")
+    scorer = momentrank.evaluator([STOPPED_BY], inputs.release.folder / "val.json", "paper")
+
+    def validate() -> float:
+        ranked = open_searcher(model, inputs, params.predict, first_stage).search(queries)
+        [value] = scorer.calc_aggregate(segments(ranked, inputs.names, queries)).values()
+        return float(value)
+
+    return validate
+
+
+def start(params: Params, name: str, inputs: Inputs, seed: int) -> Model:
+    """Return a model with the seed's first weights."""
+    torch.manual_seed(seed)
+    model = build(name, inputs.widths, params, params.train.mode)
+    return model.to(choose_device(params.train.device)).eval()
+
+
+def identity(params: Params, model: str, inputs: Inputs, pairs: Pairs, seed: int) -> str:
+    """Return what decides the weights of a run; paths, the device and pauses do not."""
+    own = params.train.model_dump(exclude={"release", "top", "seeds", "device", "save_every"})
+    sizes = [len(inputs.names), len(pairs.query), *inputs.widths.streams, inputs.widths.tokens]
+    data: list[object] = [inputs.release.described_videos(), list(pairs.queries), sizes]
+    data += [float(one.sum()) for one in (pairs.similarity, pairs.start, pairs.end)]
+    settings = getattr(params, model).model_dump()
+    return files.fingerprint(model, own, settings, params.predict.model_dump(), data, seed)
+
+
+def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> list[dict[str, float]]:
+    """Train one model; return an entry for each epoch. N = 0 is the model before training."""
+    first_stage = open_first_stage(params, name, inputs, top, seed)
+    model = start(params, name, inputs, seed)
+    validate = validator(model, inputs, params, first_stage)
+    path = paths.checkpoint(name, top, seed)
+    if not top:
+        score = validate()
+        save_finished(path, model, score)
+        return [{"top": top, "seed": seed, "epoch": 0, "validation": score}]
+    pairs = inputs.release.read_pairs(top)
+    own = getattr(params, name)
+    decided = identity(params, name, inputs, pairs, seed)
+    negatives = hard_negatives = None
+    if first_stage is None:
+        hard_negatives = (own.hard_negatives_from, own.hard_pool)
+    else:
+        decided = files.fingerprint(decided, first_stage.identity)
+        ranked = first_stage.rank(pairs.queries, own.negative_pool).videos.numpy()
+        negatives = Negatives(ranked, pairs, own.negatives)
+    setting = Setting(
+        name=f"{name}, N = {top}, seed {seed}",
+        path=path,
+        identity=decided,
+        seed=seed,
+        hard_negatives=hard_negatives,
+    )
+    trainer = Trainer(model, BatchMaker(inputs, pairs, negatives), params.train, setting)
+    state = trainer.run(validate)
+    return [{"top": top, "seed": seed, **entry} for entry in state.history]
+
+
+def main(name: str) -> None:
+    """Run the stage for one model."""
+    params = load()
+    release = read_release(Path(params.train.release))
+    inputs = open_inputs(params, release.all_queries(params.train.top))
+    entries: list[dict[str, float]] = []
+    for top, seed in product(params.train.top, params.train.seeds):
+        entries += train(params, name, inputs, top, seed)
+    frame = pd.DataFrame(entries)
+    parts = frame.drop(columns=["top", "seed", "epoch", "validation"])
+    frame["loss"] = parts.sum(axis=1, min_count=1)  # there is none before training
+    plot = paths.PLOTS / f"train_{name}.csv"
+    files.write_text(plot, frame.to_csv(index=False))
+    best = frame.loc[frame.groupby(["top", "seed"])["validation"].idxmax()]
+    figures = best[["top", "seed", "epoch", "validation"]].to_dict("records")
+    files.write_json(paths.METRICS / f"train_{name}.json", {"runs": figures})
+
+
+if __name__ == "__main__":
+    parser = cli.parser()
+    parser.add_argument("model", choices=MODELS)
+    arguments: argparse.Namespace = parser.parse_args()
+    cli.run_command(lambda: main(arguments.model))

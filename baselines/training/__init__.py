@@ -1,0 +1,1 @@
+"""Training: batches, the optimizer, checkpoints, the loop."""

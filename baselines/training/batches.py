@@ -1,0 +1,103 @@
+"""Batches of training pairs: features, the rows of the moment, and which pairs are positive."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from baselines.collection.release import Ints, Pairs, Query
+from baselines.features.inputs import Inputs
+from baselines.models.batch import Batch
+from baselines.training.negatives import Negatives
+
+
+def pad(sequences: Sequence[npt.NDArray[np.float32]], rows: int) -> tuple[Tensor, Tensor]:
+    """Return sequences (n_i, width) as (N, rows, width), and their mask (N, rows)."""
+    padded = torch.zeros(len(sequences), rows, sequences[0].shape[1])
+    lengths = torch.tensor([len(one) for one in sequences])
+    for place, sequence in enumerate(sequences):
+        padded[place, : len(sequence)] = torch.from_numpy(sequence)
+    return padded, torch.arange(rows) < lengths[:, None]
+
+
+def pad_queries(inputs: Inputs, queries: Sequence[Query]) -> tuple[Tensor, Tensor]:
+    """Return the token features of queries, (N, T, width), and their mask (N, T)."""
+    tokens = [inputs.tokens.read(query.query_id) for query in queries]
+    return pad(tokens, max(map(len, tokens)))
+
+
+def pad_videos(inputs: Inputs, videos: Sequence[int]) -> tuple[tuple[Tensor, ...], Tensor]:
+    """Return the streams of videos, (N, max_rows, width) each, and their mask (N, max_rows)."""
+    read = [inputs.video(number) for number in videos]
+    limit = inputs.streams[0].limit
+    padded = [pad([one[stream] for one in read], limit) for stream in range(len(read[0]))]
+    return tuple(rows for rows, _ in padded), padded[0][1]
+
+
+class BatchMaker:
+    """Makes batches of the pairs of a training set."""
+
+    def __init__(self, inputs: Inputs, pairs: Pairs, negatives: Negatives | None = None) -> None:
+        self._inputs, self._pairs, self._negatives = inputs, pairs, negatives
+        self._spans = span_rows(pairs, inputs)
+        self._known = np.unique(self._key(pairs.query, pairs.video))
+
+    def __len__(self) -> int:
+        """Return the number of pairs."""
+        return len(self._pairs.query)
+
+    def _key(self, query: Ints, video: Ints) -> Ints:
+        return query * len(self._inputs.names) + video
+
+    def make(self, places: Ints) -> Batch:
+        """Return the pairs at `places` as a batch."""
+        pairs = self._pairs
+        query, video = pairs.query[places], pairs.video[places]
+        tokens, token_mask = pad_queries(self._inputs, [pairs.queries[one] for one in query])
+        negative = self._draw(query)
+        wanted, place = np.unique([*video, *negative[negative >= 0]], return_inverse=True)
+        of_negative = np.full_like(negative, -1)
+        of_negative[negative >= 0] = place[len(video) :]
+        streams, row_mask = pad_videos(self._inputs, wanted.tolist())
+        known = np.isin(self._key(query[:, None], video[None]), self._known)
+        return Batch(
+            tokens=tokens,
+            token_mask=token_mask,
+            streams=streams,
+            row_mask=row_mask,
+            video=torch.from_numpy(place[: len(video)]),
+            span=torch.from_numpy(self._spans[places]),
+            weight=torch.from_numpy(pairs.similarity[places].astype(np.float32)),
+            positive=torch.from_numpy(known),
+            negative=torch.from_numpy(of_negative),
+        )
+
+    def _draw(self, query: Ints) -> Ints:
+        if self._negatives is None:
+            return np.empty((len(query), 0), dtype=np.int64)
+        return self._negatives.draw(query)
+
+    def epoch(self, seed: int, epoch: int, size: int, done: int = 0) -> Iterator[Batch]:
+        """Yield the batches of an epoch in its own order, without the first `done` of them."""
+        order = np.random.default_rng([seed, epoch]).permutation(len(self))
+        for first in range(done * size, len(order), size):
+            yield self.make(order[first : first + size])
+
+    def steps(self, size: int) -> int:
+        """Return the number of batches of an epoch."""
+        return math.ceil(len(self) / size)
+
+
+def span_rows(pairs: Pairs, inputs: Inputs) -> Ints:
+    """Return the rows in which moments start and end, (P, 2).
+
+    As TVR has them: from the row in which the moment starts to the one after its last, or the
+    video's last row.
+    """
+    seconds, last = inputs.row_seconds()[pairs.video], inputs.row_counts()[pairs.video] - 1
+    start = np.minimum(np.floor(pairs.start / seconds), last)
+    end = np.minimum(np.ceil(pairs.end / seconds), last)
+    return np.stack([start, np.maximum(end, start)], axis=1).astype(np.int64)

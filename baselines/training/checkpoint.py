@@ -1,0 +1,143 @@
+"""Checkpoints of a training run: all that decides how it goes on, in one safetensors file.
+
+Nothing is unpickled. A checkpoint of other settings, another release or other features is not
+continued.
+"""
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor, nn
+from torch.optim import AdamW
+
+from baselines.core import files
+
+STATES = ("exp_avg", "exp_avg_sq", "step")
+
+
+@dataclass
+class Progress:
+    """Where a run is, and what it has seen."""
+
+    epoch: int = 0
+    step: int = 0
+    """Batches of this epoch that are done."""
+    sums: dict[str, float] = field(default_factory=dict)
+    """Of the losses of this epoch."""
+    best: float = -1.0
+    best_epoch: int = -1
+    history: list[dict[str, float]] = field(default_factory=list)
+    """An entry for each epoch: its losses and its validation score."""
+    finished: bool = False
+
+
+@dataclass
+class Run:
+    """A training run: what a checkpoint holds."""
+
+    path: Path
+    model: nn.Module
+    optimizer: AdamW
+    identity: str
+    """Of all that decides the weights: settings, release, features."""
+    progress: Progress = field(default_factory=Progress)
+    best: dict[str, Tensor] = field(default_factory=dict)
+    """The weights with the best validation score."""
+
+    def save(self) -> None:
+        """Write the checkpoint, whole or not at all."""
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        tensors |= {f"best.{name}": tensor for name, tensor in self.best.items()}
+        for name, parameter in self.model.named_parameters():
+            state = self.optimizer.state.get(parameter, {})
+            tensors |= {f"{key}.{name}": state[key] for key in STATES if key in state}
+        tensors["random"] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            tensors["random.cuda"] = torch.cuda.get_rng_state()
+        kept = {
+            name: tensor.detach().cpu().contiguous().clone() for name, tensor in tensors.items()
+        }
+        about = {"identity": self.identity, "progress": json.dumps(asdict(self.progress))}
+        with files.unfinished(self.path) as place:
+            save_file(kept, place, about)
+
+    def restore(self) -> bool:
+        """Restore weights, optimizer, random numbers and progress.
+
+        False if there is no checkpoint of this identity: the run starts anew.
+        """
+        tensors, about = _read(self.path)
+        if about.get("identity") != self.identity:
+            return False
+        self.model.load_state_dict(_part(tensors, "model."))
+        for name, parameter in self.model.named_parameters():
+            if f"exp_avg.{name}" in tensors:
+                self.optimizer.state[parameter] = {
+                    key: tensors[f"{key}.{name}"].to("cpu" if key == "step" else parameter.device)
+                    for key in STATES
+                }
+        torch.set_rng_state(tensors["random"])
+        if torch.cuda.is_available() and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+        self.progress = Progress(**json.loads(about["progress"]))
+        self.best = _part(tensors, "best.")
+        return True
+
+
+def save_finished(path: Path, model: nn.Module, score: float, origin: str = "untrained") -> None:
+    """Write a model's weights as those of a finished run."""
+    weights = {name: tensor.detach() for name, tensor in model.state_dict().items()}
+    progress = Progress(best=score, best_epoch=0, finished=True)
+    Run(path, model, AdamW(model.parameters()), origin, progress, weights).save()
+
+
+def read_best(path: Path) -> tuple[dict[str, Tensor], Progress]:
+    """Return the best weights of a run, and its progress.
+
+    Raises:
+        FileError: there is no checkpoint.
+    """
+    tensors, about = _read(path)
+    if not about:
+        raise files.FileError(f"{path}: no trained model; type: dvc repro baselines/dvc.yaml")
+    return _part(tensors, "best."), Progress(**json.loads(about["progress"]))
+
+
+def load_best(path: Path, model: nn.Module) -> None:
+    """Load the best weights of a run into a model.
+
+    Raises:
+        FileError: there is no checkpoint, or it is of other settings or features.
+    """
+    weights, _ = read_best(path)
+    shapes = {name: tensor.shape for name, tensor in model.state_dict().items()}
+    if {name: tensor.shape for name, tensor in weights.items()} != shapes:
+        raise files.FileError(
+            f"{path}: trained with other sizes or other features; type: dvc repro"
+            " baselines/dvc.yaml"
+        )
+    model.load_state_dict(weights)
+
+
+def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return tensors and metadata; none of both if there is no file, or not a whole one."""
+    if not path.is_file():
+        return {}, {}
+    try:
+        with safe_open(path, "pt") as file:
+            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+    except SafetensorError:
+        return {}, {}
+
+
+def _part(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(prefix)
+    }

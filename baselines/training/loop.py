@@ -1,0 +1,145 @@
+"""The training loop: seeded, resumable to the same weights, stopped by the validation score.
+
+A run is killed at any moment and continued: the order of an epoch depends on its seed and number
+alone, and a checkpoint holds weights, optimizer, random numbers and the place in the epoch. On a
+CPU, with the same number of threads, the weights are then equal to the last bit.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.optim import AdamW
+
+from baselines.core.cli import log, progress
+from baselines.core.sections import Train
+from baselines.models.batch import Batch
+from baselines.models.conquer import CONQUER
+from baselines.models.registry import Model
+from baselines.training.batches import BatchMaker
+from baselines.training.checkpoint import Progress, Run
+from momentrank.errors import MomentRankError
+
+UNDECAYED = ("bias", "norm.weight", "norm.bias")
+
+
+class TrainingError(MomentRankError):
+    """A training that can't go on."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What decides a run beside `params.train`."""
+
+    name: str
+    """For progress and errors."""
+    path: Path
+    """Of the checkpoint."""
+    identity: str
+    """Of all that decides the weights: settings, release, features."""
+    seed: int
+    hard_negatives: tuple[int, int] | None
+    """From which epoch on, and out of how many of the hardest; None: the batch has its own."""
+
+
+class Trainer:
+    """Trains a model until its validation score has not risen for `patience` epochs."""
+
+    def __init__(self, model: Model, batches: BatchMaker, own: Train, setting: Setting) -> None:
+        self._model, self._batches, self._own, self._setting = model, batches, own, setting
+        self._steps = batches.steps(own.batch_size)
+        optimizer = AdamW(_groups(model, own.weight_decay), lr=own.learning_rate, foreach=False)
+        self._run = Run(setting.path, model, optimizer, setting.identity)
+
+    def run(self, validate: Callable[[], float]) -> Progress:
+        """Train to the end, or read what was trained; the model gets the best epoch's weights.
+
+        Raises:
+            TrainingError: a loss is NaN or infinite.
+        """
+        run = self._run
+        if run.restore() and not run.progress.finished:
+            place = f"epoch {run.progress.epoch + 1}, batch {run.progress.step + 1}"
+            log(f"{self._setting.name}: continues in {place}")
+        while not run.progress.finished:
+            self._epoch()
+            self._model.eval()
+            self._judge(validate())
+            run.save()
+        self._model.load_state_dict(run.best)
+        self._model.eval()
+        return run.progress
+
+    def _judge(self, score: float) -> None:
+        """End the epoch with its validation score."""
+        state = self._run.progress
+        losses = {name: value / state.step for name, value in state.sums.items()}
+        state.history.append({"epoch": state.epoch + 1, **losses, "validation": score})
+        if score > state.best:
+            state.best, state.best_epoch = score, state.epoch
+            weights = self._model.state_dict().items()
+            self._run.best = {name: tensor.detach().clone() for name, tensor in weights}
+        waited = state.epoch - state.best_epoch
+        state.epoch, state.step, state.sums = state.epoch + 1, 0, {}
+        state.finished = state.epoch >= self._own.epochs or waited >= self._own.patience
+        log(f"{self._setting.name}: epoch {state.epoch}, validation {score:.4f}")
+
+    def _epoch(self) -> None:
+        """Go on to the end of the epoch."""
+        state, own = self._run.progress, self._own
+        if self._setting.hard_negatives is not None and not isinstance(self._model, CONQUER):
+            first_hard, pool = self._setting.hard_negatives
+            self._model.hard_pool = pool if state.epoch >= first_hard else None
+        self._model.train()
+        what = f"{self._setting.name}, epoch {state.epoch + 1}"
+        batches = self._batches.epoch(self._setting.seed, state.epoch, own.batch_size, state.step)
+        with progress(what, total=self._steps, unit="batches") as bar:
+            bar.update(state.step)
+            for batch in batches:
+                self._step(batch)
+                means = {name: value / state.step for name, value in state.sums.items()}
+                losses = {name: f"{value:.3f}" for name, value in means.items()}
+                bar.set_postfix(losses, refresh=False)
+                bar.update()
+
+    def _step(self, batch: Batch) -> None:
+        run, state, own = self._run, self._run.progress, self._own
+        device = next(self._model.parameters()).device
+        rate = learning_rate(state.epoch * self._steps + state.step, own.epochs * self._steps, own)
+        for group in run.optimizer.param_groups:
+            group["lr"] = rate
+        with torch.autocast(device.type, torch.bfloat16, enabled=own.precision == "bf16"):
+            losses = self._model(batch.to(device))
+        loss = torch.stack(list(losses.values())).sum()
+        if not bool(loss.isfinite()):
+            raise TrainingError(
+                f"{self._setting.name}: the loss is {loss.item()} in epoch {state.epoch + 1}, batch"
+                f" {state.step + 1}; lower train.learning_rate"
+            )
+        run.optimizer.zero_grad()
+        torch.autograd.backward(loss)
+        nn.utils.clip_grad_norm_(self._model.parameters(), own.max_norm)
+        run.optimizer.step()
+        for name, value in losses.items():
+            state.sums[name] = state.sums.get(name, 0.0) + float(value.detach())
+        state.step += 1
+        if state.step % own.save_every == 0 or state.step == self._steps:
+            run.save()
+
+
+def learning_rate(step: int, total: int, own: Train) -> float:
+    """Return the rate of a step: a linear rise over the share `warmup`, then a fall to 0."""
+    done = step / total
+    if done < own.warmup:
+        return own.learning_rate * done / own.warmup
+    return own.learning_rate * (1 - done)
+
+
+def _groups(model: nn.Module, decay: float) -> list[dict[str, object]]:
+    """Return the parameters in two groups: biases and layer norms do not decay."""
+    named = list(model.named_parameters())
+    free = [one for name, one in named if name.endswith(UNDECAYED)]
+    decayed = [one for name, one in named if not name.endswith(UNDECAYED)]
+    return [{"params": decayed, "weight_decay": decay}, {"params": free, "weight_decay": 0.0}]

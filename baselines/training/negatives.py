@@ -1,0 +1,35 @@
+"""Negatives of CONQUER: videos that a first stage ranks high, but that are no pair of the query."""
+
+import numpy as np
+import torch
+
+from baselines.collection.release import Ints, Pairs
+
+
+class Negatives:
+    """Draws negatives of the queries of a training set.
+
+    Args:
+        ranked: the first stage's best videos of each query, (Q, M).
+        pairs: the training set; the videos of a query's pairs are never drawn.
+        count: how many negatives, K.
+    """
+
+    def __init__(self, ranked: Ints, pairs: Pairs, count: int) -> None:
+        self._ranked, self._count = ranked, count
+        size = max(int(ranked.max()), int(pairs.video.max())) + 1
+        query = np.arange(len(ranked))[:, None]
+        known = pairs.query * size + pairs.video
+        self._allowed = ~np.isin(query * size + ranked, known)
+
+    def draw(self, query: Ints) -> Ints:
+        """Draw K different videos for each query, (N, K); -1 where there are fewer.
+
+        From torch's random numbers, whose state is a part of a checkpoint.
+        """
+        drawn = torch.rand(len(query), self._ranked.shape[1]).numpy()
+        drawn[~self._allowed[query]] = 2.0  # behind all others
+        order = np.argsort(drawn, axis=1, kind="stable")[:, : self._count]
+        videos = np.take_along_axis(self._ranked[query], order, axis=1)
+        allowed = np.take_along_axis(self._allowed[query], order, axis=1)
+        return np.where(allowed, videos, -1)

@@ -1,0 +1,227 @@
+"""Feature files: what is read, what is refused, and extraction that continues."""
+
+import subprocess
+import sys
+import types
+
+import h5py
+import imageio_ffmpeg
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lazy import Lazy
+from tiny_release import write_params
+
+from baselines.collection.release import Query, read_release
+from baselines.core.params import ParamsError, load
+from baselines.features import parts, pictures, video
+from baselines.features.inputs import open_inputs
+from baselines.features.store import FeatureError, FeatureFile, read_all, shorten, write_features
+
+torch, frames = Lazy("torch"), Lazy("baselines.features.frames")
+
+
+def change(path, name, rows):
+    with h5py.File(path, "a") as file:
+        del file[name]
+        if rows is not None:
+            file[name] = np.asarray(rows, dtype=np.float32)
+
+
+def check(folder):
+    params = load()
+    queries = read_release(folder / "datasets/release").all_queries([2])
+    inputs = open_inputs(params, queries)
+    for number in range(len(inputs.names)):
+        inputs.video(number)
+
+
+def test_a_release_with_its_features_is_opened(tiny):
+    check(tiny)
+
+
+@pytest.mark.parametrize(
+    ("file", "name", "rows", "said"),
+    [
+        ("video", "v3", None, "video.h5: video 'v3' has no features"),
+        ("queries", "109", None, "queries.h5: query '109' has no features"),
+        ("video", "v3", np.ones((12, 5)), "video 'v3' has 5 values a row, others 6"),
+        ("sub", "v3", np.ones((9, 6)), "'v3' has 9 rows, but 12 in"),
+        ("video", "v3", np.full((12, 6), np.nan), "'v3' has a value that is NaN"),
+        ("queries", "109", np.zeros((0, 5)), "query '109' has no row"),
+        ("video", "v3", np.ones(12), "'v3' is not a table"),
+    ],
+)
+def test_wrong_features_are_one_line(tiny, file, name, rows, said):
+    change(tiny / f"features/{file}.h5", name, rows)
+    with pytest.raises(FeatureError) as error:
+        check(tiny)
+    assert said in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_features_of_another_release_are_refused(tiny):
+    corpus = tiny / "datasets/release/video_corpus.json"
+    corpus.write_text(corpus.read_text().replace("6.0, 3", "7.5, 3"))
+    with pytest.raises(FeatureError, match="'v3' are of another release"):
+        check(tiny)
+
+
+def test_features_without_a_note_are_published_ones_and_taken(tiny):
+    change(tiny / "features/video.h5", "v3", np.ones((12, 6)))
+    check(tiny)
+
+
+def test_missing_and_broken_files_say_what_to_type(tiny):
+    (tiny / "features/sub.h5").write_text("no HDF5")
+    with pytest.raises(FeatureError, match="not an HDF5 file"):
+        check(tiny)
+    (tiny / "features/video.h5").unlink()
+    with pytest.raises(FeatureError, match="dvc repro"):
+        check(tiny)
+
+
+def test_without_a_second_stream_the_first_is_taken_again(tiny):
+    write_params(tiny, sub="null")
+    first, second = open_inputs(load(), [Query("100", "kind 0 (100)")]).streams
+    assert first.path == second.path
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [("epochs", "0", "train.epochs"), ("mode", "as_told", "train.mode"), ("alpha", "x", "alpha")],
+)
+def test_wrong_parameters_name_their_key(tiny, key, value, said):
+    write_params(tiny, **{key: value})
+    with pytest.raises(ParamsError, match=said):
+        load()
+
+
+@given(st.integers(1, 40), st.integers(1, 12))
+def test_long_videos_are_averaged_in_their_order(count, limit):
+    rows = np.arange(count, dtype=np.float32)[:, None]
+    short = shorten(rows, limit)
+    assert len(short) == min(count, limit)
+    assert (np.diff(short[:, 0]) > 0).all()
+    assert short[0, 0] < count / limit + 0.5
+
+
+def test_normalized_rows_have_length_one(tiny):
+    file = FeatureFile(tiny / "features/video.h5", 12, normalize=True, averaged=True)
+    np.testing.assert_allclose(np.linalg.norm(file.read("v0"), axis=1), 1, atol=1e-3)
+
+
+def test_a_killed_extraction_continues(tmp_path, monkeypatch):
+    monkeypatch.setattr(parts, "SIZE", 2)
+    described = {name: f"text of {name}" for name in "abcde"}
+    asked = []
+
+    def compute(names):
+        if "c" in names and not asked.count("c"):
+            asked.append("c")
+            raise KeyboardInterrupt
+        for name in names:
+            asked.append(name)
+            yield name, {"queries": np.full((2, 3), ord(name), dtype=np.float32)}
+
+    target = tmp_path / "queries.h5"
+    with pytest.raises(KeyboardInterrupt):
+        parts.extract(described, lambda: compute, {"queries": target}, "model")
+    assert not target.exists()
+    parts.extract(described, lambda: compute, {"queries": target}, "model")
+    assert asked.count("a") == asked.count("b") == 1
+    assert {name: rows[0, 0] for name, rows in read_all(target)} == {n: ord(n) for n in "abcde"}
+    assert [path.name for path in tmp_path.iterdir()] == ["queries.h5"]
+    FeatureFile(target, 9, normalize=False, averaged=False).check(described, "query")
+
+
+def test_features_that_are_there_load_no_model(tmp_path):
+    target, described = tmp_path / "queries.h5", {"a": "a text"}
+
+    def load():
+        loaded.append(1)
+        return lambda names: ((name, {"queries": np.ones((2, 3))}) for name in names)
+
+    loaded = []
+    for texts, model in ((described, "m"), (described, "m"), ({"a": "new"}, "m"), (described, "n")):
+        parts.extract(texts, load, {"queries": target}, model)
+    assert len(loaded) == 3
+
+
+def test_pictures_are_the_mean_and_the_motion_of_a_clip():
+    frames = np.zeros((6, 16, 24, 3), dtype=np.uint8)
+    frames[3] = 255
+    rows = pictures.describe(frames)
+    assert rows["video"].shape == rows["sub"].shape == (2, 16 * 24 * 3)
+    assert (rows["video"][0] == 0.25).all()
+    assert (rows["sub"][0] == 1).all()
+    assert (rows["sub"][1] == 0).all()
+
+
+def test_a_file_that_is_no_video_is_named(tmp_path):
+    with pytest.raises(FeatureError, match="no such video"):
+        video.locate(f"{tmp_path}/{{video_id}}.mp4", "v")
+    path = tmp_path / "v.mp4"
+    path.write_text("no video")
+    assert video.locate(f"{tmp_path}/{{video_id}}.*", "v") == path
+    with pytest.raises(FeatureError, match="can't be read as a video"):
+        list(video.read_frames(path, 8, 24, 16))
+
+
+def draw(path, seconds):
+    """Write a video whose brightness rises."""
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-v", "error", "-f", "rawvideo", "-pix_fmt"]
+    command += ["rgb24", "-s", "48x32", "-r", "8", "-i", "-", "-c:v", "libx264", str(path)]
+    frames = np.linspace(0, 250, seconds * 8).astype(np.uint8)
+    raw = np.broadcast_to(frames[:, None, None, None], (len(frames), 32, 48, 3)).tobytes()
+    subprocess.run(command, input=raw, check=True)
+
+
+def test_the_small_pictures_of_a_video(tmp_path):
+    draw(tmp_path / "v.mp4", 12)
+    compute = pictures.PictureExtractor(f"{tmp_path}/{{video_id}}.mp4", 0.5)
+    [(name, rows)] = compute(["v"])
+    assert name == "v"
+    assert rows["video"].shape == rows["sub"].shape == (24, 1152)
+    assert (np.diff(rows["video"].mean(axis=1)) > 0).all()
+    assert rows["sub"].mean() > 0
+
+
+def test_an_image_model_is_asked_clip_by_clip(tmp_path, monkeypatch):
+    class Timm(types.ModuleType):
+        def create_model(self, name, **_):
+            assert name == "small"
+            model = torch.nn.AvgPool2d(8)
+            model.pretrained_cfg = {"input_size": (3, 8, 8), "mean": (0, 0, 0), "std": (1, 1, 1)}
+            return model
+
+    monkeypatch.setitem(sys.modules, "timm", Timm("timm"))
+    draw(tmp_path / "v.mp4", 3)
+    pattern, cpu = f"{tmp_path}/{{video_id}}.mp4", torch.device("cpu")
+    [(_, rows)] = frames.FrameExtractor(pattern, 0.5, "timm:small", cpu)(["v"])
+    assert rows["video"].shape == (6, 3)
+    assert (np.diff(rows["video"][:, 0]) > 0).all()
+    monkeypatch.setitem(sys.modules, "timm", None)
+    with pytest.raises(FeatureError, match="needs timm; type: pip install timm"):
+        frames.FrameExtractor(pattern, 0.5, "timm:small", cpu)
+    with pytest.raises(FeatureError, match="must be builtin"):
+        frames.FrameExtractor(pattern, 0.5, "resnet", cpu)
+
+
+def test_a_name_may_have_a_slash(tmp_path):
+    rows = {"s01/e01": np.ones((2, 3), dtype=np.float32), "b": np.zeros((1, 3), dtype=np.float32)}
+    write_features(tmp_path / "a.h5", rows.items(), dict.fromkeys(rows, "1 s"), "")
+    assert {name: one.sum() for name, one in read_all(tmp_path / "a.h5")} == {"s01/e01": 6, "b": 0}
+    file = FeatureFile(tmp_path / "a.h5", 9, normalize=False, averaged=True)
+    file.check(dict.fromkeys(rows, "1 s"), "video")
+
+
+def test_writing_is_whole_or_not_at_all(tmp_path):
+    def broken():
+        yield "a", np.ones((1, 1))
+        raise ValueError("half way")
+
+    with pytest.raises(ValueError, match="half way"):
+        write_features(tmp_path / "a.h5", broken(), {"a": ""}, "")
+    assert list(tmp_path.iterdir()) == []
