@@ -16,6 +16,7 @@ import pytest
 from absl import logging as absl_logging
 from filelock import FileLock
 from hypothesis import HealthCheck, settings
+from offline import without_connection
 from prefork import hold, make_environment
 from project import run_first
 
@@ -40,11 +41,23 @@ LONG = (
     "test_readme.py",
     "test_dvc.py",
     "test_demo.py",
+    "test_on_ray.py",
     "test_server_postgres.py",
     "test_browser.py",
-    "test_embed.py",
     "test_server.py",
+    "test_sharded_stages.py",
+    "test_server_people.py",
+    "test_exchange.py",
+    "test_embed.py",
+    "test_llm_rewriter.py",
+    "test_cutter.py",
     "test_plan.py",
+    "test_release.py",
+    "test_campaign_close.py",
+    "test_flair_tagger.py",
+    "test_packaging.py",
+    "test_training.py",
+    "test_hidden_checks.py",
     "test_waves.py",
 )
 
@@ -73,6 +86,13 @@ def folder(tmp_path, monkeypatch):
     for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
+
+
+@pytest.fixture
+def offline():
+    """Be without a network, as the library of the hub sees it."""
+    with without_connection():
+        yield
 
 
 @pytest.fixture
@@ -145,6 +165,29 @@ def forked(tmp_path_factory):
         if not environment.exists():
             make_environment(environment, address)
         held = hold(address)
+    with held:
+        yield environment
+
+
+@pytest.fixture(scope="session")
+def label_studio(tmp_path_factory, repository):
+    """Return an environment of Label Studio whose servers start soon; see prefork_studio.py."""
+    from annotation.local_server import layout, sqlite
+
+    real = repository / layout.PROGRAM.parts[0]
+    if not (repository / layout.PROGRAM).is_file():
+        pytest.skip("Label Studio is not installed: make label-studio")
+    shared = _shared(tmp_path_factory)
+    environment, address = shared / "label-studio", shared / "prefork-studio"
+    with FileLock(shared / "prefork-studio.lock"):
+        if not environment.exists():
+            with contextlib.chdir(tmp_path_factory.mktemp("empty")):
+                Path(real.name).symlink_to(real)
+                layout.DATA.mkdir(parents=True)
+                sqlite.copy_empty()  # into the real environment, for all
+            make_environment(environment, address, real, {"label-studio": "words[0] == 'start'"})
+        program = str(REPOSITORY / "tests/annotation/prefork_studio.py")
+        held = hold(address, str(real / "bin/python"), program)
     with held:
         yield environment
 

@@ -25,7 +25,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -41,12 +41,16 @@ OF_THE_INTERPRETER = ("PYTHON", "LD_", "OMP_", "MKL_", "OPENBLAS_")
 STREAMS = 3
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 LATER = {"PYTHONUNBUFFERED", "PYTHONPATH", "PYTHONDONTWRITEBYTECODE"}
-PROGRAMS = ("python", "dvc", "activate")
 PACKAGES = ("pipeline", "annotation", "tools", "dvc")
+FORKED = {
+    "python": f'words[:1] == ["-m"] and words[1].split(".")[0] in {PACKAGES}',
+    "dvc": "True",
+}
+"""Programs, and of which of their `words` the commands are forked."""
 CLIENT = """#!{python} -IS
 import array, json, os, signal, socket, struct, sys
 name, words = os.path.basename(sys.argv[0]), sys.argv[1:]
-ours = name == "dvc" or words[:1] == ["-m"] and words[1].split(".")[0] in {packages}
+ours = {ours}
 channel = socket.socket(socket.AF_UNIX)
 got = b""
 if ours:
@@ -73,7 +77,10 @@ if ours:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, signals)
 if got != b"+":
     os.execv({real!r} + name, [{real!r} + name, *words])
-status = struct.unpack("!i", channel.recv(4, socket.MSG_WAITALL))[0]
+given = True
+while given:  # a socket that it listens on, and this process is to hold, or its status
+    got, given, *_ = channel.recvmsg(4, socket.CMSG_SPACE(4), socket.MSG_WAITALL)
+status = struct.unpack("!i", got)[0]
 if status < 0:
     signal.signal(-status, signal.SIG_DFL) if -status != signal.SIGKILL else None
     os.kill(os.getpid(), -status)
@@ -81,17 +88,22 @@ os._exit(status)
 """
 
 
-def make_environment(folder: Path, address: Path) -> None:
-    """Make the environment that runs the tests once more, with other programs."""
-    real = Path(sys.executable).parent
+def make_environment(
+    folder: Path,
+    address: Path,
+    environment: Path = Path(sys.executable).parents[1],
+    forked: Mapping[str, str] = FORKED,
+) -> None:
+    """Make an environment once more, by default that which runs the tests, with other programs."""
+    real = environment / "bin"
     (folder / "bin").mkdir(parents=True)
-    for path in (*real.parent.iterdir(), *real.iterdir()):
-        place = folder / path.relative_to(real.parent)
-        if path != real and path.name not in PROGRAMS:
+    for path in (*environment.iterdir(), *real.iterdir()):
+        place = folder / path.relative_to(environment)
+        if path != real and path.name not in {*forked, "activate", "empty.lock"}:
             place.symlink_to(path)
-    for name in ("python", "dvc"):
+    for name, ours in forked.items():
         text = CLIENT.format(
-            python=sys.executable, packages=PACKAGES, address=str(address), real=f"{real}/"
+            python=sys.executable, ours=ours, address=str(address), real=f"{real}/"
         )
         (folder / "bin" / name).write_text(text)
         (folder / "bin" / name).chmod(0o755)
@@ -106,7 +118,7 @@ def variables(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: environment[name] for name in found - LATER}
 
 
-def hold(address: Path) -> socket.socket:
+def hold(address: Path, python: str = sys.executable, program: str = __file__) -> socket.socket:
     """Start the process where it does not run; return a connection that keeps it."""
     try:
         return _connect(address)
@@ -115,7 +127,7 @@ def hold(address: Path) -> socket.socket:
     own = {name: os.environ[name] for name in os.environ if name not in LATER}
     with address.with_suffix(".log").open("wb") as log:
         server = subprocess.Popen(
-            [sys.executable, __file__, str(address)],
+            [python, program, str(address)],
             env=own,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -235,7 +247,6 @@ class Server:
             close = getattr(key.fileobj, "close", partial(os.close, key.fd))
             close()
         self._ready.close()
-        channel.close()  # it is not among them yet
         for place, one in enumerate(streams):
             os.dup2(one, place)
             os.close(one)
@@ -249,16 +260,18 @@ class Server:
         sys.dont_write_bytecode = "PYTHONDONTWRITEBYTECODE" in order["env"]
         at_once = bool(order["env"].get("PYTHONUNBUFFERED"))
         sys.stdout.reconfigure(line_buffering=at_once or sys.stdout.isatty())
-        sys.executable = order["program"] if order["name"] == "python" else sys.executable
-        _exit(_run(order["name"], order["words"], order["env"].get("PYTHONPATH", "")))
+        _exit(_run(partial(self.run, channel, order)))
 
-
-def _run(name: str, words: list[str], paths: str) -> int:
-    first = str(Path(sys.executable).parent if name == "dvc" else Path.cwd())
-    sys.path[:0] = [first, *(path for path in paths.split(os.pathsep) if path)]
-    importlib.invalidate_caches()
-    try:
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    def run(self, channel: socket.socket, order: dict) -> None:
+        """Do what the command does; the channel is to its caller."""
+        channel.close()
+        name, words = order["name"], order["words"]
+        if name == "python":
+            sys.executable = order["program"]
+        first = str(Path(sys.executable).parent if name == "dvc" else Path.cwd())
+        paths = order["env"].get("PYTHONPATH", "").split(os.pathsep)
+        sys.path[:0] = [first, *filter(None, paths)]
+        importlib.invalidate_caches()
         if name == "dvc":
             from dvc.cli import main
 
@@ -266,6 +279,12 @@ def _run(name: str, words: list[str], paths: str) -> int:
             sys.exit(main())
         sys.argv = words[1:]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
+
+
+def _run(command: Callable[[], None]) -> int:
+    try:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        command()
     except SystemExit as exc:
         if exc.code is not None and not isinstance(exc.code, int):
             sys.stderr.write(f"{exc.code}\n")
@@ -292,11 +311,16 @@ def _exit(status: int) -> None:
     os._exit(status & 0xFF)
 
 
-if __name__ == "__main__":
+def serve(server: type[Server], libraries: tuple[str, ...]) -> None:
+    """Be the process."""
     del sys.path[0]
-    for library in LIBRARIES:
+    for library in libraries:
         importlib.import_module(library)
     gc.collect()
     gc.freeze()  # what was forked shares its memory longer
     signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # they are the commands'
-    Server(sys.argv[1]).serve()
+    server(sys.argv[1]).serve()
+
+
+if __name__ == "__main__":
+    serve(Server, LIBRARIES)

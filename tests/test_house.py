@@ -9,9 +9,13 @@ from pathlib import Path
 import grimp
 import pytest
 
+from pipeline.captions.rules.rules_rewriter import find_rows
 from pipeline.core import cli, files
+from pipeline.core.engine.code import HANDS_OUT, list_sources
+from pipeline.retrieval.sharded_search import find_nearest
+from pipeline.video.cutting import cut_shard
 
-PACKAGES = ("momentrank", "pipeline", "annotation")
+PACKAGES = ("momentrank", "pipeline", "annotation", "baselines")
 REPOSITORY = Path(__file__).parent.parent
 DAG = files.read_yaml(REPOSITORY / "dvc.yaml")
 STAGES = DAG["stages"]
@@ -102,7 +106,7 @@ def test_one_ls_shows_the_stages_and_commands(package):
     assert modules == stages_of(package) | COMMANDS[package]
 
 
-@pytest.mark.parametrize("package", ["annotation", "pipeline", "momentrank"])
+@pytest.mark.parametrize("package", ["annotation", "baselines", "pipeline", "momentrank"])
 def test_the_map_of_the_architecture_names_every_folder_stage_and_command(package):
     page = (REPOSITORY / "docs/architecture.md").read_text()
     part = page.split(f"\n{package}/")[1].split("\n```")[0].split("\nmomentrank/")[0]
@@ -181,6 +185,17 @@ def test_deps_are_exactly_the_folders_that_a_stage_reaches(imports, name):
     reached = expected(imports, name)
     assert declared(name) - reached == set(), "named, but not imported"
     assert reached - declared(name) == set(), "imported, but not named: DVC would not see a change"
+
+
+@pytest.mark.parametrize("work", [find_nearest, cut_shard, find_rows])
+def test_a_part_depends_on_all_code_that_its_work_reaches(imports, work):
+    left, reached = {work.__module__}, set[str]()
+    while left:
+        reached.add(name := left.pop())
+        left |= imports.find_modules_directly_imported_by(name) - reached - {HANDS_OUT}
+    names = {name.replace("/", ".").removesuffix(".py") for name in list_sources(work)}
+    found = {name for name in names if not name.endswith(("__init__", ".toml"))}
+    assert found == {name for name in reached if not imports.find_children(name)}
 
 
 @pytest.mark.parametrize("name", STAGES)

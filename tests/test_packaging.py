@@ -48,7 +48,7 @@ def test_the_wheel_holds_momentrank_alone(wheel):
 def test_it_asks_for_light_libraries_only(metadata):
     needed = [line for line in metadata.get_all("Requires-Dist") if "extra ==" not in line]
     assert {line.split(">=")[0] for line in needed} == {"numpy"}
-    assert set(metadata.get_all("Provides-Extra")) == {"frames", "ir-measures"}
+    assert set(metadata.get_all("Provides-Extra")) == {"baselines", "frames", "ir-measures"}
 
 
 @pytest.mark.integration

@@ -27,6 +27,11 @@ class Person:
         self.hosts: set[str | None] = set()
         self.page = self._new_page()
 
+    def open_beside(self) -> "Person":
+        """Return somebody else at the same browser; one's own page is left, and plays no clip."""
+        self.page.goto("about:blank")
+        return Person(self._browser, self.url)
+
     def sign_up(self, invite: str, email: str) -> None:
         """Make an account at the link that the lead sent."""
         self.page.goto(invite)
@@ -76,7 +81,7 @@ def annotator(url: str) -> Iterator[Person]:
     if chromium is None:
         pytest.skip("no chromium is installed")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium)
+        browser = playwright.chromium.launch(executable_path=chromium, args=["--disable-gpu"])
         with contextlib.closing(browser):
             yield Person(browser, url)
 

@@ -7,11 +7,14 @@ assert folder.run("plan").code == 0
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import pandas as pd
@@ -52,22 +55,27 @@ class CampaignFolder:
     def __init__(self, path: Path, repository: Path) -> None:
         self.path, self._repository = path, repository
         self.settle_seconds, self.lease_seconds = 2.0, 60.0
+        self.python = Path(sys.executable)
 
     @classmethod
     def make(cls, path: Path, repository: Path, size: Size, url: str = CLIPS_URL):
-        made = cls(path, repository)
-        (path / "params.yaml").write_text(_params(repository, size, url))
+        """Return a campaign in `path`: a copy of one that is made once in each worker."""
+        shutil.copytree(_whole(repository, size, url).name, path, dirs_exist_ok=True)
+        return cls(path, repository)
+
+    def fill(self, size: Size, url: str) -> None:
+        """Write everything that a campaign of this size has."""
+        (self.path / "params.yaml").write_text(_params(self._repository, size, url))
         for table, rows in _contents(size):
-            made.put(table, pd.DataFrame(rows, columns=table.columns))
+            self.put(table, pd.DataFrame(rows, columns=table.columns))
         nothing = (tables.PAIRS, tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.EXTEND)
         people = (tables.GOLD, tables.EXAM, tables.EXAM_ANSWERS, tables.QUALIFICATIONS)
         decided = (tables.AUDIT, tables.TOPUP, tables.VOIDED, tables.DEPARTURES)
         for table in (*nothing, *people, *decided, tables.ADJUDICATIONS, tables.SECOND_LOOK):
-            made.put(table, table.empty())
-        made.open()
-        made.people({number: {} for number in range(1, size.people + 1)})
-        settings.write({keys.SECRET: SECRET}, path / settings.ENV)
-        return made
+            self.put(table, table.empty())
+        self.open()
+        self.people({number: {} for number in range(1, size.people + 1)})
+        settings.write({keys.SECRET: SECRET}, self.path / settings.ENV)
 
     @property
     def signer(self):
@@ -110,7 +118,7 @@ class CampaignFolder:
 
     def run(self, module, *options):
         """Run a command of the campaign as a process, to its end."""
-        command = [sys.executable, "-m", f"annotation.{module}", *options]
+        command = [self.python, "-m", f"annotation.{module}", *options]
         done = subprocess.run(
             command,
             check=False,
@@ -134,6 +142,14 @@ class CampaignFolder:
 
     def ledger(self):
         return (self.path / tables.PAIRS.path).read_text()
+
+
+@cache
+def _whole(repository: Path, size: Size, url: str) -> TemporaryDirectory:
+    """Return a folder with such a campaign; it is deleted when this process ends."""
+    folder = TemporaryDirectory()
+    CampaignFolder(Path(folder.name), repository).fill(size, url)
+    return folder
 
 
 KEPT = [tables.JUDGMENTS, tables.JUDGMENT_HISTORY, tables.OPEN_TASKS, tables.REJECTED_JUDGMENTS]

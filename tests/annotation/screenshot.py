@@ -15,6 +15,7 @@ sys.path.insert(0, str(REPOSITORY))
 from browser import annotator, campaign_page  # noqa: E402
 from studio import studio  # noqa: E402
 
+from annotation.local_server import layout  # noqa: E402
 from pipeline.core.params import load  # noqa: E402
 from pipeline.sitcom.drawing.frame import Painter, frame_size  # noqa: E402
 from pipeline.sitcom.screenplay import Screenplay, load_screenplay  # noqa: E402
@@ -41,7 +42,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         clip = Path(folder, "clip.mp4")
         draw(script, clip)
-        with studio(Path(folder), REPOSITORY) as lead, annotator(lead.url) as person:
+        with (
+            studio(Path(folder), REPOSITORY / layout.PROGRAM.parts[0]) as lead,
+            annotator(lead.url) as person,
+        ):
             (lead.media / "clips").mkdir()
             clip.rename(lead.media / "clips/clip.mp4")
             person.sign_up(lead.invite(), "annotator@example.org")

@@ -1,6 +1,6 @@
 """A real Label Studio in a folder of its own, for tests: people in it, projects, tasks.
 
-with studio(folder, repository) as lead:
+with studio(folder, label_studio) as lead:
     project = lead.project("page", config)
     ann = lead.sign_up("ann@example.org", "a-good-password")
 """
@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import pytest
+import psutil
 
 from annotation import server
-from annotation.label_studio import settings
+from annotation.label_studio import records, settings
 from annotation.local_server import layout
+from annotation.local_server.process import Running, port_of
 
 FORM_TOKEN = re.compile(r'name="csrfmiddlewaretoken" value="([^"]+)"')
 
@@ -75,10 +76,16 @@ class Studio:
         done = self.api("POST", path, [{"data": data} for data in tasks])
         return [int(number) for number in done["task_ids"]]
 
-    def tasks(self, project: int) -> list[dict[str, Any]]:
-        """Return all tasks of a project, with their annotations."""
+    def tasks(self, project: int, *, brief: bool = False) -> list[dict[str, Any]]:
+        """Return all tasks of a project, with their annotations; `brief`: what pull reads of it."""
         path = f"/api/tasks/?project={project}&fields=all&page_size=1000"
+        path += f"&include={','.join(sorted(records.FULL))}" if brief else ""
         return list(self.api("GET", path)["tasks"])
+
+    def projects(self) -> list[dict[str, Any]]:
+        """Return the number, title and description of each project."""
+        path = "/api/projects/?page_size=100&include=id,title,description"
+        return list(self.api("GET", path)["results"])
 
     def annotate(self, task: int, result: list[dict[str, Any]]) -> dict[str, Any]:
         """Answer a task as this person."""
@@ -90,6 +97,15 @@ class Studio:
 
     def _visitor(self) -> httpx.Client:
         return httpx.Client(base_url=self.url, follow_redirects=True, timeout=60)
+
+
+def find_worker(server: Running) -> psutil.Process:
+    """Return the process that answers: for a forked server (prefork_studio.py) not its caller."""
+    for process in psutil.process_iter(["cmdline"]):
+        line = " ".join(process.info["cmdline"] or [])
+        if "prefork_studio.py" in line and port_of(process) == server.port:
+            return process
+    return server.process
 
 
 def _submit(visitor: httpx.Client, path: str, values: dict[str, str]) -> None:
@@ -107,12 +123,12 @@ def _token(visitor: httpx.Client) -> str:
 
 
 @contextlib.contextmanager
-def studio(folder: Path, repository: Path) -> Iterator[Studio]:
-    """Start a server in a folder and stop it afterwards; what its first user sees of it."""
-    if not (repository / layout.PROGRAM).is_file():
-        pytest.skip("Label Studio is not installed: make label-studio")
-    environment = layout.PROGRAM.parts[0]
-    (folder / environment).symlink_to(repository / environment)
+def studio(folder: Path, environment: Path) -> Iterator[Studio]:
+    """Start a server in a folder and stop it afterwards; what its first user sees of it.
+
+    It is that of Label Studio's environment: the fixture `label_studio`, or the real one.
+    """
+    (folder / layout.PROGRAM.parts[0]).symlink_to(environment)
     with contextlib.chdir(folder):
         try:
             found = server.start(0)

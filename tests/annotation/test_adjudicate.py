@@ -202,12 +202,15 @@ def disputed(tmp_path, repository):
         yield folder
 
 
-def test_nothing_happens_without_a_server_or_after_the_close(disputed):
-    assert "no Label Studio is configured" in disputed.run("campaign", "adjudicate").said
+def test_nothing_happens_without_a_server_or_after_the_close(disputed, command, monkeypatch):
+    for name in ("LABEL_STUDIO_URL", "LABEL_STUDIO_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    _, *said = command("annotation.campaign", "adjudicate")
+    assert "no Label Studio is configured" in "".join(said)
     disputed.open(closed_at="2026-02-01T00:00:00Z")
-    done = disputed.run("campaign", "adjudicate")
-    assert done.code != 0
-    assert "revert the commit that closed it" in done.said
+    code, *said = command("annotation.campaign", "adjudicate")
+    assert code != 0
+    assert "revert the commit that closed it" in "".join(said)
 
 
 def test_the_status_counts_what_was_decided(disputed):

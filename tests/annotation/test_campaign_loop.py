@@ -97,7 +97,7 @@ def write_gold(project):
 
 
 @pytest.fixture(scope="module")
-def ended(tmp_path_factory, repository, forked):
+def ended(tmp_path_factory, repository, forked, label_studio):
     """Return a project whose campaign wants nothing more, and its server."""
     folder = tmp_path_factory.mktemp("campaign")
     project = copy_of(repository, folder, environment=forked)
@@ -105,7 +105,7 @@ def ended(tmp_path_factory, repository, forked):
     killer = Killer(project, Random(7))
     killer.strike(KILLS_AT_FIRST, 25)
     project.run("dvc", "repro", "clips", "pseudo")
-    with studio(project.folder, repository) as lead:
+    with studio(project.folder, label_studio) as lead:
         python = ("python", "-m")
         project.run(*python, "annotation.campaign", "open", "--name", "Test", "--rehearsal",
                     "--people", "6")  # fmt: skip

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from itertools import product
 from math import ceil
+from typing import get_args
 
 import numpy as np
 import pandas as pd
@@ -83,12 +84,14 @@ def test_every_combination_of_levels_is_decided_as_defined(number):
     assert decided(cases) == [by_definition(votes) for votes in cases]
 
 
+@pytest.mark.parametrize("rounding", get_args(rule.Rounding))
 @pytest.mark.parametrize("number", [2, 4])
-def test_the_scorers_noise_of_levels_decides_as_the_rule_does(number):
+def test_the_scorers_noise_of_levels_decides_as_the_rule_does(number, rounding):
     levels = np.array(list(product(range(5), repeat=number)))
     pair = np.repeat(np.arange(len(levels)), number)
-    expected = rule.decide(pair, levels.ravel(), len(levels), closed=True).level
-    assert votes.decide(levels).tolist() == expected.tolist()
+    how = {"closed": True, "rounding": rounding}
+    expected = rule.decide(pair, levels.ravel(), len(levels), **how).level
+    assert votes.decide(levels, rounding).tolist() == expected.tolist()
 
 
 @given(st.lists(votes_of_a_pair, max_size=8))

@@ -265,12 +265,10 @@ def test_what_is_no_date_is_said_with_an_example(arguments, capsys):
     assert "such as 2026-11-23" in capsys.readouterr().err
 
 
-def test_the_help_teaches(repository):
-    done = subprocess.run(
-        [sys.executable, "-m", "annotation.people", "--help"],
-        cwd=repository, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    assert "delete the row there, and the judgments count again" in done.stdout
+def test_the_help_teaches(command):
+    code, said, _ = command("annotation.people", "--help")
+    assert code == 0
+    assert "delete the row there, and the judgments count again" in said
 
 
 # Invitations and the list

@@ -29,8 +29,8 @@ def bucket():
 
 
 @pytest.fixture(scope="module")
-def lead(bucket, tmp_path_factory, repository):
-    with studio(tmp_path_factory.mktemp("s3"), repository) as lead:
+def lead(bucket, tmp_path_factory, label_studio):
+    with studio(tmp_path_factory.mktemp("s3"), label_studio) as lead:
         yield lead
 
 

@@ -38,10 +38,10 @@ def compose(repository):
 
 
 @pytest.fixture(scope="module")
-def lead(tmp_path_factory, repository, compose):
+def lead(tmp_path_factory, label_studio, compose):
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv("CSRF_TRUSTED_ORIGINS", compose["CSRF_TRUSTED_ORIGINS"])
-        with studio(tmp_path_factory.mktemp("people"), repository) as lead:
+        with studio(tmp_path_factory.mktemp("people"), label_studio) as lead:
             yield lead
 
 

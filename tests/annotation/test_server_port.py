@@ -47,6 +47,7 @@ def folder(tmp_path, monkeypatch, usual):
     layout.PROGRAM.parent.mkdir(parents=True)
     layout.PROGRAM.write_text(f"#!{sys.executable}\n{FAKE.read_text()}")
     layout.PROGRAM.chmod(0o755)
+    layout.PROGRAM.with_name("python").symlink_to(sys.executable)
     yield made
     os.chdir(made)
     stop()

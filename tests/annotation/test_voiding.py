@@ -47,14 +47,15 @@ spans = st.lists(
 @given(st.lists(st.integers(1, 3), max_size=12), spans)
 def test_a_judgment_is_voided_from_the_instant_on_and_before_the_end(who, rows):
     judgments = told(vote(one, 2, moment_id=f"m{at}") for at, one in enumerate(who))
+    voided = void(*rows)
     expected = [
         any(one == row[0] and row[1] <= at < (99 if row[2] is None else row[2]) for row in rows)
         for at, one in enumerate(who)
     ]
-    assert mark_voided(judgments, void(*rows)).tolist() == expected
-    assert len(drop_voided(judgments, void(*rows))) == len(who) - sum(expected)
-    assert sum(count_withdrawn(judgments, void(*rows)).values()) == sum(expected)
-    assert voided_for_good(void(*rows)) == {row[0] for row in rows if row[2] is None}
+    assert mark_voided(judgments, voided).tolist() == expected
+    assert len(drop_voided(judgments, voided)) == len(who) - sum(expected)
+    assert sum(count_withdrawn(judgments, voided).values()) == sum(expected)
+    assert voided_for_good(voided) == {row[0] for row in rows if row[2] is None}
 
 
 def test_each_judgment_is_one_thing():

@@ -241,6 +241,7 @@ def read_embeddings(project):
 
 
 @pytest.mark.integration
+@pytest.mark.slow  # three processes import torch and what stands on it
 def test_killed_in_the_middle_it_does_not_start_over(project, repository, monkeypatch, capsys):
     folder, parts = project / embeddings.FOLDER, project / ".cache/parts"
     monkeypatch.chdir(project)

@@ -130,12 +130,12 @@ def test_a_folder_and_a_file_are_the_same(tagger_file, tmp_path):
     assert flair_tagger.locate(str(tmp_path), None) == path == flair_tagger.locate(str(path), None)
 
 
+@pytest.mark.usefixtures("offline")
 def test_a_hub_id_with_its_commit_goes_through_the_same_loading(tagger_file, tmp_path, monkeypatch):
     """As `flair/ner-english-large` does; the hub's cache stands for the hub."""
     snapshot = tmp_path / "models--flair--ner-english-large" / "snapshots" / COMMIT
     snapshot.mkdir(parents=True)
     shutil.copy(tagger_file, snapshot / "pytorch_model.bin")
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
     monkeypatch.setattr("huggingface_hub.file_download.HF_HUB_CACHE", str(tmp_path), raising=False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     path = flair_tagger.locate("flair/ner-english-large", COMMIT)
@@ -152,8 +152,8 @@ def test_a_hub_id_without_its_commit_is_refused(revision):
         flair_tagger.locate("flair/ner-english-large", revision)
 
 
-def test_a_hub_that_does_not_give_it_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+@pytest.mark.usefixtures("offline")
+def test_a_hub_that_does_not_give_it_says_what_to_do():
     with pytest.raises(flair_tagger.TaggerError, match="name a file, or `builtin`"):
         flair_tagger.locate("nobody/no-such-tagger", COMMIT)
 

@@ -80,8 +80,8 @@ def test_a_device_that_is_not_there_is_a_clear_error(tiny_bert):
         encoder.load(tiny_bert, params(device="cuda:7"))
 
 
-def test_a_hub_id_that_cannot_be_had_says_what_to_do(monkeypatch):
-    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)
+@pytest.mark.usefixtures("offline")
+def test_a_hub_id_that_cannot_be_had_says_what_to_do():
     with pytest.raises(encoder.EncoderError, match=r"name a folder, or `builtin`"):
         encoder.locate("nobody/no-such-model", None)
 
