@@ -6,6 +6,7 @@ import os
 import re
 import runpy
 import shutil
+import signal
 import sys
 import time
 import warnings
@@ -26,6 +27,13 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 settings.load_profile("momentrank")
+
+# As many processes run as there are cores: a second thread would wait for its turn, and busily.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# A shell ignores SIGINT for what it starts by `&`, and every child of ours would inherit that.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # mlcroissant's logger would keep the stream that pytest captures; Flair's import would close it.
 absl_logging.get_absl_handler().python_handler.stream = sys.__stderr__

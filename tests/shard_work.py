@@ -23,22 +23,20 @@ class UnlikeOtherError(MomentRankError):
 
 
 def write_squares(given, path):
-    """Write the squares of numbers; slowly, if `seconds` are given."""
-    begin(given, path)
-    time.sleep(given.get("seconds", 0))
-    write_numbers(given, path)
-
-
-def wait_for_gate(given, path):
-    """Write the squares once the file `gate` is there; the first to begin does so at once."""
+    """Write the squares of numbers; with a `gate`, all but the first to begin wait for that file."""
     begin(given, path)
     is_first = Path(given["log"]).read_text().startswith(key_of(path))
-    deadline = time.monotonic() + GATE_SECONDS
-    while not (is_first or Path(given["gate"]).exists()):
-        if time.monotonic() > deadline:
-            raise TimeoutError(given["gate"])
-        time.sleep(0.02)
+    if "gate" in given and not is_first:
+        wait_for_gate(Path(given["gate"]))
     write_numbers(given, path)
+
+
+def wait_for_gate(gate):
+    deadline = time.monotonic() + GATE_SECONDS
+    while not gate.exists():
+        if time.monotonic() > deadline:
+            raise TimeoutError(gate)
+        time.sleep(0.02)
 
 
 def refuse(given, path):

@@ -136,7 +136,7 @@ def test_a_machine_that_dies_costs_only_what_it_was_doing(
 
     killer = threading.Thread(target=die, daemon=True)
     killer.start()
-    made = squares.make(connected(), 10, shard_work.wait_for_gate, gate=str(gate))
+    made = squares.make(connected(), 10, gate=str(gate))
     killer.join(10)
     assert made == EXPECTED
     told = capsys.readouterr()
