@@ -23,7 +23,7 @@ class UnlikeOtherError(MomentRankError):
 
 
 def write_squares(given, path):
-    """Write the squares of numbers; with a `gate`, all but the first to begin wait for that file."""
+    """Write the squares of numbers; with a `gate`, all but the first to begin wait for it."""
     begin(given, path)
     is_first = Path(given["log"]).read_text().startswith(key_of(path))
     if "gate" in given and not is_first:
