@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 from benchmarks.fake_openai.answers import caption_of
 from benchmarks.script import parse_arguments, time_call
 from pipeline.captions.llm_rewriter import LlmRewriter
+from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
 from pipeline.core.sections import OpenAI
 from pipeline.llm.client import Endpoint
-from pipeline.llm.prompt import load
 
 PER_REQUEST = 20
 REQUESTS = 3600

@@ -29,6 +29,7 @@ from pipeline.captions import names_found, review
 from pipeline.captions.checks import check, load_encoder, load_finder, read_limits
 from pipeline.captions.repair import DIGITS, Check, RepairResult, rewrite_and_repair, skip_checks
 from pipeline.captions.replacements import extract
+from pipeline.captions.rewrite_prompt import load as load_prompt
 from pipeline.captions.rewriter import IdentityRewriter, Moment, Rewriter
 from pipeline.captions.rules.gender import read_cast
 from pipeline.captions.rules.rules_rewriter import Finder, RulesRewriter
@@ -39,7 +40,6 @@ from pipeline.core.engine.shards import clear_parts
 from pipeline.core.engine.text_rows import HERE, RowMap
 from pipeline.core.params import Params, load
 from pipeline.language import detection, support
-from pipeline.llm import prompt as prompts
 from pipeline.llm.breaker import FIRST_ANSWERS
 from pipeline.names.evidence.cast import Cast
 from pipeline.names.finder import Doubt
@@ -99,7 +99,7 @@ def make_llm(params: Params, language: str = "English") -> "LlmRewriter | None":
         return None
     from pipeline.captions.llm_rewriter import LlmRewriter  # noqa: PLC0415  (its SDK takes a second)
 
-    prompt = prompts.load(Path(params.rewrite.prompt)).in_language(language)
+    prompt = load_prompt(Path(params.rewrite.prompt)).in_language(language)
     return LlmRewriter(params.rewrite.openai, prompt)
 
 

@@ -84,8 +84,8 @@ class Names(Section):
     revision: Name | None
 
 
-class OpenAI(Section):
-    """The LLM behind `rewrite.backend: openai` (address and key come from the environment).
+class LanguageModel(Section):
+    """A model behind a backend `openai` (address and key come from the environment).
 
     `timeout` is in seconds, prices are in USD per million tokens. `extra` is sent with every
     request; null removes a parameter.
@@ -93,7 +93,6 @@ class OpenAI(Section):
 
     model: Name
     mode: Literal["online", "batch"]
-    per_request: Annotated[int, Field(ge=1, le=100)]
     in_flight: Annotated[int, Field(ge=1, le=1000)]
     requests_per_minute: Positive
     tokens_per_minute: Positive
@@ -112,6 +111,12 @@ class OpenAI(Section):
         if taken := sorted(extra.keys() & RESERVED_PARAMETERS):
             raise ValueError(f"must not set {taken[0]}, which has another key or is never changed")
         return extra
+
+
+class OpenAI(LanguageModel):
+    """The model that rewrites, several descriptions in one request."""
+
+    per_request: Annotated[int, Field(ge=1, le=100)]
 
 
 class Rewrite(Section):

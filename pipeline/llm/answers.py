@@ -1,7 +1,4 @@
-"""What a server answered, and which captions in it can be trusted.
-
-A caption is joined to its description by id. An answer that lacks an id, or has one more or
-twice, may have mixed them up: none of it is used.
+"""What a server answered: the part that matters, and the JSON object in it.
 
 Servers that can't be held to a JSON schema put the object into a code fence, after a sentence of
 their own, or after `<think> ... </think>`. It is taken out of that. Where several objects differ,
@@ -9,15 +6,17 @@ nobody can say which one was meant, and none is used.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from momentrank.ids import without_repeats
-from pipeline.core.text import is_line
 from pipeline.llm import outcomes
 from pipeline.llm.outcomes import CallFailed, Outcome
+
+Found = TypeVar("Found")
 
 _THOUGHT, _THOUGHT_ENDS = "<think>", "</think>"
 _MOST_STARTS = 1000
@@ -28,19 +27,31 @@ _decoder = json.JSONDecoder(object_pairs_hook=without_repeats)
 
 
 class Answer(NamedTuple):
-    """The part of a chat completion that matters; token counts are null where none came."""
+    """The part of a chat completion that matters; token counts are null where none came.
+
+    `alternatives` are the log-probabilities of the tokens that might have stood first in the value
+    of the watched key (`Recipe.watched`), where the server gave them.
+    """
 
     content: str | None
     refusal: str | None
     finish_reason: str | None
     tokens_in: int | None
     tokens_out: int | None
+    alternatives: dict[str, float] | None = None
+
+    def record(self) -> dict[str, Any]:
+        """Return what is kept of it."""
+        kept = self._asdict()
+        if self.alternatives is None:
+            del kept["alternatives"]
+        return kept
 
 
-class Reading(NamedTuple):
-    """The captions by description, and why the others have none (null if all have one)."""
+class Reading(NamedTuple, Generic[Found]):
+    """What was found, by what was asked, and why the rest has none (null if all have one)."""
 
-    captions: dict[str, str]
+    found: dict[str, Found]
     outcome: Outcome | None
 
 
@@ -56,6 +67,7 @@ class _Message(_Lenient):
 class _Choice(_Lenient):
     message: _Message
     finish_reason: str | None = None
+    logprobs: Any = None
 
 
 class _Usage(BaseModel):
@@ -70,17 +82,21 @@ class _Completion(_Lenient):
     usage: Any = None
 
 
-class _Caption(_Lenient):
-    id: str
-    caption: str
+class _Alternative(BaseModel):
+    token: str
+    logprob: Annotated[float, Field(le=1e-3)]
 
 
-class _Captions(_Lenient):
-    captions: list[_Caption]
+class _Token(_Alternative):
+    top_logprobs: list[_Alternative] = []
 
 
-def parse(body: object) -> Answer:
-    """Return the answer in a Chat Completions response.
+class _Logprobs(BaseModel):
+    content: list[_Token]
+
+
+def parse(body: object, watched: str | None = None) -> Answer:
+    """Return the answer in a Chat Completions response; `watched` as `Recipe` has it.
 
     Raises:
         CallFailed: it is no chat completion; servers behind proxies send errors as 200, too.
@@ -91,7 +107,9 @@ def parse(body: object) -> Answer:
     except (ValidationError, IndexError):
         raise CallFailed(outcomes.BROKEN_RESPONSE, "no chat completion") from None
     message, reason = choice.message, choice.finish_reason
-    return Answer(message.content, message.refusal, reason, *_token_counts(completion.usage))
+    alternatives = find_alternatives(choice.logprobs, watched) if watched else None
+    counts = _token_counts(completion.usage)
+    return Answer(message.content, message.refusal, reason, *counts, alternatives)
 
 
 def _token_counts(usage: object) -> tuple[int | None, int | None]:
@@ -102,22 +120,42 @@ def _token_counts(usage: object) -> tuple[int | None, int | None]:
     return used.prompt_tokens, used.completion_tokens
 
 
-def read(answer: Answer, asked: Mapping[str, str]) -> Reading:
-    """Return the captions that can be trusted for the descriptions `asked`, by id."""
-    if outcome := _why_unusable(answer):
-        return Reading({}, outcome)
+def find_alternatives(logprobs: object, key: str) -> dict[str, float] | None:
+    """Return the alternatives to the token with which the value of the last `key` begins.
+
+    By the tokens without spaces around them; nothing if the server gave none, or if that token
+    holds more than the value's beginning, so that its alternatives mean something else.
+    """
     try:
-        captions = _Captions.model_validate(unwrap(answer.content or "", "captions")).captions
-    except (ValueError, RecursionError):  # a ValidationError is a ValueError
-        return Reading({}, outcomes.BROKEN_JSON)
-    if sorted(caption.id for caption in captions) != sorted(asked):
-        return Reading({}, outcomes.WRONG_IDS)
-    texts = {asked[caption.id]: caption.caption.strip() for caption in captions}
-    good = {description: text for description, text in texts.items() if is_line(text)}
-    return Reading(good, None if len(good) == len(texts) else outcomes.BAD_CAPTION)
+        tokens = _Logprobs.model_validate(logprobs).content
+    except ValidationError:
+        return None
+    text = "".join(token.token for token in tokens)
+    places = list(re.finditer(rf'"{re.escape(key)}"\s*:\s*', text))
+    if not places:
+        return None
+    value = places[-1].end()
+    end = 0
+    for token in tokens:
+        start, end = end, end + len(token.token)
+        if end > value:
+            if start + len(token.token) - len(token.token.lstrip()) != value:
+                return None
+            return _merge([token, *token.top_logprobs])
+    return None
 
 
-def _why_unusable(answer: Answer) -> Outcome | None:
+def _merge(alternatives: list[_Alternative]) -> dict[str, float]:
+    """Return the most likely of each text: a space before it makes it another token."""
+    found: dict[str, float] = {}
+    for one in alternatives:
+        text = one.token.strip()
+        found[text] = max(one.logprob, found.get(text, one.logprob))
+    return found
+
+
+def why_unusable(answer: Answer) -> Outcome | None:
+    """Return why nothing in an answer is read, if so."""
     if answer.finish_reason == "content_filter":
         return outcomes.FILTERED
     if answer.refusal:
@@ -127,7 +165,9 @@ def _why_unusable(answer: Answer) -> Outcome | None:
     return None
 
 
-def read_results(content: bytes) -> Iterator[tuple[str, Answer | CallFailed]]:
+def read_results(
+    content: bytes, watched: str | None = None
+) -> Iterator[tuple[str, Answer | CallFailed]]:
     """Yield how requests ended, by key; a line of the result file that is none is skipped."""
     for text in content.splitlines():
         try:
@@ -135,16 +175,16 @@ def read_results(content: bytes) -> Iterator[tuple[str, Answer | CallFailed]]:
         except (ValueError, RecursionError):
             continue  # its request stays open, and is submitted again
         if isinstance(line, dict) and isinstance(key := line.get("custom_id"), str):
-            yield key, _read_result(line)
+            yield key, _read_result(line, watched)
 
 
-def _read_result(line: dict[str, Any]) -> Answer | CallFailed:
+def _read_result(line: dict[str, Any], watched: str | None) -> Answer | CallFailed:
     response = _object(line.get("response"))
     body, status = response.get("body"), response.get("status_code")
     status = status if isinstance(status, int) else _UNKNOWN
     if status == _OK:
         try:
-            return parse(body)
+            return parse(body, watched)
         except CallFailed as failure:
             return failure
     error = _object(line.get("error")) or _object(_object(body).get("error"))
@@ -201,7 +241,7 @@ def _objects(text: str) -> Iterator[_Object]:
 
 
 def _end_of_thought(text: str, objects: Sequence[_Object]) -> int:
-    """Return where the last thought ends; a caption may hold the same mark."""
+    """Return where the last thought ends; a caption or a reason may hold the same mark."""
     end = text.rfind(_THOUGHT_ENDS)
     while inside := [each for each in objects if each.start < end < each.end]:
         end = text.rfind(_THOUGHT_ENDS, 0, inside[0].start)

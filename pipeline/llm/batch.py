@@ -6,22 +6,21 @@ server's list, and submits nothing twice. Answers go into the same cache as thos
 """
 
 import asyncio
-import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from functools import partial
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from openai.types import Batch
 
-from pipeline.core import cli, files
+from pipeline.core import cli
 from pipeline.llm import answers, outcomes
-from pipeline.llm.cache import Entry, disk_errors
+from pipeline.llm.answers import Found
+from pipeline.llm.cache import Entry
 from pipeline.llm.dispatcher import Session
+from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import CallFailed, LLMError, Next
-from pipeline.llm.request import Request
+from pipeline.llm.request import Body, Request
 from pipeline.llm.spending import BATCH_SHARE
 
 T = TypeVar("T")
@@ -37,70 +36,23 @@ _TRANSFER = 900.0  # seconds for a file
 _FINAL = {"completed", "expired", "cancelled", "failed"}
 
 
-@dataclass
-class Job:
-    """Requests that go into one batch; `requests` has what it takes to keep their answers.
+class Upload(NamedTuple):
+    """The requests of one batch, and their file."""
 
-    It is open from before a batch is submitted until it is collected; `batch` is the server's
-    id where it is known. `done` are batches of the same requests that were collected.
-    """
-
-    key: str
-    requests: dict[str, dict[str, Any]]
-    is_open: bool = False
-    batch: str | None = None
-    done: list[str] = field(default_factory=list)
-
-    @classmethod
-    def from_requests(cls, requests: Sequence[Request]) -> "Job":
-        """Return the job of some requests; its key depends on nothing else."""
-        rows = {
-            one.key: {"recipe": one.recipe, "asked": one.asked, "tokens_in": one.likely_in}
-            for one in requests
-        }
-        return cls(hashlib.sha256("\n".join(sorted(rows)).encode()).hexdigest(), rows)
+    requests: list[Request]
+    content: bytes
 
 
-@dataclass(frozen=True)
-class Jobs:
-    """The jobs in one folder, a file each; written whole, and synced."""
-
-    folder: Path
-
-    def restore(self, job: Job) -> Job:
-        """Return the job as it was saved, or else as it is."""
-        return _load(self._path(job)) or job
-
-    def open_jobs(self) -> list[Job]:
-        """Return the jobs for which a batch was, or may have been, submitted."""
-        jobs = map(_load, sorted(self.folder.glob("*.json")))
-        return [job for job in jobs if job and job.is_open]
-
-    def save(self, job: Job) -> None:
-        """Save a job as it is now."""
-        with disk_errors(self.folder):
-            files.write_json(self._path(job), asdict(job))
-
-    def _path(self, job: Job) -> Path:
-        return self.folder / f"{job.key[:32]}.json"
-
-
-def _load(path: Path) -> Job | None:
-    try:
-        return Job(**json.loads(path.read_bytes()))
-    except (OSError, ValueError, TypeError):
-        return None
-
-
-class Batches:
+class Batches(Generic[Found]):
     """Brings answers into the cache by the Batch API."""
 
-    def __init__(self, session: Session, *, max_tokens: int, poll: float) -> None:
+    def __init__(self, session: Session[Found], *, max_tokens: int, poll: float) -> None:
         """Keep at most `max_tokens` queued, and look every `poll` seconds."""
         self._session, self._sdk = session, session.client.sdk
         self._cache, self._spent = session.cache, session.spent
         self._max_tokens, self._poll = max_tokens, poll
-        self._jobs = Jobs(session.cache.folder / "batches")
+        self._jobs = Jobs(session.cache.folder / "batches", session.purpose)
+        self._section = f"{session.purpose.section}.openai"
         self._skipped: set[str] = set()  # no batch will bring these
         self._stop: CallFailed | None = None
 
@@ -126,12 +78,14 @@ class Batches:
                     self._skip(group)
                     fruitless = 0
         except CallFailed as failure:
-            raise LLMError.from_failure(failure) from failure
+            raise self._session.purpose.stop(failure) from failure
 
     def _skip(self, group: Sequence[Request]) -> None:
         reason = f"{_FRUITLESS} batches in a row brought no answer"
         if not self._spent.was_answered:
-            raise LLMError(f"{reason}; see why at the provider, or set rewrite.openai.mode: online")
+            raise LLMError(
+                f"{reason}; see why at the provider, or set {self._section}.mode: online"
+            )
         cli.log(f"{reason}: their {len(group)} requests are sent one by one, at full price")
         self._skipped |= {request.key for request in group}
 
@@ -148,13 +102,42 @@ class Batches:
                 await self._bring(job, batch_id)
 
     async def _finish(self, requests: Sequence[Request]) -> None:
-        job = self._jobs.restore(Job.from_requests(requests))
+        """Submit requests, in as many batches as their size takes, and wait for all of them."""
+        started = [await self._start(upload) async for upload in self._uploads(requests)]
+        ends = await asyncio.gather(
+            *(self._bring(job, batch) for job, batch in started), return_exceptions=True
+        )
+        for end in ends:
+            if isinstance(end, BaseException):
+                raise end
+
+    async def _start(self, upload: Upload) -> tuple[Job, str]:
+        """Return the job of some requests and its batch, which is submitted if it is not there."""
+        job = self._jobs.restore(Job.from_requests(upload.requests))
         job.is_open = True
         self._jobs.save(job)  # from here on a killed run knows what may have been submitted
         there = await self._retry(partial(self._find, job))
-        job.batch = there or await self._submit(job, requests)
+        job.batch = there or await self._submit(job, upload.content)
         self._jobs.save(job)
-        await self._bring(job, job.batch)
+        return job, job.batch
+
+    async def _uploads(self, requests: Sequence[Request]) -> AsyncIterator[Upload]:
+        """Yield the files of requests; one whose pictures can't be read is left out."""
+        lines, group, size = list[bytes](), list[Request](), 0
+        for request in requests:
+            try:
+                line = request_line(request, await request.load())
+            except CallFailed as failure:
+                self._count_failure(request.key, failure)
+                continue
+            if group and (size + len(line) > MAX_BYTES or len(group) == MAX_REQUESTS):
+                yield Upload(group, b"".join(lines))
+                lines, group, size = [], [], 0
+            lines.append(line)
+            group.append(request)
+            size += len(line)
+        if group:
+            yield Upload(group, b"".join(lines))
 
     async def _find(self, job: Job) -> str | None:
         """Return the id of a batch for this job that the server has and nobody collected."""
@@ -166,8 +149,7 @@ class Batches:
                 break
         return None
 
-    async def _submit(self, job: Job, requests: Sequence[Request]) -> str:
-        content = "".join(map(request_line, requests)).encode()
+    async def _submit(self, job: Job, content: bytes) -> str:
         upload = partial(self._sdk.files.create, file=("requests.jsonl", content), purpose="batch")
         sent = await self._retry(upload, _TRANSFER)
 
@@ -204,7 +186,7 @@ class Batches:
         if self._stop:
             raise self._stop
         if batch.status in {"failed", "cancelled"}:
-            raise LLMError(_reason(batch))
+            raise LLMError(self._reason(batch))
 
     def _close(self, job: Job, batch_id: str) -> None:
         job.is_open, job.batch, job.done = False, None, [*job.done, batch_id]
@@ -223,7 +205,8 @@ class Batches:
 
     async def _collect(self, job: Job, file_id: str) -> None:
         """Keep the answers in one result file; they come in any order."""
-        for key, end in answers.read_results(await self._download(file_id)):
+        content = await self._download(file_id)
+        for key, end in answers.read_results(content, self._session.recipe.watched):
             if (request := job.requests.get(key)) is None:
                 continue  # not of this job
             if isinstance(end, CallFailed):
@@ -233,7 +216,7 @@ class Batches:
             ):
                 self._spent.requests += 1
                 self._spent.pay(end, partial(int, request["tokens_in"]), BATCH_SHARE)
-                reading = answers.read(end, request["asked"])
+                reading = self._session.recipe.read(end, request["asked"])
                 self._spent.count(reading.outcome)
                 self._session.breaker.count_answer(end, reading)
 
@@ -253,34 +236,34 @@ class Batches:
         elif failure.outcome.next is not Next.WAIT:
             self._skipped.add(key)
 
+    def _reason(self, batch: Batch) -> str:
+        errors = (batch.errors.data or []) if batch.errors else []
+        reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3])
+        if any(error.code == "token_limit_exceeded" for error in errors):
+            reason += (
+                f" (lower {self._section}.batch_tokens, or wait until other batches have ended)"
+            )
+        kept = "its answers are kept; the next run submits the rest"
+        return f"batch {batch.id} {batch.status}{': ' if reason else ''}{reason}; {kept}"
+
     async def _retry(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
         session = self._session
         return await session.policy.call(lambda: session.client.call(operation, timeout))
 
 
-def _reason(batch: Batch) -> str:
-    errors = (batch.errors.data or []) if batch.errors else []
-    reason = "; ".join(f"{error.code}: {error.message}" for error in errors[:3])
-    if any(error.code == "token_limit_exceeded" for error in errors):
-        reason += " (lower rewrite.openai.batch_tokens, or wait until other batches have ended)"
-    kept = "its answers are kept; the next run submits the rest"
-    return f"batch {batch.id} {batch.status}{': ' if reason else ''}{reason}; {kept}"
-
-
-def request_line(request: Request) -> str:
+def request_line(request: Request, body: Body) -> bytes:
     """Return the line of the request file, with its end."""
     line = {"custom_id": request.key, "method": "POST", "url": "/v1/chat/completions"}
-    return json.dumps({**line, "body": request.body}) + "\n"
+    return json.dumps({**line, "body": body}).encode() + b"\n"
 
 
 def first_group(requests: Sequence[Request], max_tokens: int) -> list[Request]:
-    """Return as many of the first requests as one batch may hold, and at least one."""
+    """Return as many of the first requests as may be queued, and at least one."""
     group: list[Request] = []
-    tokens = size = 0
-    for request in requests[:MAX_REQUESTS]:
+    tokens = 0
+    for request in requests:
         tokens += request.most_in
-        size += len(request_line(request).encode())
-        if group and (tokens > max_tokens or size > MAX_BYTES):
+        if group and tokens > max_tokens:
             break
         group.append(request)
     return group

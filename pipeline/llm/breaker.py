@@ -1,15 +1,16 @@
 """The circuit breaker: the server is away, or nothing that it answers can be used."""
 
 from collections import Counter
+from typing import Any
 
 from pipeline.llm import outcomes
 from pipeline.llm.answers import Answer, Reading
-from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
+from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, Purpose
 
 IN_A_ROW = {Next.WAIT: 5, Next.HALVE: 50}
 """After so many requests in a row that ended so, and no answer between, the server is given up.
 
-Descriptions that it refuses may well stand together; one that is away is away.
+What it refuses may well stand together; a server that is away is away.
 """
 
 FIRST_ANSWERS = 20
@@ -25,35 +26,47 @@ _SHOWN = 200  # characters of an unusable answer
 class Breaker:
     """Counts how asking ends over all rounds of a run, and says when to stop."""
 
-    def __init__(self) -> None:
+    def __init__(self, purpose: Purpose) -> None:
         """Begin with nothing heard."""
+        self._purpose = purpose
+        self._refused_subjects = set[str]()
         self._in_a_row = Counter[Next]()
         self._answers = 0
         self._is_usable = False
         self._unusable = Counter[Outcome]()
         self._shown = ""
 
-    def count_failure(self, failure: CallFailed) -> None:
-        """Count a request that brought no answer.
+    def count_failure(self, failure: CallFailed, subject: str | None = None) -> None:
+        """Count a request that brought no answer; one refused subject counts once.
 
         Raises:
             LLMError: it is useless to go on.
         """
         outcome = failure.outcome
+        if outcome.next is Next.GIVE_UP or self._is_known_subject(outcome, subject):
+            return
         self._in_a_row[outcome.next] += 1
         unreachable = outcome is outcomes.CONNECTION and not self._answers
         if unreachable or self._in_a_row[outcome.next] >= IN_A_ROW.get(outcome.next, 1):
-            raise LLMError.from_failure(failure) from failure
+            raise self._purpose.stop(failure) from failure
+
+    def _is_known_subject(self, outcome: Outcome, subject: str | None) -> bool:
+        """Tell whether a server that refuses what a request is about has done so before."""
+        if subject is None or outcome.next is not Next.HALVE:
+            return False
+        known = subject in self._refused_subjects
+        self._refused_subjects.add(subject)
+        return known
 
     def prove(self) -> None:
         """Remember that the model has answered in the asked form before, in whatever run."""
         self._is_usable = True
 
-    def count_answer(self, answer: Answer, reading: Reading) -> None:
+    def count_answer(self, answer: Answer, reading: Reading[Any]) -> None:
         """Count an answer that was paid for, and whether any of it can be used."""
         self._in_a_row.clear()
         self._answers += 1
-        self._is_usable = self._is_usable or bool(reading.captions)
+        self._is_usable = self._is_usable or bool(reading.found)
         if reading.outcome:
             self._unusable[reading.outcome] += 1
             self._shown = self._shown or " ".join((answer.content or answer.refusal or "").split())
@@ -70,4 +83,4 @@ class Breaker:
         [(commonest, _)] = self._unusable.most_common(1)
         shown = f"; one of them begins: {self._shown[:_SHOWN]}" if self._shown else ""
         answers = f"the first {self._answers} answers are all unusable"
-        raise LLMError(f"{answers} ({kinds}): {commonest.hint}{shown}")
+        raise LLMError(f"{answers} ({kinds}): {self._purpose.hint(commonest)}{shown}")

@@ -16,13 +16,13 @@ from filelock import FileLock, Timeout
 
 from momentrank.errors import MomentRankError
 from pipeline.core.files import FileError
-from pipeline.llm import answers
-from pipeline.llm.answers import Answer
-from pipeline.llm.request import Request
+from pipeline.llm.answers import Answer, Found
+from pipeline.llm.outcomes import Purpose
+from pipeline.llm.request import Recipe, Request
 
 
 class Entry(NamedTuple):
-    """An answer, the descriptions it is for by id, and the share of its price that it cost."""
+    """An answer, the texts that it is for by id, and the share of its price that it cost."""
 
     asked: dict[str, str]
     answer: Answer
@@ -34,7 +34,7 @@ class CacheError(MomentRankError):
 
 
 @contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
+def disk_errors(path: Path, purpose: Purpose) -> Iterator[None]:
     """Turn an error of the disk (it is full, a file is in the way) into one clear line.
 
     Raises:
@@ -44,15 +44,15 @@ def disk_errors(path: Path) -> Iterator[None]:
         yield
     except (OSError, FileError) as exc:
         reason = getattr(exc, "strerror", None) or exc
-        raise CacheError(f"{path}: rewrite.openai.cache can't be used: {reason}") from exc
+        raise CacheError(f"{path}: {purpose.section}.openai.cache can't be used: {reason}") from exc
 
 
 class Cache:
     """The answers in one folder, each recipe's read when it is first asked for."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, purpose: Purpose) -> None:
         """Read nothing yet."""
-        self.folder = folder
+        self.folder, self._purpose = folder, purpose
         self._recipes: dict[str, dict[str, Entry]] = {}
 
     def get(self, request: Request) -> Answer | None:
@@ -76,19 +76,19 @@ class Cache:
         self._append(recipe, key, entry)
         return True
 
-    def captions(self, recipe: str) -> dict[str, tuple[str, str]]:
-        """Return every caption that this recipe has brought, and its key, by description.
+    def found(self, recipe: Recipe[Found]) -> dict[str, tuple[Found, str]]:
+        """Return all that this recipe has brought, and the answer's key, by text.
 
-        So that a description asked for in other company is not paid for again.
+        So that a text that was asked in other company is not paid for again.
         """
-        result: dict[str, tuple[str, str]] = {}
-        for key, entry in sorted(self._entries(recipe).items()):
-            reading = answers.read(entry.answer, entry.asked)
-            result |= {text: (caption, key) for text, caption in reading.captions.items()}
+        result: dict[str, tuple[Found, str]] = {}
+        for key, entry in sorted(self._entries(recipe.name).items()):
+            reading = recipe.read(entry.answer, entry.asked)
+            result |= {text: (one, key) for text, one in reading.found.items()}
         return result
 
-    def single_descriptions(self, recipe: str) -> set[str]:
-        """Return every description that this recipe was asked for without another."""
+    def single_texts(self, recipe: str) -> set[str]:
+        """Return every text that this recipe was asked for without another."""
         asked = [entry.asked for entry in self._entries(recipe).values()]
         return {text for texts in asked if len(texts) == 1 for text in texts.values()}
 
@@ -101,15 +101,13 @@ class Cache:
                 process is gone with it.
         """
         lock = FileLock(self.folder / "lock")
-        with disk_errors(self.folder):
+        with disk_errors(self.folder, self._purpose):
             self.folder.mkdir(parents=True, exist_ok=True)
             try:
                 lock.acquire(blocking=False)
             except Timeout as exc:
-                raise CacheError(
-                    f"{self.folder}: another run is asking for captions: wait until it ends, or"
-                    " stop it"
-                ) from exc
+                run = f"another run is asking for {self._purpose.wanted}"
+                raise CacheError(f"{self.folder}: {run}: wait until it ends, or stop it") from exc
         try:
             self._recipes.clear()  # another process may have written meanwhile
             yield
@@ -117,12 +115,12 @@ class Cache:
             lock.release()
 
     def _append(self, recipe: str, key: str, entry: Entry) -> None:
-        text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer._asdict()})
+        text = _canonical({"key": key, **entry._asdict(), "answer": entry.answer.record()})
         line = f'\n{text[:-1]}, "check": "{_check(text)}"}}'
         entries = self._entries(recipe)
         path = self._path(recipe)
         # Not synced, which would hold up all in flight: what a power cut takes is bought again.
-        with disk_errors(path):
+        with disk_errors(path, self._purpose):
             self.folder.mkdir(parents=True, exist_ok=True)
             with path.open("ab") as stream:
                 stream.write(line.encode())
@@ -131,7 +129,7 @@ class Cache:
     def _entries(self, recipe: str) -> dict[str, Entry]:
         if recipe not in self._recipes:
             path = self._path(recipe)
-            with disk_errors(path):
+            with disk_errors(path, self._purpose):
                 lines = path.read_bytes().split(b"\n") if path.is_file() else []
             self._recipes[recipe] = {key: entry for line in lines for key, entry in _read(line)}
         return self._recipes[recipe]

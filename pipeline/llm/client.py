@@ -19,7 +19,7 @@ from momentrank.errors import UsageError
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
 from pipeline.llm.outcomes import CallFailed
-from pipeline.llm.request import Request
+from pipeline.llm.request import Body
 from pipeline.llm.retry import retry_after
 
 T = TypeVar("T")
@@ -28,6 +28,7 @@ DEFAULT_URL = "https://api.openai.com/v1"
 _ADDRESS = re.compile(
     r"https?://([\w.~%!$&'()*+,;=:-]+@)?([\w.-]+|\[[\da-fA-F:.]+\])(:\d+)?([/?#][!-~]*)?", re.ASCII
 )
+_PICTURE = re.compile(r"data:[\w/+.-]*;base64,[\w+/=]*")
 _SHOWN = 300  # characters of a server's message
 _SHORTEST_KEY = 8  # a shorter one is no secret, but what stands for one: "none", "x"
 
@@ -65,7 +66,7 @@ class Endpoint:
         if self.key is None:
             raise UsageError(
                 "OPENAI_API_KEY is not set: export OPENAI_API_KEY=... "
-                "(any text if the server needs none), or set rewrite.backend: rules"
+                "(any text if the server needs none), or set another backend"
             )
         return self.key
 
@@ -88,17 +89,17 @@ class Client:
             api_key=endpoint.key or "none", base_url=endpoint.url, max_retries=0, timeout=timeout
         )
 
-    async def ask(self, request: Request) -> Answer:
-        """Send a request once.
+    async def ask(self, body: Body, watched: str | None = None) -> Answer:
+        """Send a request once; `watched` as `Recipe` has it.
 
         Raises:
             CallFailed: no answer came, with the reason.
         """
         # Not `chat.completions.create`: what it does to a body that is right already takes
         # longer than everything else here.
-        post, body = self.sdk.post, request.body
+        post = self.sdk.post
         return answers.parse(
-            await self.call(lambda: post("/chat/completions", cast_to=object, body=body))
+            await self.call(lambda: post("/chat/completions", cast_to=object, body=body)), watched
         )
 
     async def call(self, operation: Callable[[], Awaitable[T]], timeout: float = 0) -> T:
@@ -135,6 +136,7 @@ def _message(error: openai.APIError, key: str) -> str:
         url = error.request.url
         message = f"{url.scheme}://{url.netloc.decode()}: {_reason(error)}"
     message = message.replace(key, "***") if len(key) >= _SHORTEST_KEY else message
+    message = _PICTURE.sub("data:...", message)
     return " ".join(message.split())[:_SHOWN]
 
 

@@ -4,26 +4,28 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 from pipeline.core import cli
-from pipeline.llm import answers, outcomes
-from pipeline.llm.answers import Answer, Reading
+from pipeline.llm import outcomes
+from pipeline.llm.answers import Answer, Found, Reading
 from pipeline.llm.breaker import Breaker
 from pipeline.llm.cache import Cache
 from pipeline.llm.client import Client
 from pipeline.llm.limiter import Limiter
-from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
-from pipeline.llm.request import Request
+from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome, Purpose
+from pipeline.llm.request import Body, Recipe, Request
 from pipeline.llm.retry import Policy
 from pipeline.llm.spending import Spending
 
 Job = Callable[[], Awaitable[None]]
 
 
-class Session(NamedTuple):
+class Session(NamedTuple, Generic[Found]):
     """What one run asks with, online or in batches."""
 
+    recipe: Recipe[Found]
+    purpose: Purpose
     client: Client
     policy: Policy
     cache: Cache
@@ -31,13 +33,15 @@ class Session(NamedTuple):
     breaker: Breaker
 
 
-class Dispatcher:
+class Dispatcher(Generic[Found]):
     """Asks one server, until it is useless to go on."""
 
-    def __init__(self, session: Session, limiter: Limiter) -> None:
-        """Ask within the limits."""
-        self._client, self._policy, self._cache, self._spent, self._breaker = session
+    def __init__(self, session: Session[Found], limiter: Limiter, loaded: int) -> None:
+        """Ask within the limits; at most `loaded` requests with pictures are in memory."""
+        self._recipe, self._purpose, self._client, self._policy = session[:4]
+        self._cache, self._spent, self._breaker = session[4:]
         self._limiter, self._reported = limiter, set[Outcome]()
+        self._memory = asyncio.Semaphore(loaded)
         self._stopped: LLMError | None = None
         self._flying: set[asyncio.Task[Any] | None] = set()
 
@@ -72,7 +76,7 @@ class Dispatcher:
             if isinstance(end, Exception):
                 raise end
 
-    async def ask(self, request: Request) -> Reading:
+    async def ask(self, request: Request) -> Reading[Found]:
         """Ask until there is an answer, good or bad, and keep it.
 
         Raises:
@@ -83,9 +87,10 @@ class Dispatcher:
             answer = await self._policy.call(lambda: self._once(request))
         except CallFailed as failure:
             with self._stopping():
-                self._breaker.count_failure(failure)
+                subject = request.pictures.subject if request.pictures else None
+                self._breaker.count_failure(failure, subject)
             raise
-        reading = answers.read(answer, request.asked)
+        reading = self._recipe.read(answer, request.asked)
         self._spent.count(reading.outcome)
         with self._stopping():
             self._breaker.count_answer(answer, reading)
@@ -102,22 +107,29 @@ class Dispatcher:
             raise
 
     async def _once(self, request: Request) -> Answer:
+        if request.pictures is None:
+            return await self._send(request, request.body)
+        # Loaded before it takes its place: what is in flight does not wait for pictures.
+        async with self._memory:
+            return await self._send(request, await request.load())
+
+    async def _send(self, request: Request, body: Body) -> Answer:
         async with self._limiter.slot(request.most) as slot:
             if self._stopped:
                 raise self._stopped
             self._flying.add(task := asyncio.current_task())
             try:
-                answer = await self._send(request)
+                answer = await self._post(body)
             finally:
                 self._flying.discard(task)
             self._cache.put(request, answer)  # first: nothing may come between it and the disk
             slot.charge(self._spent.pay(answer, lambda: request.likely_in))
             return answer
 
-    async def _send(self, request: Request) -> Answer:
+    async def _post(self, body: Body) -> Answer:
         self._spent.requests += 1
         try:
-            return await self._client.ask(request)
+            return await self._client.ask(body, self._recipe.watched)
         except CallFailed as failure:
             self._spent.count(failure.outcome)
             if self._stopped:
@@ -132,4 +144,5 @@ class Dispatcher:
         outcome = failure.outcome
         if outcome.next is Next.WAIT and outcome not in self._reported:
             self._reported.add(outcome)
-            cli.log(f"{failure}; trying up to {self._policy.tries} times ({outcome.hint})")
+            hint = self._purpose.hint(outcome)
+            cli.log(f"{failure}; trying up to {self._policy.tries} times ({hint})")

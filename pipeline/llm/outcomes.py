@@ -1,9 +1,11 @@
 """The ways in which asking can end, by name: what to do next, and what to tell the user.
 
-An outcome other than `ok` is never a caption: it is asked again, or becomes its own row with
-this name as the reason, and is counted in the metrics.
+An outcome other than `ok` is never a caption or a level: it is asked again, or becomes its own row
+with this name as the reason, and is counted in the metrics.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -16,11 +18,12 @@ class Next(Enum):
     WAIT = "send the same request again, later, then in halves"
     ASK_AGAIN = "ask again with another seed, then in halves"
     HALVE = "ask in halves: the same request would end the same"
+    GIVE_UP = "nothing: it can't be asked at all, and nothing was sent"
     STOP = "stop the run: every other request would end the same"
 
 
 class Outcome(NamedTuple):
-    """A named way in which asking ended."""
+    """A named way in which asking ended; in the hint, `{section}` is what asks."""
 
     name: str
     next: Next
@@ -28,10 +31,10 @@ class Outcome(NamedTuple):
 
 
 RATE_LIMITED = Outcome(
-    "rate-limited", Next.WAIT, "lower rewrite.openai.requests_per_minute or tokens_per_minute"
+    "rate-limited", Next.WAIT, "lower {section}.openai.requests_per_minute or tokens_per_minute"
 )
 SERVER_ERROR = Outcome("server-error", Next.WAIT, "the server is in trouble: run again later")
-TIMEOUT = Outcome("timeout", Next.WAIT, "raise rewrite.openai.timeout or lower per_request")
+TIMEOUT = Outcome("timeout", Next.WAIT, "raise {section}.openai.timeout or lower per_request")
 CONNECTION = Outcome("connection", Next.WAIT, "is OPENAI_BASE_URL right, and the network up?")
 BROKEN_RESPONSE = Outcome(
     "broken-response", Next.WAIT, "what answers at OPENAI_BASE_URL does not speak Chat Completions"
@@ -40,20 +43,23 @@ BROKEN_RESPONSE = Outcome(
 BROKEN_JSON = Outcome(
     "broken-json", Next.ASK_AGAIN, "the model does not answer in the form that was asked for"
 )
-WRONG_IDS = Outcome("wrong-ids", Next.ASK_AGAIN, "lower rewrite.openai.per_request")
+WRONG_IDS = Outcome("wrong-ids", Next.ASK_AGAIN, "lower {section}.openai.per_request")
 BAD_CAPTION = Outcome("bad-caption", Next.ASK_AGAIN, "the caption was empty or not one line")
 
 TRUNCATED = Outcome(  # not max_output_tokens: it is in every request, all would be bought again
-    "truncated", Next.HALVE, "the answer was too long: lower rewrite.openai.per_request"
+    "truncated", Next.HALVE, "the answer was too long: lower {section}.openai.per_request"
 )
-REFUSED = Outcome("refused", Next.HALVE, "the model will not rewrite this: decide by hand")
+BAD_LEVEL = Outcome("bad-level", Next.ASK_AGAIN, "the level was none of 0 to 4")
+REFUSED = Outcome("refused", Next.HALVE, "the model will not do this: decide by hand")
 FILTERED = Outcome("filtered", Next.HALVE, "the provider's filter held it back: decide by hand")
 REJECTED = Outcome(  # many servers refuse a parameter so, too, without a code of its own
     "rejected",
     Next.HALVE,
     "the server will not take such a request; where it names a parameter, see"
-    " rewrite.openai.output_limit and extra",
+    " {section}.openai.output_limit and extra",
 )
+
+UNREADABLE = Outcome("unreadable", Next.GIVE_UP, "what would be sent can't be read")
 
 INSUFFICIENT_QUOTA = Outcome(
     "insufficient-quota", Next.STOP, "the account has run out of money: top it up, run again"
@@ -62,10 +68,10 @@ UNAUTHORIZED = Outcome("unauthorized", Next.STOP, "is OPENAI_API_KEY right for O
 UNSUPPORTED = Outcome(
     "unsupported-parameter",
     Next.STOP,
-    "set rewrite.openai.output_limit: max_completion_tokens if that is what it asks for, or take"
-    " the parameter out: rewrite.openai.extra: {its name: null}",
+    "set {section}.openai.output_limit: max_completion_tokens if that is what it asks for, or take"
+    " the parameter out: {section}.openai.extra: {its name: null}",
 )
-NOT_FOUND = Outcome("not-found", Next.STOP, "is rewrite.openai.model right, and OPENAI_BASE_URL?")
+NOT_FOUND = Outcome("not-found", Next.STOP, "is {section}.openai.model right, and OPENAI_BASE_URL?")
 
 _BY_CODE = (
     (
@@ -105,8 +111,23 @@ class CallFailed(Exception):  # noqa: N818  (not a user's error: it becomes an o
 class LLMError(MomentRankError):
     """The run can't go on; every answer until then is kept."""
 
-    @classmethod
-    def from_failure(cls, failure: CallFailed) -> "LLMError":
+
+@dataclass(frozen=True)
+class Purpose:
+    """The section of params.yaml that says how to ask, and what for.
+
+    `hints` are this purpose's own, by the names of outcomes.
+    """
+
+    section: str
+    wanted: str
+    hints: Mapping[str, str] = field(default_factory=dict)
+
+    def hint(self, outcome: Outcome) -> str:
+        """Return what to do about an outcome."""
+        return self.hints.get(outcome.name, outcome.hint).replace("{section}", self.section)
+
+    def stop(self, failure: CallFailed) -> LLMError:
         """Return the error for a failure after which it is useless to go on."""
         kept = "answers so far are kept; the next run continues from there"
-        return cls(f"{failure} ({failure.outcome.hint}); {kept}")
+        return LLMError(f"{failure} ({self.hint(failure.outcome)}); {kept}")

@@ -1,14 +1,16 @@
-"""One request for captions: what is sent, and the key under which its answer is kept."""
+"""One request to a model: what is sent, and the key under which its answer is kept."""
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, Protocol
 
-from pipeline.llm.prompt import Prompt, short_ids
-from pipeline.llm.spending import FEWEST_BYTES, count_prompt_tokens, count_tokens
+from pipeline.llm.answers import Answer, Found, Reading
+from pipeline.llm.prompt import Prompt
+from pipeline.llm.spending import FEWEST_BYTES, count_prompt_tokens
 
 Body = dict[str, Any]
 
@@ -17,9 +19,32 @@ _encode = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode
 _SEEDS_PER_ATTEMPT = 1000
 
 
+class Pictures(Protocol):
+    """The pictures that a body names, and that stand in their place where it is sent."""
+
+    @property
+    def subject(self) -> str:
+        """What they show: requests about the same may well fail alike."""
+
+    @property
+    def tokens(self) -> int:
+        """The tokens that the server counts for all of them, about."""
+
+    @property
+    def size(self) -> int:
+        """Their bytes as they are sent, about."""
+
+    async def put_in(self, body: Body) -> Body:
+        """Return the body as it is sent.
+
+        Raises:
+            CallFailed: they can't be read.
+        """
+
+
 @dataclass(frozen=True)
 class Request:
-    """Several descriptions by id, and the body that asks for their captions.
+    """What is asked, by id, and the body that asks it; pictures stand in it by name.
 
     `turn` is the seed where the body holds none, which makes it another request all the same.
     """
@@ -30,6 +55,7 @@ class Request:
     body: Body
     max_output_tokens: int
     turn: int | None = None
+    pictures: Pictures | None = None
 
     @cached_property
     def key(self) -> str:
@@ -41,31 +67,37 @@ class Request:
         content = [self.url, self.body] + ([] if self.turn is None else [self.turn])
         return hashlib.sha256(_encode(content).encode()).hexdigest()
 
+    async def load(self) -> Body:
+        """Return the body as it is sent.
+
+        Raises:
+            CallFailed: its pictures can't be read.
+        """
+        return self.body if self.pictures is None else await self.pictures.put_in(self.body)
+
     @property
     def likely_in(self) -> int:
         """The tokens that will be paid for what is sent, about."""
-        return count_prompt_tokens(self.body)
-
-    @property
-    def likely_out(self) -> int:
-        """The tokens that will be paid for the answer, about: as long as what it rewrites."""
-        captions = [{"id": short, "caption": text} for short, text in self.asked.items()]
-        return count_tokens(_encode({"captions": captions}))
+        return count_prompt_tokens(self.body) + self._picture_tokens
 
     @property
     def most_in(self) -> int:
         """The most tokens that the server may count for what is sent."""
-        return count_prompt_tokens(self.body, FEWEST_BYTES)
+        return count_prompt_tokens(self.body, FEWEST_BYTES) + self._picture_tokens
 
     @property
     def most(self) -> int:
         """The most tokens that the server may count for the request and its answer."""
         return self.most_in + self.max_output_tokens
 
+    @property
+    def _picture_tokens(self) -> int:
+        return self.pictures.tokens if self.pictures else 0
+
 
 @dataclass(frozen=True)
-class Recipe:
-    """All that makes a request but its descriptions: one attempt at rewriting with one model.
+class Recipe(ABC, Generic[Found]):
+    """All that makes a request but what it is about: one attempt with one model.
 
     The first attempt is as certain as the model can be, the later ones vary (the paper,
     section 3.1: temperature 0, then 0.2). `output_limit` is the server's name for the most
@@ -85,19 +117,36 @@ class Recipe:
         """16 hex digits that no other recipe has."""
         return self.request([]).key[:16]
 
-    def request(self, descriptions: Sequence[str], ask: int = 0) -> Request:
-        """Return the request for some descriptions; `ask` counts how often it was asked before.
+    @property
+    def watched(self) -> str | None:
+        """The key of the answer whose alternatives are kept, where the server gives them."""
+        return None
+
+    @abstractmethod
+    def request(self, texts: Sequence[str], ask: int = 0) -> Request:
+        """Return the request for some texts; `ask` counts how often it was asked before.
 
         Each time has its own seed, so it is another request with an answer of its own.
         """
-        asked = dict(zip(short_ids(descriptions), descriptions, strict=True))
-        seed = self.attempt * _SEEDS_PER_ATTEMPT + ask
-        body = self._body(self.prompt.messages(asked), seed)
-        turn = None if "seed" in body else seed
-        name = self.name if descriptions else ""
-        return Request(name, asked, self.url, body, self.max_output_tokens, turn)
 
-    def _body(self, messages: list[dict[str, str]], seed: int) -> Body:
+    @abstractmethod
+    def read(self, answer: Answer, asked: Mapping[str, str]) -> Reading[Found]:
+        """Return what can be trusted of an answer to what was `asked`, by id."""
+
+    def _request(
+        self,
+        asked: dict[str, str],
+        messages: Sequence[Mapping[str, Any]],
+        ask: int,
+        pictures: Pictures | None = None,
+    ) -> Request:
+        seed = self.attempt * _SEEDS_PER_ATTEMPT + ask
+        body = self._body(messages, seed)
+        turn = None if "seed" in body else seed
+        name = self.name if asked else ""
+        return Request(name, asked, self.url, body, self.max_output_tokens, turn, pictures)
+
+    def _body(self, messages: Sequence[Mapping[str, Any]], seed: int) -> Body:
         schema = {"name": self.prompt.name, "strict": True, "schema": self.prompt.answer}
         body = {
             "model": self.model,
@@ -106,6 +155,11 @@ class Recipe:
             "seed": seed,
             self.output_limit: self.max_output_tokens,
             "response_format": {"type": "json_schema", "json_schema": schema},
+            **self._additions(),
             **self.extra,
         }
         return {name: value for name, value in body.items() if value is not None}
+
+    def _additions(self) -> Body:
+        """Return what this kind of request sends beside the rest."""
+        return {}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from pipeline.llm.answers import Answer
-from pipeline.llm.outcomes import CallFailed, LLMError, Outcome
+from pipeline.llm.outcomes import CallFailed, LLMError, Outcome, Purpose
 
 OK = "ok"
 
@@ -51,15 +51,22 @@ def count_tokens(text: str, bytes_per_token: int = LIKELY_BYTES) -> int:
 def count_prompt_tokens(body: dict[str, Any], bytes_per_token: int = LIKELY_BYTES) -> int:
     """Return about how many tokens go in with a request: its messages and its schema."""
     schema = json.dumps(body.get("response_format", {}), ensure_ascii=False)
-    texts = [schema, *(message["content"] for message in body["messages"])]
+    texts = [schema, *(text for message in body["messages"] for text in _texts(message["content"]))]
     return sum(count_tokens(text, bytes_per_token) + _PER_MESSAGE for text in texts)
+
+
+def _texts(content: str | list[dict[str, Any]]) -> list[str]:
+    """Return the texts of a message; pictures are counted by who knows their size."""
+    if isinstance(content, str):
+        return [content]
+    return ["".join(part["text"] for part in content if part["type"] == "text")]
 
 
 @dataclass
 class Spending:
     """Requests sent, tokens and USD paid for, and how many answers were there already.
 
-    `cache_hits` counts answers that the cache had, `reused` captions that it had from a
+    `cache_hits` counts answers that the cache had, `reused` texts whose captions it had from a
     request with other neighbours. `outcomes` counts what was sent, by how it ended; `answers`
     those that brought one, good or bad.
     """
@@ -132,10 +139,11 @@ def _count_answer(answer: Answer, likely_in: Callable[[], int]) -> tuple[int, in
 
 
 class Unsettled:
-    """How many descriptions ended without a caption in a run, by reason, each logged once."""
+    """How many texts brought nothing in a run, by reason, each logged once."""
 
-    def __init__(self) -> None:
+    def __init__(self, purpose: Purpose) -> None:
         """Begin with none."""
+        self._purpose = purpose
         self._count: Counter[Outcome] = Counter()
         self._failures: dict[Outcome, CallFailed] = {}
 
@@ -143,11 +151,11 @@ class Unsettled:
         """Keep what the server said, the first time of each kind."""
         self._failures.setdefault(failure.outcome, failure)
 
-    def add(self, outcome: Outcome, descriptions: int) -> None:
-        """Count descriptions that are given up, and log the first of each kind."""
+    def add(self, outcome: Outcome, texts: int) -> None:
+        """Count texts that are given up, and log the first of each kind."""
         if outcome not in self._count:
-            _log.warning("no captions: %s", self._explain(outcome))
-        self._count[outcome] += descriptions
+            _log.warning("no %s: %s", self._purpose.wanted, self._explain(outcome))
+        self._count[outcome] += texts
 
     def error(self) -> LLMError:
         """Return the error for a run without any answer, by the commonest reason."""
@@ -155,4 +163,4 @@ class Unsettled:
         return LLMError(f"{self._explain(commonest)}; nothing at all was answered")
 
     def _explain(self, outcome: Outcome) -> str:
-        return f"{self._failures.get(outcome, outcome.name)} ({outcome.hint})"
+        return f"{self._failures.get(outcome, outcome.name)} ({self._purpose.hint(outcome)})"

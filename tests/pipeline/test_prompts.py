@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
+from pipeline.captions import rewrite_prompt as prompts
 from pipeline.core import files
-from pipeline.llm import prompt as prompts
 from pipeline.llm.prompt import PromptError
 
 EXAMPLE = {"description": "Omar sits.", "caption": "A man sits."}

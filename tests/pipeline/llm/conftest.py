@@ -15,10 +15,10 @@ from asking import KEY
 from benchmarks.fake_openai.script import Script
 from benchmarks.fake_openai.server import Server
 from pipeline.captions.llm_rewriter import LlmRewriter
+from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
 from pipeline.core.sections import OpenAI
 from pipeline.llm.client import Endpoint
-from pipeline.llm.prompt import load
 from pipeline.llm.retry import Policy
 
 QUICK = Policy(tries=8, first=0.02, longest=0.2)
@@ -146,7 +146,7 @@ def items():
 PROGRAM = """
 import json, sys
 from pathlib import Path
-from pipeline.llm import prompt as prompts
+from pipeline.captions import rewrite_prompt as prompts
 from pipeline.llm.client import Endpoint
 from pipeline.llm.retry import Policy
 from pipeline.core.sections import OpenAI

@@ -5,11 +5,13 @@ import json
 import pytest
 from asking import IMPATIENT, rewritten, right
 
+from pipeline.captions.caption_requests import REWRITING
 from pipeline.captions.rewriter import Rewrite
 from pipeline.llm import answers
 from pipeline.llm.answers import Answer
-from pipeline.llm.batch import Job, Jobs, request_line
+from pipeline.llm.batch import request_line
 from pipeline.llm.cache import CacheError
+from pipeline.llm.jobs import Job, Jobs
 from pipeline.llm.outcomes import LLMError
 
 
@@ -18,7 +20,7 @@ def batches(server):
 
 
 def jobs(tmp_path):
-    return Jobs(tmp_path / "cache" / "batches")
+    return Jobs(tmp_path / "cache" / "batches", REWRITING)
 
 
 @pytest.fixture
@@ -244,7 +246,7 @@ def test_a_killed_run_that_submitted_nothing_submits(serve, by_batch, items, tmp
 def test_lost_notes_cost_nothing_while_the_same_is_asked(serve, by_batch, items, tmp_path):
     server = serve(polls=1)
     missing = by_batch(server)._round(items(100), 0).missing()
-    content = "".join(request_line(request) for request in missing).encode()
+    content = b"".join(request_line(request, request.body) for request in missing)
     file = server.server.batches._file(content)
     create(server, file, {"momentrank": Job.from_requests(missing).key})
     assert rewritten(by_batch(server), items(100)) == right(items(100))

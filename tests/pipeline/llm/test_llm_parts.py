@@ -9,12 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from momentrank.errors import UsageError
+from pipeline.captions.caption_requests import REWRITING
+from pipeline.captions.caption_requests import CaptionRecipe as Recipe
+from pipeline.captions.caption_requests import read_captions as read
 from pipeline.llm import answers, outcomes
 from pipeline.llm.answers import Answer
 from pipeline.llm.cache import Cache, Entry
 from pipeline.llm.client import DEFAULT_URL, Client, Endpoint
 from pipeline.llm.outcomes import CallFailed, LLMError, Next, Outcome
-from pipeline.llm.request import Recipe
 from pipeline.llm.retry import Policy, retry_after
 from pipeline.llm.round import ASKS, Chunk, cut, next_chunks
 from pipeline.llm.spending import FEWEST_BYTES, Prices, Spending, count_tokens
@@ -86,7 +88,7 @@ def test_an_answer_is_good_whatever_its_usage_says(usage, counted):
 
 
 def test_captions_are_joined_by_id_in_any_order():
-    reading = answers.read(answered(("b", " A woman sings. "), ("a", "A man sits.")), ASKED)
+    reading = read(answered(("b", " A woman sings. "), ("a", "A man sits.")), ASKED)
     assert reading == ({"Omar sits.": "A man sits.", "Tessa sings.": "A woman sings."}, None)
 
 
@@ -103,7 +105,7 @@ def test_captions_are_joined_by_id_in_any_order():
     ],
 )
 def test_an_answer_with_wrong_ids_is_not_used_at_all(captions):
-    assert answers.read(answered(*captions), ASKED) == ({}, outcomes.WRONG_IDS)
+    assert read(answered(*captions), ASKED) == ({}, outcomes.WRONG_IDS)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +125,7 @@ def test_an_answer_with_wrong_ids_is_not_used_at_all(captions):
     ],
 )
 def test_an_answer_of_another_form_is_broken_json(content):
-    assert answers.read(Answer(content, None, "stop", 1, 1), ASKED) == ({}, outcomes.BROKEN_JSON)
+    assert read(Answer(content, None, "stop", 1, 1), ASKED) == ({}, outcomes.BROKEN_JSON)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_an_answer_of_another_form_is_broken_json(content):
     ],
 )
 def test_a_refused_filtered_or_truncated_answer_is_not_used(answer, outcome):
-    assert answers.read(answer, ASKED) == ({}, outcome)
+    assert read(answer, ASKED) == ({}, outcome)
 
 
 @pytest.mark.parametrize(
@@ -144,13 +146,13 @@ def test_a_refused_filtered_or_truncated_answer_is_not_used(answer, outcome):
     ["", "  ", "\n", "two\nlines", "tab\there", "a\x00b", "a\u2028b", "\ud800", "\x85b\x85c"],
 )
 def test_a_caption_that_is_no_line_is_missing_alone(caption):
-    reading = answers.read(answered(("a", caption), ("b", "A woman sings.")), ASKED)
+    reading = read(answered(("a", caption), ("b", "A woman sings.")), ASKED)
     assert reading == ({"Tessa sings.": "A woman sings."}, outcomes.BAD_CAPTION)
 
 
 @pytest.mark.parametrize("caption", ["Émile s'assoit.", "a\u202fb", "一个人坐着。", "👩‍⚕️ sits"])
 def test_a_caption_may_be_in_any_script(caption):
-    assert answers.read(answered(("a", caption), ("b", "y")), ASKED).outcome is None
+    assert read(answered(("a", caption), ("b", "y")), ASKED).outcome is None
 
 
 # --- what follows on what
@@ -222,31 +224,31 @@ def test_the_key_is_that_of_the_whole_request_and_the_same_for_ever(prompt, reci
 
 
 def test_the_cache_gives_back_what_it_got(tmp_path, recipe):
-    cache, request = Cache(tmp_path), recipe.request(["Omar sits.", "Tessa sings."])
+    cache, request = Cache(tmp_path, REWRITING), recipe.request(["Omar sits.", "Tessa sings."])
     assert cache.get(request) is None
     ids = list(request.asked)
     answer = answered((ids[0], "Il s'assoit à l'aise 👍"), (ids[1], "\ud800"))
     cache.put(request, answer)
     assert cache.get(request) == answer
-    assert cache.captions(recipe.name) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
+    assert cache.found(recipe) == {"Omar sits.": ("Il s'assoit à l'aise 👍", request.key)}
     assert not cache.put_new(request.recipe, request.key, Entry(request.asked, answered()))
     assert cache.get(request) == answer
-    again = Cache(tmp_path)
+    again = Cache(tmp_path, REWRITING)
     assert again.get(request) == answer
-    assert again.captions(recipe.name) == cache.captions(recipe.name)
+    assert again.found(recipe) == cache.found(recipe)
 
 
 def test_an_entry_knows_its_share_of_the_price_and_an_older_one_is_taken_for_whole(
     tmp_path, recipe
 ):
-    cache, halved, older = Cache(tmp_path), recipe.request(["b"]), recipe.request(["c"])
+    cache, halved, older = Cache(tmp_path, REWRITING), recipe.request(["b"]), recipe.request(["c"])
     cache.put_new(recipe.name, halved.key, Entry(halved.asked, answered(), 0.5))
     told = {"key": older.key, "asked": older.asked, "answer": answered()._asdict()}
     text = json.dumps(told, sort_keys=True)
     check = hashlib.sha256(text.encode()).hexdigest()
     with (tmp_path / f"{recipe.name}.jsonl").open("a") as stream:
         stream.write(f'\n{text[:-1]}, "check": "{check}"}}')
-    found = dict(Cache(tmp_path).entries(recipe.name, [halved.key, older.key]))
+    found = dict(Cache(tmp_path, REWRITING).entries(recipe.name, [halved.key, older.key]))
     assert found[halved.key] == Entry(halved.asked, answered(), 0.5)
     assert found[older.key] == Entry(older.asked, answered(), 1.0)
 
@@ -257,7 +259,7 @@ def test_a_spoilt_entry_counts_as_absent_and_spoils_no_other(tmp_path, recipe, d
     path.unlink(missing_ok=True)
     before, spoilt, after = (recipe.request([text]) for text in ("Omar sits.", "b", "c"))
     said = {r.key: answered((next(iter(r.asked)), "A man sits.")) for r in (before, spoilt, after)}
-    cache = Cache(tmp_path)
+    cache = Cache(tmp_path, REWRITING)
     cache.put(before, said[before.key])
     start = path.stat().st_size
     cache.put(spoilt, said[spoilt.key])
@@ -268,13 +270,13 @@ def test_a_spoilt_entry_counts_as_absent_and_spoils_no_other(tmp_path, recipe, d
     else:
         del raw[place:]
     path.write_bytes(raw)
-    Cache(tmp_path).put(after, said[after.key])
-    cache = Cache(tmp_path)
+    Cache(tmp_path, REWRITING).put(after, said[after.key])
+    cache = Cache(tmp_path, REWRITING)
     assert cache.get(before) == said[before.key]
     assert cache.get(after) == said[after.key]
     assert cache.get(spoilt) in (None, said[spoilt.key])  # a change that means the same may pass
     cache.put(spoilt, answered())
-    assert Cache(tmp_path).get(spoilt) == answered()
+    assert Cache(tmp_path, REWRITING).get(spoilt) == answered()
 
 
 # --- retries

@@ -246,7 +246,7 @@ def test_a_wrong_key_or_model_stops_at_once(httpserver, replying, items, status,
         rewritten(llm, items(3))
     assert len(httpserver.log) == 1
     shown = "".join(str(record.__dict__) for record in caplog.records)
-    for text in (str(caught.value), repr(caught.value.__cause__), repr(llm._endpoint), shown):
+    for text in (str(caught.value), repr(caught.value.__cause__), repr(llm._asker.endpoint), shown):
         assert KEY not in text
     assert caught.value.__cause__.__context__ is None
 
@@ -479,7 +479,7 @@ def test_a_refused_connection_is_told_at_once_with_its_address(rewriter, items, 
 
 def test_two_runs_at_once_are_refused(serve, rewriter, items):
     llm = rewriter(serve())
-    with llm._cache.lock(), pytest.raises(CacheError, match="another run is asking"):
+    with llm._asker.cache.lock(), pytest.raises(CacheError, match="another run is asking"):
         rewritten(llm, items(3))
     assert rewritten(llm, items(3)) == right(items(3))
 

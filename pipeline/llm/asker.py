@@ -1,0 +1,134 @@
+"""The asker: everything that one purpose asks one model, in one run.
+
+Online or in batches, through the cache, within the limits; `spent` tells what it has cost.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tqdm import tqdm
+
+from pipeline.core.progress import progress
+from pipeline.core.sections import LanguageModel
+from pipeline.llm.answers import Found
+from pipeline.llm.batch import POLL, Batches
+from pipeline.llm.breaker import Breaker
+from pipeline.llm.cache import Cache
+from pipeline.llm.client import Client, Endpoint
+from pipeline.llm.dispatcher import Dispatcher, Session
+from pipeline.llm.limiter import WINDOW, Limiter, RateBudget
+from pipeline.llm.outcomes import Purpose
+from pipeline.llm.request import Recipe
+from pipeline.llm.retry import Policy
+from pipeline.llm.round import Chunk, Round
+from pipeline.llm.spending import Prices, Spending, Unsettled
+
+_OPEN = 4  # chunks open per request in flight: those that wait to be sent again hold no place
+
+
+class Asker:
+    """Asks one endpoint as its settings say."""
+
+    def __init__(  # noqa: PLR0913  (the last four are for tests and for other servers)
+        self,
+        settings: LanguageModel,
+        purpose: Purpose,
+        *,
+        endpoint: Endpoint | None = None,
+        policy: Policy | None = None,
+        window: float = WINDOW,
+        poll: float = POLL,
+    ) -> None:
+        """Send nothing yet; the endpoint is the environment's unless given.
+
+        `window` and `poll` are the seconds of `limiter.WINDOW` and `batch.POLL`.
+
+        Raises:
+            UsageError: the environment's address or key is not valid.
+        """
+        self.spent = Spending(Prices(settings.input_price, settings.output_price))
+        self.endpoint = endpoint or Endpoint.from_environment()
+        self._unsettled, self._breaker = Unsettled(purpose), Breaker(purpose)
+        self._settings, self._purpose = settings, purpose
+        self._policy, self._poll = policy or Policy(), poll
+        self.cache = Cache(Path(settings.cache), purpose)
+        self._budget = RateBudget(settings.requests_per_minute, settings.tokens_per_minute, window)
+
+    def round(self, recipe: Recipe[Found], texts: Sequence[str], per_request: int) -> Round[Found]:
+        """Return what is stored and what is left of different texts."""
+        return Round(recipe, self.cache, per_request, texts, self._unsettled)
+
+    def check_ready(self, current: Round[Found]) -> None:
+        """Make sure that a round can be settled, as far as is known without asking.
+
+        Raises:
+            UsageError: there is no key, and one is needed.
+        """
+        if self.endpoint.key is None and not current.is_stored:
+            self.endpoint.require_key()
+
+    def settle(
+        self, recipe: Recipe[Found], texts: Sequence[str], per_request: int, unit: str
+    ) -> Round[Found]:
+        """Bring every text to its end; return the round with its results.
+
+        Raises:
+            LLMError: the account is empty, the key or model is wrong, the server is gone, it
+                answers nothing at all, or nothing that can be used.
+            CacheError: another run is using the cache.
+            UsageError: there is no key, and one is needed.
+        """
+        with self.cache.lock():
+            current = self.round(recipe, texts, per_request)
+            asyncio.run(self._settle(current, recipe, unit))
+        return current
+
+    async def _settle(self, current: Round[Found], recipe: Recipe[Found], unit: str) -> None:
+        self.spent.cache_hits += len(current.stored)
+        self.spent.reused += current.reused
+        if not current.is_stored:
+            self.endpoint.require_key()
+        client = Client(self.endpoint, self._settings.timeout)
+        async with client.sdk:
+            with progress(self._purpose.section, total=current.size, unit=unit) as bar:
+                bar.update(len(current.results))
+                session = Session(
+                    recipe,
+                    self._purpose,
+                    client,
+                    self._policy,
+                    self.cache,
+                    self.spent,
+                    self._breaker,
+                )
+                if self._settings.mode == "batch" and not current.is_stored:
+                    tokens = self._settings.batch_tokens
+                    batches = Batches(session, max_tokens=tokens, poll=self._poll)
+                    await batches.fill(current.missing())
+                # What no batch can settle, a bad answer or a refused request, goes on from here.
+                await self._online(session, current, bar)
+        # One text may be to blame for it; several fail for a reason that all share.
+        if current.size > 1 and not self.spent.was_answered:
+            raise self._unsettled.error()
+        for key, entry in current.serving():
+            likely_in = partial(current.likely_in, entry)
+            self.spent.note_serving(key, entry.answer, likely_in, entry.share)
+
+    async def _online(
+        self, session: Session[Found], current: Round[Found], bar: "tqdm[Any]"
+    ) -> None:
+        in_flight = self._settings.in_flight
+        dispatcher = Dispatcher(session, Limiter(self._budget, in_flight), 2 * in_flight)
+        if current.was_useful:
+            self._breaker.prove()
+
+        async def settle(chunk: Chunk) -> None:
+            await current.settle(chunk, dispatcher.ask)
+            bar.set_postfix_str(f"{self.spent.cost:.4f} USD", refresh=False)
+            bar.update(len(chunk.texts))
+
+        jobs = (partial(settle, chunk) for chunk in current.chunks)
+        await dispatcher.run(jobs, _OPEN * in_flight)
