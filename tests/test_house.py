@@ -29,7 +29,7 @@ COMMANDS = {
     "pipeline": {"check", "doctor", "show", "recover", "publish"},
     "annotation": {
         *("campaign", "adjudicate", "people", "exam", "status", "estimate", "audit", "server"),
-        *("simulate", "rehearsal"),
+        *("simulate", "rehearsal", "calibration"),
     },
 }
 LAYERS = (

@@ -39,9 +39,9 @@ def alphas(counts: Ints, bootstrap: Bootstrap) -> dict[str, dict[str, float | No
     resamples = _resample(times, bootstrap)
     figures = {}
     for name, distance in DISTANCES.items():
-        [estimate] = _alpha(_sums(times[None].astype(np.float64), tables), distance)
-        resampled = _alpha(_sums(resamples, tables), distance)
-        low, high = _interval(resampled, bootstrap.confidence)
+        [estimate] = calc_alpha(_sums(times[None].astype(np.float64), tables), distance)
+        resampled = calc_alpha(_sums(resamples, tables), distance)
+        low, high = interval(resampled, bootstrap.confidence)
         figures[name] = {"alpha": number(estimate), "low": number(low), "high": number(high)}
     return figures
 
@@ -66,7 +66,7 @@ def _coincidences(kinds: Ints) -> Floats:
     return tables
 
 
-def _alpha(coincidences: Floats, distance: Distance) -> Floats:
+def calc_alpha(coincidences: Floats, distance: Distance) -> Floats:
     """Return alpha of each matrix (shape n, 5, 5), NaN where nothing could differ."""
     totals = coincidences.sum(axis=2)
     away = distance(totals)
@@ -77,7 +77,8 @@ def _alpha(coincidences: Floats, distance: Distance) -> Floats:
     return np.where(undefined, np.nan, 1 - observed / np.where(undefined, 1, expected))
 
 
-def _interval(values: Floats, confidence: float) -> tuple[float, float]:
+def interval(values: Floats, confidence: float) -> tuple[float, float]:
+    """Return the percentiles between which `confidence` of the resamples lie; NaN of none."""
     defined = values[~np.isnan(values)]
     if not len(defined):
         return np.nan, np.nan

@@ -35,7 +35,7 @@ def by_annotators(couples: Couples) -> pd.DataFrame:
     )
 
 
-def kappa(tables: Ints, weights: Floats) -> Floats:
+def kappa(tables: Ints | Floats, weights: Floats) -> Floats:
     """Return kappa of each table of two annotators' levels (shape n, 5, 5)."""
     size = tables.sum(axis=(1, 2))
     chance = tables.sum(axis=2)[:, :, None] * tables.sum(axis=1)[:, None, :]

@@ -93,3 +93,26 @@ class Agreement(Section):
     burst: Annotated[int, Field(ge=2)]
     max_same: Share
     min_correlation: Annotated[float, Field(ge=-1, le=1)]
+
+
+class Calibration(Section):
+    """How a machine's levels are held against people's, and which faults it is told of.
+
+    `resamples` and `confidence` are of the bootstrap over queries. `epsilon` is what a person costs
+    beyond the machine, in the alternative annotator test. A machine fails where more than
+    `max_failed` of its answers have no level, where more than `max_same` of its levels are one, or
+    where they lie more than `max_bias` above or below people's on average; below `min_pairs`
+    nothing is said. Levels `min_difference` or more apart are worth a second look. `runs` are files
+    of test runs beside the reference runs.
+    """
+
+    seed: Natural
+    resamples: Positive
+    confidence: Annotated[float, Field(gt=0, lt=1)]
+    epsilon: Annotated[float, Field(ge=0, lt=1)]
+    min_pairs: Positive
+    max_failed: Share
+    max_same: Share
+    max_bias: Annotated[float, Field(gt=0, le=4)]
+    min_difference: Annotated[int, Field(ge=1, le=4)]
+    runs: list[Name]

@@ -1,0 +1,97 @@
+"""May the machine take an annotator's place? The alternative annotator test, as a yes or no.
+
+Calderon, Reichart and Dror, *The Alternative Annotator Test for LLM-as-a-Judge* (ACL 2025), section
+3. Each annotator is left out in turn. On each of their pairs the machine wins where its level is at
+least as close to the others' votes as the annotator's is (root mean squared difference), and the
+annotator wins likewise, so that both may. The machine is the better alternative to an annotator if
+its share of wins is above theirs less epsilon, by a one-sided t-test over pairs; p-values of all
+annotators are adjusted by Benjamini and Yekutieli. It passes if it is for half of them or more.
+Epsilon is what people cost beyond the machine: about .2 for experts, .15 for trained people, .1 for
+crowds (section 3.4).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from annotation.machine.leave_one_out import Panel
+from annotation.machine.others import Others
+from annotation.reliability.scores import number
+from annotation.votes.votes import NO_LEVEL, Bools, Floats, Ints
+
+FALSE_DISCOVERY = 0.05
+PASSES = 0.5
+LEAST_PAIRS, LEAST_ANNOTATORS = 30, 3
+"""What the paper recommends at least: for the t-test, and for others to make a group."""
+CLOSE = 1e-9
+
+
+class Wins(NamedTuple):
+    """Of each vote that can be compared, whose it is, and who comes closer to the others."""
+
+    annotator: Ints
+    machine: Bools
+    person: Bools
+
+
+def count_wins(panel: Panel, others: Others) -> Wins:
+    """Return who wins on each vote; both do where they are equally close."""
+    scores = panel.scores
+    size = np.bincount(others.row, minlength=len(scores.pair))
+    beside = scores.level[others.other]
+    machine = panel.machine[scores.pair]
+
+    def distance(level: Floats) -> Floats:
+        squares = (level[others.row] - beside) ** 2
+        total = np.bincount(others.row, squares, len(scores.pair))
+        mean: Floats = total / np.maximum(size, 1)
+        return mean
+
+    one, two = distance(machine.astype(np.float64)), distance(scores.level.astype(np.float64))
+    known = (size > 0) & (machine != NO_LEVEL)
+    return Wins(scores.annotator[known], (one <= two + CLOSE)[known], (two <= one + CLOSE)[known])
+
+
+def run_test(panel: Panel, others: Others, epsilon: float) -> dict[str, Any]:
+    """Return the test's result for JSON; `annotators` has a row for each who counts.
+
+    `passed` is None, and `why` says why, where there are fewer than three annotators with 30 pairs.
+    `winning_rate` is omega, the share of annotators to whom the machine is the better alternative;
+    `advantage` is rho, its mean share of wins.
+    """
+    wins = count_wins(panel, others)
+    rows = [
+        (who, int(own.sum()), *_test(wins.machine[own], wins.person[own], epsilon))
+        for who in np.unique(wins.annotator).tolist()
+        for own in [wins.annotator == who]
+        if own.sum() >= LEAST_PAIRS
+    ]
+    table = pd.DataFrame(rows, columns=["annotator", "pairs", "machine", "person", "p"])
+    table["annotator"] = panel.scores.annotators[table["annotator"].to_numpy("int64")]
+    adjusted = stats.false_discovery_control(table["p"], method="by") if rows else np.empty(0)
+    table["better"] = adjusted <= FALSE_DISCOVERY
+    few = len(table) < LEAST_ANNOTATORS
+    omega = float(table["better"].mean()) if len(table) else np.nan
+    return {
+        "epsilon": epsilon,
+        "passed": None if few else omega >= PASSES,
+        "why": f"{len(table)} annotators have {LEAST_PAIRS} pairs or more that can be compared;"
+        f" {LEAST_ANNOTATORS} are needed" if few else None,
+        "counted": len(table),
+        "left_out": len(np.unique(wins.annotator)) - len(table),
+        "winning_rate": None if few else number(omega),
+        "advantage": None if few else number(table["machine"].mean()),
+        "annotators": table.round(6),
+    }  # fmt: skip
+
+
+def _test(machine: Bools, person: Bools, epsilon: float) -> tuple[float, float, float]:
+    """Return both shares of wins, and the p of the machine's being no better."""
+    lost = person.astype(np.float64) - machine
+    if np.ptp(lost) == 0:  # no variance: the t-test is not defined, its limit is
+        p = 0.0 if lost[0] < epsilon else 1.0
+    else:
+        p = float(stats.ttest_1samp(lost, epsilon, alternative="less").pvalue)
+    return float(machine.mean()), float(person.mean()), p

@@ -1,0 +1,67 @@
+"""A machine's levels held against people's: all figures, and the verdicts: pure."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.machine.alternative_test import LEAST_PAIRS, run_test
+from annotation.machine.confusion import draw_queries
+from annotation.machine.leave_one_out import Panel, compare_people
+from annotation.machine.others import find_others
+from annotation.machine.similarity_control import compare_control
+from annotation.machine.slices import confusion, slice_pairs
+from annotation.machine.verdicts import judge
+from annotation.reliability.alpha import Bootstrap
+from annotation.votes.votes import NO_LEVEL
+from pipeline.core.people_sections import Calibration
+
+Answers = Mapping[str, Any]
+"""What the machine was asked: `asked` answers, of which some have no level: `with_level` have, and
+`reasons` counts why others have none. `stale` answers are of another text or clip, and count for
+nothing."""
+
+
+class Calibrated(NamedTuple):
+    """Figures for JSON, no person among them, and for the lead a row for each annotator."""
+
+    figures: dict[str, Any]
+    annotators: pd.DataFrame
+
+
+def calibrate(
+    panel: Panel,
+    answers: Answers,
+    params: Calibration,
+    *,
+    is_control: bool = False,
+) -> Calibrated:
+    """Return what is known of a machine from the pairs that people have judged too.
+
+    `is_control`: these levels are made of caption
+    similarity, without a look at any clip.
+    """
+    bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
+    draws = draw_queries(panel.queries, bootstrap)
+    both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
+    others = find_others(panel.scores, params.seed)
+    people = compare_people(panel, others, draws, LEAST_PAIRS)
+    test = run_test(panel, others, params.epsilon)
+    annotators = people.pop("annotators").merge(
+        test.pop("annotators")[["annotator", "p", "better"]], on="annotator", how="left"
+    )
+    figures = {
+        "answers": dict(answers),
+        "pairs": int(both.sum()),
+        "queries": len(np.unique(panel.query[both])),
+        "confidence": params.confidence,
+        **people,
+        "first_votes": "known" if panel.scores.time is not None else "drawn",
+        "alternative_test": test,
+        "control": None if is_control else compare_control(panel, draws),
+        "confusion": confusion(panel),
+        "slices": slice_pairs(panel),
+    }
+    verdicts = judge(figures, params, is_control=is_control)
+    return Calibrated(figures | {"verdicts": [one._asdict() for one in verdicts]}, annotators)

@@ -1,0 +1,108 @@
+"""How far levels agree with others, from tables of both; intervals by a bootstrap over queries.
+
+Pairs of one query are alike, so that whole queries are drawn with replacement. All that is compared
+shares its draws: a difference of two figures has an interval of its own.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from annotation.reliability.alpha import DISTANCES, Bootstrap, calc_alpha, interval
+from annotation.reliability.kappa import WEIGHTS, kappa
+from annotation.reliability.scores import number
+from annotation.votes.rule import LEVELS
+from annotation.votes.votes import MAX_DIFFERENCE, Floats, Ints
+
+FIGURES = ("alpha", "kappa", "exact", "within_1", "bias")
+_DIFFERENCE = np.arange(LEVELS)[None, :] - np.arange(LEVELS)[:, None]
+
+
+class Draws(NamedTuple):
+    """How often each query is drawn, shape (resamples, queries), and the intervals' confidence."""
+
+    times: Floats
+    confidence: float
+
+
+def draw_queries(queries: int, bootstrap: Bootstrap) -> Draws:
+    """Return resamples of so many queries."""
+    random = np.random.default_rng(bootstrap.seed)
+    shares = np.full(queries, 1 / max(queries, 1))
+    times = random.multinomial(queries, shares, bootstrap.resamples).astype(np.float64)
+    return Draws(times, bootstrap.confidence)
+
+
+def tabulate(query: Ints, reference: Ints, level: Ints, queries: int) -> Floats:
+    """Return how often each reference (rows) met each level (columns), shape (queries, 5, 5)."""
+    cells = (query * LEVELS + reference) * LEVELS + level
+    counts = np.bincount(cells, minlength=queries * LEVELS**2).reshape(-1, LEVELS, LEVELS)
+    return counts.astype(np.float64)
+
+
+def measure(tables: Floats) -> dict[str, Floats]:
+    """Return `FIGURES` of each table (shape n, 5, 5); NaN where one is not defined.
+
+    Alpha is Krippendorff's for ordered levels, kappa Cohen's with quadratic weights, `bias` the
+    mean of level less reference.
+    """
+    size = tables.sum(axis=(1, 2))
+    whole = np.where(size > 0, size, np.nan)
+    near = abs(_DIFFERENCE) <= MAX_DIFFERENCE
+    both = tables + tables.swapaxes(1, 2)
+    return {
+        "alpha": calc_alpha(both, DISTANCES["ordinal"]),
+        "kappa": kappa(tables, WEIGHTS["quadratic"]),
+        "exact": tables.trace(axis1=1, axis2=2) / whole,
+        "within_1": (tables * near).sum(axis=(1, 2)) / whole,
+        "bias": (tables * _DIFFERENCE).sum(axis=(1, 2)) / whole,
+    }
+
+
+class Measured(NamedTuple):
+    """Figures of one table, and of each resample of its queries."""
+
+    pairs: int
+    whole: dict[str, float]
+    resampled: dict[str, Floats]
+
+
+def measure_draws(tables: Floats, draws: Draws) -> Measured:
+    """Return the figures of all queries' tables, and of each draw of queries."""
+    flat = tables.reshape(len(tables), -1)
+    whole = measure(flat.sum(axis=0).reshape(1, LEVELS, LEVELS))
+    drawn = (draws.times @ flat).reshape(-1, LEVELS, LEVELS)
+    return Measured(
+        int(tables.sum()), {name: float(value[0]) for name, value in whole.items()}, measure(drawn)
+    )
+
+
+Figure = dict[str, float | None]
+"""`value`, `low` and `high`."""
+
+
+def describe(measured: Measured, draws: Draws) -> dict[str, Figure | int]:
+    """Return figures with their intervals for JSON, and the number of `pairs`."""
+    found = {
+        name: describe_figure(measured.whole[name], measured.resampled[name], draws.confidence)
+        for name in FIGURES
+    }
+    return {"pairs": measured.pairs, **found}
+
+
+def describe_figure(value: float, resampled: Floats, confidence: float) -> Figure:
+    """Return a figure with its interval for JSON: what is not defined is null."""
+    low, high = interval(resampled, confidence)
+    return {"value": number(value), "low": number(low), "high": number(high)}
+
+
+def subtract(one: Measured, other: Measured, draws: Draws) -> dict[str, Figure]:
+    """Return by how much each figure of one is above that of the other, with its interval."""
+    return {
+        name: describe_figure(
+            one.whole[name] - other.whole[name],
+            one.resampled[name] - other.resampled[name],
+            draws.confidence,
+        )
+        for name in FIGURES
+    }

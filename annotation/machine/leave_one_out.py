@@ -1,0 +1,146 @@
+"""Is the machine as good as one more person? Each is compared with the others on the same pairs.
+
+A vote of a person and the machine's level of its pair are held against one reference, the
+consensus of the other people (`annotation.machine.others`). So both have the same pairs, the same
+references, and no part in them.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.machine.confusion import (
+    FIGURES,
+    Draws,
+    Measured,
+    describe,
+    measure_draws,
+    subtract,
+    tabulate,
+)
+from annotation.machine.others import Others, find_references
+from annotation.reliability.scores import Scores, number
+from annotation.votes.rule import LEVELS, Rounding
+from annotation.votes.votes import NO_LEVEL, Floats, Ints, select_rows
+
+
+class Panel(NamedTuple):
+    """People's scores on pairs, and what is compared with them, an entry for each pair.
+
+    `query` is the number of the pair's query, 0 to `queries` - 1. `machine` is its level or
+    NO_LEVEL, `consensus` people's. `similarity` (None where it is not known) is of query and
+    caption; `control` is the level made of it, or NO_LEVEL. `seconds` are the lengths of clips, NaN
+    where one is not known, and `rounding` is that of the campaign's consensus.
+    """
+
+    scores: Scores
+    query: Ints
+    queries: int
+    machine: Ints
+    consensus: Ints
+    similarity: Floats | None = None
+    rank: Ints | None = None
+    control: Ints | None = None
+    seconds: Floats | None = None
+    rounding: Rounding = "up"
+
+
+class Left(NamedTuple):
+    """Votes with a reference, on pairs with a level by the machine: columns of one length."""
+
+    annotator: Ints
+    query: Ints
+    reference: Ints
+    person: Ints
+    machine: Ints
+
+
+def leave_out(panel: Panel, others: Others) -> Left:
+    """Return each vote that can be compared, with its reference and the machine's level."""
+    scores = panel.scores
+    machine = panel.machine[scores.pair]
+    reference = find_references(scores, others, panel.rounding)
+    columns = (scores.annotator, panel.query[scores.pair], reference, scores.level, machine)
+    return select_rows(Left(*columns), (reference != NO_LEVEL) & (machine != NO_LEVEL))
+
+
+def compare_people(panel: Panel, others: Others, draws: Draws, least: int) -> dict[str, Any]:
+    """Return the machine beside people, for JSON; `annotators` has a row for each of them.
+
+    `people` and `machine` are of all votes, `difference` is the machine's figure less people's.
+    `standing` counts, among annotators with `least` votes or more, those with whose others the
+    machine agrees better than they do, by kappa. `by_level` says how far people and the machine lie
+    above the reference, at each of its levels.
+    """
+    left = leave_out(panel, others)
+    person, machine = (_measure(left, level, panel, draws) for level in (left.person, left.machine))
+    annotators = _each(left, panel, draws)
+    return {
+        "people": describe(person, draws),
+        "machine": describe(machine, draws),
+        "difference": subtract(machine, person, draws),
+        "standing": _stand(annotators, least),
+        "by_level": _by_level(left),
+        "annotators": annotators,
+    }
+
+
+def _measure(left: Left, level: Ints, panel: Panel, draws: Draws) -> Measured:
+    return measure_draws(tabulate(left.query, left.reference, level, panel.queries), draws)
+
+
+def _each(left: Left, panel: Panel, draws: Draws) -> pd.DataFrame:
+    """Return each annotator's figures and the machine's on their pairs, with the difference."""
+    rows = []
+    for who in np.unique(left.annotator).tolist():
+        own = select_rows(left, left.annotator == who)
+        person, machine = (
+            _measure(own, level, panel, draws) for level in (own.person, own.machine)
+        )
+        more = subtract(machine, person, draws)["kappa"]
+        rows.append(
+            {"annotator": panel.scores.annotators[who], "votes": person.pairs}
+            | {name: number(person.whole[name]) for name in FIGURES}
+            | {f"machine_{name}": number(machine.whole[name]) for name in FIGURES}
+            | {"kappa_more": more["value"], "kappa_low": more["low"], "kappa_high": more["high"]}
+        )
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+COLUMNS = [
+    *("annotator", "votes", *FIGURES),
+    *(f"machine_{name}" for name in FIGURES),
+    *("kappa_more", "kappa_low", "kappa_high"),
+]
+"""Of the annotators' table: their figures, the machine's, and by how much its kappa is higher."""
+
+
+def _stand(annotators: pd.DataFrame, least: int) -> dict[str, Any]:
+    known = annotators[(annotators["votes"] >= least) & annotators["kappa_more"].notna()]
+    people = known["kappa"].astype("float64")
+    return {
+        "annotators": len(known),
+        "below_machine": int((known["kappa_more"] > 0).sum()),
+        "lowest": number(people.min()),
+        "median": number(people.median()),
+        "highest": number(people.max()),
+        "machine_mean": number(known["machine_kappa"].astype("float64").mean()),
+    }
+
+
+def _by_level(left: Left) -> list[dict[str, Any]]:
+    rows = []
+    for level in range(LEVELS):
+        own = select_rows(left, left.reference == level)
+        both = (
+            number((said - level).mean()) if len(said) else None
+            for said in (own.person, own.machine)
+        )
+        rows.append(
+            {"level": level, "votes": len(own.person)} | dict(zip(BIASES, both, strict=True))
+        )
+    return rows
+
+
+BIASES = ("people", "machine")

@@ -1,0 +1,97 @@
+"""Has the machine looked at the video? Its levels beside what caption similarity alone knows.
+
+Two questions. Does it agree with people better than the similarity control, whose levels an ordinal
+regression makes of the similarity of query and caption? And do its levels tell anything about
+people's that similarity does not: are both, less what similarity and rank explain of them, still
+correlated? The second does not suffer from a bias, and a judge that goes by similarity alone has
+no such correlation, however it makes levels of it.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from annotation.machine.confusion import (
+    Draws,
+    describe,
+    describe_figure,
+    measure_draws,
+    subtract,
+    tabulate,
+)
+from annotation.machine.leave_one_out import Panel
+from annotation.votes.votes import NO_LEVEL, Bools, Floats, Ints
+
+MOST_BINS, PAIRS_PER_BIN = 20, 40
+ROUNDING = 1e-9
+
+
+def compare_control(panel: Panel, draws: Draws) -> dict[str, Any] | None:
+    """Return the control beside the machine, and what the machine adds; None without similarity.
+
+    `control`, `machine` and `difference` (machine less control) are against people's consensus, on
+    pairs that all three have a level of. `beyond` is the correlation of people's and the machine's
+    levels that is left once similarity and rank are known; null where a level never varies.
+    """
+    if panel.similarity is None:
+        return None
+    both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
+    found: dict[str, Any] = {"beyond": measure_beyond(panel, both, draws)}
+    if panel.control is None:
+        return found | dict.fromkeys(("control", "machine", "difference"))
+    own = both & (panel.control != NO_LEVEL)
+    query, people = panel.query[own], panel.consensus[own]
+    machine, control = (
+        measure_draws(tabulate(query, people, level[own], panel.queries), draws)
+        for level in (panel.machine, panel.control)
+    )
+    return found | {
+        "control": describe(control, draws),
+        "machine": describe(machine, draws),
+        "difference": subtract(machine, control, draws),
+    }
+
+
+def measure_beyond(panel: Panel, rows: Bools, draws: Draws) -> dict[str, Any]:
+    """Return the partial correlation of both levels on the given pairs, with its interval."""
+    columns = _explain(panel, rows)
+    levels = np.stack([panel.consensus[rows], panel.machine[rows]], axis=1).astype(np.float64)
+    if not len(levels) or not np.ptp(levels, axis=0).all():
+        return describe_figure(np.nan, np.empty(0), draws.confidence)
+    fitted, *_ = np.linalg.lstsq(columns, levels, rcond=None)
+    people, machine = (levels - columns @ fitted).T
+    products = (people * machine, people**2, machine**2)
+    sums = np.stack(
+        [np.bincount(panel.query[rows], one, panel.queries) for one in products], axis=1
+    )
+    [whole] = _correlate(sums.sum(axis=0, keepdims=True))
+    return describe_figure(whole, _correlate(draws.times @ sums), draws.confidence)
+
+
+def _correlate(sums: Floats) -> Floats:
+    size = np.sqrt(sums[:, 1] * sums[:, 2])
+    known = size > ROUNDING
+    correlation: Floats = np.where(known, sums[:, 0] / np.where(known, size, 1), np.nan)
+    return correlation
+
+
+def _explain(panel: Panel, rows: Bools) -> Floats:
+    """Return the columns that levels are regressed on: similarity and rank, in pieces."""
+    count = int(rows.sum())
+    bins = int(np.clip(count // PAIRS_PER_BIN, 1, MOST_BINS))
+    if panel.similarity is None:
+        return np.ones((count, 1))
+    similarity = panel.similarity[rows]
+    piece = _cut(similarity, bins)
+    columns = [piece, piece * similarity[:, None]]
+    if panel.rank is not None:
+        columns.append(_cut(panel.rank[rows].astype(np.float64), max(bins // 2, 1)))
+    return np.concatenate(columns, axis=1)
+
+
+def _cut(values: Floats, bins: int) -> Floats:
+    """Return which of some bins of about equal numbers each value is in, a column for each."""
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1])) if len(values) else []
+    place: Ints = np.searchsorted(edges, values, side="right")
+    inside: Floats = (place[:, None] == np.arange(len(edges) + 1)).astype(np.float64)
+    return inside

@@ -1,0 +1,57 @@
+"""Where the machine is off: its levels against people's, by similarity, length of clip and rank."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from annotation.machine.confusion import FIGURES, measure, tabulate
+from annotation.machine.leave_one_out import Panel
+from annotation.reliability.scores import number
+from annotation.votes.votes import NO_LEVEL, Floats, Ints
+
+EDGES = {
+    "similarity": [round(edge / 10, 1) for edge in range(11)],
+    "seconds": [0.0, 2.0, 5.0, 10.0, 20.0, 40.0],
+    "rank": [1.0, 6.0, 11.0, 16.0, 21.0, 31.0, 41.0],
+}
+"""Where a slice begins: it goes up to the next one; the last has no end, the first no begin."""
+
+
+def confusion(panel: Panel) -> list[list[int]]:
+    """Return how many pairs have which level by people (rows) and by the machine (columns)."""
+    table = _tabulate(panel, np.zeros_like(panel.query), 1)[0]
+    return [[int(cell) for cell in row] for row in table]
+
+
+def slice_pairs(panel: Panel) -> list[dict[str, Any]]:
+    """Return `by, low, pairs` and figures of the pairs in each slice that has any.
+
+    A slice begins at `low`.
+    """
+    found = []
+    columns = {"similarity": panel.similarity, "seconds": panel.seconds, "rank": panel.rank}
+    for name, values in columns.items():
+        if values is not None:
+            found += _slice(panel, name, np.asarray(values, dtype=np.float64))
+    return found
+
+
+def _slice(panel: Panel, name: str, values: Floats) -> list[dict[str, Any]]:
+    edges: Sequence[float] = EDGES[name]
+    place = np.maximum(np.searchsorted(edges, values, side="right") - 1, 0)
+    known = ~np.isnan(values)
+    tables = _tabulate(panel, np.where(known, place, len(edges)), len(edges) + 1)[:-1]
+    figures = measure(tables)
+    pairs = tables.sum(axis=(1, 2)).astype(int)
+    return [
+        {"by": name, "low": low, "pairs": count}
+        | {figure: number(figures[figure][place]) for figure in FIGURES}
+        for place, (low, count) in enumerate(zip(edges, pairs.tolist(), strict=True))
+        if count
+    ]
+
+
+def _tabulate(panel: Panel, place: Ints, places: int) -> Floats:
+    both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
+    return tabulate(place[both], panel.consensus[both], panel.machine[both], places)

@@ -1,0 +1,115 @@
+"""Calibration as a person reads it in a terminal."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from annotation.machine.confusion import FIGURES
+
+TITLES = {
+    "alpha": "alpha, ordinal",
+    "kappa": "kappa, quadratic",
+    "exact": "exact",
+    "within_1": "within 1",
+    "bias": "bias",
+}
+WIDTH = 24
+DRAWN = (
+    "The file does not tell which votes came first. The first two of four were drawn among those"
+    " that lie more than 1 apart, as by the rule they must."
+)
+NO_QUERIES = (
+    "Which query a pair is of is not known: intervals suppose that pairs are independent, and are"
+    " too narrow. Name pairs.csv (--pairs), or the judged moments of the release (--judged)."
+)
+
+
+def text(figures: Mapping[str, Any], *, by_query: bool = True) -> str:
+    """Return the figures of `calibrate` as lines."""
+    return "\n".join(_lines(figures, by_query=by_query)) + "\n"
+
+
+def _lines(figures: Mapping[str, Any], *, by_query: bool) -> Iterator[str]:
+    for verdict in figures["verdicts"]:
+        yield verdict["text"]
+    answers = figures["answers"]
+    asked, given = answers["asked"], answers["with_level"]
+    yield ""
+    yield f"answers {asked:,}   with a level {given:,}   compared with people {figures['pairs']:,}"
+    for reason, number in sorted(answers["reasons"].items()):
+        yield f"  {reason:{WIDTH}}{number:,}"
+    if not figures["pairs"]:
+        return
+    yield ""
+    yield from _beside(figures)
+    yield from _standing(figures["standing"])
+    yield from _test(figures["alternative_test"])
+    yield from _control(figures["control"])
+    yield from _confusion(figures["confusion"])
+    yield from _slices(figures["slices"])
+    if figures["first_votes"] == "drawn":
+        yield DRAWN
+    if not by_query:
+        yield NO_QUERIES
+
+
+def _beside(figures: Mapping[str, Any]) -> Iterator[str]:
+    yield f"against the others, on {figures['people']['pairs']:,} votes"
+    heads = ("people", "machine", "difference")
+    yield f"{'':{WIDTH}}" + "".join(f"{head:>26}" for head in heads)
+    for name in FIGURES:
+        cells = (_span(figures[head][name]) for head in heads)
+        yield f"  {TITLES[name]:{WIDTH - 2}}" + "".join(f"{cell:>26}" for cell in cells)
+
+
+def _standing(standing: Mapping[str, Any]) -> Iterator[str]:
+    count, below = standing["annotators"], standing["below_machine"]
+    lowest, median, highest = (_number(standing[name]) for name in ("lowest", "median", "highest"))
+    yield (
+        f"Of {count} people it agrees with the others better than {below} do"
+        f" (people's kappa: {lowest}, median {median}, {highest})."
+    )
+
+
+def _test(test: Mapping[str, Any]) -> Iterator[str]:
+    answer = {True: "yes", False: "no", None: "not enough"}[test["passed"]]
+    rest = (
+        test["why"]
+        if test["passed"] is None
+        else f"winning rate {test['winning_rate']:.2f}, advantage {test['advantage']:.2f},"
+        f" of {test['counted']} annotators"
+    )
+    yield f"alternative annotator test (epsilon {test['epsilon']:g}): {answer}; {rest}"
+
+
+def _control(control: Mapping[str, Any] | None) -> Iterator[str]:
+    if control is None:
+        return
+    yield f"{'beyond similarity':{WIDTH}}{_span(control['beyond']):>26}"
+    if control["difference"] is not None:
+        more = control["difference"]["kappa"]
+        yield f"{'kappa above the control':{WIDTH}}{_span(more):>26}"
+
+
+def _confusion(matrix: list[list[int]]) -> Iterator[str]:
+    yield f"{'people, and machine':{WIDTH}}" + "".join(
+        f"{level:>9}" for level in range(len(matrix))
+    )
+    for level, row in enumerate(matrix):
+        yield f"  {level:<{WIDTH - 2}}" + "".join(f"{count:>9,}" for count in row)
+
+
+def _slices(slices: list[dict[str, Any]]) -> Iterator[str]:
+    for one in slices:
+        name = f"{one['by']} from {one['low']:g}"
+        cells = (_number(one[figure]) for figure in ("kappa", "within_1", "bias"))
+        kappa, near, bias = cells
+        yield f"{name:{WIDTH}}{one['pairs']:>9,}   kappa {kappa}   within 1 {near}   bias {bias}"
+
+
+def _span(figure: Mapping[str, float | None]) -> str:
+    value, low, high = (_number(figure[name]) for name in ("value", "low", "high"))
+    return f"{value} ({low} to {high})"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3f}"

@@ -1,0 +1,73 @@
+"""A machine's levels beside people's on the sample: judges of known kind, good and not."""
+
+import numpy as np
+import pandas as pd
+from rehearsed import rehearsed
+
+from annotation.consensus import consensus
+from annotation.machine.leave_one_out import Panel
+from annotation.reliability.scores import campaign_scores
+from annotation.votes.votes import NO_LEVEL
+from pipeline.campaign.pairs import PAIR_KEY, select_newest
+from pipeline.core import tables
+from pipeline.core.people_sections import Calibration
+
+PARAMS = Calibration(
+    seed=2024,
+    resamples=500,
+    confidence=0.95,
+    epsilon=0.15,
+    min_pairs=100,
+    max_failed=0.05,
+    max_same=0.9,
+    max_bias=0.3,
+    min_difference=2,
+    runs=[],
+)
+NOISE, TOO_HIGH, REFUSED = 0.5, 0.8, 0.1
+
+
+def people(seed: int = 1) -> tuple[Panel, np.ndarray]:
+    """Return a judged sample without a machine yet, and the true level of each pair."""
+    made = rehearsed.__wrapped__(seed=seed) if seed > 1 else rehearsed()
+    shown, voided = select_newest(made.ledger), tables.VOIDED.empty()
+    table = consensus(made.judgments, made.ledger, voided, closed=True)
+    pairs = table[PAIR_KEY].merge(shown, on=PAIR_KEY, validate="one_to_one")
+    query, names = pd.factorize(pairs["query_id"])
+    truth = [made.truth(*pair) for pair in zip(pairs["query_id"], pairs["moment_id"], strict=True)]
+    panel = Panel(
+        campaign_scores(made.judgments, shown, voided, table),
+        query,
+        len(names),
+        np.full(len(pairs), NO_LEVEL),
+        table["level"].fillna(NO_LEVEL).to_numpy("int64"),
+        pairs["similarity"].to_numpy(),
+        pairs["rank"].to_numpy(),
+        seconds=(pairs["end"] - pairs["start"]).to_numpy(),
+    )
+    return panel, np.array(truth)
+
+
+def judges(panel: Panel, truth: np.ndarray, seed: int) -> dict[str, np.ndarray]:
+    """Return the levels of five judges, by the verdict that each of them deserves."""
+    random = np.random.default_rng(seed)
+
+    def say(seen: np.ndarray, noise: float) -> np.ndarray:
+        return np.clip(np.rint(seen + random.normal(0, noise, len(seen))), 0, 4).astype(int)
+
+    good = say(truth, NOISE)
+    order = pd.Series(panel.similarity).rank(pct=True).to_numpy()
+    refused = random.random(len(truth)) < REFUSED
+    return {
+        "good": good,
+        "lenient": say(truth + TOO_HIGH, NOISE),
+        "similarity": say(5 * order - 0.5, 0.3),
+        "constant": np.full(len(truth), 3),
+        "fails": np.where(refused, NO_LEVEL, good),
+    }
+
+
+def count_answers(level: np.ndarray) -> dict:
+    """Return what was asked of a judge, and how many levels it gave."""
+    given = int((level != NO_LEVEL).sum())
+    return {"asked": len(level), "with_level": given, "reasons": {}, "stale": 0}
