@@ -1,13 +1,13 @@
 """May the machine take an annotator's place? The alternative annotator test, as a yes or no.
 
-Calderon, Reichart and Dror, *The Alternative Annotator Test for LLM-as-a-Judge* (ACL 2025), section
-3. Each annotator is left out in turn. On each of their pairs the machine wins where its level is at
-least as close to the others' votes as the annotator's is (root mean squared difference), and the
+Calderon, Reichart and Dror, *The Alternative Annotator Test for LLM-as-a-Judge* (ACL 2025). Each
+annotator is left out in turn. On each of their pairs the machine wins where its level is at least
+as close to the others' votes as the annotator's is (root mean squared difference), and the
 annotator wins likewise, so that both may. The machine is the better alternative to an annotator if
 its share of wins is above theirs less epsilon, by a one-sided t-test over pairs; p-values of all
 annotators are adjusted by Benjamini and Yekutieli. It passes if it is for half of them or more.
-Epsilon is what people cost beyond the machine: about .2 for experts, .15 for trained people, .1 for
-crowds (section 3.4).
+Epsilon is what people cost beyond the machine: the paper takes .2 for experts, .15 for trained
+people, .1 for crowds.
 """
 
 from typing import Any, NamedTuple
