@@ -1,10 +1,12 @@
 """Find the candidate moments that people will judge: the most similar captions per query.
 
 reads   datasets/work/{queries,captions,moments}.parquet, embeddings/
-writes  datasets/work/candidates.parquet, plots/similarity_by_rank.csv
+writes  datasets/work/candidates.parquet, machine_pool.parquet, plots/similarity_by_rank.csv
 
 Exact over the whole pool (ingest.pool_modalities), the same for any machine and any number of
 shards. Batch 1 is ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
+The judge.pool_top ranks below those are machine_pool.parquet: no person is asked about them.
+The judge.pool_top ranks after those are machine_pool.parquet: no person is asked about them.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,29 +29,42 @@ Search = Callable[[pd.Series, pd.DataFrame, Embeddings, int], Iterator[Neighbour
 SIMILARITY_BY_RANK = tables.WORK / "plots" / "similarity_by_rank.csv"
 
 
-def candidates(
+def rank(
     queries: pd.DataFrame,
     moments: pd.DataFrame,
     embedded: Embeddings,
-    params: Candidates,
+    top: int,
     find: Search = search.search,
 ) -> pd.DataFrame:
-    """Return the candidates of `queries` (`query_id, query`) among described `moments`.
+    """Return the first `top` ranks of `queries` (`query_id, query`) among described `moments`.
+
+    The columns are `query_id, moment_id, rank, similarity`.
 
     Raises:
         PoolError: there is no moment to search.
     """
-    neighbours = find(queries["query"], moments, embedded, params.top)
-    blocks = [tables.CANDIDATES.empty()]
+    blocks = [tables.MACHINE_POOL.empty()]
     with progress("candidates", total=len(queries), unit="queries") as bar:
-        for query, moment, rank, similarity in neighbours:
+        for query, moment, ranks, similarity in find(queries["query"], moments, embedded, top):
             query_id = queries["query_id"].to_numpy()[query]
             moment_id = moments["moment_id"].array.take(moment)
-            block = pd.DataFrame({"query_id": query_id, "moment_id": moment_id, "rank": rank})
-            batch = (rank - 1) // params.batch + 1
-            blocks.append(block.assign(similarity=similarity, batch=batch))
+            block = pd.DataFrame({"query_id": query_id, "moment_id": moment_id, "rank": ranks})
+            blocks.append(block.assign(similarity=similarity))
             bar.update(len(np.unique(query)))
-    return tables.CANDIDATES.check(pd.concat(blocks, ignore_index=True))
+    return pd.concat(blocks, ignore_index=True)
+
+
+def candidates(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
+    """Return the candidates, in their batches: the first ranks of `ranked`."""
+    first = ranked[ranked["rank"] <= params.top]
+    table = first.assign(batch=(first["rank"] - 1) // params.batch + 1)
+    return tables.CANDIDATES.check(table.reset_index(drop=True))
+
+
+def machine_pool(ranked: pd.DataFrame, params: Candidates) -> pd.DataFrame:
+    """Return the ranks below the candidates: what only a machine judges."""
+    below = ranked[ranked["rank"] > params.top]
+    return tables.MACHINE_POOL.check(below.reset_index(drop=True))
 
 
 def similarity_by_rank(table: pd.DataFrame) -> pd.DataFrame:
@@ -70,8 +85,11 @@ def main() -> None:
     modalities = params.ingest.pool_modalities
     moments = captions.read_pool(modalities, params.engine.table_memory)
     sharded = ShardedSearch("candidates", params.engine, params.embed.device)
-    table = candidates(judged, moments, Embeddings.open(), params.candidates, sharded.search)
+    deepest = params.candidates.top + params.judge.pool_top
+    ranked = rank(judged, moments, Embeddings.open(), deepest, sharded.search)
+    table = candidates(ranked, params.candidates)
     tables.CANDIDATES.write(table)
+    tables.MACHINE_POOL.write(machine_pool(ranked, params.candidates))
     csv_files.write_csv(SIMILARITY_BY_RANK, similarity_by_rank(table))
     per_query = table.groupby("query_id").size()
     figures = {

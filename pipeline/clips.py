@@ -1,7 +1,7 @@
 """Cut every candidate moment out of its video, once, for the annotators to see.
 
-reads   datasets/work/{candidates,moments,videos}.parquet, and the videos that are named there;
-        datasets/campaign/{audit,topup}.csv
+reads   datasets/work/{candidates,machine_pool,moments,videos}.parquet, and the videos that are
+        named there; datasets/campaign/{audit,topup}.csv
 writes  datasets/work/clips/ (H.264 or GIF; silent without `clips.audio`),
         clips.csv, failed_clips.csv
 
@@ -164,7 +164,8 @@ def main() -> None:
     """Cut what is missing, hand it to where browsers get it, and say what failed."""
     params = load()
     store = open_store(params.clips.url)
-    judged = pd.concat([table.read() for table in (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)])
+    by_people = (tables.CANDIDATES, tables.AUDIT, tables.TOPUP)
+    judged = pd.concat([table.read() for table in (*by_people, tables.MACHINE_POOL)])
     moments = select_moments(
         judged, tables.MOMENTS.read(), tables.VIDEOS.read(), params.clips.padding
     )

@@ -37,6 +37,7 @@ LAYERS = (
     {"core"},
     {"language", "corpora", "machine", "sitcom", "names", "retrieval", "video", "llm"},
     {"captions", "campaign"},
+    {"judges"},
     {"distribution", "pages"},
     {"publication"},
 )

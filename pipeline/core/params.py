@@ -34,6 +34,7 @@ class Params(Section):
     pull: people_sections.Pull
     plan: people_sections.Plan
     push: people_sections.Push
+    judge: sections.Judge
     pseudo: sections.Pseudo
     consensus: people_sections.Consensus
     agreement: people_sections.Agreement

@@ -192,6 +192,24 @@ class Clips(Section):
         return audio
 
 
+class Judge(Section):
+    """The machine that judges pairs beside people; none of its levels becomes one of theirs.
+
+    `pool_top`: so many more moments a query, below the candidates, that it alone judges.
+    `frames` is the number of pictures of a clip at most, `height` theirs in pixels at most,
+    `repeats` how often each pair is asked. `blind`: the caption in place of the pictures.
+    """
+
+    backend: Literal["similarity", "openai", "none"]
+    pool_top: Natural
+    prompt: Name
+    frames: Positive
+    height: Annotated[int, Field(ge=16)]
+    repeats: Positive
+    blind: bool
+    openai: LanguageModel
+
+
 class Pseudo(Section):
     """The sizes N of the pseudo training sets."""
 

@@ -20,6 +20,7 @@ from momentrank.errors import MomentRankError
 from momentrank.ids import is_utf8
 from pipeline.core import csv_files, files
 from pipeline.core.engine import batches
+from pipeline.core.validation import RowRule
 
 SHOWN_PROBLEMS = 5
 INSTANT = "datetime64[us, UTC]"
@@ -43,11 +44,12 @@ class Problem(NamedTuple):
 
 @dataclass(frozen=True)
 class Table:
-    """A table on disk: its path, the schema of its rows, and its key."""
+    """A table on disk: its path, the schema of its rows, its key, and a rule for each row."""
 
     path: Path
     schema: pa.DataFrameSchema
     key: tuple[str, ...]
+    rule: RowRule | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -100,7 +102,7 @@ class Table:
         if problems:
             return timed, problems
         if (checked := coerce_valid(self.schema, timed)) is not None:
-            return checked, []
+            return checked, _rule_problems(where, checked, self.rule)
         try:
             return self.schema.validate(timed, lazy=True), []
         except SchemaErrors as exc:  # whose own text repeats every failing cell
@@ -184,6 +186,13 @@ def _column_problems(wanted: list[str], present: list[str]) -> list[str]:
 def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list[str]:
     twice = frame.duplicated(list(key), keep=False)
     return _repeats(where, frame[twice], key) if twice.any() else []
+
+
+def _rule_problems(where: str, frame: pd.DataFrame, rule: RowRule | None) -> list[Problem]:
+    if rule is None:
+        return []
+    broken = frame.index[~rule.holds(frame)]
+    return [Problem(False, 0, row, f"{where} {row}: {rule.error}") for row in broken]
 
 
 def _repeats(where: str, rows: pd.DataFrame, key: tuple[str, ...]) -> list[str]:

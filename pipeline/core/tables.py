@@ -4,6 +4,7 @@ A table is Parquet under `datasets/work/`, or CSV where people edit,
 commit or read it. Times are seconds; a moment is the half-open interval [start, end).
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
@@ -13,6 +14,7 @@ import pandera.pandas as pa
 from pipeline.core import table
 from pipeline.core.sections import Modality
 from pipeline.core.table import INSTANT, Table
+from pipeline.core.validation import RowRule
 
 MODALITIES = get_args(Modality)
 VOTING = ("first", "escalated")
@@ -26,6 +28,12 @@ _REJECTIONS = (
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
 )
 """Why an answer is no judgment."""
+MACHINE_REASONS = (
+    *("refused", "malformed", "cut", "cant-judge", "broken-clip", "failed"),
+    "no-judgments",
+)
+"""Why a machine gave no level: it refused, its answer was malformed or cut, it says that it can't
+judge, its clip is broken, the server failed; people have judged nothing to learn from."""
 JUDGED_SPLITS = ("val", "test")
 SPLITS = (*JUDGED_SPLITS, "train")
 LEVELS = range(5)
@@ -153,6 +161,27 @@ FAILED_CLIPS = _table(
 )
 AUDIT = _table(CAMPAIGN / "audit.csv", _PAIR, f"{_RANKED} origin", origin=_choice("top", "random"))
 TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
+MACHINE_POOL = _table(WORK / "machine_pool.parquet", _PAIR, _RANKED)
+"""Moments below the candidates, `judge.pool_top` a query: no person ever sees them."""
+MACHINE_JUDGMENTS = replace(
+    _table(
+        WORK / "machine_judgments.parquet",
+        f"{_PAIR} repeat",
+        f"{_PAIR} level expected reason remark model prompt guideline frames repeat {_SHOWN}",
+        **{name: _number("int64", 0) for name in ("frames", "repeat")},
+        expected=_number("float64", LEVELS[0], LEVELS[-1], nullable=True),
+        reason=_choice(*MACHINE_REASONS, nullable=True),
+        remark=_column("str", nullable=True),
+        model=_text(),
+        guideline=_column("str", nullable=True),
+    ),
+    rule=RowRule(
+        lambda rows: rows["level"].isna() == rows["reason"].notna(),
+        "must have a level or a reason why it has none, and not both",
+    ),
+)
+"""What a machine said of pairs; no stage that makes a level of people's reads it. `remark` is
+its own words; `reason` says why there is no level."""
 WANTED = _table(WORK / "wanted.parquet", _PAIR, f"{_RANKED} batch", batch=_number("int64", 2))
 PAIRS = _table(
     CAMPAIGN / "pairs.csv",

@@ -1,10 +1,11 @@
 """Strict models of what people write, and one line for each mistake in it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from reprlib import Repr
-from typing import Annotated, Any, TypeVar, get_args
+from typing import Annotated, Any, NamedTuple, TypeVar, get_args
 
+import pandas as pd
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from momentrank.errors import MomentRankError
@@ -26,6 +27,13 @@ class Section(BaseModel):
     """A model whose keys must all be present, but for defaults, and no others."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+class RowRule(NamedTuple):
+    """What the cells of a table's row must be together, and what is wrong where they are not."""
+
+    holds: Callable[[pd.DataFrame], "pd.Series[bool]"]
+    error: str
 
 
 def validate(

@@ -23,7 +23,7 @@ from annotation.pooling.report import (
 )
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import FILE, Pilot, write_campaign
-from pipeline.candidates import candidates
+from pipeline.candidates import candidates, rank
 from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.sections import Candidates
@@ -204,7 +204,7 @@ def folder(tmp_path, monkeypatch, repository):
     vectors = unit_on_grid(np.random.default_rng(1).standard_normal((len(distinct), 8)))
     store.finish(keys, [(keys, vectors)])
     pool = (queries[:QUERIES], captions.merge(moments), embeddings.Embeddings.open())
-    tables.CANDIDATES.write(candidates(*pool, Candidates(batch=5, top=10)))
+    tables.CANDIDATES.write(candidates(rank(*pool, 10), Candidates(batch=5, top=10)))
     FILE.parent.mkdir(parents=True, exist_ok=True)
     FILE.write_text("null\n")
     return tmp_path

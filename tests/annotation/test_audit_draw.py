@@ -12,7 +12,7 @@ from annotation.pooling import design, draw, topup
 from annotation.pooling.design import AuditError
 from annotation.pooling.draw import Sizes
 from annotation.pooling.topup import NOWHERE, Pool, judged_or_wanted, match_results, top_up
-from pipeline.candidates import candidates
+from pipeline.candidates import candidates, rank
 from pipeline.core import tables
 from pipeline.core.files import FileError
 from pipeline.core.sections import Candidates
@@ -42,8 +42,7 @@ def world() -> Pool:
 
 def all_ranked(world):
     """Return all ranks as the stage `candidates` gives them."""
-    everything = Candidates(top=2 * MOMENTS, batch=MOMENTS)
-    return candidates(*world, everything).drop(columns="batch")
+    return rank(*world, 2 * MOMENTS)
 
 
 def digest(*parts):
@@ -85,7 +84,7 @@ def test_fewer_than_two_queries_or_more_than_there_are_cannot_be_drawn(world, nu
 
 def test_the_cost_counts_what_is_not_judged_anyway(world):
     table = draw.draw(*world, Sizes(1, queries=2, top=6, random=4)).table
-    known = candidates(*world, Candidates(top=4, batch=2))
+    known = candidates(rank(*world, 4), Candidates(top=4, batch=2))
     votes = {"votes_at_least": 24, "votes_at_most": 32}
     assert draw.cost(table, known) == {"pairs": 20, "in_batch_1": 4, "in_batch_2": 4, **votes}
 

@@ -12,7 +12,7 @@ from lazy import Lazy
 from momentrank import ids
 from momentrank.errors import MomentRankError, UsageError
 from pipeline import pseudo
-from pipeline.candidates import candidates
+from pipeline.candidates import candidates, rank
 from pipeline.core import captions, files, tables
 from pipeline.core.sections import Candidates
 from pipeline.distribution import training_sets
@@ -51,7 +51,7 @@ def embedded():
 
 def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, embedded):
     queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
-    table = candidates(queries, moments, embedded, Candidates(top=4, batch=2))
+    table = candidates(rank(queries, moments, embedded, 4), Candidates(top=4, batch=2))
     assert table.values.tolist() == [
         ["14", "10", 1, 1.0, 1],
         ["14", "14", 2, 1.0, 1],
@@ -66,7 +66,7 @@ def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, emb
 
 def test_no_queries_no_candidates(moments, embedded):
     queries = pd.DataFrame({"query_id": [], "query": []}, dtype="str")
-    assert candidates(queries, moments, embedded, Candidates(top=4, batch=2)).empty
+    assert candidates(rank(queries, moments, embedded, 4), Candidates(top=4, batch=2)).empty
 
 
 @pytest.fixture

@@ -1,0 +1,131 @@
+"""Let a machine judge the pairs that people judge: its levels stay beside theirs.
+
+reads   datasets/work/{candidates,machine_pool,queries,captions,moments}.parquet, clips.csv, clips/;
+        datasets/campaign/{audit,topup}.csv;
+        for `similarity` datasets/campaign/pairs.csv, datasets/work/consensus.parquet
+writes  datasets/work/machine_judgments.parquet
+
+No level of a machine becomes a level of the collection: `consensus` and the people's qrels never
+read this table. judge.backend says who judges:
+
+similarity   query and caption alone, no network: their similarity made into levels by what people
+             said of validation queries; a query's own levels never take part. It has no level
+             before people have judged, and is the control: a model that is no better has not
+             looked at the video
+openai       a vision-language model behind any compatible server, which sees the annotators' clip
+             and guideline (OPENAI_API_KEY and OPENAI_BASE_URL are environment variables)
+none         nobody: the table has no rows
+
+It judges the candidates, what audit and top-up ask for, and judge.pool_top more moments of each
+query that no person is ever asked about. A failure is never a level: such a row has a reason.
+What is judged already is not asked again, unless its query, clip, prompt or model changes.
+"""
+
+from collections import Counter
+from typing import Any
+
+import pandas as pd
+
+from momentrank.errors import MomentRankError, UsageError
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import cli, tables
+from pipeline.core.params import Params, load
+from pipeline.judges.base import Answer, Judge
+from pipeline.judges.pairs import (
+    join_shown,
+    list_pairs,
+    read_tables,
+    select_levels_of_people,
+    select_pairs,
+)
+from pipeline.judges.similarity import SimilarityJudge
+
+KEY = list(tables.MACHINE_JUDGMENTS.key)
+
+
+class JudgeError(MomentRankError):
+    """A judge that says nothing of a pair, or something of another one."""
+
+
+def judge(shown: pd.DataFrame, judging: Judge) -> pd.DataFrame:
+    """Return the judgments of the pairs `shown` (`judges.pairs.join_shown`), by `KEY`.
+
+    Raises:
+        JudgeError: there is no answer for a pair, or one for a pair that is none of these.
+        TableError: an answer has neither level nor reason, or both, or an impossible one.
+    """
+    answers = pd.DataFrame(list(judging.judge(list_pairs(shown))), columns=Answer._fields)
+    _check_answered(shown, answers, judging.model)
+    rows = answers.astype({"level": "Int64"}).merge(
+        shown[[*PAIR_KEY, "query_sha", "clip_sha"]], on=PAIR_KEY
+    )
+    rows = rows.assign(model=judging.model, prompt=judging.prompt, guideline=judging.guideline)
+    ordered = rows[tables.MACHINE_JUDGMENTS.columns].sort_values(KEY, ignore_index=True)
+    return tables.MACHINE_JUDGMENTS.check(ordered)
+
+
+def _check_answered(shown: pd.DataFrame, answers: pd.DataFrame, model: str) -> None:
+    asked, answered = (
+        {*frame[PAIR_KEY].itertuples(index=False, name=None)} for frame in (shown, answers)
+    )
+    for pair in sorted(asked - answered)[:1]:
+        raise JudgeError(f"{model} gave neither a level nor a reason for {' '.join(pair)}")
+    for pair in sorted(answered - asked)[:1]:
+        raise JudgeError(f"{model} answered on {' '.join(pair)}, which it was not asked about")
+
+
+def make_judge(params: Params, shown: pd.DataFrame) -> Judge | None:
+    """Return the judge of `judge.backend`; None if nobody judges.
+
+    Raises:
+        UsageError: there is no such judge yet.
+    """
+    if params.judge.backend == "none":
+        return None
+    if params.judge.backend == "openai":
+        raise UsageError("params.yaml: judge.backend: openai is not there yet; set similarity")
+    consensus, ledger = tables.CONSENSUS.read(), tables.PAIRS.read()
+    return SimilarityJudge(select_levels_of_people(consensus, ledger, shown))
+
+
+def figures(table: pd.DataFrame, backend: str, without_clip: int) -> dict[str, Any]:
+    """Return the stage's metrics: what was judged, and why something has no level."""
+    levels = table["level"].dropna().astype(int)
+    return {
+        "backend": backend,
+        "pairs": len(table[PAIR_KEY].drop_duplicates()),
+        "pairs_without_clip": without_clip,
+        "judgments": len(table),
+        "with_level": len(levels),
+        "levels": {str(level): int((levels == level).sum()) for level in tables.LEVELS},
+        "without_level": dict(sorted(Counter(table["reason"].dropna()).items())),
+    }
+
+
+def remark(told: dict[str, Any]) -> str:
+    """Return how much has a level, and why the rest has none."""
+    if told["backend"] == "none":
+        return "judge: judge.backend is none: no machine judges"
+    start = f"judge: {told['with_level']:,} of {told['judgments']:,} judgments have a level"
+    if "no-judgments" in told["without_level"]:
+        start += "; similarity learns from people, who have not judged enough validation queries"
+    failed = [(n, why) for why, n in told["without_level"].items() if why != "no-judgments"]
+    return start + "".join(f"; {number:,} {why}" for number, why in failed)
+
+
+def main() -> None:
+    """Judge, and say how much has a level."""
+    params, source = load(), read_tables()
+    pairs = select_pairs(source)
+    shown = join_shown(pairs, source)
+    judging = make_judge(params, shown)
+    table = tables.MACHINE_JUDGMENTS.empty() if judging is None else judge(shown, judging)
+    tables.MACHINE_JUDGMENTS.write(table)
+    told = figures(table, params.judge.backend, len(pairs) - len(shown))
+    took = {} if judging is None else dict(judging.figures())
+    cli.write_metrics("judge", told | ({"judge": took} if took else {}))
+    cli.log(remark(told))
+
+
+if __name__ == "__main__":
+    cli.run_stage(main)

@@ -1,0 +1,61 @@
+"""The protocol of a judge: for each pair a level, or the reason why there is none."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+
+class Pair(NamedTuple):
+    """A query and a moment, with what people see of them and what they never see.
+
+    `clip` is the file that annotators see, `seconds` its length; it shows [`start`, `end`), the
+    moment's seconds in its video, and `clips.padding` around them. `caption` and `similarity`
+    (of query and caption) are for a judge that looks at no picture.
+    """
+
+    query_id: str
+    moment_id: str
+    split: str
+    query: str
+    caption: str
+    similarity: float
+    start: float
+    end: float
+    clip: Path
+    seconds: float
+
+
+class Answer(NamedTuple):
+    """What a judge says of a pair, the `repeat`-th time that it is asked.
+
+    A `level` (0 to 4), or None and a `reason` of `tables.MACHINE_REASONS`; never both. `expected`
+    is the mean level by the judge's own probabilities, `remark` its own words, `frames` the
+    number of pictures that it was shown.
+    """
+
+    query_id: str
+    moment_id: str
+    repeat: int = 0
+    level: int | None = None
+    expected: float | None = None
+    reason: str | None = None
+    remark: str | None = None
+    frames: int = 0
+
+
+class Judge(Protocol):
+    """A way of judging; `model`, `prompt` and `guideline` go into the table of judgments.
+
+    `prompt` is the label of a prompt, `guideline` the version of the annotators' guideline; None
+    where the judge reads none.
+    """
+
+    model: str
+    prompt: str | None
+    guideline: str | None
+
+    def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
+        """Yield one answer for each pair and repeat, in any order."""
+
+    def figures(self) -> Mapping[str, object]:
+        """Return what judging took, for the metrics."""

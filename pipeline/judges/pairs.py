@@ -1,0 +1,86 @@
+"""Which pairs a machine judges, with what it may be shown of each."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pandas as pd
+
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, query_sha, select_newest
+from pipeline.core import tables
+from pipeline.judges.base import Pair
+
+CLIPS = tables.WORK / "clips"
+"""The folder of the clips that annotators see."""
+
+
+class PairTables(NamedTuple):
+    """The tables that pairs come from; the first four hold pairs, the others what is shown."""
+
+    candidates: pd.DataFrame
+    audit: pd.DataFrame
+    topup: pd.DataFrame
+    pool: pd.DataFrame
+    queries: pd.DataFrame
+    moments: pd.DataFrame
+    captions: pd.DataFrame
+    clips: pd.DataFrame
+
+
+def read_tables() -> PairTables:
+    """Read the tables that pairs come from."""
+    return PairTables(
+        *(tables.CANDIDATES.read(), tables.AUDIT.read(), tables.TOPUP.read()),
+        *(tables.MACHINE_POOL.read(), tables.QUERIES.read(), tables.MOMENTS.read()),
+        *(tables.CAPTIONS.read(), tables.CLIPS.read()),
+    )
+
+
+def select_pairs(source: PairTables) -> pd.DataFrame:
+    """Return every pair that a machine judges, once: `PAIR_KEY, similarity`.
+
+    The candidates, what audit and top-up ask for, and the machine's own pool, in this order.
+    """
+    listed = (source.candidates, source.audit, source.topup, source.pool)
+    pairs = pd.concat([table[[*PAIR_KEY, "similarity"]] for table in listed])
+    return pairs.drop_duplicates(PAIR_KEY, ignore_index=True)
+
+
+def join_shown(pairs: pd.DataFrame, source: PairTables, folder: Path = CLIPS) -> pd.DataFrame:
+    """Return the pairs that have a clip, as columns of `Pair`, and `query_sha, clip_sha`.
+
+    Sorted by query and moment. Like people, a machine judges nothing that has no clip.
+    """
+    moments = source.moments[["moment_id", "start", "end"]]
+    rows = (
+        pairs.merge(source.queries, on="query_id")
+        .merge(moments, on="moment_id")
+        .merge(source.captions[["moment_id", "caption"]], on="moment_id")
+        .merge(source.clips, on="moment_id")
+    )
+    rows["query_sha"] = rows["query"].map(query_sha)
+    rows["clip"] = [folder / name for name in rows["clip"]]
+    columns = [*Pair._fields, "query_sha", "clip_sha"]
+    return rows[columns].sort_values(PAIR_KEY, ignore_index=True)
+
+
+def list_pairs(shown: pd.DataFrame) -> Sequence[Pair]:
+    """Return the rows of `join_shown` as pairs."""
+    rows: Iterator[tuple[object, ...]] = zip(
+        *(shown[name].tolist() for name in Pair._fields), strict=True
+    )
+    return [Pair._make(row) for row in rows]
+
+
+def select_levels_of_people(
+    consensus: pd.DataFrame, ledger: pd.DataFrame, shown: pd.DataFrame
+) -> pd.DataFrame:
+    """Return `query_id, moment_id, level`: people's levels of what is shown now.
+
+    `consensus` is of each pair as it was last shown (`ledger`): a level of an older text or clip
+    is none of the pair as it is now.
+    """
+    levels = consensus.loc[consensus["level"].notna(), [*PAIR_KEY, "level"]]
+    known = levels.merge(select_newest(ledger)[SHOWN_KEY], on=PAIR_KEY)
+    fresh = known.merge(shown[SHOWN_KEY], on=SHOWN_KEY)
+    return fresh[[*PAIR_KEY, "level"]].astype({"level": "int64"})

@@ -1,0 +1,75 @@
+"""The judge that looks at no video: levels from the similarity of query and caption alone.
+
+An ordinal regression of people's levels of validation queries (proportional odds). It is the
+control: a model that does not beat it has not looked at the video.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.judges.base import Answer, Pair
+from pipeline.judges.proportional_odds import Fit, fit
+
+FITTED_ON = "val"
+"""The split whose levels are learned from."""
+DIGITS = 4
+
+
+class SimilarityJudge:
+    """The judge behind `judge.backend: similarity`.
+
+    The levels of a validation query come from a fit without that query, those of all other
+    queries from the fit on all validation queries. A pair's level is its expected level, rounded:
+    of all levels it has the smallest expected squared error, which quadratic kappa and alpha
+    punish. It answers each pair once, whatever `judge.repeats` says: it would say the same again.
+    """
+
+    model = "similarity"
+    prompt: str | None = None
+    guideline: str | None = None
+
+    def __init__(self, people: pd.DataFrame) -> None:
+        """Learn from people's levels: `query_id, moment_id, level`, of any queries."""
+        self._people = people
+        self._figures: dict[str, object] = {}
+
+    def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
+        """Yield the level of every pair; without levels to learn from `no-judgments`."""
+        table = pd.DataFrame(list(pairs), columns=Pair._fields).sort_values(PAIR_KEY)
+        known = table[table["split"] == FITTED_ON].merge(self._people, on=PAIR_KEY)
+        whole = _fit(known)
+        self._figures = {
+            "fitted_on_pairs": len(known),
+            "fitted_on_queries": known["query_id"].nunique(),
+            "slope": None if whole is None else round(whole.slope / whole.scale, DIGITS),
+        }
+        of_own = set(known["query_id"])
+        others = table[~table["query_id"].isin(of_own)]
+        yield from _answer(others, whole)
+        for query_id, rows in table[table["query_id"].isin(of_own)].groupby("query_id"):
+            yield from _answer(rows, _fit(known[known["query_id"] != query_id], whole))
+
+    def figures(self) -> Mapping[str, object]:
+        """Return how much was learned from, and the slope: log odds for a similarity of 1."""
+        return self._figures
+
+
+def _fit(known: pd.DataFrame, near: Fit | None = None) -> Fit | None:
+    """Fit the levels of these pairs, beginning from a fit of nearly the same; None without any."""
+    if known.empty:
+        return None
+    return fit(known["similarity"].to_numpy("float64"), known["level"].to_numpy("int64"), near)
+
+
+def _answer(pairs: pd.DataFrame, fitted: Fit | None) -> Iterator[Answer]:
+    keys = pairs[PAIR_KEY].itertuples(index=False, name=None)
+    if fitted is None:
+        yield from (Answer(*key, reason="no-judgments") for key in keys)
+        return
+    expected = fitted.expect(pairs["similarity"].to_numpy("float64")).round(DIGITS)
+    levels = np.rint(expected).astype("int64")
+    for key, level, mean in zip(keys, levels.tolist(), expected.tolist(), strict=True):
+        yield Answer(*key, level=level, expected=mean)
