@@ -65,11 +65,12 @@ def _fit(known: pd.DataFrame, near: Fit | None = None) -> Fit | None:
 
 
 def _answer(pairs: pd.DataFrame, fitted: Fit | None) -> Iterator[Answer]:
-    keys = pairs[PAIR_KEY].itertuples(index=False, name=None)
+    keys = zip(pairs["query_id"], pairs["moment_id"], strict=True)
     if fitted is None:
-        yield from (Answer(*key, reason="no-judgments") for key in keys)
+        yield from (Answer(query, moment, reason="no-judgments") for query, moment in keys)
         return
     expected = fitted.expect(pairs["similarity"].to_numpy("float64")).round(DIGITS)
     levels = np.rint(expected).astype("int64")
-    for key, level, mean in zip(keys, levels.tolist(), expected.tolist(), strict=True):
-        yield Answer(*key, level=level, expected=mean)
+    rows = zip(keys, levels.tolist(), expected.tolist(), strict=True)
+    for (query, moment), level, mean in rows:
+        yield Answer(query, moment, level=level, expected=mean)
