@@ -9,6 +9,7 @@ the checkpoint are read; no code in it is run.
 
 import argparse
 from collections import OrderedDict
+from collections.abc import Callable
 from pathlib import Path
 from pickle import UnpicklingError
 
@@ -31,12 +32,12 @@ def read_published(path: Path) -> dict[str, Tensor]:
         CheckpointError: the file is none, or has more in it than tensors and settings.
     """
     # Settings stand beside the weights; they are read as what they are, and are not used.
-    allowed = [
+    allowed: list[Callable[..., object] | tuple[Callable[..., object], str]] = [
         (OrderedDict, "easydict.EasyDict"),
         (argparse.Namespace, "argparse.Namespace"),
     ]
     try:
-        with torch.serialization.safe_globals(allowed):  # type: ignore[arg-type]
+        with torch.serialization.safe_globals(allowed):
             content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError as exc:
         raise CheckpointError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc

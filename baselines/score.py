@@ -23,14 +23,22 @@ REFERENCES = ("captions", "ideal", "random", "jittered")
 def find_runs(params: Params, split: str) -> dict[System, list[Path]]:
     """Return the runs of each system, one for each seed.
 
+    A model without any run is left out.
+
     Raises:
-        FileError: no model has a run.
+        FileError: no model has a run, or one lacks that of a seed.
     """
     found: dict[System, list[Path]] = {}
     for name, top in product(MODELS, params.train.top):
         names = [f"{paths.run_name(top, seed)}.{split}.run" for seed in params.train.seeds]
         runs = [paths.RUNS / name / one for one in names]
-        if all(run.is_file() for run in runs):
+        missing = [run for run in runs if not run.is_file()]
+        if missing and len(missing) < len(runs):
+            command = f"dvc repro baselines/dvc.yaml:predict@{name}"
+            raise files.FileError(
+                f"{missing[0]}: no such run, but there are others; type: {command}"
+            )
+        if not missing:
             found[System(name, top)] = runs
     if not found:
         raise files.FileError(f"{paths.RUNS}: no run; type: dvc repro baselines/dvc.yaml")

@@ -16,7 +16,7 @@ import pandas as pd
 import torch
 
 import momentrank
-from baselines.collection.release import Pairs, read_release
+from baselines.collection.release import read_release
 from baselines.core import cli, files, paths
 from baselines.core.devices import choose_device
 from baselines.core.params import load
@@ -56,14 +56,22 @@ def start(params: Params, name: str, inputs: Inputs, seed: int) -> Model:
     return model.to(choose_device(params.train.device)).eval()
 
 
-def identity(params: Params, model: str, inputs: Inputs, pairs: Pairs, seed: int) -> str:
+def identity(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> str:
     """Return what decides the weights of a run; paths, the device and pauses do not."""
-    own = params.train.model_dump(exclude={"release", "top", "seeds", "device", "save_every"})
-    sizes = [len(inputs.names), len(pairs.query), *inputs.widths.streams, inputs.widths.tokens]
-    data: list[object] = [inputs.release.described_videos(), list(pairs.queries), sizes]
-    data += [float(one.sum()) for one in (pairs.similarity, pairs.start, pairs.end)]
-    settings = getattr(params, model).model_dump()
-    return files.fingerprint(model, own, settings, params.predict.model_dump(), data, seed)
+    sections = {
+        "train": params.train.model_dump(
+            exclude={"release", "top", "seeds", "device", "save_every"}
+        ),
+        "features": params.features.model_dump(
+            exclude={"videos", "folder", "video", "sub", "queries"}
+        ),
+        "predict": params.predict.model_dump(),
+        name: getattr(params, name).model_dump(),
+    }
+    release = inputs.release.hashes([top])
+    del release["test.json"]  # which no training reads
+    features = [one.digest() for one in (*inputs.streams, inputs.tokens)]
+    return files.fingerprint(name, sections, release, features, seed)
 
 
 def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> list[dict[str, float]]:
@@ -78,7 +86,8 @@ def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> lis
         return [{"top": top, "seed": seed, "epoch": 0, "validation": score}]
     pairs = inputs.release.read_pairs(top)
     own = getattr(params, name)
-    decided = identity(params, name, inputs, pairs, seed)
+    shapes = {key: list(tensor.shape) for key, tensor in model.state_dict().items()}
+    decided = files.fingerprint(identity(params, name, inputs, top, seed), shapes)
     negatives = hard_negatives = None
     if first_stage is None:
         hard_negatives = (own.hard_negatives_from, own.hard_pool)

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from baselines.collection.release import Ints
 from baselines.core.params import load
 from baselines.core.widths import Widths
 from baselines.inference.corpus import Block, EncodedCorpus
@@ -32,7 +33,7 @@ PART = (16, 400)
 """Queries and videos that the published loop is timed on."""
 
 
-def synthetic_corpus(counts: np.ndarray, hidden: int, row_block: int) -> EncodedCorpus:  # type: ignore[type-arg]
+def synthetic_corpus(counts: Ints, hidden: int, row_block: int) -> EncodedCorpus:
     """Return random rows for videos of so many rows."""
     corpus, order = EncodedCorpus(), np.argsort(counts, kind="stable")
     size = row_block // MEAN

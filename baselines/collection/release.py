@@ -166,9 +166,7 @@ def _records(path: Path) -> Iterable[tuple[Query, list[dict[str, Any]]]]:
 
 
 def _is_interval(value: object) -> bool:
-    return (
-        isinstance(value, list)
-        and len(value) == 2  # noqa: PLR2004
-        and all(isinstance(one, int | float) and not isinstance(one, bool) for one in value)
-        and 0 <= value[0] < value[1]
-    )
+    match value:
+        case [int() | float() as start, int() | float() as end]:
+            return not isinstance(start, bool) and not isinstance(end, bool) and 0 <= start < end
+    return False

@@ -46,11 +46,19 @@ def _number(cell: Cell) -> str:
     return f"{cell.mean:.3f}{deviation}{star}"
 
 
+def _interval(cell: Cell) -> str:
+    return f"[{cell.low:.3f}, {cell.high:.3f}]"
+
+
 def markdown(splits: Splits) -> str:
-    """Return a table for each cutoff; the best in bold, a star where it is worse (p < .05)."""
+    """Return a table for each cutoff, means with intervals.
+
+    The best is bold; a star is at what is worse (p < .05).
+    """
 
     def show(cell: Cell, best: bool) -> str:
-        return f"**{_number(cell)}**" if best else _number(cell)
+        number = f"**{_number(cell)}**" if best else _number(cell)
+        return f"{number} {_interval(cell)}"
 
     parts = []
     for cutoff in CUTOFFS:
@@ -65,7 +73,8 @@ def latex(splits: Splits) -> str:
 
     def show(cell: Cell, best: bool) -> str:
         text = _number(cell).replace(" ± ", r" $\pm$ ").replace("*", "$^*$")
-        return rf"\textbf{{{text}}}" if best else text
+        number = rf"\textbf{{{text}}}" if best else text
+        return rf"{number} {{\tiny {_interval(cell)}}}"
 
     parts = []
     for cutoff in CUTOFFS:
@@ -82,13 +91,13 @@ def _latex_row(values: Sequence[str]) -> str:
 
 
 def html(splits: Splits) -> str:
-    """Return a section with a table for each cutoff; intervals are shown on hover."""
+    """Return a section with a table for each cutoff; p-values are shown on hover."""
 
     def show(cell: Cell, best: bool) -> str:
-        p = "" if cell.p is None else f"; p = {cell.p:.3f} against the best"
-        tip = escape(f"{cell.low:.3f} to {cell.high:.3f}{p}")
         name = "strong" if best else "span"
-        return f'<{name} title="{tip}">{escape(_number(cell))}</{name}>'
+        tip = "" if cell.p is None else f' title="p = {cell.p:.4f} against the best"'
+        number = f"<{name}{tip}>{escape(_number(cell))}</{name}>"
+        return f"{number} <small>{_interval(cell)}</small>"
 
     parts = ["<section>", "<h2>Baselines</h2>"]
     for cutoff in CUTOFFS:

@@ -7,7 +7,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import orjson
 
@@ -55,18 +54,19 @@ def write_json(path: Path, value: object) -> None:
     write_text(path, f"{text}\n")
 
 
-def read_json(path: Path) -> Any:  # noqa: ANN401  (the caller's format decides)
-    """Read one JSON document.
+def read_json(path: Path) -> object:
+    """Read one JSON document: what it should be, the caller checks.
 
     Raises:
         FileError: the file is missing or not JSON, with line and column.
     """
     try:
-        return orjson.loads(path.read_bytes())
+        document: object = orjson.loads(path.read_bytes())
     except OSError as exc:
         raise FileError(f"{path}: {(exc.strerror or str(exc)).lower()}") from exc
     except orjson.JSONDecodeError as exc:
         raise FileError(f"{path}, line {exc.lineno}, column {exc.colno}: {exc.msg}") from exc
+    return document
 
 
 def hash_file(path: Path) -> str:

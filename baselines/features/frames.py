@@ -8,14 +8,14 @@ them is needed otherwise.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
 from baselines.features.store import FeatureError, Rows
-from baselines.features.video import FRAMES, Pictures, locate, read_frames
+from baselines.features.video import FRAMES, Pictures, read_videos
 
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 """Of ImageNet: what torchvision's models, and timm's without their own, were trained with."""
@@ -27,7 +27,7 @@ Loaded = tuple[nn.Module, Encode, int, Sequence[float], Sequence[float]]
 """The model, how it encodes, the side of its pictures, and their mean and deviation."""
 
 
-def _torchvision(library: Any, name: str) -> Loaded:  # noqa: ANN401  (an optional library)
+def _torchvision(library: ModuleType, name: str) -> Loaded:
     model = library.models.get_model(name, weights="DEFAULT")
     head = next((one for one in ("fc", "classifier", "heads", "head") if hasattr(model, one)), None)
     if head is None:
@@ -38,14 +38,14 @@ def _torchvision(library: Any, name: str) -> Loaded:  # noqa: ANN401  (an option
     return model, model, SIDE, MEAN, DEVIATION
 
 
-def _timm(library: Any, name: str) -> Loaded:  # noqa: ANN401
+def _timm(library: ModuleType, name: str) -> Loaded:
     model = library.create_model(name, pretrained=True, num_classes=0)
     own = getattr(model, "pretrained_cfg", {})
     side = int(own.get("input_size", (3, SIDE, SIDE))[-1])
     return model, model, side, own.get("mean", MEAN), own.get("std", DEVIATION)
 
 
-def _open_clip(library: Any, name: str) -> Loaded:  # noqa: ANN401
+def _open_clip(library: ModuleType, name: str) -> Loaded:
     architecture, _, weights = name.partition("/")
     model = library.create_model(architecture, pretrained=weights or None)
     size = model.visual.image_size
@@ -99,9 +99,8 @@ class FrameExtractor:
         Raises:
             FeatureError: a video is missing or can't be read.
         """
-        for name in names:
-            path = locate(self._pattern, name)
-            parts = read_frames(path, self._rate, self._side, self._side)
+        size = (self._side, self._side)
+        for name, parts in read_videos(self._pattern, names, self._rate, size):
             yield name, {"video": np.concatenate([self._rows(part) for part in parts])}
 
     def _rows(self, frames: Pictures) -> Rows:

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from baselines.features.store import Rows
-from baselines.features.video import FRAMES, Pictures, locate, read_frames
+from baselines.features.video import FRAMES, Pictures, read_videos
 
-WIDTH, HEIGHT = 24, 16
+SIZE = (24, 16)
 
 
 def describe(frames: Pictures) -> dict[str, Rows]:
@@ -39,8 +39,7 @@ class PictureExtractor:
         Raises:
             FeatureError: a video is missing or can't be read.
         """
-        for name in names:
-            path = locate(self._pattern, name)
-            parts = [describe(part) for part in read_frames(path, self._rate, WIDTH, HEIGHT)]
-            kinds = ("video", "sub")
+        kinds = ("video", "sub")
+        for name, read in read_videos(self._pattern, names, self._rate, SIZE):
+            parts = [describe(part) for part in read]
             yield name, {kind: np.concatenate([part[kind] for part in parts]) for kind in kinds}

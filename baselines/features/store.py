@@ -5,6 +5,7 @@ Videos: a row per clip of so many seconds, keyed by video name. Queries: a row p
 also says as an attribute what it was made of: the video's seconds, or the query's text.
 """
 
+import hashlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -21,6 +22,8 @@ from momentrank.errors import MomentRankError
 Rows = npt.NDArray[np.float32]
 """(rows, width)."""
 MADE_OF = "made_of"
+SAMPLED = 512
+"""Sequences of a file that its digest is made of."""
 EPSILON = 1e-5
 """Added to a row's length before it is divided by it, as in the published code."""
 
@@ -88,6 +91,17 @@ class FeatureFile:
             rows = rows / (np.linalg.norm(rows, axis=1, keepdims=True) + EPSILON)
         return rows
 
+    def digest(self) -> str:
+        """Return a digest of the names and of some sequences: which features they are.
+
+        Published files have gigabytes: of more than `SAMPLED` sequences, every nth is read.
+        """
+        names = _names(self._file)
+        digest = hashlib.sha256("\n".join(names).encode())
+        for name in names[:: -(-len(names) // SAMPLED)]:
+            digest.update(self._file[name][:].tobytes())
+        return digest.hexdigest()
+
     def check(self, described: Mapping[str, str], what: str) -> None:
         """Check that all names are there, with rows of one width, of what they should be.
 
@@ -120,10 +134,10 @@ class FeatureFile:
     def _shape(self, name: str) -> tuple[int, int]:
         if name not in self._file:
             raise FeatureError(f"{self.path}: {name!r} has no features")
-        shape = getattr(self._file[name], "shape", None)
-        if shape is None or len(shape) != 2:  # noqa: PLR2004
-            raise FeatureError(f"{self.path}: {name!r} is not a table of rows")
-        return shape[0], shape[1]
+        match getattr(self._file[name], "shape", None):
+            case (int(rows), int(width)):
+                return rows, width
+        raise FeatureError(f"{self.path}: {name!r} is not a table of rows")
 
 
 def shorten(rows: Rows, limit: int) -> Rows:

@@ -2,7 +2,7 @@
 
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import imageio_ffmpeg
@@ -31,6 +31,18 @@ def locate(pattern: str, name: str) -> Path:
     return found[0]
 
 
+def read_videos(
+    pattern: str, names: Sequence[str], rate: float, size: tuple[int, int]
+) -> Iterator[tuple[str, Iterator[Pictures]]]:
+    """Yield each video with its frames, as `read_frames` reads them.
+
+    Raises:
+        FeatureError: a video is missing or can't be read.
+    """
+    for name in names:
+        yield name, read_frames(locate(pattern, name), rate, *size)
+
+
 def read_frames(path: Path, rate: float, width: int, height: int) -> Iterator[Pictures]:
     """Yield a video's frames, `rate` a second, scaled, in parts of whole clips.
 
@@ -43,7 +55,7 @@ def read_frames(path: Path, rate: float, width: int, height: int) -> Iterator[Pi
     size, any_frame = width * height * 3, False
     with (
         tempfile.TemporaryFile() as said,
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as process,  # noqa: S603
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said) as process,  # noqa: S603  (ours)
     ):
         while process.stdout and (part := process.stdout.read(AT_ONCE * size)):
             any_frame = True

@@ -38,7 +38,9 @@ class Block(NamedTuple):
 class _Place:
     videos: Ints
     lengths: Tensor
+    streams: int
     shapes: list[tuple[int, ...]]
+    """Of the rows for retrieval, then of those for spans, where they are others."""
     offset: int
 
 
@@ -60,7 +62,7 @@ class EncodedCorpus:
         """Add a block; `retrieval` and `spans` may be the same tensors."""
         kept = retrieval if spans is retrieval else (*retrieval, *spans)
         shapes = [tuple(one.shape) for one in kept]
-        self._places.append(_Place(videos, lengths, shapes, self._file.seek(0, 2)))
+        self._places.append(_Place(videos, lengths, len(spans), shapes, self._file.seek(0, 2)))
         for one in kept:
             one.detach().float().cpu().contiguous().numpy().tofile(self._file)
 
@@ -78,10 +80,9 @@ class EncodedCorpus:
                 )
                 for shape in place.shapes
             )
-            half = len(tensors) // 2 if len(tensors) > 2 else 0  # noqa: PLR2004
             mask = torch.arange(place.shapes[0][1]) < place.lengths[:, None]
-            retrieval = tensors[:half] if half else tensors
-            yield Block(place.videos, mask, retrieval, tensors[half:])
+            count = place.streams
+            yield Block(place.videos, mask, tensors[:count], tensors[-count:])
 
 
 def encode_corpus(

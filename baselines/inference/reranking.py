@@ -45,7 +45,7 @@ class Reranker:
         with torch.inference_mode():
             parts = [self._search(queries[first : first + size], first) for first in starts]
         ranked = join(parts)
-        return suppress(ranked, self._own.nms, self._own.moments) if self._own.nms else ranked
+        return suppress(ranked, self._own.nms, self._own.moments)
 
     def _search(self, queries: Sequence[Query], first: int) -> Ranked:
         own = self._own

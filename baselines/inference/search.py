@@ -93,7 +93,7 @@ class Ranker:
         spans = self._spans(similarity, scores, videos)
         spans = spans._replace(video=videos.gather(1, spans.video))
         ranked = order_spans(spans, self._seconds, first)
-        return suppress(ranked, self._own.nms, self._own.moments) if self._own.nms else ranked
+        return suppress(ranked, self._own.nms, self._own.moments)
 
     def _spans(self, similarity: Tensor, scores: Tensor, videos: Tensor) -> Spans:
         own, lengths = self._own, self._counts[videos]

@@ -50,7 +50,7 @@ class SegmentSearcher:
         with torch.inference_mode():
             parts = [self._search(queries[first : first + CHUNK], first) for first in starts]
         ranked = join(parts)
-        return suppress(ranked, self._own.nms, self._own.moments) if self._own.nms else ranked
+        return suppress(ranked, self._own.nms, self._own.moments)
 
     def _build_index(self) -> Index:
         counts = -(-self._inputs.row_counts() // self._model.segment_rows)

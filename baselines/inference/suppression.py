@@ -11,15 +11,17 @@ if TYPE_CHECKING:
     from baselines.inference.search import Ranked
 
 
-def suppress(ranked: "Ranked", threshold: float, count: int) -> "Ranked":
+def suppress(ranked: "Ranked", threshold: float | None, count: int) -> "Ranked":
     """Drop each moment whose IoU with a better one of its query and video is over `threshold`.
 
-    Of what is left, the best `count` of each query are kept.
+    Of what is left (without a threshold, of all), the best `count` of each query are kept.
     """
-    keep = np.zeros(len(ranked.query), dtype=bool)
+    keep = np.full(len(ranked.query), fill_value=threshold is None)
     places = np.arange(len(keep))
     undecided = np.lexsort((places, ranked.video, ranked.query))
-    while len(undecided):  # the best of each video is kept, and what overlaps it is dropped
+    while threshold is not None and len(
+        undecided
+    ):  # the best of each video is kept, and what overlaps it is dropped
         best = np.ones(len(undecided), dtype=bool)
         best[1:] = np.diff(ranked.video[undecided]) != 0
         best[1:] |= np.diff(ranked.query[undecided]) != 0

@@ -33,6 +33,8 @@ class Batch:
     """(N,): the similarity of query and moment."""
     positive: Tensor
     """(N, N): whether query i and the video of pair j are a pair of the training set."""
+    covered: Tensor
+    """(N, V, L): whether a row of a video is in one of the moments of a query's pairs."""
     negative: Tensor
     """(N, K): which of the V videos are sampled negatives of a pair's query; -1: none is left."""
 
@@ -58,6 +60,7 @@ class Batch:
             span=self.span.to(device),
             weight=self.weight.to(device),
             positive=self.positive.to(device),
+            covered=self.covered.to(device),
             negative=self.negative.to(device),
         )
 

@@ -12,6 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from baselines.core.sections import TwoStreams
+
 MASKED = -1e10
 """What a masked score is, instead of minus infinity: no gradient becomes NaN."""
 UNATTENDED = -1e4
@@ -92,6 +94,32 @@ class Encoder(nn.Module):
         mixed = self.attention(states, states, mask[:, None])
         encoded: Tensor = self.norm(self.dropout(self.linear(mixed)) + states)
         return encoded
+
+
+class Stream(nn.Module):
+    """The layers of one stream of a video in XML and ReLoCLNet.
+
+    Args:
+        width: of its features.
+        own: the model's settings.
+        later: encoders after the attention to the other stream.
+    """
+
+    def __init__(self, width: int, own: TwoStreams, later: int) -> None:
+        super().__init__()
+        sizes = (own.hidden, own.heads, own.dropout)
+        self.projection = Projection(width, own.hidden, own.input_dropout)
+        self.encoder = Encoder(*sizes)
+        self.cross = Attention(*sizes)
+        self.cross_norm = nn.LayerNorm(own.hidden)
+        self.later = nn.ModuleList(Encoder(*sizes) for _ in range(later))
+        self.query = nn.Linear(own.hidden, own.hidden)
+
+    def attend(self, states: Tensor, others: Tensor, mask: Tensor) -> Tensor:
+        """Attend from this stream (N, L, D) to the other one (N, L, D)."""
+        mixed = self.cross(states, others, mask[:, :, None] & mask[:, None])
+        attended: Tensor = self.cross_norm(mixed + states)
+        return attended
 
 
 class Pooling(nn.Module):

@@ -32,10 +32,10 @@ def _rules(model: str) -> Iterable[tuple[str, str]]:
         return ((rf"{published}\.{name}", f"{ours}.{own}") for name, own in inner.items())
 
     queries = {"query_encoder": "query_encoder"}
-    encoders = {"encoder1": "encoder", "encoder2": "middle"}
+    encoders = {"encoder1": "encoder", "encoder2": "later.0"}
     if model == "reloclnet":
         queries = {"query_encoder": "query_encoders.0", "query_encoder1": "query_encoders.1"}
-        encoders["encoder3"] = "last"
+        encoders["encoder3"] = "later.1"
     yield from nested("query_pos_embed", "query_positions", POSITIONS)
     yield from nested("ctx_pos_embed", "row_positions", POSITIONS)
     yield from nested("query_input_proj", "query_projection", PROJECTION)

@@ -34,39 +34,18 @@ from baselines.core.widths import Widths
 from baselines.models import losses
 from baselines.models.batch import Batch, Context
 from baselines.models.blocks import (
-    Attention,
     Encoder,
     Logits,
     Pooling,
     Positions,
     Projection,
     SpanDetector,
+    Stream,
     fill_rows,
     initialize,
     mean,
     own_rows,
 )
-
-
-class Stream(nn.Module):
-    """The layers of one stream of a video."""
-
-    def __init__(self, width: int, own: sections.ReLoCLNet) -> None:
-        super().__init__()
-        sizes = (own.hidden, own.heads, own.dropout)
-        self.projection = Projection(width, own.hidden, own.input_dropout)
-        self.encoder = Encoder(*sizes)
-        self.cross = Attention(*sizes)
-        self.cross_norm = nn.LayerNorm(own.hidden)
-        self.middle = Encoder(*sizes)
-        self.last = Encoder(*sizes)
-        self.query = nn.Linear(own.hidden, own.hidden)
-
-    def attend(self, states: Tensor, others: Tensor, mask: Tensor) -> Tensor:
-        """Attend from this stream (N, L, D) to the other one (N, L, D)."""
-        mixed = self.cross(states, others, mask[:, :, None] & mask[:, None])
-        attended: Tensor = self.cross_norm(mixed + states)
-        return attended
 
 
 @dataclass(frozen=True)
@@ -89,7 +68,7 @@ class ReLoCLNet(nn.Module):
         self.query_encoders = nn.ModuleList([Encoder(*sizes), Encoder(*sizes)])
         self.pooling = Pooling(own.hidden, len(widths.streams))
         self.row_positions = Positions(widths.max_rows, own.hidden, own.input_dropout)
-        self.streams = nn.ModuleList(Stream(width, own) for width in widths.streams)
+        self.streams = nn.ModuleList(Stream(width, own, later=2) for width in widths.streams)
         self.spans = SpanDetector(own.kernel, reads_padding=mode == "as_published")
         self.hard_pool: int | None = None  # the training loop sets it
         initialize(self)
@@ -118,8 +97,8 @@ class ReLoCLNet(nn.Module):
         pairs = ((first, second), (second, first))
         middle, last = [], []
         for layers, (states, others) in zip(self._layers, pairs, strict=True):
-            middle.append(layers.middle(layers.attend(states, others, mask), mask))
-            last.append(layers.last(middle[-1], mask))
+            middle.append(layers.later[0](layers.attend(states, others, mask), mask))
+            last.append(layers.later[1](middle[-1], mask))
         return Encoded([one[:, :given] for one in middle], [one[:, :given] for one in last])
 
     def encode_context(self, streams: tuple[Tensor, ...], mask: Tensor) -> Context:

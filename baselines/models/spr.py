@@ -27,7 +27,7 @@ from baselines.core import sections
 from baselines.core.sections import Mode
 from baselines.core.widths import Widths
 from baselines.models.batch import Batch
-from baselines.models.blocks import MASKED, initialize
+from baselines.models.blocks import MASKED, initialize, own_rows
 from baselines.models.reloclnet import ReLoCLNet
 
 TEMPERATURE = 0.07
@@ -82,38 +82,51 @@ class SPR(nn.Module):
         queries = self.embed_query(batch.tokens, batch.token_mask)
         segments, mask = self.embed_segments(batch.streams[0], batch.row_mask)
         scale = self.scale.clamp(max=MOST_SCALE).exp()
-        products = scale * torch.einsum("nd,vsd->nvs", queries, segments)
-        logits, mask = products[:, batch.video], mask[batch.video]  # (N, N, S), (N, S)
-        covered = self.covered(batch)  # (N, S)
-        own = torch.eye(len(queries), dtype=torch.bool, device=mask.device)
-        other = batch.positive & ~own  # nothing is known of these videos' other segments
-        logits = logits.masked_fill(other[..., None] | ~mask, MASKED)
-        target = covered / covered.sum(dim=1, keepdim=True)
-        to_segments = functional.log_softmax(logits.flatten(1), dim=1).view_as(logits)
-        to_queries = functional.log_softmax(logits, dim=0)
-        pair = torch.arange(len(queries), device=mask.device)
-        shares = to_segments[pair, pair] + to_queries[pair, pair]  # (N, S)
-        loss = -(target * shares.where(covered > 0, 0.0)).sum(dim=1) / 2
+        logits = scale * torch.einsum("nd,vsd->nvs", queries, segments)
+        share = self.by_segment(batch.inside & batch.pair_mask)  # (N, S)
+        known = self.by_segment(batch.covered) > 0  # (N, V, S): these are no negatives
+        others = logits.masked_fill(known | ~mask, MASKED)
+        own = own_rows(logits, batch.video)  # (N, S)
+        rows = others.flatten(1).logsumexp(dim=1, keepdim=True)
+        own_covered = own.masked_fill(share == 0, MASKED).logsumexp(dim=1, keepdim=True)
+        to_segments = own - torch.logaddexp(rows, own_covered)
+        to_queries = own - torch.logaddexp(others.logsumexp(dim=0)[batch.video], own)
+        target = share / share.sum(dim=1, keepdim=True)
+        loss = -(target * (to_segments + to_queries)).sum(dim=1) / 2
         return (loss * batch.weight).mean()
 
-    def covered(self, batch: Batch) -> Tensor:
-        """Return the share of each segment of a video that its moment covers, (N, S)."""
-        more = -batch.inside.shape[1] % self.segment_rows
-        inside = functional.pad(batch.inside & batch.pair_mask, (0, more))
-        return inside.reshape(len(inside), -1, self.segment_rows).float().mean(dim=-1)
+    def by_segment(self, rows: Tensor) -> Tensor:
+        """Return the share of each segment's rows that are chosen: (..., L) to (..., S)."""
+        padded = functional.pad(rows, (0, -rows.shape[-1] % self.segment_rows))
+        return padded.unflatten(-1, (-1, self.segment_rows)).float().mean(dim=-1)
 
     def windows(self, batch: Batch) -> Batch:
-        """Return the batch cut to windows of W rows around the moments, with random context."""
-        count, device = len(batch.span), batch.span.device
-        drawn = torch.randint(0, self.context_rows + 1, (2, count)).to(device)
-        lengths = batch.pair_mask.sum(dim=1)
-        first = (batch.span[:, 0] - drawn[0]).clamp(min=0)
-        last = torch.minimum(batch.span[:, 1] + drawn[1], lengths - 1)
-        last = torch.minimum(last, first + self.window_rows - 1)
+        """Return the batch cut to windows of W rows, as search cuts them out.
+
+        A window is of the segments that the moment touches, on each side one more or none, and the
+        context. Another pair's window is a query's negative if no moment of the query is in it.
+        """
+        count, device, size = len(batch.span), batch.span.device, self.segment_rows
+        more = torch.randint(0, 2, (2, count)).to(device) * size + self.context_rows
+        begin, finish = batch.span[:, 0], batch.span[:, 1]
+        first = (begin // size * size - more[0]).clamp(min=0)
+        first = torch.maximum(first, torch.minimum(begin, finish - self.window_rows + 1))
+        last = -(-finish // size) * size - 1 + more[1]
+        last = torch.minimum(last, batch.pair_mask.sum(dim=1) - 1)
+        last = torch.minimum(torch.maximum(last, finish), first + self.window_rows - 1)
         streams, mask = cut(batch.streams, batch.video, first, last, self.window_rows)
         span = torch.minimum(batch.span - first[:, None], (last - first)[:, None])
-        pairs = torch.arange(count, device=device)  # each has a window of its own
-        return replace(batch, streams=streams, row_mask=mask, video=pairs, span=span)
+        rows = torch.arange(batch.covered.shape[2], device=device)
+        inside = (rows >= first[:, None]) & (rows <= last[:, None])  # (N, L)
+        own = torch.eye(count, dtype=torch.bool, device=device)
+        return replace(
+            batch,
+            streams=streams,
+            row_mask=mask,
+            video=torch.arange(count, device=device),  # each pair has a window of its own
+            span=span,
+            positive=(batch.covered[:, batch.video] & inside).any(dim=2) | own,
+        )
 
 
 def mean_rows(rows: Tensor, mask: Tensor) -> Tensor:

@@ -44,6 +44,8 @@ class BatchMaker:
         self._inputs, self._pairs, self._negatives = inputs, pairs, negatives
         self._spans = span_rows(pairs, inputs)
         self._known = np.unique(self._key(pairs.query, pairs.video))
+        order = np.argsort(pairs.query, kind="stable")
+        self._of_query = np.split(order, np.cumsum(np.bincount(pairs.query))[:-1])
 
     def __len__(self) -> int:
         """Return the number of pairs."""
@@ -72,8 +74,21 @@ class BatchMaker:
             span=torch.from_numpy(self._spans[places]),
             weight=torch.from_numpy(pairs.similarity[places].astype(np.float32)),
             positive=torch.from_numpy(known),
+            covered=self._covered(query, wanted, row_mask.shape[1]),
             negative=torch.from_numpy(of_negative),
         )
+
+    def _covered(self, query: Ints, videos: Ints, rows: int) -> Tensor:
+        """Return which rows of `videos`, in rising order, are in a moment of each query."""
+        pairs = [self._of_query[one] for one in query]
+        pair, owner = np.concatenate(pairs), np.repeat(np.arange(len(query)), [*map(len, pairs)])
+        place = np.searchsorted(videos, self._pairs.video[pair]).clip(max=len(videos) - 1)
+        here = videos[place] == self._pairs.video[pair]
+        changes = np.zeros((len(query), len(videos), rows + 1), dtype=np.int16)
+        for side, change in ((0, 1), (1, -1)):
+            row = self._spans[pair[here], side] + side
+            np.add.at(changes, (owner[here], place[here], row), change)
+        return torch.from_numpy(changes.cumsum(axis=2)[..., :-1] > 0)
 
     def _draw(self, query: Ints) -> Ints:
         if self._negatives is None:

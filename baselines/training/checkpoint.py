@@ -130,7 +130,8 @@ def _read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         return {}, {}
     try:
         with safe_open(path, "pt") as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}  # noqa: SIM118
+            names = file.keys()  # the file itself can't be iterated
+            return {name: file.get_tensor(name) for name in names}, file.metadata() or {}
     except SafetensorError:
         return {}, {}
 

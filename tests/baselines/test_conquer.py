@@ -69,6 +69,7 @@ def batch():
         span=torch.tensor(SPANS),
         weight=torch.tensor([1.0, 0.6, 0.3]),
         positive=torch.eye(3, dtype=torch.bool),
+        covered=torch.zeros(3, len(LENGTHS), 9, dtype=torch.bool),
         negative=torch.tensor(NEGATIVE),
     )
 

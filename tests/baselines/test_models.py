@@ -65,6 +65,7 @@ def batch():
         span=torch.tensor(SPANS),
         weight=torch.tensor([1.0, 0.6, 0.9, 0.3]),
         positive=torch.from_numpy(POSITIVE),
+        covered=torch.zeros(4, 4, WIDTHS.max_rows, dtype=torch.bool),
         negative=torch.empty(4, 0, dtype=torch.int64),
     )
 
@@ -77,7 +78,7 @@ class Expected:
         self.weights = {key: value.requires_grad_() for key, value in weights.items()}
         slow = Slow(self.weights, 2, 5, reads_padding=mode == "as_published")
         queries = ["query_encoder"] if name == "xml" else ["query_encoders.0", "query_encoders.1"]
-        encoders = ["middle"] if name == "xml" else ["middle", "last"]
+        encoders = ["later.0"] if name == "xml" else ["later.0", "later.1"]
         self.vectors = [
             slow.query(batch.tokens[i, :n].double(), queries) for i, n in enumerate(TOKENS)
         ]

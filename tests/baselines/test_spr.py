@@ -1,5 +1,6 @@
 """SPR: its contrast and windows against definitions in loops, and what its search returns."""
 
+import itertools
 import math
 
 import numpy as np
@@ -39,44 +40,53 @@ def project(linear, vector):
     return unit(weight @ vector + bias)
 
 
+def rows_of(release, maker, query, video):
+    """Return the rows of a video that are in a moment of a query's pairs."""
+    pairs = release.read_pairs(2)
+    here = (pairs.query == query) & (pairs.video == video)
+    return {row for first, last in maker._spans[here] for row in range(first, last + 1)}
+
+
+PLACES = np.array([0, 1, 3, 5, 6])
+
+
 def test_the_contrast_is_that_of_the_definition(opened):
-    model, _, maker, _ = opened
-    batch = maker.make(np.array([0, 1, 3, 5, 6]))
-    queries, vectors_of, covered = [], [], []
+    """A segment is no negative of a query that has a moment in it, in any of its pairs."""
+    model, inputs, maker, _ = opened
+    batch, pairs = maker.make(PLACES), inputs.release.read_pairs(2)
+    videos = sorted(set(pairs.video[PLACES].tolist()))
+    vectors, known = {}, {}
+    for v, video in enumerate(videos):
+        rows = batch.streams[0][v][batch.row_mask[v]].double().numpy()
+        for s in range(0, len(rows), 4):
+            mean = np.mean([unit(row) for row in rows[s : s + 4]], axis=0)
+            vectors[v, s // 4] = project(model.segment_projector, mean)
+            for i, place in enumerate(PLACES):
+                touched = rows_of(inputs.release, maker, pairs.query[place], video)
+                known[i, v, s // 4] = bool(touched & set(range(s, s + 4)))
+    queries = [
+        project(model.query_projector, tokens[mask].double().numpy().mean(axis=0))
+        for tokens, mask in zip(batch.tokens, batch.token_mask, strict=True)
+    ]
+    scale, total = math.exp(model.scale.item()), 0.0
+
+    def logit(i, place):
+        return scale * float(queries[i] @ vectors[place])
+
     for i in range(5):
-        tokens = batch.tokens[i][batch.token_mask[i]].double().numpy()
-        queries.append(project(model.query_projector, tokens.mean(axis=0)))
-        rows = batch.streams[0][batch.video[i]][batch.pair_mask[i]].double().numpy()
-        parts = [rows[k : k + 4] for k in range(0, len(rows), 4)]
-        vectors = [
-            project(model.segment_projector, np.mean([unit(row) for row in part], axis=0))
-            for part in parts
-        ]
-        vectors_of.append(vectors)
-        first, last = batch.span[i].tolist()
-        inside = [sum(first <= 4 * s + k <= last for k in range(4)) / 4 for s in range(len(parts))]
-        covered.append(inside)
-    scale = math.exp(model.scale.item())
-    known, total = batch.positive.numpy(), 0.0
-    for i in range(5):
-        # Videos of the query's other moments are in no denominator.
-        row = [
-            scale * float(queries[i] @ vector)
-            for j in range(5)
-            if j == i or not known[i, j]
-            for vector in vectors_of[j]
-        ]
-        loss = 0.0
-        for s, share in enumerate(covered[i]):
-            own = scale * float(queries[i] @ vectors_of[i][s])
-            column = [
-                scale * float(queries[j] @ vectors_of[i][s])
-                for j in range(5)
-                if j == i or not known[j, i]
-            ]
-            both = own - log_sum(row) + own - log_sum(column)
-            loss -= share / sum(covered[i]) * both / 2
-        total += loss * float(batch.weight[i]) / 5
+        own, (first, last) = int(batch.video[i]), batch.span[i].tolist()
+        shares = {
+            (v, s): sum(first <= 4 * s + k <= last for k in range(4)) / 4
+            for v, s in vectors
+            if v == own
+        }
+        covered = [place for place, share in shares.items() if share]
+        others = [logit(i, place) for place in vectors if not known[i, *place]]
+        row = log_sum(others + [logit(i, place) for place in covered])
+        for place in covered:
+            column = [logit(j, place) for j in range(5) if j == i or not known[j, *place]]
+            both = 2 * logit(i, place) - row - log_sum(column)
+            total -= shares[place] / sum(shares.values()) * both / 2 * float(batch.weight[i]) / 5
     assert model.contrast(batch).item() == pytest.approx(total, rel=1e-4)
 
 
@@ -84,13 +94,14 @@ def log_sum(values):
     return max(values) + math.log(sum(math.exp(one - max(values)) for one in values))
 
 
-def test_a_window_has_its_moment(opened):
+def test_a_window_is_its_moments_segments_and_context(opened):
     model, _, maker, _ = opened
     batch = maker.make(np.arange(16))
+    drawn = set()
     for seed in range(5):
         torch.manual_seed(seed)
         window = model.windows(batch)
-        assert window.row_mask.shape[1] == model.window_rows
+        assert window.row_mask.shape[1] == model.window_rows == 12
         for i in range(16):
             first, last = window.span[i].tolist()
             begin, finish = batch.span[i].tolist()
@@ -99,6 +110,27 @@ def test_a_window_has_its_moment(opened):
             rows, whole = window.streams[0][i], batch.streams[0][batch.video[i]]
             assert torch.equal(rows[first : last + 1], whole[begin : finish + 1])
             assert (rows[~window.row_mask[i]] == 0).all()
+            # The first row: of the moment's segment or the one before, less the context.
+            assert begin - first in {max(0, begin // 4 * 4 - more - 4) for more in (0, 4)}
+            length = int(batch.pair_mask[i].sum())
+            end = begin - first + int(window.row_mask[i].sum()) - 1
+            assert end in {min(length - 1, -(-finish // 4) * 4 - 1 + more + 4) for more in (0, 4)}
+            drawn.add((i, begin - first, end))
+    assert len(drawn) > 16
+
+
+def test_a_window_with_a_moment_of_a_query_is_no_negative_of_it(opened):
+    model, inputs, maker, _ = opened
+    pairs, places = inputs.release.read_pairs(2), np.arange(16)
+    model.context_rows = 0  # else a window has most of these short videos
+    window, batch = model.windows(maker.make(places)), maker.make(places)
+    for i, j in itertools.product(range(16), range(16)):
+        begin = int(batch.span[j, 0] - window.span[j, 0])
+        rows = set(range(begin, begin + int(window.row_mask[j].sum())))
+        touched = rows_of(inputs.release, maker, pairs.query[i], pairs.video[j])
+        assert bool(window.positive[i, j]) == (i == j or bool(rows & touched))
+    same_video = pairs.video[:, None] == pairs.video
+    assert (same_video & ~window.positive.numpy()).any()  # as it never was by the video alone
 
 
 def test_a_search_has_a_moment_of_each_proposal(opened):
@@ -125,3 +157,17 @@ def test_the_chunk_of_proposals_changes_nothing(opened, monkeypatch):
     assert (lists[0].video == lists[1].video).all()
     assert (lists[0].start == lists[1].start).all()
     np.testing.assert_allclose(lists[0].score, lists[1].score, rtol=1e-4)
+
+
+def test_a_search_has_no_more_moments_than_are_asked_for(opened):
+    model, inputs, _, params = opened
+    queries = inputs.release.read_queries("val")
+    own = params.predict.model_copy(update={"moments": 2})
+    every, few = (
+        segments.SegmentSearcher(model, inputs, one).search(queries)
+        for one in (params.predict, own)
+    )
+    for place in range(len(queries)):
+        assert (
+            few.score[few.query == place].tolist() == every.score[every.query == place][:2].tolist()
+        )

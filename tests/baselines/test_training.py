@@ -61,6 +61,21 @@ def test_a_batch_says_which_pairs_are_positive(maker):
     assert batch.inside.sum(1).tolist() == [int(b - a + 1) for a, b in batch.span]
 
 
+def test_a_batch_says_which_rows_are_in_a_moment_of_a_query(maker):
+    own, inputs = maker
+    pairs, places = inputs.release.read_pairs(2), np.array([0, 8, 2, 3])
+    batch = own.make(places)
+    videos = sorted(set(pairs.video[places].tolist()))
+    expected = torch.zeros(4, len(videos), 12, dtype=torch.bool)
+    for i, place in enumerate(places):
+        for other in np.flatnonzero(pairs.query == pairs.query[place]):
+            if pairs.video[other] in videos:
+                first, last = own._spans[other]
+                expected[i, videos.index(pairs.video[other]), first : last + 1] = True
+    assert torch.equal(batch.covered, expected)
+    assert torch.equal(batch.covered.any(dim=2)[:, batch.video], batch.positive)
+
+
 def test_the_rows_of_a_moment_are_tvrs(maker):
     _, inputs = maker
     pairs = inputs.release.read_pairs(2)
@@ -119,6 +134,34 @@ def test_a_stopped_training_ends_in_the_same_weights(tiny):
         resumed = weights(tiny, model)
         assert straight.keys() == resumed.keys()
         assert all(torch.equal(straight[name], resumed[name]) for name in straight)
+
+
+def test_other_judgments_or_features_are_another_training(tiny):
+    """The judgments of val choose the epoch; other features of the same shapes, the weights."""
+    write_params(tiny, epochs="1")
+    train.main("xml")
+    path, release = paths.checkpoint("xml", 2, 2024), tiny / "datasets/release"
+    before = path.read_bytes()
+
+    def change(path, old, new):
+        text = path.read_text()
+        assert old in text
+        path.write_text(text.replace(old, new))
+
+    change(release / "test.json", '"relevance": 3', '"relevance": 2')
+    train.main("xml")
+    assert path.read_bytes() == before
+    seen = {before}
+    for action in (
+        lambda: change(release / "val.json", '"relevance": 3', '"relevance": 2'),
+        lambda: change(release / "train_top02.json", '"v0"', '"v1"'),
+        lambda: write_params(tiny, epochs="1", normalize_video="true"),
+        lambda: write_params(tiny, epochs="1", sub="features/video.h5"),
+    ):
+        action()
+        train.main("xml")
+        assert path.read_bytes() not in seen
+        seen.add(path.read_bytes())
 
 
 def test_another_first_stage_is_another_training(tiny):
