@@ -23,10 +23,13 @@ class TokenExtractor:
         place = get_model_path() if model == "builtin" else model
         try:
             self._tokenizer = AutoTokenizer.from_pretrained(place)
-            self._model = AutoModel.from_pretrained(place).to(device).eval()
+            encoder = AutoModel.from_pretrained(place)
         except (OSError, ValueError) as exc:
             reason = str(exc).splitlines()[0]
             raise FeatureError(f"features.queries: {model!r} can't be loaded ({reason})") from exc
+        if encoder.config.is_encoder_decoder:  # as T5: its decoder is for making text
+            encoder = encoder.get_encoder()
+        self._model = encoder.to(device).eval()
         self._texts, self._device, self._max_tokens = texts, device, max_tokens
 
     def __call__(self, query_ids: Sequence[str]) -> Iterator[tuple[str, Mapping[str, Rows]]]:

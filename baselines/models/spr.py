@@ -98,7 +98,7 @@ class SPR(nn.Module):
     def by_segment(self, rows: Tensor) -> Tensor:
         """Return the share of each segment's rows that are chosen: (..., L) to (..., S)."""
         padded = functional.pad(rows, (0, -rows.shape[-1] % self.segment_rows))
-        return padded.unflatten(-1, (-1, self.segment_rows)).float().mean(dim=-1)
+        return padded.reshape(*rows.shape[:-1], -1, self.segment_rows).float().mean(dim=-1)
 
     def windows(self, batch: Batch) -> Batch:
         """Return the batch cut to windows of W rows, as search cuts them out.

