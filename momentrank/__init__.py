@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # under their own names, as type checkers ask of what is publ
     from momentrank.functions import compare as compare
     from momentrank.functions import convert as convert
     from momentrank.functions import evaluate as evaluate
+    from momentrank.functions import evaluate_with_machine as evaluate_with_machine
     from momentrank.functions import evaluator as evaluator
     from momentrank.functions import explain as explain
     from momentrank.functions import iter_calc as iter_calc
@@ -41,7 +42,8 @@ _MODULES = {
     **dict.fromkeys(("FormatError", "read_qrels", "read_run"), "formats"),
     **dict.fromkeys(
         (
-            *("evaluate", "compare", "explain", "convert", "write_qrels", "write_run"),
+            *("evaluate", "evaluate_with_machine", "compare", "explain", "convert"),
+            *("write_qrels", "write_run"),
             *("evaluator", "iter_calc", "calc_aggregate", "calc", "score_runs"),
         ),
         "functions",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from momentrank.conventions.base import Convention
     from momentrank.explanation import Explanation
     from momentrank.meta.values import Values
+    from momentrank.prediction_powered import Estimates
 
 Measures = Iterable[Measure | str] | Measure | str
 Chosen = Union[str, "Convention", None]
@@ -66,6 +67,44 @@ def evaluate(
     per_query = scorer.per_query(results)
     totals = {repr(one): scorer.aggregate(one, values) for one, (_, values) in per_query.items()}
     return Evaluation(chosen, totals, per_query)
+
+
+def evaluate_with_machine(
+    qrels: Data,
+    run: Data,
+    machine: Data,
+    measures: Measures = (),
+    convention: Chosen = None,
+    *,
+    time: Time | None = None,
+    confidence: float = CONFIDENCE,
+) -> "Estimates":
+    """Estimate a run's means over all queries, of which people judged a random part.
+
+    By prediction-powered inference: see `momentrank.prediction_powered`.
+
+    Args:
+        qrels: people's levels, of a simple random sample of the queries.
+        run: the ranked results.
+        machine: a machine's levels of all queries, in the form of qrels.
+        measures: as for `evaluate`; means, not counts.
+        convention: one that counts every query, as `paper` does.
+        time: as for `evaluate`.
+        confidence: of the intervals.
+
+    Raises:
+        UsageError: a measure is a sum, people judged fewer than three queries or some that the
+            machine did not, or the convention counts queries by their levels.
+        MomentRankError: as `evaluate` does.
+    """
+    from momentrank.prediction_powered import estimate_run, join
+
+    chosen = _choose(convention)
+    people, _ = _read(_parse(measures) or chosen.defaults(), qrels, convention, time)
+    truth = data.as_truth(machine, time or chosen.time, _warn)
+    scorers = join(people, truth.segments)
+    results = _load(run, scorers.machine, truth, "the run", time)
+    return estimate_run(scorers, results, confidence)
 
 
 def compare(

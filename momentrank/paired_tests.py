@@ -47,10 +47,10 @@ def t_test(differences: Floats) -> float | None:
     spread = float(differences.std(ddof=1)) if queries > 1 else 0.0
     if spread <= CLOSE * mean:
         return None
-    return _t_tails(queries * (mean / spread) ** 2, queries - 1)
+    return t_tails(queries * (mean / spread) ** 2, queries - 1)
 
 
-def _t_tails(t_squared: float, degrees: int) -> float:
+def t_tails(t_squared: float, degrees: int) -> float:
     """Return the probability of both tails of Student's distribution.
 
     It is the regularised incomplete beta function I_x(degrees / 2, 1 / 2) at

@@ -5,6 +5,11 @@ nDCG(iou=0.3|0.5|0.7)@10|20|40. One run prints trec_eval's three columns: measur
 `all` is the mean over queries (for counts, the sum). Several runs or groups print a table in which
 the best values are marked. Each nDCG@K is accompanied by Judged@K, the share of its results that
 people have judged.
+
+Where people judged a random part of the queries and a machine all of them, --machine MACHINE.qrels
+prints of each run and measure: the mean over all queries by both (its interval holds whatever the
+machine's faults), beside that by people alone, and how many queries judged by people alone would
+give an interval as narrow (`worth`). A useless machine changes nothing.
 """
 
 import argparse
@@ -14,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from momentrank import conventions
-from momentrank.cli import inputs, scored, tables
+from momentrank.cli import inputs, machine, scored, tables
 from momentrank.cli.inputs import provenance
 from momentrank.cli.scored import Marks, Results, Scored, score, score_table
 from momentrank.cli.tables import Numbers, Quantity
@@ -47,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--marks", action="store_true",
                         help="mark values that differ significantly from the first"
                              " run's")  # fmt: skip
+    machine.add_arguments(parser)
     inputs.add_files(parser)
     inputs.add_check(parser)
 
@@ -62,6 +68,8 @@ def run(options: argparse.Namespace) -> int:
     source = provenance(options.qrels, convention.name)
     truth = inputs.load_truth(options, options.qrels)
     evaluator = Evaluator(measures, truth.segments, convention)
+    if options.machine:
+        return machine.run(options, evaluator, list(dict.fromkeys(named.runs)), source)
     groups = group_queries(options.by, evaluator.qrels, inputs.warn) if options.by else {}
 
     def score_file(path: Path) -> Scored:
@@ -92,7 +100,7 @@ def _measures(
 ) -> list[Measure]:
     """Return the measures to score; none where the convention's own table is printed."""
     measures = parse_measures(names) or convention.defaults()
-    return measures if options.no_judged else inputs.add_judged(measures)
+    return measures if options.no_judged or options.machine else inputs.add_judged(measures)
 
 
 def _shown(scored: Scored, brief: Sequence[str]) -> list[Quantity]:
@@ -131,6 +139,8 @@ def _check_printing(
         )
     if options.marks and (not measures or options.format in {"json", "csv"} or not runs[1:]):
         raise UsageError("--marks: only in a table of several runs by measures")
+    if options.machine:
+        machine.check(options)
     if options.per_query and options.format in FOR_PAPERS:
         raise UsageError(f"--per-query: not in --format {options.format}; use csv or json")
 
