@@ -81,21 +81,12 @@ def evaluate_with_machine(
 ) -> "Estimates":
     """Estimate a run's means over all queries, of which people judged a random part.
 
-    By prediction-powered inference: see `momentrank.prediction_powered`.
-
-    Args:
-        qrels: people's levels, of a simple random sample of the queries.
-        run: the ranked results.
-        machine: a machine's levels of all queries, in the form of qrels.
-        measures: as for `evaluate`; means, not counts.
-        convention: one that counts every query, as `paper` does.
-        time: as for `evaluate`.
-        confidence: of the intervals.
+    `qrels` are people's levels, `machine` a machine's of all queries; see `prediction_powered`, and
+    for the other arguments and errors `evaluate`.
 
     Raises:
-        UsageError: a measure is a sum, people judged fewer than three queries or some that the
+        UsageError: a measure is a sum, people judged fewer than four queries or some that the
             machine did not, or the convention counts queries by their levels.
-        MomentRankError: as `evaluate` does.
     """
     from momentrank.prediction_powered import estimate_run, join
 

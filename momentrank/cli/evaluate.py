@@ -6,10 +6,9 @@ nDCG(iou=0.3|0.5|0.7)@10|20|40. One run prints trec_eval's three columns: measur
 the best values are marked. Each nDCG@K is accompanied by Judged@K, the share of its results that
 people have judged.
 
-Where people judged a random part of the queries and a machine all of them, --machine MACHINE.qrels
-prints of each run and measure: the mean over all queries by both (its interval holds whatever the
-machine's faults), beside that by people alone, and how many queries judged by people alone would
-give an interval as narrow (`worth`). A useless machine changes nothing.
+With --machine, each mean is over all queries of MACHINE, of which people judged a random part: by
+both (the interval holds whatever the machine's faults), beside that by people alone, and how many
+queries judged by people alone would give an interval as narrow (`worth`).
 """
 
 import argparse

@@ -5,7 +5,7 @@ import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from momentrank.cli import inputs, tables
 from momentrank.cli.tables import DASH, Cell, Numbers, Quantity, Row, describe
@@ -24,27 +24,15 @@ UNSCALED = ("queries", "population", "effective_queries", "weight")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--machine", type=Path, metavar="MACHINE",
-                        help="a machine's qrels of all queries, where people judged a random part"
-                             " of them (QRELS): estimate the means over all, with 95%% intervals,"
-                             " by prediction-powered inference (PPI++); not into qrels,"
-                             " ever")  # fmt: skip
+                        help="a machine's qrels of all queries, where people judged a random"
+                             " part: estimate the means over all with 95%% intervals, by"
+                             " prediction-powered inference (PPI++)")  # fmt: skip
 
 
 def check(options: argparse.Namespace) -> None:
-    """Refuse what makes no sense together with a machine.
-
-    Raises:
-        UsageError: an option, and what is wrong with it.
-    """
-    given = {
-        "--per-query": options.per_query,
-        "--by": options.by,
-        "--group": options.group,
-        "--marks": options.marks,
-    }
-    for name, value in given.items():
-        if value:
-            raise UsageError(f"--machine: not together with {name}: it estimates means of runs")
+    for name in ("per_query", "by", "group", "marks"):
+        if getattr(options, name):
+            raise UsageError(f"--machine: not together with --{name.replace('_', '-')}")
 
 
 def run(
@@ -53,10 +41,10 @@ def run(
     paths: Sequence[Path],
     source: dict[str, str],
 ) -> int:
-    """Estimate each run's means, and print them."""
     if "momentrank" in map(str, paths):
         raise UsageError("momentrank: this name is already in use in the JSON; write ./momentrank")
-    source |= _describe(options.machine)
+    origin = inputs.provenance(options.machine, "")
+    source |= {"machine": origin["qrels"], "machine_sha256": origin["qrels_sha256"]}
     truth = inputs.load_truth(options, options.machine)
     scorers = join(people, truth.segments, str(options.machine))
     judged, number = len(people.qrels.queries), len(truth.segments.queries)
@@ -65,18 +53,12 @@ def run(
     if judged == number:
         inputs.warn(f"{options.machine}: people judged all of its queries: it adds nothing")
 
-    def estimate(path: Path) -> Estimates:
-        lists = inputs.load_for(options, path, scorers.machine, truth)
-        return estimate_run(scorers, lists)
-
-    found = {str(path): estimate(path) for path in paths}
+    found = {
+        str(path): estimate_run(scorers, inputs.load_for(options, path, scorers.machine, truth))
+        for path in paths
+    }
     _print(options.format or "table", found, inputs.numbers(options), source)
     return 0
-
-
-def _describe(path: Path) -> dict[str, str]:
-    origin = inputs.provenance(path, "")
-    return {"machine": origin["qrels"], "machine_sha256": origin["qrels_sha256"]}
 
 
 def _print(
@@ -84,8 +66,8 @@ def _print(
 ) -> None:
     if fmt == "json":
         content: dict[str, Any] = {"momentrank": dict(source)}
-        for one in _figures(found, numbers):
-            content.setdefault(one.run, {})[one.measure] = one.values
+        for run, measure, values in _figures(found, numbers):
+            content.setdefault(run, {})[measure] = values
         sys.stdout.write(json.dumps(content, indent=2) + "\n")
     elif fmt == "csv":
         sys.stdout.writelines(tables.write(_csv(found, numbers, source), fmt))
@@ -95,7 +77,6 @@ def _print(
 
 
 def _rows(found: Mapping[str, Estimates], numbers: Numbers) -> Iterator[Row]:
-    """Yield a row per run and measure."""
     yield ["run", "measure", "queries", "people alone", "with the machine", "worth", "weight",
            "machine alone"]  # fmt: skip
     for run, estimates in found.items():
@@ -113,30 +94,27 @@ def _span(quantity: Quantity, interval: Interval, numbers: Numbers) -> str:
     return f"{value} [{DASH if low == DASH else f'{low}, {high}'}]"
 
 
-class Figures(NamedTuple):
-    """The plain values of a run's measure."""
-
-    run: str
-    measure: str
-    values: dict[str, float | int | None]
-
-
-def _figures(found: Mapping[str, Estimates], numbers: Numbers) -> Iterator[Figures]:
+def _figures(
+    found: Mapping[str, Estimates], numbers: Numbers
+) -> Iterator[tuple[str, str, dict[str, float | int | None]]]:
     for run, estimates in found.items():
         for measure, one in estimates.items():
             quantity = describe(measure)
-            values = {
-                name: value if name in UNSCALED else numbers.plain(quantity, value)
-                for name, value in one.as_json().items()
-            }
-            yield Figures(run, repr(measure), values)
+            yield (
+                run,
+                repr(measure),
+                {
+                    name: value if name in UNSCALED else numbers.plain(quantity, value)
+                    for name, value in one.as_json().items()
+                },
+            )
 
 
 def _csv(
     found: Mapping[str, Estimates], numbers: Numbers, source: Mapping[str, str]
 ) -> Iterator[Row]:
-    for at, one in enumerate(_figures(found, numbers)):
+    for at, (run, measure, values) in enumerate(_figures(found, numbers)):
         if not at:
-            yield ["run", "measure", *one.values, *source]
-        values = ("" if value is None else repr(value) for value in one.values.values())
-        yield [one.run, one.measure, *values, *source.values()]
+            yield ["run", "measure", *values, *source]
+        texts = ("" if value is None else repr(value) for value in values.values())
+        yield [run, measure, *texts, *source.values()]

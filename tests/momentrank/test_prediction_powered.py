@@ -27,8 +27,8 @@ def by_definition(judged, predicted, others, confidence=0.95):
         if np.ptp(fs) > 0:
             slope = max(0.0, np.cov(ys, fs)[0, 1] / np.var(fs, ddof=1))
         left.append(judged[i] - slope * (predicted[i] - np.mean(whole)))
-    spread = sum((one - np.mean(left)) ** 2 for one in left) / (n - 2)
-    half = stats.t.ppf((1 + confidence) / 2, n - 2) * math.sqrt(unseen * spread / n)
+    spread = sum((one - np.mean(left)) ** 2 for one in left) / (n - 3)
+    half = stats.t.ppf((1 + confidence) / 2, n - 3) * math.sqrt(unseen * spread / n)
     alone = stats.t.ppf((1 + confidence) / 2, n - 1) * math.sqrt(
         unseen * np.var(judged, ddof=1) / n
     )
@@ -43,7 +43,7 @@ def values(random, judged, others, tie=0.0):
     return people[:judged], machine[:judged], machine[judged:]
 
 
-drawn = st.tuples(st.integers(0, 10**6), st.integers(3, 30), st.integers(1, 60))
+drawn = st.tuples(st.integers(0, 10**6), st.integers(4, 30), st.integers(1, 60))
 
 
 @settings(max_examples=60, deadline=None)
@@ -120,19 +120,19 @@ def test_a_machine_that_is_of_no_use_changes_nothing(machine):
 
 
 def test_where_people_judged_all_there_is_no_doubt_and_without_spread_no_interval():
-    people, nothing = np.array([0.2, 0.4, 0.9]), np.array([])
+    people, nothing = np.array([0.2, 0.4, 0.9, 0.5]), np.array([])
     assert estimate_mean(people, people, nothing).combined == pytest.approx((0.5,) * 3)
     same = np.full(5, 0.3)
-    assert estimate_mean(same, people[[0, 1, 2, 0, 1]], nothing).combined == (0.3, 0.3, 0.3)
-    unknown = estimate_mean(same, people[[0, 1, 2, 0, 1]], people).combined
+    assert estimate_mean(same, people[[0, 1, 2, 3, 1]], nothing).combined == (0.3, 0.3, 0.3)
+    unknown = estimate_mean(same, people[[0, 1, 2, 3, 1]], people).combined
     assert unknown.value == 0.3
     assert math.isnan(unknown.low)
     assert math.isnan(unknown.high)
 
 
-@pytest.mark.parametrize(("judged", "predicted"), [(2, 2), (5, 4)])
+@pytest.mark.parametrize(("judged", "predicted"), [(3, 3), (5, 4)])
 def test_too_few_values_are_refused(judged, predicted):
-    with pytest.raises(mr.UsageError, match=f"3 values or more.*are {judged} and {predicted}"):
+    with pytest.raises(mr.UsageError, match=f"4 values or more.*are {judged} and {predicted}"):
         estimate_mean(np.ones(judged), np.ones(predicted), np.ones(9))
 
 
