@@ -1,9 +1,19 @@
 """Hold a machine's levels against people's: what they may be trusted with, and what not.
 
+    python -m annotation.calibration
     python -m annotation.calibration --people raw_annotation.csv --machine machine.csv
-        [--pairs pairs.csv | --judged val.json test.json] [--epsilon E] [--json] [--lead FOLDER]
 
-It reads votes (pair_id,worker,relevance) and a machine's levels (pair_id,level) of any collection.
+Without options it is the stage:
+
+reads   datasets/work/machine_judgments.parquet, consensus.parquet, clips.csv, queries.parquet,
+        runs/*.test.run, the files of calibration.runs, and what people made (datasets/campaign/)
+writes  datasets/work/metrics/calibration.json, and for the lead alone
+        datasets/work/lead/calibration.csv (each annotator beside the machine), second_looks.csv
+
+With --people and --machine it reads votes (pair_id,worker,relevance) and a machine's levels
+(pair_id,level) of any collection, and prints the same figures. Which query a pair is of tell
+pairs.csv (pair_id,query_id) or the judged moments of a release, which also have similarities.
+Nothing that it finds changes a level.
 """
 
 import argparse
@@ -11,13 +21,35 @@ import json
 import sys
 from functools import partial
 from pathlib import Path
+from typing import Any, NamedTuple
 
-from annotation.machine.calibrate import calibrate
+import pandas as pd
+
+from annotation.machine.calibrate import Calibrated, calibrate
+from annotation.machine.campaign_panel import (
+    Judged,
+    build_panel,
+    count_answers,
+    select_fresh,
+    settle_machine,
+)
+from annotation.machine.conclusions import compare_conclusions
 from annotation.machine.raw_files import compare_files
+from annotation.machine.second_looks import COLUMNS, list_second_looks
+from annotation.machine.similarity_control import find_control
 from annotation.machine.text import text
-from pipeline.core import cli, csv_files
+from annotation.reliability.alpha import Bootstrap
+from momentrank.errors import UsageError
+from momentrank.formats import read_run
+from pipeline.campaign.campaign import load_campaign
+from pipeline.campaign.pairs import PAIR_KEY, select_newest
+from pipeline.core import cli, csv_files, tables
+from pipeline.core.params import Params, load
 from pipeline.core.people_sections import Calibration
+from pipeline.judges.similarity import SimilarityJudge
 
+LEAD, RUNS = tables.WORK / "lead", tables.WORK / "runs"
+TEST = ".test.run"
 USUAL = Calibration(
     seed=2024,
     resamples=1000,
@@ -33,10 +65,127 @@ USUAL = Calibration(
 """What params.yaml says too; a collection's files are read outside of any project."""
 
 
+class Result(NamedTuple):
+    """The figures, and for the lead each annotator's, and the pairs for a second look."""
+
+    figures: dict[str, Any]
+    annotators: pd.DataFrame
+    second_looks: pd.DataFrame
+
+
+def read_judged() -> Judged:
+    """Read what people and the machine made, of the pairs that count."""
+    campaign = load_campaign()
+    ledger, judgments = tables.PAIRS.read(), tables.JUDGMENTS.read()
+    if campaign is not None:
+        ledger, judgments = campaign.select_kept(ledger), campaign.select_kept(judgments)
+    return Judged(
+        ledger,
+        judgments,
+        tables.VOIDED.read(),
+        tables.CONSENSUS.read(),
+        tables.MACHINE_JUDGMENTS.read(),
+    )
+
+
+def is_made_of_similarity(machine: pd.DataFrame) -> bool:
+    """Tell whether levels are the similarity control's: nobody looked at a clip."""
+    return bool((machine["model"] == SimilarityJudge.model).any())
+
+
+def calibrate_campaign(judged: Judged, queries: pd.DataFrame, params: Params) -> Calibrated:
+    """Return what is known of the machine by the campaign's votes."""
+    own, is_control = params.calibration, is_made_of_similarity(judged.machine)
+    panel = build_panel(judged, tables.CLIPS.read(), params.consensus.rounding)
+    if not is_control and panel.similarity is not None:
+        pairs = judged.consensus[PAIR_KEY].merge(queries[["query_id", "split"]], how="left")
+        pairs = pairs.assign(similarity=panel.similarity)
+        panel = panel._replace(control=find_control(pairs, panel.consensus))
+    return calibrate(panel, count_answers(judged), own, is_control=is_control)
+
+
+def join_levels(judged: Judged, queries: pd.DataFrame) -> pd.DataFrame:
+    """Return the pairs with a level by both, as `pairs` of `compare_conclusions`, and `split`."""
+    people = judged.consensus.loc[judged.consensus["level"].notna(), [*PAIR_KEY, "level"]]
+    machine = settle_machine(select_fresh(judged))[[*PAIR_KEY, "level"]]
+    both = people.rename(columns={"level": "people"}).merge(
+        machine.rename(columns={"level": "machine"}), on=PAIR_KEY
+    )
+    places = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end", "rank"]]
+    joined = both.merge(places, on=PAIR_KEY).merge(queries[["query_id", "split"]], on="query_id")
+    return joined.sort_values(["query_id", "rank", "moment_id"], ignore_index=True)
+
+
+def read_runs(further: list[str]) -> dict[str, Any]:
+    """Return the reference runs on test queries, and the files of `calibration.runs`, by name.
+
+    Raises:
+        UsageError: two of them have one name.
+        MomentRankError: a file is missing or malformed.
+    """
+    paths = [path for path in sorted(RUNS.glob(f"*{TEST}")) if path.stat().st_size]
+    named: dict[str, Any] = {}
+    for path in [*paths, *map(Path, further)]:
+        name = path.name.partition(".")[0]
+        if name in named:
+            raise UsageError(f"calibration.runs: {path}: another run is called {name!r}; rename it")
+        named[name] = read_run(path)
+    return named
+
+
+def find_second_looks(judged: Judged, queries: pd.DataFrame, params: Params) -> pd.DataFrame:
+    """Return the pairs that the lead should look at again; none by the similarity control."""
+    if is_made_of_similarity(judged.machine):
+        return pd.DataFrame(columns=COLUMNS)
+    places = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end"]]
+    levels = judged.consensus.loc[judged.consensus["level"].notna(), [*PAIR_KEY, "level", "scores"]]
+    clips = tables.CLIPS.read()[["moment_id", "clip"]]
+    pairs = (
+        levels.merge(places, on=PAIR_KEY)
+        .merge(queries[["query_id", "query"]], on="query_id", how="left")
+        .merge(clips, on="moment_id", how="left")
+    )
+    settled = [tables.SECOND_LOOK.read()[PAIR_KEY], tables.ADJUDICATIONS.read()[PAIR_KEY]]
+    machine = settle_machine(select_fresh(judged))
+    own = params.calibration.min_difference
+    return list_second_looks(pairs, machine, pd.concat(settled), own)
+
+
+def compare_campaign(params: Params) -> Result:
+    """Return all that the stage writes."""
+    judged, queries, own = read_judged(), tables.QUERIES.read(), params.calibration
+    result = calibrate_campaign(judged, queries, params)
+    looks = find_second_looks(judged, queries, params)
+    levels = join_levels(judged, queries)
+    test = levels[levels["split"] == "test"]
+    runs = read_runs(own.runs) if len(test) else {}
+    bootstrap = Bootstrap(own.resamples, own.confidence, own.seed)
+    figures = {
+        "models": sorted(judged.machine["model"].unique().tolist()),
+        **result.figures,
+        "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
+        "second_looks": None if is_made_of_similarity(judged.machine) else len(looks),
+    }
+    return Result(figures, result.annotators, looks)
+
+
+def main() -> None:
+    """Write what the campaign says of the machine."""
+    result = compare_campaign(load())
+    csv_files.write_csv(LEAD / "calibration.csv", result.annotators)
+    csv_files.write_csv(LEAD / "second_looks.csv", result.second_looks)
+    cli.write_metrics("calibration", result.figures)
+    for verdict in result.figures["verdicts"]:
+        cli.log(f"calibration: {verdict['text']}")
+    if number := len(result.second_looks):
+        cli.log(f"calibration: pairs for a second look: {number:,} ({LEAD / 'second_looks.csv'})")
+
+
 def calibrate_files(options: argparse.Namespace) -> None:
     """Print what files say of a machine's levels."""
     compared = compare_files(options.people, options.machine, options.pairs, options.judged)
-    params = USUAL.model_copy(update={"epsilon": options.epsilon})
+    epsilon = USUAL.epsilon if options.epsilon is None else options.epsilon
+    params = USUAL.model_copy(update={"epsilon": epsilon})
     result = calibrate(compared.panel, compared.answers, params)
     if options.lead:
         csv_files.write_csv(options.lead / "calibration.csv", result.annotators)
@@ -45,18 +194,38 @@ def calibrate_files(options: argparse.Namespace) -> None:
     sys.stdout.write(as_json if options.json else as_text)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = cli.parser("Without --people it reads params.yaml in the current folder.")
-    add = parser.add_argument
-    add("--people", type=Path, metavar="FILE", help="raw judgments of any collection")
-    add("--machine", type=Path, metavar="FILE", help="a machine's levels of its pairs")
-    add("--pairs", type=Path, metavar="FILE", help="the query of each pair")
-    add("--judged", type=Path, nargs="+", default=[], metavar="FILE", help="judged moments")
-    add("--epsilon", type=cli.share, default=USUAL.epsilon, help="what a person costs (0.15)")
+def command(options: argparse.Namespace) -> None:
+    """Run the stage, or tell what files say of a machine's levels.
+
+    Raises:
+        UsageError: the options don't go together.
+    """
+    if options.people and options.machine:
+        if options.pairs and options.judged:
+            raise UsageError("name --pairs or --judged: either tells the query of each pair")
+        return calibrate_files(options)
+    if any(vars(options).values()) or options.epsilon is not None:
+        raise UsageError("name --people FILE and --machine FILE; without options this is the stage")
+    return main()
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = cli.parser("Without --people it reads params.yaml in the current folder (`dvc repro`).")
+    add = made.add_argument
+    add("--people", type=Path, metavar="FILE", help="raw votes of any collection")
+    add("--machine", type=Path, metavar="FILE", help="a machine's levels: pair_id,level")
+    add("--pairs", type=Path, metavar="FILE",
+        help="pair_id,query_id (default: pairs.csv beside the votes, if it is there)")  # fmt: skip
+    add("--judged", type=Path, nargs="+", default=[], metavar="FILE",
+        help="in its place, judged moments of a release: val.json, test.json")  # fmt: skip
+    add("--epsilon", type=cli.share, metavar="E",
+        help=f"what a person costs beyond the machine ({USUAL.epsilon:g}): .2 for experts, .15 for"
+             " trained people, .1 for crowds")  # fmt: skip
     add("--json", action="store_true", help="print JSON; what is not defined is null")
     add("--lead", type=Path, metavar="FOLDER", help="write the figures of each person there")
-    return parser
+    return made
 
 
 if __name__ == "__main__":
-    cli.run_command(partial(calibrate_files, _parser().parse_args()))
+    cli.run_command(partial(command, parser().parse_args()))

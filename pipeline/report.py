@@ -24,6 +24,7 @@ from pipeline.pages.cost import cost
 from pipeline.pages.exports import exports
 from pipeline.pages.figures import Figure, figures
 from pipeline.pages.html import render
+from pipeline.pages.machine import calibration, second_looks
 from pipeline.pages.sources import LEAD, Sources, read_sources
 from pipeline.pages.tables import Grid
 
@@ -90,6 +91,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "rejected": [losses.rejections_grid(data.rejected)],
             "second_consensus": [scores.skill_grid(skilled)],
             "orders": scores.order_grids(sources.metrics["reference_runs"]),
+            "machine": calibration.grids(sources.metrics["calibration"]),
             "wide": runs.wide,
             "narrow": runs.narrow,
             "cost": [cost(sources)],
@@ -117,12 +119,15 @@ def report_page(sources: Sources, data: ReportData, page: Page) -> str:
         grids=page.grids,
         alike_text=scores.alike_text(sources.metrics["agreement"]["similarity_1"]),
         difference_text=scores.difference_text(sources.metrics["consensus"]["skill"]),
+        machine_verdicts=calibration.list_verdicts(sources.metrics["calibration"]),
+        machine_texts=calibration.describe(sources.metrics["calibration"]),
     )
 
 
 def lead_page(sources: Sources, progress: Progress) -> str:
     """Return the lead's page."""
     disputed = lead.list_disputed(sources)
+    looks = second_looks.list_second_looks(sources)
     return render(
         "lead.html.j2",
         campaign=sources.collection.campaign,
@@ -144,6 +149,8 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         couples=lead.couples(sources.annotator_pairs),
         disputed=disputed[: lead.SHOWN],
         number=len(disputed),
+        looks=looks[: second_looks.SHOWN],
+        looks_number=len(looks),
     )
 
 

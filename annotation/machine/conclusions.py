@@ -1,14 +1,15 @@
 """Would conclusions change? Runs of systems under people's qrels and under the machine's: pure.
 
 Both qrels are of the same pairs, those with a level by people and by the machine, so that nothing
-but levels differs. A machine that judges by captions may favour runs that rank by captions: how
-much more these gain under its qrels than others do is held apart, since a lenient machine raises
-all runs.
+but levels differs. A machine that judges by captions may favour runs that rank by captions. Under
+each qrels a run stands somewhere between a random order of the judged pairs and the ideal one;
+a lenient machine moves both ends. How much higher runs by captions stand under the machine's qrels,
+less how much higher others do, is what they are favoured by.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ import pandas as pd
 from annotation.machine.confusion import Draws, describe_figure, draw_queries
 from annotation.reliability.alpha import Bootstrap
 from annotation.reliability.scores import number
-from momentrank.functions import score_runs
+from momentrank.functions import evaluator
 from momentrank.meta.correlation import tau_b
 from momentrank.segments import Floats, Segments, build_qrels, build_run
 from pipeline.core import rng
@@ -24,14 +25,81 @@ from pipeline.core import rng
 MEASURES = ("nDCG(iou=0.5)@10", "nDCG(iou=0.5)@20", "R(iou=0.5,strict=True)@10", "AxIoU@10")
 OF_PEOPLE = ("ideal", "jittered")
 """Reference runs that are made of people's levels: any other levels must score them lower."""
+BY_CHANCE = ("random",)
 BY_CAPTIONS = "captions"
 """How the names of runs begin that rank by the similarity of captions."""
-SHUFFLED = "shuffled"
+SHUFFLED, SHUFFLES = "shuffled", 10
+LEVELS_OF = ("people", "machine")
+IDEAL = "\0ideal"
+ROUNDING = 1e-9
 
 
 def is_by_captions(name: str) -> bool:
     """Tell whether a run ranks by captions: it is called `captions`, or `captions-` and more."""
     return name == BY_CAPTIONS or name.startswith(f"{BY_CAPTIONS}-")
+
+
+class Systems(NamedTuple):
+    """Values of runs by one measure and qrels, shape (runs, queries), and both ends of the scale.
+
+    `chance` is the mean over random orders of the judged pairs, `ideal` the order of their levels,
+    shape (queries,) each.
+    """
+
+    runs: Floats
+    chance: Floats
+    ideal: Floats
+
+
+def compare_conclusions(
+    pairs: pd.DataFrame, runs: Mapping[str, Any], bootstrap: Bootstrap
+) -> dict[str, Any] | None:
+    """Return what becomes of the order of runs, for JSON; None where nothing can be compared.
+
+    `pairs` are `query_id, moment_id, video_id, start, end, people, machine`, `runs` frames
+    or `Segments` by name. Of each measure: `tau_b` of both orders, the largest `swap` of two
+    runs, `bias` (the machine's mean less people's, over the runs that are not made of people's
+    levels), and `favour`, null without a run by captions. `others` are the runs that these are held
+    against: where there are none, `favour` is how much higher they stand.
+    """
+    if pairs.empty:
+        return None
+    names = [*runs, SHUFFLED]
+    people, machine = ([*_score(pairs, runs, level, bootstrap.seed)] for level in LEVELS_OF)
+    draws = draw_queries(people[0].runs.shape[1], bootstrap)
+    return {
+        "queries": people[0].runs.shape[1],
+        "pairs": len(pairs),
+        "runs": names,
+        "others": [name for name in runs if _is_other(name)],
+        "measures": {
+            name: _compare(names, one, other, draws)
+            for name, one, other in zip(MEASURES, people, machine, strict=True)
+        },
+    }
+
+
+def _is_other(name: str) -> bool:
+    return not is_by_captions(name) and name not in (*OF_PEOPLE, *BY_CHANCE, SHUFFLED)
+
+
+def _score(pairs: pd.DataFrame, runs: Mapping[str, Any], level: str, seed: int) -> list[Systems]:
+    """Return the values of all runs by each measure, under the qrels of one of the levels."""
+    orders = {f"\0{number}": shuffle(pairs, seed, number) for number in range(SHUFFLES)}
+    known = {
+        **runs,
+        **orders,
+        IDEAL: _rank(pairs.sort_values(level, ascending=False, kind="stable")),
+    }
+    scorer = evaluator(MEASURES, make_qrels(pairs, level), "paper")
+    scored = [scorer.per_query(run) for run in known.values()]
+    tables = [np.array([one[measure][1] for one in scored]) for measure in scorer.measures]
+    own, end = len(runs), len(runs) + SHUFFLES
+    return [
+        Systems(np.vstack([table[:own], chance]), chance, table[end])
+        for table in tables
+        for chance in [table[own:end].mean(axis=0)]
+    ]
 
 
 def make_qrels(pairs: pd.DataFrame, level: str) -> Segments:
@@ -41,69 +109,63 @@ def make_qrels(pairs: pd.DataFrame, level: str) -> Segments:
     return build_qrels(*ids, *numbers)
 
 
-def shuffle(pairs: pd.DataFrame, seed: int) -> Segments:
-    """Return the judged pairs in an order that knows nothing: a system of no kind."""
-    drawn = [
-        rng.draw(seed, *key) for key in zip(pairs["query_id"], pairs["moment_id"], strict=True)
-    ]
-    ordered = pairs.assign(drawn=drawn).sort_values(["query_id", "drawn"])
-    ids = (ordered[name].tolist() for name in ("query_id", "video_id"))
-    numbers = (ordered[name].to_numpy("float64") for name in ("start", "end"))
-    rank = ordered.groupby("query_id").cumcount() + 1
-    scores = 1 / rank.to_numpy("float64")
-    query_ids, video_ids = ids
-    start, end = numbers
-    return build_run(query_ids, video_ids, start, end, scores, ranks=rank.to_numpy())
+def shuffle(pairs: pd.DataFrame, seed: int, number: int = 0) -> Segments:
+    """Return the judged pairs in an order that knows nothing."""
+    keys = zip(pairs["query_id"], pairs["moment_id"], strict=True)
+    drawn = [rng.draw(seed, number, *key) for key in keys]
+    return _rank(pairs.assign(drawn=drawn).sort_values("drawn"))
 
 
-def compare_conclusions(
-    pairs: pd.DataFrame, runs: Mapping[str, Any], bootstrap: Bootstrap
-) -> dict[str, Any] | None:
-    """Return what becomes of the order of runs, for JSON; None where nothing can be compared.
-
-    `pairs` are `query_id, moment_id, video_id, start, end, people, machine`, `runs` whatever
-    `score_runs` reads, by name. Of each measure: `tau_b` of both orders, the largest `swap` of two
-    runs, `bias` (the machine's mean less people's, over the runs that are not made of people's
-    levels), and `favour`: by how much the bias of runs by captions is above that of the others.
-    """
-    if pairs.empty:
-        return None
-    qrels = [make_qrels(pairs, name) for name in ("people", "machine")]
-    known = {**runs, SHUFFLED: shuffle(pairs, bootstrap.seed)}
-    people, machine = (score_runs(one, known, MEASURES, "paper") for one in qrels)
-    draws = draw_queries(len(people.queries), bootstrap)
-    return {
-        "queries": len(people.queries),
-        "pairs": len(pairs),
-        "runs": people.runs,
-        "measures": {
-            name: _compare(people.runs, one, other, draws)
-            for name, one, other in zip(people.measures, people.table, machine.table, strict=True)
-        },
-    }
+def _rank(ordered: pd.DataFrame) -> Segments:
+    """Return pairs as a run, in their order within a query."""
+    query_ids, video_ids = (ordered[name].tolist() for name in ("query_id", "video_id"))
+    start, end = (ordered[name].to_numpy("float64") for name in ("start", "end"))
+    rank = ordered.groupby("query_id").cumcount().to_numpy("float64") + 1
+    return build_run(query_ids, video_ids, start, end, 1 / rank, ranks=rank)
 
 
-def _compare(names: Sequence[str], people: Floats, machine: Floats, draws: Draws) -> dict[str, Any]:
-    """Compare the values of runs, shape (runs, queries)."""
-    one, other = (np.round(values.mean(axis=1), 12) for values in (people, machine))
-    more = machine - people
-    systems = [place for place, name in enumerate(names) if name not in OF_PEOPLE]
-    own = [place for place in systems if is_by_captions(names[place])]
-    others = [place for place in systems if place not in own]
-    favour = more[own].mean(axis=0) - more[others].mean(axis=0) if own and others else None
+def _compare(
+    names: Sequence[str], people: Systems, machine: Systems, draws: Draws
+) -> dict[str, Any]:
+    one, other = (np.round(systems.runs.mean(axis=1), 12) for systems in (people, machine))
+    real = [place for place, name in enumerate(names) if name not in OF_PEOPLE]
+    bias = (machine.runs - people.runs)[real].mean(axis=0)
     return {
         "people": {name: number(value) for name, value in zip(names, one, strict=True)},
         "machine": {name: number(value) for name, value in zip(names, other, strict=True)},
         "tau_b": number(float(tau_b(one, other))),
         "swap": find_swap(names, one, other),
-        "bias": _mean(more[systems].mean(axis=0), draws),
-        "favour": None if favour is None else _mean(favour, draws),
+        "bias": describe_figure(
+            float(bias.mean()), draws.times @ bias / len(bias), draws.confidence
+        ),
+        "favour": _favour(names, people, machine, draws),
     }
 
 
-def _mean(values: Floats, draws: Draws) -> dict[str, float | None]:
-    resampled = draws.times @ values / len(values)
-    return describe_figure(float(values.mean()), resampled, draws.confidence)
+def _favour(
+    names: Sequence[str], people: Systems, machine: Systems, draws: Draws
+) -> dict[str, float | None] | None:
+    own = [place for place, name in enumerate(names) if is_by_captions(name)]
+    others = [place for place, name in enumerate(names) if _is_other(name)]
+    if not own:
+        return None
+
+    def more(times: Floats) -> Floats:
+        gain = _stand(machine, times) - _stand(people, times)
+        kind: Floats = gain[own].mean(axis=0)
+        return kind - gain[others].mean(axis=0) if others else kind
+
+    queries = people.runs.shape[1]
+    [value] = more(np.ones((1, queries)))
+    return describe_figure(float(value), more(draws.times), draws.confidence)
+
+
+def _stand(systems: Systems, times: Floats) -> Floats:
+    """Return where runs stand between chance (0) and the ideal (1), shape (runs, resamples)."""
+    runs, chance, ideal = systems.runs @ times.T, systems.chance @ times.T, systems.ideal @ times.T
+    scale = ideal - chance
+    known = scale > ROUNDING * len(systems.chance)
+    return np.where(known, (runs - chance) / np.where(known, scale, 1), np.nan)
 
 
 def find_swap(names: Sequence[str], people: Floats, machine: Floats) -> dict[str, Any] | None:

@@ -27,10 +27,11 @@ class Draws(NamedTuple):
 
 def draw_queries(queries: int, bootstrap: Bootstrap) -> Draws:
     """Return resamples of so many queries."""
+    if not queries:
+        return Draws(np.zeros((bootstrap.resamples, 0)), bootstrap.confidence)
     random = np.random.default_rng(bootstrap.seed)
-    shares = np.full(queries, 1 / max(queries, 1))
-    times = random.multinomial(queries, shares, bootstrap.resamples).astype(np.float64)
-    return Draws(times, bootstrap.confidence)
+    times = random.multinomial(queries, np.full(queries, 1 / queries), bootstrap.resamples)
+    return Draws(times.astype(np.float64), bootstrap.confidence)
 
 
 def tabulate(query: Ints, reference: Ints, level: Ints, queries: int) -> Floats:
@@ -69,7 +70,7 @@ class Measured(NamedTuple):
 
 def measure_draws(tables: Floats, draws: Draws) -> Measured:
     """Return the figures of all queries' tables, and of each draw of queries."""
-    flat = tables.reshape(len(tables), -1)
+    flat = tables.reshape(-1, LEVELS**2)
     whole = measure(flat.sum(axis=0).reshape(1, LEVELS, LEVELS))
     drawn = (draws.times @ flat).reshape(-1, LEVELS, LEVELS)
     return Measured(

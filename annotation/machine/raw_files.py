@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from annotation.machine.leave_one_out import Panel
-from annotation.pooling.published import read_judged
+from annotation.machine.similarity_control import find_control_in_folds
+from annotation.pooling.published_files import read_pairs
 from annotation.reliability.scores import Scores, sort_scores
 from annotation.votes import raw
 from annotation.votes.raw import LEVEL_OF, Raw
@@ -111,7 +112,7 @@ def compare_files(
         decide(votes.pair, votes.level, len(ids)).level,
         np.array(known) if similarity and not np.isnan(known).all() else None,
     )
-    return Compared(_drop_unknown(panel), said.answers, bool(query))
+    return Compared(_add_control(_drop_unknown(panel)), said.answers, bool(query))
 
 
 def _drop_unknown(panel: Panel) -> Panel:
@@ -121,6 +122,13 @@ def _drop_unknown(panel: Panel) -> Panel:
     unknown = np.isnan(panel.similarity)
     machine: Ints = np.where(unknown, NO_LEVEL, panel.machine)
     return panel._replace(machine=machine, similarity=np.where(unknown, 0.0, panel.similarity))
+
+
+def _add_control(panel: Panel) -> Panel:
+    if panel.similarity is None:
+        return panel
+    control = find_control_in_folds(panel.query, panel.similarity, panel.consensus)
+    return panel._replace(control=control)
 
 
 def _scores(votes: Raw) -> Scores:
@@ -133,11 +141,18 @@ def _read_queries(
     people: Path, pairs: Path | None, judged: Sequence[Path]
 ) -> tuple[dict[str, str], dict[str, float]]:
     if judged:
-        table = read_judged(judged)
-        ids = table["pair_id"].astype("str")
+        parts = [read_pairs(path) for path in judged]
         return (
-            dict(zip(ids, table["query_id"].astype("str"), strict=True)),
-            dict(zip(ids, table["similarity"].astype("float64"), strict=True)),
+            {
+                pair: query
+                for one in parts
+                for pair, query in zip(one.pair_id, one.query_id, strict=True)
+            },
+            {
+                pair: near
+                for one in parts
+                for pair, near in zip(one.pair_id, one.similarity.tolist(), strict=True)
+            },
         )
     path = pairs or people.with_name("pairs.csv")
     if pairs is None and not path.is_file():

@@ -7,9 +7,11 @@ correlated? The second does not suffer from a bias, and a judge that goes by sim
 no such correlation, however it makes levels of it.
 """
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from annotation.machine.confusion import (
     Draws,
@@ -21,9 +23,39 @@ from annotation.machine.confusion import (
 )
 from annotation.machine.leave_one_out import Panel
 from annotation.votes.votes import NO_LEVEL, Bools, Floats, Ints
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.judges.base import Pair
+from pipeline.judges.similarity import FITTED_ON, SimilarityJudge
 
 MOST_BINS, PAIRS_PER_BIN = 20, 40
+FOLDS = 10
 ROUNDING = 1e-9
+
+
+def find_control(pairs: pd.DataFrame, people: Ints) -> Ints:
+    """Return the control's level of each pair (`query_id, moment_id, split, similarity`).
+
+    `people` are people's levels, or NO_LEVEL. No level is made of those of its own query.
+    """
+    known = people != NO_LEVEL
+    judge = SimilarityJudge(pairs.loc[known, PAIR_KEY].assign(level=people[known]))
+    asked = [
+        Pair(query, moment, split, "", "", similarity, 0.0, 0.0, Path(), 0.0)
+        for query, moment, split, similarity in pairs[
+            [*PAIR_KEY, "split", "similarity"]
+        ].itertuples(index=False, name=None)
+    ]
+    said = {(one.query_id, one.moment_id): one.level for one in judge.judge(asked)}
+    levels = [said[pair] for pair in pairs[PAIR_KEY].itertuples(index=False, name=None)]
+    return np.array([NO_LEVEL if one is None else one for one in levels], dtype=np.int64)
+
+
+def find_control_in_folds(query: Ints, similarity: Floats, people: Ints) -> Ints:
+    """Return the control's level of each pair where queries have no split: a tenth at a time."""
+    fold = (query % FOLDS).astype("str")
+    numbers = np.arange(len(query)).astype("str")
+    pairs = {"query_id": fold, "moment_id": numbers, "split": FITTED_ON, "similarity": similarity}
+    return find_control(pd.DataFrame(pairs), people)
 
 
 def compare_control(panel: Panel, draws: Draws) -> dict[str, Any] | None:

@@ -60,7 +60,7 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
         return
     control = figures["control"]
     beyond = control and control["beyond"]
-    if beyond and not _is_above(beyond, 0):
+    if beyond and beyond["value"] is not None and not _is_above(beyond, 0):
         yield Verdict(
             "similarity",
             "No better than caption similarity: once that is known, its levels tell nothing of"

@@ -40,6 +40,7 @@ class Params(Section):
     agreement: people_sections.Agreement
     release: sections.Release
     reference_runs: sections.ReferenceRuns
+    calibration: people_sections.Calibration
     report: sections.Report
 
 

@@ -157,7 +157,7 @@ def list_disputed(sources: Sources) -> list[Disputed]:
             place=PLACE.format_map(row),
             outcome=OUTCOMES[row["outcome"]].format(level=row["level"]),
             answers=answers.get((row["query_id"], row["moment_id"]), []),
-            clip=_link(clips.get(row["moment_id"])),
+            clip=link_clip(clips.get(row["moment_id"])),
         )
         for row in table.to_dict("records")
     ]
@@ -183,7 +183,8 @@ def _answers(judgments: pd.DataFrame) -> dict[tuple[str, str], list[str]]:
     return answers
 
 
-def _link(clip: str | None) -> str | None:
+def link_clip(clip: str | None) -> str | None:
+    """Return the address of a clip from the lead's page."""
     return None if clip is None else CLIPS + quote(clip, safe="")
 
 

@@ -20,7 +20,7 @@ REPLACEMENTS = tables.WORK / "replacements.csv"
 REWRITE_REVIEW = tables.WORK / "rewrite_review.csv"
 REJECTED_MOMENTS = tables.WORK / "rejected_moments.csv"
 LEAD = tables.WORK / "lead"
-STAGES = ("ingest", "rewrite", "consensus", "agreement", "reference_runs")
+STAGES = ("ingest", "rewrite", "consensus", "agreement", "reference_runs", "calibration")
 
 Figures = Mapping[str, Any]
 
@@ -59,6 +59,7 @@ class Sources:
     annotators: pd.DataFrame
     annotator_pairs: pd.DataFrame
     hidden_checks: pd.DataFrame
+    second_looks: pd.DataFrame
     state: Figures
     metrics: Mapping[str, Figures]
     deepest: int
@@ -115,6 +116,7 @@ def read_sources(params: Params) -> Sources:
         annotators=numbers(csv_files.read_csv(LEAD / "annotators.csv", ["annotator", "flags"])),
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
         hidden_checks=numbers(csv_files.read_csv(LEAD / "checks.csv", ["annotator", "flags"])),
+        second_looks=csv_files.read_csv(LEAD / "second_looks.csv", ["query_id", "machine"]),
         state=_mapping(tables.STATE),
         metrics={name: _mapping(cli.METRICS / f"{name}.json") for name in STAGES},
         deepest=params.candidates.top,

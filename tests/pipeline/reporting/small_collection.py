@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from annotation import agreement, consensus
+from annotation import agreement, calibration, consensus
 from pipeline import reference_runs, report
 from pipeline.campaign import campaign as opened_campaign
 from pipeline.core import csv_files, tables
@@ -71,6 +71,7 @@ def make(folder: Path, campaign: str | None = OPEN, votes=VOTES, text: str = "",
         agreement.main()
         _qrels()
         reference_runs.main()
+        calibration.main()
 
 
 def _corpus(text: str) -> None:
@@ -92,8 +93,15 @@ def _corpus(text: str) -> None:
     tables.FROZEN_QUERIES.write(frozen)
     tables.AUDIT.write(tables.AUDIT.empty())
     tables.TOPUP.write(tables.TOPUP.empty())
-    for table in (tables.VOIDED, tables.GOLD, tables.EXAM, tables.ADJUDICATIONS):
+    for table in (
+        tables.VOIDED,
+        tables.GOLD,
+        tables.EXAM,
+        tables.ADJUDICATIONS,
+        tables.SECOND_LOOK,
+    ):
         table.write(table.empty())
+    tables.MACHINE_JUDGMENTS.write(tables.MACHINE_JUDGMENTS.empty())
     candidates = pd.DataFrame(SHOWN, columns=["query_id", "moment_id", "rank", "similarity"])
     tables.CANDIDATES.write(candidates.assign(batch=1))
     clips = {"moment_id": ["m1", "m2"], "clip": [f"{text}1.mp4", "m2.mp4"], "clip_sha": "c"}

@@ -196,9 +196,9 @@ def test_the_links_to_clips_are_encoded(hostile):
     with contextlib.chdir(hostile):
         found = small_collection.read()
     assert "/" in found.clips["clip"].iloc[0]
-    from pipeline.pages.lead import _link
+    from pipeline.pages.lead import link_clip
 
-    link = _link(found.clips["clip"].iloc[0])
+    link = link_clip(found.clips["clip"].iloc[0])
     assert link.count("/") == 2
     assert not set('<>{}" ') & set(link)
 

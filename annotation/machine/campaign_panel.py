@@ -1,0 +1,103 @@
+"""A campaign's votes and a machine's levels of the pairs that people were shown: pure.
+
+Only what was said of the text and clip that people were last shown counts. Levels that the lead
+decided are left out of the comparison, for second looks may have led to them.
+"""
+
+from collections import Counter
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from annotation.machine.leave_one_out import Panel
+from annotation.reliability.scores import campaign_scores
+from annotation.votes.rule import Rounding
+from annotation.votes.votes import NO_LEVEL, Ints, is_in, pair_rows
+from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
+
+
+class Judged(NamedTuple):
+    """What a campaign's panel is made of, as `pipeline.core.tables` has it.
+
+    `pairs` is the ledger, `machine` its judgments.
+    """
+
+    pairs: pd.DataFrame
+    judgments: pd.DataFrame
+    voided: pd.DataFrame
+    consensus: pd.DataFrame
+    machine: pd.DataFrame
+
+
+def settle_machine(machine: pd.DataFrame) -> pd.DataFrame:
+    """Return a row for each pair with a level: `PAIR_KEY, level, levels, span, expected, remark`.
+
+    `levels` is how many repeats gave one, and `span` how far they lie apart. Their median is the
+    `level`, between two levels the higher one; `expected` is the mean, null where one is not known.
+    """
+    given = machine[machine["level"].notna()].sort_values([*PAIR_KEY, "repeat"])
+    by = given.groupby(PAIR_KEY, sort=True)
+    expected = by["expected"]
+    known = expected.count() == by.size()
+    rows = pd.DataFrame(
+        {
+            "level": np.ceil(by["level"].median().astype("float64")).astype("int64"),
+            "levels": by.size(),
+            "span": (by["level"].max() - by["level"].min()).astype("int64"),
+            "expected": expected.mean().where(known),
+            "remark": by["remark"].first(),
+        }
+    )
+    return rows.reset_index()
+
+
+def count_answers(judged: Judged) -> dict[str, Any]:
+    """Return what the machine was asked of pairs that people were shown, for JSON."""
+    shown = select_newest(judged.pairs)
+    own = judged.machine[is_in(judged.machine, shown, PAIR_KEY)]
+    fresh = own[is_in(own, shown, SHOWN_KEY)]
+    reasons = fresh.loc[fresh["level"].isna(), "reason"]
+    return {
+        "asked": len(fresh),
+        "with_level": int(fresh["level"].notna().sum()),
+        "reasons": dict(sorted(Counter(reasons.tolist()).items())),
+        "stale": len(own) - len(fresh),
+    }
+
+
+def build_panel(judged: Judged, clips: pd.DataFrame, rounding: Rounding) -> Panel:
+    """Return people and machine on the pairs of the consensus, in their order; no control yet."""
+    shown = select_newest(judged.pairs)
+    table = judged.consensus
+    settled = settle_machine(select_fresh(judged))
+    place = pair_rows(table, shown)
+    query, names = pd.factorize(table["query_id"], sort=True)
+    lengths = shown["moment_id"].map(clips.set_index("moment_id")["seconds"])
+    return Panel(
+        campaign_scores(judged.judgments, shown, judged.voided, table),
+        query.astype(np.int64),
+        len(names),
+        _place(settled, table),
+        _levels(table["voted_level"]),
+        shown["similarity"].to_numpy("float64")[place],
+        shown["rank"].to_numpy("int64")[place],
+        seconds=lengths.to_numpy("float64")[place],
+        rounding=rounding,
+    )
+
+
+def select_fresh(judged: Judged) -> pd.DataFrame:
+    """Return what the machine said of pairs as people were last shown them."""
+    return judged.machine[is_in(judged.machine, select_newest(judged.pairs), SHOWN_KEY)]
+
+
+def _place(settled: pd.DataFrame, table: pd.DataFrame) -> Ints:
+    level = np.full(len(table), NO_LEVEL, dtype=np.int64)
+    place = pair_rows(settled, table)
+    level[place[place >= 0]] = settled["level"].to_numpy("int64")[place >= 0]
+    return level
+
+
+def _levels(levels: pd.Series) -> Ints:
+    return np.asarray(levels.astype("Int64").fillna(NO_LEVEL), dtype=np.int64)

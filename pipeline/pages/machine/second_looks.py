@@ -1,0 +1,37 @@
+"""Pairs for a second look, on the lead's page: people agree, a confident machine is far away."""
+
+from typing import NamedTuple
+
+from pipeline.pages.lead import link_clip
+from pipeline.pages.sources import Sources
+
+SHOWN = 100
+PLACE = "{}, {:.1f} to {:.1f} s"
+
+
+class SecondLook(NamedTuple):
+    """A pair with both levels, what the machine remarks, its clip, and how to have it decided."""
+
+    query: str
+    place: str
+    people: str
+    machine: str
+    remark: str
+    clip: str | None
+    command: str
+
+
+def list_second_looks(sources: Sources) -> list[SecondLook]:
+    """Return the pairs as `calibration` listed them, the farthest apart first."""
+    return [
+        SecondLook(
+            query=row["query"] or row["query_id"],
+            place=PLACE.format(row["video_id"], float(row["start"]), float(row["end"])),
+            people=f"{row['level']} ({row['scores']})",
+            machine=row["machine"] + (f" (expected {row['expected']})" if row["expected"] else ""),
+            remark=row["remark"] or "",
+            clip=link_clip(row["clip"]),
+            command=row["adjudicate"],
+        )
+        for row in sources.second_looks.to_dict("records")
+    ]

@@ -1,0 +1,254 @@
+"""The stage `calibration` on the judged sample: five judges told apart; and the command."""
+
+import contextlib
+import json
+import re
+import shutil
+
+import numpy as np
+import pandas as pd
+import pytest
+from judges import judges, people
+from opened import OPEN
+from rehearsed import rehearsed
+
+from annotation import calibration, consensus
+from annotation.machine.campaign_panel import settle_machine
+from annotation.votes.votes import NO_LEVEL
+from momentrank.errors import MomentRankError, UsageError
+from pipeline import reference_runs
+from pipeline.campaign.campaign import write_campaign
+from pipeline.campaign.pairs import PAIR_KEY, select_newest
+from pipeline.core import cli, files, tables
+
+METRICS = cli.METRICS / "calibration.json"
+CAMPAIGN = OPEN.model_copy(update={"rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"})
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory, repository):
+    """Return the folder of a judged sample: what people made, and runs; no machine yet."""
+    folder, made = tmp_path_factory.mktemp("calibrated"), rehearsed()
+    shutil.copy(repository / "params.yaml", folder)
+    with contextlib.chdir(folder):
+        tables.JUDGMENTS.write(made.judgments)
+        tables.PAIRS.write(made.ledger)
+        tables.QUERIES.write(made.queries)
+        for table in (tables.VOIDED, tables.ADJUDICATIONS, tables.SECOND_LOOK):
+            table.write(table.empty())
+        moments = made.ledger["moment_id"].drop_duplicates().tolist()
+        clips = {"moment_id": moments, "clip": [f"{one}.mp4" for one in moments]}
+        tables.CLIPS.write(pd.DataFrame(clips).assign(clip_sha="c", seconds=3.5))
+        write_campaign(CAMPAIGN)
+        consensus.main()
+        tables.MACHINE_JUDGMENTS.write(tables.MACHINE_JUDGMENTS.empty())
+        _write_runs(made)
+    return folder
+
+
+def _write_runs(made):
+    levels = tables.CONSENSUS.read().dropna(subset=["level"])[[*PAIR_KEY, "level"]]
+    test = made.queries.loc[made.queries["split"] == "test", "query_id"]
+    own = made.ledger[made.ledger["query_id"].isin(test)]
+    moments = made.ledger.drop_duplicates("moment_id")
+    columns = [*PAIR_KEY, "rank", "similarity"]
+    segments = ["query_id", *reference_runs.SEGMENT, "level"]
+    runs = {
+        "captions": reference_runs.by_captions(own[columns], moments),
+        "random": reference_runs.random_moments(sorted(test), moments, seed=1),
+        "ideal": reference_runs.ideal(own.merge(levels, on=PAIR_KEY)[segments]),
+    }
+    for name, run in runs.items():
+        reference_runs.write(calibration.RUNS / f"{name}{calibration.TEST}", run, name)
+
+
+@pytest.fixture
+def folder(sample, tmp_path, monkeypatch):
+    """Return a copy of the sample, and stand in it."""
+    copy = shutil.copytree(sample, tmp_path / "copy")
+    monkeypatch.chdir(copy)
+    return copy
+
+
+def machine_table(level, **columns):
+    """Return a machine's judgments of every pair that people were shown."""
+    shown = select_newest(rehearsed().ledger).sort_values(PAIR_KEY, ignore_index=True)
+    given = pd.Series(level, dtype="Int64").mask(pd.Series(level) == NO_LEVEL)
+    rows = shown[[*PAIR_KEY, "query_sha", "clip_sha"]].assign(
+        level=given,
+        expected=np.nan,
+        reason=given.isna().map({True: "refused", False: None}),
+        remark="She is at the door.",
+        model="a-model",
+        prompt="judge-v1",
+        guideline="1",
+        frames=8,
+        repeat=0,
+    )
+    return tables.MACHINE_JUDGMENTS.check(rows.assign(**columns)[tables.MACHINE_JUDGMENTS.columns])
+
+
+def run_stage():
+    calibration.main()
+    return files.read_json(METRICS)
+
+
+@pytest.mark.parametrize("name", ["good", "lenient", "similarity", "constant", "fails"])
+def test_the_stage_names_each_judge_with_its_fault(folder, name):
+    panel, truth = people()
+    tables.MACHINE_JUDGMENTS.write(machine_table(judges(panel, truth, seed=2)[name]))
+    before = [path.read_bytes() for path in (tables.CONSENSUS.path, tables.JUDGMENTS.path)]
+    figures = run_stage()
+    assert [one["code"] for one in figures["verdicts"]] == [name]
+    favour = figures["conclusions"]["measures"]["nDCG(iou=0.5)@10"]["favour"]
+    assert ((favour["low"] or 0) > 0) == (name == "similarity")
+    assert figures["control"]["difference"]["kappa"]["low"] > 0 or name != "good"
+    assert figures["answers"]["reasons"] == (
+        {"refused": figures["answers"]["asked"] - figures["answers"]["with_level"]}
+        if name == "fails"
+        else {}
+    )
+    assert before == [path.read_bytes() for path in (tables.CONSENSUS.path, tables.JUDGMENTS.path)]
+
+
+def test_no_figure_of_a_person_is_in_the_metrics(folder):
+    _, truth = people()
+    tables.MACHINE_JUDGMENTS.write(machine_table(truth))
+    text = json.dumps(run_stage())
+    table = pd.read_csv(calibration.LEAD / "calibration.csv")
+    assert set(table["annotator"]) == set(rehearsed().judgments["annotator"])
+    for row in table.itertuples():
+        assert f"{row.exact}" not in text or row.exact in {0.0, 1.0}
+
+
+def test_without_machine_levels_or_judgments_it_says_so(folder):
+    assert [one["code"] for one in run_stage()["verdicts"]] == ["none"]
+    tables.JUDGMENTS.write(tables.JUDGMENTS.empty())
+    tables.PAIRS.write(tables.PAIRS.empty())
+    consensus.main()
+    figures = run_stage()
+    assert [one["code"] for one in figures["verdicts"]] == ["none"]
+    assert figures["conclusions"] is None
+    assert len(pd.read_csv(calibration.LEAD / "second_looks.csv")) == 0
+
+
+def test_the_control_is_no_judge_and_asks_for_no_second_look(folder):
+    panel, truth = people()
+    level = judges(panel, truth, seed=2)["similarity"]
+    tables.MACHINE_JUDGMENTS.write(machine_table(level, expected=level * 1.0, model="similarity"))
+    figures = run_stage()
+    assert [one["code"] for one in figures["verdicts"]] == ["control"]
+    assert figures["second_looks"] is None
+
+
+def test_what_is_of_an_older_clip_counts_for_nothing(folder):
+    _, truth = people()
+    old = machine_table(np.zeros_like(truth), clip_sha="older")
+    tables.MACHINE_JUDGMENTS.write(old)
+    figures = run_stage()
+    assert (figures["answers"]["asked"], figures["answers"]["stale"]) == (0, len(truth))
+    assert [one["code"] for one in figures["verdicts"]] == ["none"]
+
+
+def test_second_looks_are_the_lead_s_and_settled_ones_go(folder):
+    _, truth = people()
+    wrong = np.where(np.arange(len(truth)) % 9, truth, 4 - truth)
+    tables.MACHINE_JUDGMENTS.write(machine_table(wrong, expected=wrong * 1.0))
+    figures = run_stage()
+    looks = pd.read_csv(calibration.LEAD / "second_looks.csv", dtype={"query_id": str})
+    assert len(looks) == figures["second_looks"] > 10
+    assert (looks["apart"] >= 2).all()
+    assert looks["apart"].is_monotonic_decreasing
+    assert looks["adjudicate"][0].startswith("python -m annotation.campaign adjudicate --pair ")
+    assert set(looks["remark"]) == {"She is at the door."}
+    listed = looks[PAIR_KEY].iloc[:4].astype(str).assign(note="looked at")
+    tables.SECOND_LOOK.write(listed)
+    assert run_stage()["second_looks"] == len(looks) - 4
+
+
+def test_runs_of_one_s_own_are_ordered_too(folder):
+    _, truth = people()
+    tables.MACHINE_JUDGMENTS.write(machine_table(truth))
+    shutil.copy(calibration.RUNS / f"random{calibration.TEST}", "ours.run")
+    path = folder / "params.yaml"
+    path.write_text(path.read_text().replace("  runs: []", "  runs: [ours.run]"))
+    conclusions = run_stage()["conclusions"]
+    assert conclusions["runs"] == ["captions", "ideal", "random", "ours", "shuffled"]
+    path.write_text(path.read_text().replace("[ours.run]", "[random.run]"))
+    with pytest.raises(UsageError, match="another run is called 'random'"):
+        run_stage()
+
+
+def test_repeats_come_to_their_median():
+    def row(moment, repeat, level, expected=None):
+        return {"query_id": "q", "moment_id": moment, "repeat": repeat, "level": level,
+                "expected": expected, "remark": f"{moment}{repeat}"}  # fmt: skip
+
+    said = [("a", 0, 1, 1.2), ("a", 1, 4, 3.0), ("a", 2, 1, 1.5), ("b", 0, 2), ("b", 1, 3),
+            ("c", 0, None), ("d", 0, None), ("d", 1, 0)]  # fmt: skip
+    table = settle_machine(
+        pd.DataFrame([row(*one) for one in said]).astype({"level": "Int64", "expected": "float64"})
+    )
+    assert table["moment_id"].tolist() == ["a", "b", "d"]  # nothing is made of an answer without
+    assert table["level"].tolist() == [1, 3, 0]
+    assert table["span"].tolist() == [3, 1, 0]
+    assert table["expected"].tolist()[0] == pytest.approx(1.9)
+    assert table["expected"].isna().tolist() == [False, True, True]
+
+
+@pytest.fixture
+def raw_files(tmp_path):
+    """Return a raw file of people, and one of a good machine, of the sample."""
+    panel, truth = people()
+    scores = panel.scores
+    votes = {"pair_id": scores.pair, "worker": scores.annotator, "relevance": scores.level}
+    pd.DataFrame(votes).to_csv(tmp_path / "raw.csv", index=False)
+    level = judges(panel, truth, seed=2)["good"]
+    pd.DataFrame({"pair_id": range(len(level)), "level": level}).to_csv(
+        tmp_path / "machine.csv", index=False
+    )
+    pd.DataFrame({"pair_id": range(len(level)), "query_id": panel.query}).to_csv(
+        tmp_path / "pairs.csv", index=False
+    )
+    return tmp_path
+
+
+def command(*words):
+    calibration.command(calibration.parser().parse_args([str(word) for word in words]))
+
+
+def test_the_command_works_on_any_collection(raw_files, capsys):
+    both = ("--people", raw_files / "raw.csv", "--machine", raw_files / "machine.csv")
+    command(*both, "--json", "--lead", raw_files)
+    found = json.loads(capsys.readouterr().out)
+    assert [one["code"] for one in found["verdicts"]] == ["good"]
+    assert found["first_votes"] == "drawn"
+    assert len(pd.read_csv(raw_files / "calibration.csv")) == 6
+    command(*both)
+    told = capsys.readouterr().out
+    assert told.startswith("No fault was found, and it passes the alternative annotator test.\n")
+    assert "intervals suppose" not in told
+    (raw_files / "pairs.csv").unlink()
+    command(*both)
+    assert "intervals suppose that pairs are independent" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("pair_id,level\n0,5\n", "line 2, level: '5' is not a level from 0 to 4"),
+        ("pair_id,level\n0,1\n0,2\n", "line 3, pair_id: '0' appears twice; number its levels"),
+        ("pair_id,grade\n0,1\n", "line 1: column 'level' is missing"),
+        ("pair_id,level\nelsewhere,1\n", "none of its pairs is in"),
+    ],
+)
+def test_a_machine_s_file_that_is_wrong_is_one_clear_line(raw_files, rows, message):
+    path = raw_files / "machine.csv"
+    path.write_text(rows)
+    with pytest.raises(MomentRankError, match=re.escape(message)):
+        command("--people", raw_files / "raw.csv", "--machine", path)
+
+
+def test_half_of_the_options_is_refused(raw_files):
+    with pytest.raises(UsageError, match="--people FILE and --machine FILE"):
+        command("--people", raw_files / "raw.csv")

@@ -1,0 +1,112 @@
+"""The machine judge on the pages: its verdict and tables, and second looks for the lead alone."""
+
+import contextlib
+import html
+import re
+
+import pandas as pd
+import pytest
+import small_collection
+
+from annotation import calibration
+from pipeline.core import csv_files, files, tables
+from pipeline.pages.machine import calibration as section
+
+
+def judge(folder, levels, **columns):
+    """Write what a machine says of the small collection's pairs, and hold it against people's."""
+    with contextlib.chdir(folder):
+        shown = tables.PAIRS.read()[["query_id", "moment_id", "query_sha", "clip_sha"]]
+        rows = shown.assign(level=levels, expected=None, reason=None, remark="A door opens.")
+        rows = rows.assign(model="a-model", prompt="p", guideline="1", frames=8, repeat=0)
+        rows.loc[rows["level"].isna(), "reason"] = "refused"
+        tables.MACHINE_JUDGMENTS.write(rows.assign(**columns)[tables.MACHINE_JUDGMENTS.columns])
+        path = folder / "params.yaml"
+        path.write_text(path.read_text().replace("min_pairs: 100 ", "min_pairs: 2 "))
+        calibration.main()
+    return small_collection.pages(folder)
+
+
+def text_of(page):
+    return " ".join(html.unescape(re.sub("<[^>]+>", " ", page)).split())
+
+
+def section_of(page):
+    return text_of(page.partition('<section id="machine"')[2].partition("</section>")[0])
+
+
+def test_without_a_machine_the_section_says_so(small):
+    public, own = small_collection.pages(small)
+    assert "The machine has no levels, so that nothing is known of it." in section_of(public)
+    assert "0 pairs on which people agree and a confident machine is far away" in text_of(own)
+
+
+def test_the_section_shows_verdict_failures_and_tables(copied):
+    public, _ = judge(copied, [3, 2, 1, None, None])
+    told = section_of(public)
+    assert "Fails too often: 40.0% of 5 answers have no level" in told
+    assert "Of 5 answers on pairs that people were shown, 3 are a level." in told
+    assert "The others have none (refused: 2)." in told
+    assert "enters neither consensus nor people\u2019s qrels" in told
+    for title in ("The machine beside people", "Levels by people and by the machine"):
+        assert title in told
+    path = copied / "datasets/report/tables/levels-by-people-and-by-the-machine.csv"
+    assert pd.read_csv(path).iloc[3].tolist() == ["Level 3", 0, 0, 0, 1, 0]
+
+
+def test_second_looks_are_on_the_lead_s_page_alone_with_clip_and_command(copied):
+    public, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0])
+    told = text_of(own)
+    assert "1 pair on which people agree and a confident machine is far away" in told
+    assert "0 (0 0) 4 (expected 3.9) A door opens." in told
+    assert "adjudicate --pair m2 m3 --note 'people 0, machine 4'" in told
+    assert "A door opens." not in public
+    assert "Pairs for a second look, on the lead\u2019s page: 1." in section_of(public)
+
+
+def test_hostile_remarks_and_names_are_text(copied):
+    harm = small_collection.HOSTILE
+    public, own = judge(copied, [3, 2, 1, 4, 4], expected=4.0, remark=harm)
+    with contextlib.chdir(copied):
+        looks = csv_files.read_csv(calibration.LEAD / "second_looks.csv")
+    assert set(looks["remark"]) == {harm}
+    for page in (public, own):
+        assert "<script>" not in page
+        assert "<img src=http" not in page
+
+
+def test_every_sentence_has_its_numbers():
+    figures = {
+        "answers": {"asked": 10, "with_level": 9, "reasons": {"cut": 1}, "stale": 2},
+        "standing": {
+            "annotators": 4,
+            "below_machine": 3,
+            "lowest": 0.5,
+            "median": 0.6,
+            "highest": 0.7,
+            "machine_mean": 0.65,
+        },
+        "alternative_test": {
+            "epsilon": 0.15,
+            "passed": True,
+            "why": None,
+            "counted": 4,
+            "winning_rate": 0.75,
+            "advantage": 0.9,
+        },
+        "control": {"beyond": {"value": 0.5, "low": 0.4, "high": 0.6}},
+        "second_looks": 7,
+    }
+    told = " ".join(section.describe(figures))
+    for part in ("9 are a level", "cut: 1", "2 more are of an older", "Of 4 annotators", "3 do",
+                 "0.50 to 0.70", "0.65 on average", "yes", "75\u202f%", "0.50 (0.40 to 0.60)",
+                 "lead\u2019s page: 7"):  # fmt: skip
+        assert part in told
+    unsure = figures["alternative_test"] | {"passed": None, "why": "2 annotators are too few"}
+    told = " ".join(section.describe(figures | {"alternative_test": unsure}))
+    assert "gives no verdict: 2 annotators are too few." in told
+
+
+@pytest.mark.parametrize("name", ["calibration.json"])
+def test_the_metrics_are_json(small, name):
+    assert files.read_json(small / "datasets/work/metrics" / name)["pairs"] == 0
