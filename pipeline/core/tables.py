@@ -13,7 +13,7 @@ import pandera.pandas as pa
 
 from pipeline.core import table
 from pipeline.core.sections import Modality
-from pipeline.core.table import INSTANT, Table
+from pipeline.core.table import INSTANT, CellCheck, Table, make_column
 from pipeline.core.validation import RowRule
 
 MODALITIES = get_args(Modality)
@@ -51,34 +51,31 @@ PRIVATE = CAMPAIGN / "annotators.private.yaml"
 """Who the annotators are: never committed, never released."""
 
 
-def _column(dtype: str, *checks: pa.Check, nullable: bool = False) -> pa.Column:
-    return pa.Column(dtype, list(checks), nullable=nullable, coerce=True)
-
-
 def _id() -> pa.Column:
-    return _column("str", pa.Check(lambda texts: texts != "", error="an id"))
+    return make_column("str", CellCheck(lambda texts: texts != "", "an id"))
 
 
 def _text() -> pa.Column:
-    return _column("str", pa.Check(lambda texts: texts.str.strip() != "", error="text"))
+    return make_column("str", CellCheck(lambda texts: texts.str.strip() != "", "text"))
 
 
 def _choice(*values: str, nullable: bool = False) -> pa.Column:
-    allowed = pa.Check.isin(values, error=f"one of {', '.join(values)}")
-    return _column("str", allowed, nullable=nullable)
+    allowed = CellCheck(lambda cells: cells.isin(values), f"one of {', '.join(values)}")
+    return make_column("str", allowed, nullable=nullable)
 
 
 def _time(nullable: bool = False) -> pa.Column:
-    finite = pa.Check.in_range(0, np.finfo("float64").max, error="a time of 0 s or more")
-    return _column("float64", finite, nullable=nullable)
+    highest = np.finfo("float64").max
+    finite = CellCheck(lambda cells: cells.between(0, highest), "a time of 0 s or more")
+    return make_column("float64", finite, nullable=nullable)
 
 
 def _number(dtype: str, low: float, high: float | None = None, nullable: bool = False) -> pa.Column:
     if high is None:
-        check = pa.Check.ge(low, error=f"{low} or more")
+        check = CellCheck(lambda cells: cells >= low, f"{low} or more")
     else:
-        check = pa.Check.in_range(low, high, error=f"between {low} and {high}")
-    return _column(dtype, check, nullable=nullable)
+        check = CellCheck(lambda cells: cells.between(low, high), f"between {low} and {high}")
+    return make_column(dtype, check, nullable=nullable)
 
 
 _COLUMNS = {
@@ -89,8 +86,8 @@ _COLUMNS = {
     **{name: _text() for name in ("description", "caption", "query", "name")},
     **{name: _time() for name in ("start", "end", "duration", "seconds")},
     **{name: _number("int64", 0) for name in ("pair_id", "annotator", "rounds")},
-    **{name: _column(INSTANT) for name in ("submitted_at", "updated_at", "opened_at")},
-    **{name: _column("str", nullable=True) for name in ("path", "model", "prompt")},
+    **{name: make_column(INSTANT) for name in ("submitted_at", "updated_at", "opened_at")},
+    **{name: make_column("str", nullable=True) for name in ("path", "model", "prompt")},
     "modality": _choice(*MODALITIES),
     "source": _choice("llm", "rules", "none", "review"),
     "similarity": _number("float64", -1, 1),
@@ -112,12 +109,12 @@ _COLUMNS = {
     "reason": _choice("broken-clip", "senseless-query", nullable=True),
     "state": _choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
     "extend": _choice("yes", "no"),
-    "scores": _column("object"),
+    "scores": make_column("object"),
     "outcome": _choice(*OUTCOMES),
     "voted_outcome": _choice(*(one for one in OUTCOMES if one != "adjudicated")),
     "attempt": _number("int64", 1),
-    "since": _column(INSTANT),
-    "note": _column("str", nullable=True),
+    "since": make_column(INSTANT),
+    "note": make_column("str", nullable=True),
 }
 """What a column holds, by its name, in every table that says nothing else."""
 
@@ -171,9 +168,9 @@ MACHINE_JUDGMENTS = replace(
         **{name: _number("int64", 0) for name in ("frames", "repeat")},
         expected=_number("float64", LEVELS[0], LEVELS[-1], nullable=True),
         reason=_choice(*MACHINE_REASONS, nullable=True),
-        remark=_column("str", nullable=True),
+        remark=make_column("str", nullable=True),
         model=_text(),
-        guideline=_column("str", nullable=True),
+        guideline=make_column("str", nullable=True),
     ),
     rule=RowRule(
         lambda rows: rows["level"].isna() == rows["reason"].notna(),
@@ -202,8 +199,8 @@ REJECTED_JUDGMENTS = _table(
     "origin reason",
     f"{_PAIR} annotator reason origin submitted_at seconds",
     seconds=_time(nullable=True),
-    query_id=_column("str", nullable=True),
-    moment_id=_column("str", nullable=True),
+    query_id=make_column("str", nullable=True),
+    moment_id=make_column("str", nullable=True),
     reason=_choice(*_REJECTIONS.split()),
 )
 ASSIGNMENTS = _table(WORK / "assignments.parquet", _ASSIGNED, _ASSIGNED)
@@ -249,14 +246,14 @@ VOIDED = _table(
     CAMPAIGN / "voided.csv",
     "annotator since",
     "annotator since until note",
-    until=_column(INSTANT, nullable=True),
+    until=make_column(INSTANT, nullable=True),
 )
 """Whose judgments count no more, from which instant on (UTC); an empty `until` is no end."""
 DEPARTURES = _table(
     CAMPAIGN / "departures.csv",
     "annotator since",
     "annotator since returned",
-    returned=_column(INSTANT, nullable=True),
+    returned=make_column(INSTANT, nullable=True),
 )
 """When `pull` first saw an annotator inactive, and when active again (UTC)."""
 SECOND_LOOK = _table(CAMPAIGN / "second_look.csv", _PAIR, f"{_PAIR} note")

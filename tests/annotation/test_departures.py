@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_pulling import (
     KEY,
@@ -119,6 +119,7 @@ steps = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(steps)
 def test_what_counts_is_what_was_said_while_the_last_pull_saw_somebody_active(happens):
     """A level of None withdraws an answer. The oracle knows no intervals, and no history."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from campaign_cases import NONE_VOIDED, START, told
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from opened import OPEN
 
@@ -76,6 +76,7 @@ work_rows = st.lists(
 )
 
 
+@settings(max_examples=40)
 @given(work_rows, st.integers(0, 24 * 30), st.integers(-2, 33), st.integers(-2, 33))
 def test_hours_are_the_sum_of_what_each_answer_took(rows, voided_after, first, last):
     period = Period(1, START + timedelta(hours=voided_after))

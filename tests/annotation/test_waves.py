@@ -272,7 +272,7 @@ def staff(random):
 def test_waves_keep_their_word_and_end(seed):
     """However people judge, stay away and come back: four go on, and some lose their tasks."""
     random = Random(seed)
-    world = Simulated(candidates_of(5, 2 * BATCH), staff(random), random, levels=(0, 1, 2, 3, 4))
+    world = Simulated(candidates_of(3, 2 * BATCH), staff(random), random, levels=(0, 1, 2, 3, 4))
     since, absent = {}, {1} if len(world.annotators) > 5 else set()
     for number in range(200):
         today = DAY + timedelta(days=number)

@@ -233,11 +233,13 @@ def test_a_loss_that_is_no_number_is_one_line(tiny, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("names", "epochs", "rate"),
-    [(["reloclnet", "conquer"], "60", "0.01"), (["spr"], "25", "0.02")],
+    ("names", "epochs", "rate", "least"),
+    [(["reloclnet", "conquer"], "24", "0.015", 0.35), (["spr"], "25", "0.02", 0.5)],
 )
-def test_it_learns_and_the_table_shows_it(tiny, names, epochs, rate):
-    write_params(tiny, epochs=epochs, patience=epochs, learning_rate=rate, save_every="1000")
+def test_it_learns_and_the_table_shows_it(tiny, names, epochs, rate, least):
+    """Before training, the first two come to 0.1 to 0.27, by the seed."""
+    learning = {"epochs": epochs, "patience": epochs, "learning_rate": rate}
+    write_params(tiny, **learning, save_every="1000", hard_negatives_from="8")
     for name in names:
         train.main(name)
         predict.main(name)
@@ -248,7 +250,7 @@ def test_it_learns_and_the_table_shows_it(tiny, names, epochs, rate):
         title = TITLES[name]
         [row] = [line for line in lines if title in line and "nDCG" not in line][:1]
         assert row.startswith(f"| {title} | 2 |")
-        assert figures["test"][f"{name}.top02"]["nDCG(iou=0.5)@20"] > 0.5
+        assert figures["test"][f"{name}.top02"]["nDCG(iou=0.5)@20"] > least
         assert title in (tiny / paths.WORK / "table.html").read_text()
     assert "tabular" in (tiny / paths.WORK / "table.tex").read_text()
 
