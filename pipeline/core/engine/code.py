@@ -9,7 +9,7 @@ import platform
 import sys
 import sysconfig
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 
 from pipeline.core import rng
@@ -59,7 +59,7 @@ def _reach(function: object) -> dict[str, Path]:
         seen.add(name := left.pop())
         if path := _locate(root, name):
             found |= {path, *_list_data(path.parent)}
-            left |= {*_list_imports(path)} - seen
+            left |= _list_imports(path.read_bytes()) - seen
     return {path.relative_to(root).as_posix(): path for path in found}
 
 
@@ -70,14 +70,17 @@ def _locate(root: Path, name: str) -> Path | None:
     return next((place for place in places if place.is_file()), None)
 
 
-def _list_imports(path: Path) -> Iterator[str]:
-    """Yield the names of what a module imports: modules, and what is in them."""
-    for node in ast.walk(ast.parse(path.read_bytes())):
+@cache  # by content: a stage hands out work many times, and parsing took most of that
+def _list_imports(source: bytes) -> frozenset[str]:
+    """Return the names of what a module imports: modules, and what is in them."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names.add(node.module)
+            names.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return frozenset(names)
 
 
 def _list_data(folder: Path) -> Iterator[Path]:
