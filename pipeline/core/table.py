@@ -3,7 +3,7 @@
 pandera checks; the messages are ours, one line a cell, with file, row (or line) and column.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -23,7 +23,6 @@ from pipeline.core.engine import batches
 from pipeline.core.validation import RowRule
 
 SHOWN_PROBLEMS = 5
-INSTANT = "datetime64[us, UTC]"
 WORK = Path("datasets/work")
 """The folder of what stages make on the way."""
 
@@ -40,21 +39,6 @@ class Problem(NamedTuple):
     column: int
     row: float
     text: str
-
-
-class CellCheck(NamedTuple):
-    """What the cells of a column must be, but for empty ones."""
-
-    is_valid: Callable[[pd.Series], pd.Series]
-    """Marks the cells that are as they should be."""
-    expected: str
-    """What a cell is not, for messages."""
-
-
-def make_column(dtype: str, check: CellCheck | None = None, nullable: bool = False) -> pa.Column:
-    """Return a column that pandera checks, and `coerce_valid` where all is well."""
-    checks = [pa.Check(check.is_valid, error=check.expected)] if check else []
-    return pa.Column(dtype, checks, nullable=nullable, coerce=True, metadata={"check": check})
 
 
 @dataclass(frozen=True)
@@ -244,12 +228,11 @@ def _has_dtype(column: pa.Column, cells: pd.Series) -> bool:
 
 
 def _is_valid(column: pa.Column, cells: pd.Series) -> bool:
-    if (empty := cells.isna().to_numpy()).any():
-        if not column.nullable:
-            return False
-        cells = cells[~empty]
-    check: CellCheck | None = column.metadata["check"]
-    return check is None or bool(check.is_valid(cells).all())
+    empty = cells.isna().to_numpy()
+    if empty.any() and not column.nullable:
+        return False
+    is_valid = column.metadata["is_valid"]  # what pandera asks, too
+    return is_valid is None or bool(is_valid(cells[~empty] if empty.any() else cells).all())
 
 
 def _number(frames: Iterable[pd.DataFrame]) -> Iterator[pd.DataFrame]:

@@ -4,18 +4,21 @@ A table is Parquet under `datasets/work/`, or CSV where people edit,
 commit or read it. Times are seconds; a moment is the half-open interval [start, end).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
 import numpy as np
+import pandas as pd
 import pandera.pandas as pa
 
 from pipeline.core import table
 from pipeline.core.sections import Modality
-from pipeline.core.table import INSTANT, CellCheck, Table, make_column
+from pipeline.core.table import Table
 from pipeline.core.validation import RowRule
 
+INSTANT = "datetime64[us, UTC]"
 MODALITIES = get_args(Modality)
 VOTING = ("first", "escalated")
 CHECKS = ("gold", "repeat")
@@ -51,31 +54,41 @@ PRIVATE = CAMPAIGN / "annotators.private.yaml"
 """Who the annotators are: never committed, never released."""
 
 
+def _column(
+    dtype: str,
+    is_valid: Callable[[pd.Series], pd.Series] | None = None,
+    expected: str = "",
+    nullable: bool = False,
+) -> pa.Column:
+    """Return a column; `is_valid` marks the cells, none of them empty, that are as `expected`."""
+    checks = [pa.Check(is_valid, error=expected)] if is_valid else []
+    valid = {"is_valid": is_valid}
+    return pa.Column(dtype, checks, nullable=nullable, coerce=True, metadata=valid)
+
+
 def _id() -> pa.Column:
-    return make_column("str", CellCheck(lambda texts: texts != "", "an id"))
+    return _column("str", lambda texts: texts != "", "an id")
 
 
 def _text() -> pa.Column:
-    return make_column("str", CellCheck(lambda texts: texts.str.strip() != "", "text"))
+    return _column("str", lambda texts: texts.str.strip() != "", "text")
 
 
 def _choice(*values: str, nullable: bool = False) -> pa.Column:
-    allowed = CellCheck(lambda cells: cells.isin(values), f"one of {', '.join(values)}")
-    return make_column("str", allowed, nullable=nullable)
+    expected = f"one of {', '.join(values)}"
+    return _column("str", lambda cells: cells.isin(values), expected, nullable)
 
 
 def _time(nullable: bool = False) -> pa.Column:
-    highest = np.finfo("float64").max
-    finite = CellCheck(lambda cells: cells.between(0, highest), "a time of 0 s or more")
-    return make_column("float64", finite, nullable=nullable)
+    last, expected = np.finfo("float64").max, "a time of 0 s or more"
+    return _column("float64", lambda cells: cells.between(0, last), expected, nullable)
 
 
 def _number(dtype: str, low: float, high: float | None = None, nullable: bool = False) -> pa.Column:
     if high is None:
-        check = CellCheck(lambda cells: cells >= low, f"{low} or more")
-    else:
-        check = CellCheck(lambda cells: cells.between(low, high), f"between {low} and {high}")
-    return make_column(dtype, check, nullable=nullable)
+        return _column(dtype, lambda cells: cells >= low, f"{low} or more", nullable)
+    expected = f"between {low} and {high}"
+    return _column(dtype, lambda cells: cells.between(low, high), expected, nullable)
 
 
 _COLUMNS = {
@@ -86,8 +99,8 @@ _COLUMNS = {
     **{name: _text() for name in ("description", "caption", "query", "name")},
     **{name: _time() for name in ("start", "end", "duration", "seconds")},
     **{name: _number("int64", 0) for name in ("pair_id", "annotator", "rounds")},
-    **{name: make_column(INSTANT) for name in ("submitted_at", "updated_at", "opened_at")},
-    **{name: make_column("str", nullable=True) for name in ("path", "model", "prompt")},
+    **{name: _column(INSTANT) for name in ("submitted_at", "updated_at", "opened_at")},
+    **{name: _column("str", nullable=True) for name in ("path", "model", "prompt")},
     "modality": _choice(*MODALITIES),
     "source": _choice("llm", "rules", "none", "review"),
     "similarity": _number("float64", -1, 1),
@@ -109,12 +122,12 @@ _COLUMNS = {
     "reason": _choice("broken-clip", "senseless-query", nullable=True),
     "state": _choice("stands", "replaced", "rejected", "lost", "tampered", "trusted"),
     "extend": _choice("yes", "no"),
-    "scores": make_column("object"),
+    "scores": _column("object"),
     "outcome": _choice(*OUTCOMES),
     "voted_outcome": _choice(*(one for one in OUTCOMES if one != "adjudicated")),
     "attempt": _number("int64", 1),
-    "since": make_column(INSTANT),
-    "note": make_column("str", nullable=True),
+    "since": _column(INSTANT),
+    "note": _column("str", nullable=True),
 }
 """What a column holds, by its name, in every table that says nothing else."""
 
@@ -168,9 +181,9 @@ MACHINE_JUDGMENTS = replace(
         **{name: _number("int64", 0) for name in ("frames", "repeat")},
         expected=_number("float64", LEVELS[0], LEVELS[-1], nullable=True),
         reason=_choice(*MACHINE_REASONS, nullable=True),
-        remark=make_column("str", nullable=True),
+        remark=_column("str", nullable=True),
         model=_text(),
-        guideline=make_column("str", nullable=True),
+        guideline=_column("str", nullable=True),
     ),
     rule=RowRule(
         lambda rows: rows["level"].isna() == rows["reason"].notna(),
@@ -199,8 +212,8 @@ REJECTED_JUDGMENTS = _table(
     "origin reason",
     f"{_PAIR} annotator reason origin submitted_at seconds",
     seconds=_time(nullable=True),
-    query_id=make_column("str", nullable=True),
-    moment_id=make_column("str", nullable=True),
+    query_id=_column("str", nullable=True),
+    moment_id=_column("str", nullable=True),
     reason=_choice(*_REJECTIONS.split()),
 )
 ASSIGNMENTS = _table(WORK / "assignments.parquet", _ASSIGNED, _ASSIGNED)
@@ -246,14 +259,14 @@ VOIDED = _table(
     CAMPAIGN / "voided.csv",
     "annotator since",
     "annotator since until note",
-    until=make_column(INSTANT, nullable=True),
+    until=_column(INSTANT, nullable=True),
 )
 """Whose judgments count no more, from which instant on (UTC); an empty `until` is no end."""
 DEPARTURES = _table(
     CAMPAIGN / "departures.csv",
     "annotator since",
     "annotator since returned",
-    returned=make_column(INSTANT, nullable=True),
+    returned=_column(INSTANT, nullable=True),
 )
 """When `pull` first saw an annotator inactive, and when active again (UTC)."""
 SECOND_LOOK = _table(CAMPAIGN / "second_look.csv", _PAIR, f"{_PAIR} note")
