@@ -9,6 +9,7 @@ strata). A moment without a current level of the machine is in a stratum of its 
 import numpy as np
 import pandas as pd
 
+from annotation.machine.campaign_panel import settle_machine
 from annotation.pooling.design import AuditError
 from pipeline.campaign.pairs import PAIR_KEY, query_sha
 from pipeline.core import tables
@@ -28,24 +29,22 @@ def assign_levels(
     """Return `query_id, moment_id, stratum` of the pairs with a current level of the machine.
 
     `judgments` is `tables.MACHINE_JUDGMENTS`; a level counts if its pair's query text and clip are
-    still those of `queries` and `clips`. Several levels of one pair come to their median, between
-    two levels the higher one.
+    still those of `queries` and `clips`. Several levels of one pair come to their median.
 
     Raises:
         AuditError: there is no such level.
     """
     shown = queries.assign(query_sha=queries["query"].map(query_sha))[["query_id", "query_sha"]]
-    levels = judgments.dropna(subset="level")
-    levels = levels.merge(shown, on=["query_id", "query_sha"])
-    levels = levels.merge(clips[["moment_id", "clip_sha"]], on=["moment_id", "clip_sha"])
+    fresh = judgments.merge(shown, on=["query_id", "query_sha"])
+    fresh = fresh.merge(clips[["moment_id", "clip_sha"]], on=["moment_id", "clip_sha"])
+    levels = settle_machine(fresh)
     if levels.empty:
         raise AuditError(
             f"{tables.MACHINE_JUDGMENTS.path}: no current level of the queries' moments; `dvc repro"
             " judge` makes them, also of judge.pool_top moments below the candidates"
         )
-    median = levels.groupby(PAIR_KEY)["level"].median().astype("float64")
-    names = [OF_LEVEL[level] for level in np.ceil(median).astype("int64")]
-    return median.reset_index().assign(stratum=names)[[*PAIR_KEY, "stratum"]]
+    names = [OF_LEVEL[level] for level in levels["level"]]
+    return levels.assign(stratum=names)[[*PAIR_KEY, "stratum"]]
 
 
 def allocate(sizes: Ints, number: int) -> Ints:

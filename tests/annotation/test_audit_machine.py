@@ -36,7 +36,7 @@ def said(*rows):
     )
     return frame.assign(
         query_sha=frame["query"].map(query_sha), clip_sha=frame["clip"],
-        level=frame["level"].astype("Int64"),
+        level=frame["level"].astype("Int64"), expected=np.nan, remark=None,
     )  # fmt: skip
 
 
