@@ -98,8 +98,21 @@ def test_an_epoch_has_every_pair_once_in_an_order_of_its_own(maker):
     assert sums(0, done=2) == sums(0)[2:]
 
 
-def weights(folder, name="reloclnet", top=2):
+def weights(folder, name, top=2):
     return safetensors.load_file(folder / paths.checkpoint(name, top, 2024))
+
+
+def train_straight(folder, name):
+    """Return the weights of a training that nothing stops; it leaves no checkpoint."""
+    train.main(name)
+    trained = weights(folder, name)
+    (folder / paths.checkpoint(name, 2, 2024)).unlink()
+    return trained
+
+
+def refuse_difference(straight, resumed):
+    assert straight.keys() == resumed.keys()
+    assert all(torch.equal(straight[name], resumed[name]) for name in straight)
 
 
 class StoppedError(BaseException):
@@ -122,18 +135,14 @@ def stop_at(monkeypatch, number):
 def test_a_stopped_training_ends_in_the_same_weights(tiny):
     """Stopped twice in the middle of an epoch, once between two checkpoints."""
     for model in ("reloclnet", "conquer"):  # whose first stage is the other
-        train.main(model)
-        straight = weights(tiny, model)
-        (tiny / paths.checkpoint(model, 2, 2024)).unlink()
+        straight = train_straight(tiny, model)
         for batch in (6, 3):  # of 9: three epochs of three; a checkpoint after the second of each
             with pytest.MonkeyPatch.context() as patch:
                 stop_at(patch, batch)
                 with pytest.raises(StoppedError):
                     train.main(model)
         train.main(model)
-        resumed = weights(tiny, model)
-        assert straight.keys() == resumed.keys()
-        assert all(torch.equal(straight[name], resumed[name]) for name in straight)
+        refuse_difference(straight, weights(tiny, model))
 
 
 def test_other_judgments_or_features_are_another_training(tiny):
@@ -181,16 +190,13 @@ def test_another_first_stage_is_another_training(tiny):
 
 @pytest.mark.slow
 def test_after_kill_9_training_ends_in_the_same_weights(tiny):
-    train.main("reloclnet")
-    straight = weights(tiny)
-    (tiny / paths.checkpoint("reloclnet", 2, 2024)).unlink()
+    straight = train_straight(tiny, "reloclnet")
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-c", KILLED, "6"]
     done = subprocess.run(command, env=environment, cwd=tiny, check=False)
     assert done.returncode == -9
     train.main("reloclnet")
-    resumed = weights(tiny)
-    assert all(torch.equal(straight[name], resumed[name]) for name in straight)
+    refuse_difference(straight, weights(tiny, "reloclnet"))
 
 
 def test_what_is_trained_is_not_trained_again_but_other_settings_are(tiny, monkeypatch):
