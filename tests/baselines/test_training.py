@@ -232,6 +232,24 @@ def test_n_0_is_the_model_before_training(tiny):
     }
 
 
+def test_the_epoch_is_chosen_by_the_mean_of_the_last_scores(tiny, monkeypatch):
+    """Not by its own score: an early epoch was lucky."""
+    scores = [0.1, 0.6, 0.1, 0.5, 0.5, 0.45, 0.2, 0.0]
+    told = iter(scores)
+    monkeypatch.setattr("baselines.train.validator", lambda *_: lambda: next(told))
+    write_params(tiny, epochs="20", smoothing="3", patience="2")
+    train.main("xml")  # ends by patience after epoch 8
+    [figures] = json.loads((tiny / paths.METRICS / "train_xml.json").read_text())["runs"]
+    means = [np.mean(scores[max(0, last - 2) : last + 1]) for last in range(len(scores))]
+    assert figures["epoch"] == 1 + int(np.argmax(means)) == 6
+    assert figures["watched"] == pytest.approx(max(means))
+    assert figures["validation"] == 0.45
+    assert next(told, None) is None
+    kept = weights(tiny, "xml")  # the best ones are not the last ones
+    pairs = [(kept[one], kept[f"best{one[5:]}"]) for one in kept if one.startswith("model.")]
+    assert any(not torch.equal(last, best) for last, best in pairs)
+
+
 def test_a_loss_that_is_no_number_is_one_line(tiny, monkeypatch):
     monkeypatch.setattr("baselines.training.loop.learning_rate", lambda *_: float("nan"))
     with pytest.raises(loop.TrainingError, match=r"the loss is nan in epoch 1, batch 2; lower"):
