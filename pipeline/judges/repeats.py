@@ -1,6 +1,5 @@
 """What a machine's repeats on a pair come to, and which of them are of what people saw."""
 
-import numpy as np
 import pandas as pd
 
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
@@ -27,4 +26,4 @@ def settle_repeats(judgments: pd.DataFrame) -> pd.DataFrame:
     """
     given = judgments[judgments["level"].notna()]
     median = given.groupby(PAIR_KEY)["level"].median().astype("float64")
-    return np.ceil(median).astype("int64").reset_index()
+    return median.add(0.5).floordiv(1).astype("int64").reset_index()
