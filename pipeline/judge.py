@@ -1,14 +1,12 @@
 """Let a machine judge the pairs that people judge: its levels stay beside theirs.
 
 reads   datasets/work/{candidates,machine_pool,queries,captions,moments}.parquet, clips.csv, clips/;
-        datasets/campaign/{audit,topup,queries,pairs}.csv, campaign.yaml;
-        for `similarity` datasets/work/consensus.parquet
-writes  datasets/work/machine_judgments.parquet; of the frozen queries, once there are levels,
-        datasets/release/machine_judgments.csv, qrels/{val,test}.machine.qrels,
-        machine_card.txt, machine_manifest.json
+        datasets/campaign/{audit,topup}.csv; for `openai` the prompt and annotation/guideline/;
+        for `similarity` datasets/campaign/pairs.csv, datasets/work/consensus.parquet
+writes  datasets/work/machine_judgments.parquet
 
-No level of a machine becomes a level of the collection: `consensus` and `release`, which writes
-people's qrels, never read this table. judge.backend says who judges:
+No level of a machine becomes a level of the collection: `consensus` and the people's qrels never
+read this table. judge.backend says who judges:
 
 similarity   query and caption alone, no network: their similarity made into levels by what people
              said of validation queries; a query's own levels never take part. It has no level
@@ -20,18 +18,24 @@ none         nobody: the table has no rows
 
 It judges the candidates, what audit and top-up ask for, and judge.pool_top more moments of each
 query that no person is ever asked about. A failure is never a level: such a row has a reason.
-What is judged already is not asked again, unless its query, clip, prompt or model changes.
+What is judged already is not asked again, unless its query, clip, prompt or model changes. A model
+is asked by this process alone, whatever `engine` says, as the limits are the account's.
+
+    python -m pipeline.judge --estimate    (openai: asks 20 pairs, says what all of them will cost)
 """
 
+import argparse
+import sys
 from collections import Counter
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from momentrank.errors import MomentRankError, UsageError
-from pipeline.campaign.campaign import load_campaign
+from momentrank.errors import MomentRankError
+from pipeline.campaign.guideline import locate_guideline, split_guideline
 from pipeline.campaign.pairs import PAIR_KEY
-from pipeline.core import cli, files, tables
+from pipeline.core import cli, tables
 from pipeline.core.params import Params, load
 from pipeline.judges.base import Answer, Judge
 from pipeline.judges.pairs import (
@@ -41,8 +45,10 @@ from pipeline.judges.pairs import (
     select_levels_of_people,
     select_pairs,
 )
-from pipeline.judges.released import Released, build_machine_files
 from pipeline.judges.similarity import SimilarityJudge
+
+if TYPE_CHECKING:
+    from pipeline.judges.vision import VisionJudge
 
 KEY = list(tables.MACHINE_JUDGMENTS.key)
 
@@ -79,26 +85,35 @@ def _check_answered(shown: pd.DataFrame, answers: pd.DataFrame, model: str) -> N
 
 
 def make_judge(params: Params, shown: pd.DataFrame) -> Judge | None:
-    """Return the judge of `judge.backend`; None if nobody judges.
-
-    Raises:
-        UsageError: there is no such judge yet.
-    """
+    """Return the judge of `judge.backend`; None if nobody judges."""
     if params.judge.backend == "none":
         return None
     if params.judge.backend == "openai":
-        raise UsageError("params.yaml: judge.backend: openai is not there yet; set similarity")
+        return make_vision_judge(params)
     consensus, ledger = tables.CONSENSUS.read(), tables.PAIRS.read()
     return SimilarityJudge(select_levels_of_people(consensus, ledger, shown))
 
 
-def write_release(table: pd.DataFrame, moments: pd.DataFrame, params: Params) -> None:
-    """Write what is released of the judgments, beside the files of the stage `release`."""
-    queries, ledger = tables.FROZEN_QUERIES.read(), tables.PAIRS.read()
-    source = Released(load_campaign(), queries, moments, ledger)
-    for path, part in build_machine_files(table, source, params.judge).items():
-        with files.unfinished(tables.RELEASE / path, "wb") as stream:
-            stream.write(part.data)
+def make_vision_judge(params: Params) -> "VisionJudge":
+    """Return the model that looks at clips.
+
+    Raises:
+        GuidelineError: there is no guideline, or it is not valid.
+        PromptError: the prompt is not valid.
+        UsageError: the environment's address or key is not valid.
+    """
+    # Imported here: the SDK of its server takes a second.
+    from pipeline.judges.clip_pictures import Look  # noqa: PLC0415
+    from pipeline.judges.judge_prompt import JudgePrompt  # noqa: PLC0415
+    from pipeline.judges.vision import Options, VisionJudge  # noqa: PLC0415
+    from pipeline.llm.prompt import load_prompt  # noqa: PLC0415
+
+    settings, path = params.judge, locate_guideline(params.annotation)
+    guideline = split_guideline(path.read_text(encoding="utf-8"), path)
+    prompt = load_prompt(JudgePrompt, Path(settings.prompt))
+    look = Look(settings.frames, settings.height)
+    options = Options(look, settings.repeats, settings.blind)
+    return VisionJudge(settings.openai, prompt, guideline, options)
 
 
 def figures(table: pd.DataFrame, backend: str, without_clip: int) -> dict[str, Any]:
@@ -134,12 +149,37 @@ def main() -> None:
     judging = make_judge(params, shown)
     table = tables.MACHINE_JUDGMENTS.empty() if judging is None else judge(shown, judging)
     tables.MACHINE_JUDGMENTS.write(table)
-    write_release(table, source.moments, params)
     told = figures(table, params.judge.backend, len(pairs) - len(shown))
     took = {} if judging is None else dict(judging.figures())
     cli.write_metrics("judge", told | ({"judge": took} if took else {}))
     cli.log(remark(told))
 
 
+def estimate() -> None:
+    """Ask a few pairs, and print what all of them will take."""
+    params, source = load(), read_tables()
+    if params.judge.backend != "openai":
+        cli.log(f"judge.backend is {params.judge.backend}: it costs nothing")
+        return
+    shown = join_shown(select_pairs(source), source)
+    plan = make_vision_judge(params).estimate(list_pairs(shown))
+    sys.stdout.write(
+        f"{plan.pairs:>15,}  distinct pairs, asked {params.judge.repeats}x\n"
+        f"{plan.asked:>15,}  asked for this estimate, and kept\n"
+        f"{plan.left:>15,}  requests left\n"
+        f"{plan.tokens_in:>15,}  tokens in, as the server counts them\n"
+        f"{plan.tokens_out:>15,}  tokens out\n"
+        f"{plan.cost:>15,.2f}  USD, before what is asked again\n"
+        f"{plan.seconds / 3600:>15,.1f}  hours, online\n"
+    )
+
+
+def _arguments() -> argparse.Namespace:
+    parser = cli.parser("Reads params.yaml in the current folder. `dvc repro` runs it.")
+    what = "ask 20 pairs and say what all will cost"
+    parser.add_argument("--estimate", action="store_true", help=what)
+    return parser.parse_args()
+
+
 if __name__ == "__main__":
-    cli.run_stage(main)
+    cli.run_command(estimate if _arguments().estimate else main)

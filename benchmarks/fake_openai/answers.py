@@ -5,7 +5,11 @@ import json
 import math
 import time
 
+from benchmarks.fake_openai.judges import is_about_a_clip, judge, load_truth, logprobs
 from benchmarks.fake_openai.script import Json, Reply, Script, error, of_json
+
+BAD_LEVELS = ("missing", "extra", "twice", "empty")
+"""Faults of captions: where a level is asked for, the level is none."""
 
 
 def caption_of(description: str) -> str:
@@ -15,13 +19,20 @@ def caption_of(description: str) -> str:
 
 def parse_descriptions(body: Json) -> list[Json]:
     """Return the descriptions in the last message, with their ids."""
+    if is_about_a_clip(body):
+        return []
     lines = body["messages"][-1]["content"].split("\n")
     return [json.loads(line) for line in lines if line.startswith("{")]
 
 
-def prompt_tokens(body: Json) -> int:
+def prompt_tokens(body: Json, picture_tokens: int = 0) -> int:
     """Count the tokens of a request as this server does."""
-    return sum(math.ceil(len(message["content"]) / 4) for message in body["messages"])
+    contents: list[str | list[Json]] = [message["content"] for message in body["messages"]]
+    texts = [one for one in contents if isinstance(one, str)]
+    parts = [part for one in contents if not isinstance(one, str) for part in one]
+    texts += [part["text"] for part in parts if part["type"] == "text"]
+    pictures = sum(1 for part in parts if part["type"] == "image_url")
+    return sum(math.ceil(len(text) / 4) for text in texts) + picture_tokens * pictures
 
 
 def answer(script: Script, body: Json, fault: str) -> Reply:
@@ -41,14 +52,17 @@ def answer(script: Script, body: Json, fault: str) -> Reply:
         return error(500, "server_error", "The server had an error")
     if fault == "rejected":
         return error(400, "invalid_request_error", "This can't be asked")
-    return of_json(_answer(body, items, fault, script.wrapping))._replace(cut=fault == "cut")
+    return of_json(_answer(script, body, items, fault))._replace(cut=fault == "cut")
 
 
-def _answer(body: Json, items: list[Json], fault: str, wrapping: str) -> Json:
+def _answer(script: Script, body: Json, items: list[Json], fault: str) -> Json:
+    used = prompt_tokens(body, script.picture_tokens)
     if fault == "refused":
-        return _completion(body, None, refusal="I can't help with that.")
+        return _completion(body, used, None, refusal="I can't help with that.")
     if fault == "filtered":
-        return _completion(body, None, "content_filter")
+        return _completion(body, used, None, "content_filter")
+    if is_about_a_clip(body):
+        return _level(script, body, used, fault)
     captions = [{"id": one["id"], "caption": caption_of(one["description"])} for one in items]
     if fault == "reordered":
         captions.reverse()
@@ -60,10 +74,27 @@ def _answer(body: Json, items: list[Json], fault: str, wrapping: str) -> Json:
         captions[-1] = captions[0] if len(captions) > 1 else {"id": "zzzz", "caption": "Nobody."}
     if fault == "empty":
         captions[0]["caption"] = " "
-    content = _wrap(json.dumps({"captions": captions}), wrapping)
-    if fault in {"broken-json", "truncated"}:
-        content = content[: len(content) // 2]
-    return _completion(body, content, "length" if fault == "truncated" else "stop")
+    content = _wrap(json.dumps({"captions": captions}), script.wrapping)
+    return _completion(body, used, _spoil(content, fault), _finish(fault))
+
+
+def _level(script: Script, body: Json, used: int, fault: str) -> Json:
+    """Return the level of a clip for a query."""
+    level, reason = judge(load_truth(script.truth), script.judge, script.seed, body)
+    told = {"level": 7 if fault in BAD_LEVELS else level, "reason": reason}
+    content = _spoil(json.dumps(told), fault)
+    completion = _completion(body, used, content, _finish(fault))
+    if script.logprobs and body.get("logprobs"):
+        completion["choices"][0]["logprobs"] = logprobs(content, level)
+    return completion
+
+
+def _spoil(content: str, fault: str) -> str:
+    return content[: len(content) // 2] if fault in {"broken-json", "truncated"} else content
+
+
+def _finish(fault: str) -> str:
+    return "length" if fault == "truncated" else "stop"
 
 
 def _wrap(content: str, wrapping: str) -> str:
@@ -80,11 +111,11 @@ def _wrap(content: str, wrapping: str) -> str:
 
 
 def _completion(
-    body: Json, content: str | None, finish: str = "stop", refusal: str | None = None
+    body: Json, read: int, content: str | None, finish: str = "stop", refusal: str | None = None
 ) -> Json:
-    """Return a chat completion."""
+    """Return a chat completion; `read` is how many tokens were sent."""
     tokens = len(content or "") // 4 + 1
-    used = {"prompt_tokens": prompt_tokens(body), "completion_tokens": tokens}
+    used = {"prompt_tokens": read, "completion_tokens": tokens}
     message = {"role": "assistant", "content": content, "refusal": refusal}
     return {
         "id": "chatcmpl-1",

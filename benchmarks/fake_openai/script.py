@@ -33,6 +33,10 @@ class Script:
     batches: tuple[str, ...] = ()  # how each batch ends (default: completed)
     polls: int = 2  # polls until a batch has ended
     create_delay: float = 0.0  # seconds between creating a batch and replying
+    truth: str = ""  # the file by which it judges clips: see `judges`
+    judge: str = "exact"  # how well it judges: one of judges.KINDS
+    logprobs: bool = False  # give log-probabilities where they are asked for
+    picture_tokens: int = 425  # counted for a picture
 
 
 class Reply(NamedTuple):
@@ -55,7 +59,17 @@ class Stats:
     faults: Counter[str] = field(default_factory=Counter)
     answered: Counter[str] = field(default_factory=Counter)  # complete answers, by request
     batched: Counter[str] = field(default_factory=Counter)  # answers in batches, by request
+    unseen: Counter[str] = field(default_factory=Counter)  # no levels of clips, by the reason
     keys: list[str] = field(default_factory=list)  # the Authorization headers seen
+
+    def summary(self) -> Json:
+        """Return what a benchmark in another process wants to know."""
+        return {
+            "answers": self.answered.total(),
+            "distinct": len(self.answered),
+            "unseen": dict(self.unseen),
+            "max_in_flight": self.max_in_flight,
+        }
 
 
 def error(status: int, code: str, message: str, *headers: tuple[str, str]) -> Reply:

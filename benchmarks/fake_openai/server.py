@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import random
+import re
 import time
 from collections import Counter
 from contextlib import suppress
@@ -11,7 +12,10 @@ from dataclasses import replace
 
 from benchmarks.fake_openai.answers import answer, prompt_tokens
 from benchmarks.fake_openai.batches import Batches
-from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error
+from benchmarks.fake_openai.judges import is_about_a_clip
+from benchmarks.fake_openai.script import OK, Json, Reply, Script, Stats, error, of_json
+
+UNSEEN = re.compile(rb"I can't judge ([^.]*)")
 
 
 class Limits:
@@ -65,6 +69,8 @@ class Server:
     async def _reply(self, method: str, path: str, content: bytes) -> Reply:
         if path.endswith("/chat/completions"):
             return await self._chat(content)
+        if path.endswith("/stats"):
+            return of_json(self.stats.summary())
         self.batches.script = self.script
         return await self.batches.reply(method, path, content)
 
@@ -85,18 +91,30 @@ class Server:
                 await asyncio.sleep(self.script.hang / 4)
                 stats.in_flight, in_flight = stats.in_flight - 1, False
                 await asyncio.sleep(self.script.hang * 3 / 4)
-            await asyncio.sleep(self.script.latency)
-            reply = self._answer(body, fault)
+            reply = await self._reply_in_time(body, fault)
             if reply.status == OK and not reply.cut and fault != "timeout":
                 stats.answered[key] += 1
             return reply
         finally:
             stats.in_flight -= in_flight
 
+    async def _reply_in_time(self, body: Json, fault: str) -> Reply:
+        """Answer after the latency; pictures are looked at meanwhile, beside other requests."""
+        latency = asyncio.create_task(asyncio.sleep(self.script.latency))
+        if not is_about_a_clip(body):
+            await latency
+            return self._answer(body, fault)
+        reply = await asyncio.to_thread(self._answer, body, fault)
+        if said := UNSEEN.search(reply.body):
+            self.stats.unseen[said[1].decode()] += 1
+        await latency
+        return reply
+
     def _refuse(self, body: Json) -> Reply | None:
         """Refuse a request that exceeds a limit or the budget."""
         script = self.script
-        most = prompt_tokens(body) + int(body.get("max_tokens") or body["max_completion_tokens"])
+        most = prompt_tokens(body, script.picture_tokens)
+        most += int(body.get("max_tokens") or body["max_completion_tokens"])
         if self.limits.exceeds(script, 0 if script.at_answer else most):
             self.stats.own_429 += 1
             return error(429, "rate_limit_exceeded", "Rate limit reached", ("Retry-After", "1"))

@@ -47,8 +47,7 @@ def manifest(
 ) -> ReleaseFile:
     """Return the manifest of all the files but itself.
 
-    The training sets are another stage's, which tells their hashes in train_manifest.json; so are
-    the levels of a machine, if there are any (machine_manifest.json).
+    The training sets are another stage's, which tells their hashes in train_manifest.json.
     """
     campaign = collection.campaign
     content: dict[str, Any] = {
@@ -67,6 +66,5 @@ def manifest(
         "columns": {path: list(columns) for path, columns in sorted(RECORDS.items())},
         "files": manifest_json({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",
-        "machine": "machine_manifest.json",
     }
     return json_object(content)

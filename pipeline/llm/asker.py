@@ -71,9 +71,17 @@ class Asker:
             self.endpoint.require_key()
 
     def settle(
-        self, recipe: Recipe[Found], texts: Sequence[str], per_request: int, unit: str
+        self,
+        recipe: Recipe[Found],
+        texts: Sequence[str],
+        per_request: int,
+        unit: str,
+        *,
+        online: bool = False,
     ) -> Round[Found]:
         """Bring every text to its end; return the round with its results.
+
+        `online`: at once, whatever the mode.
 
         Raises:
             LLMError: the account is empty, the key or model is wrong, the server is gone, it
@@ -83,10 +91,13 @@ class Asker:
         """
         with self.cache.lock():
             current = self.round(recipe, texts, per_request)
-            asyncio.run(self._settle(current, recipe, unit))
+            in_batches = self._settings.mode == "batch" and not online
+            asyncio.run(self._settle(current, recipe, unit, in_batches=in_batches))
         return current
 
-    async def _settle(self, current: Round[Found], recipe: Recipe[Found], unit: str) -> None:
+    async def _settle(
+        self, current: Round[Found], recipe: Recipe[Found], unit: str, *, in_batches: bool
+    ) -> None:
         self.spent.cache_hits += len(current.stored)
         self.spent.reused += current.reused
         if not current.is_stored:
@@ -104,7 +115,7 @@ class Asker:
                     self.spent,
                     self._breaker,
                 )
-                if self._settings.mode == "batch" and not current.is_stored:
+                if in_batches and not current.is_stored:
                     tokens = self._settings.batch_tokens
                     batches = Batches(session, max_tokens=tokens, poll=self._poll)
                     await batches.fill(current.missing())

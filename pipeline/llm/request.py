@@ -30,10 +30,6 @@ class Pictures(Protocol):
     def tokens(self) -> int:
         """The tokens that the server counts for all of them, about."""
 
-    @property
-    def size(self) -> int:
-        """Their bytes as they are sent, about."""
-
     async def put_in(self, body: Body) -> Body:
         """Return the body as it is sent.
 

@@ -8,15 +8,12 @@ import imageio_ffmpeg
 import numpy as np
 from PIL import Image
 
-from pipeline.sitcom.drawing.brush import STAGE_HEIGHT
-from pipeline.sitcom.drawing.strip import BITS, BLOCK, HEIGHT, block_box, paint_strip
-from pipeline.sitcom.staging.world import WIDTH
+from benchmarks.fake_openai.eyes import read_frame_number
+from pipeline.sitcom.drawing.strip import paint_strip
 from pipeline.video.ffmpeg import ffmpeg, write_video
 
 FPS = 12
 SIZE = (320, 180)
-DARK, LIGHT = 88, 168
-"""What is neither below nor above is no block of ours."""
 
 
 def frame(number, size=SIZE):
@@ -45,21 +42,6 @@ def read_video(path, size):
     command = [ffmpeg(), "-nostdin", "-v", "error", "-i", str(path), "-map", "0:v:0", *raw]
     done = subprocess.run(command, capture_output=True, check=True)
     return np.frombuffer(done.stdout, np.uint8).reshape(-1, size[1], size[0], 3)
-
-
-def read_frame_number(picture):
-    """Return the number that is painted on a frame: (height, width, 3), of any size."""
-    down, right = picture.shape[0] / (STAGE_HEIGHT + HEIGHT), picture.shape[1] / WIDTH
-    number = 0
-    for bit in range(BITS):
-        x, y, end, bottom = block_box(bit)
-        inset = BLOCK / 4
-        rows = slice(round((y + inset) * down), round((bottom - inset) * down))
-        columns = slice(round((x + inset) * right), round((end - inset) * right))
-        brightness = float(picture[rows, columns].mean())
-        assert not DARK < brightness < LIGHT, f"bit {bit} of the frame number: {brightness:.0f}"
-        number = number << 1 | (brightness >= LIGHT)
-    return number
 
 
 def numbers(clip):

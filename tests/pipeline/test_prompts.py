@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from momentrank.errors import UsageError
 from pipeline.captions import rewrite_prompt as prompts
 from pipeline.core import files
-from pipeline.llm.prompt import PromptError
+from pipeline.judges.judge_prompt import JudgePrompt
+from pipeline.llm.prompt import PromptError, load_prompt
 
 EXAMPLE = {"description": "Omar sits.", "caption": "A man sits."}
 ALL, KNOWN = "{{descriptions}}", "known: descriptions, language"
@@ -52,7 +53,8 @@ def test_every_committed_prompt_loads_and_is_named_as_its_file(repository):
     paths = sorted((repository / "prompts").glob("*.yaml"))
     assert paths
     for path in paths:
-        prompt = prompts.load(path)
+        kind = JudgePrompt if path.stem.startswith("judge") else prompts.RewritePrompt
+        prompt = load_prompt(kind, path)
         assert path.stem == f"{prompt.name}-v{prompt.version}"
         assert re.fullmatch(rf"{path.stem}@[0-9a-f]{{12}}", prompt.label)
 

@@ -1,19 +1,16 @@
 """A real server on this machine, and a rewriter that asks it."""
 
-import asyncio
 import json
 import subprocess
 import sys
-import threading
 import time
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 
 import pytest
 from asking import KEY
+from model_server import Running
 
 from benchmarks.fake_openai.script import Script
-from benchmarks.fake_openai.server import Server
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
@@ -38,44 +35,6 @@ SETTINGS = OpenAI(
     output_price=10.0,
     cache=".cache/llm",
 )
-
-
-class Running:
-    """A server in a thread of its own."""
-
-    def __init__(self, script):
-        self._loop = asyncio.new_event_loop()
-        self._up, self._stop = threading.Event(), asyncio.Event()
-        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._run()))
-        self.server = Server(script)
-        self._thread.start()
-        assert self._up.wait(10)
-
-    async def _run(self):
-        listener, self.port = await self.server.start()
-        self._up.set()
-        await self._stop.wait()
-        listener.close()
-        tasks = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    def stop(self):
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join()
-        self._loop.close()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.port}/v1"
-
-    @property
-    def stats(self):
-        return self.server.stats
-
-    def change(self, **script):
-        self.server.script = replace(self.server.script, **script)
 
 
 @pytest.fixture(autouse=True)

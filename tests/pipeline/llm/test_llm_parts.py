@@ -167,8 +167,8 @@ def test_asking_ends_and_loses_nobody(outcome, size):
         following = next_chunks(chunk, outcome)
         chunks += following
         if not following:
-            failed += chunk.descriptions
-    assert sorted(failed) == sorted(start.descriptions)
+            failed += chunk.texts
+    assert sorted(failed) == sorted(start.texts)
     assert asked <= 2 * size * ASKS
 
 

@@ -1,0 +1,139 @@
+"""Clips whose frames carry their numbers, and what of them is relevant to which query.
+
+Several videos of a textured picture that moves, each with numbers of its own, so that a number
+says which video it is; clips cut from them as the stage `clips` cuts them; queries with a level for
+each clip, by chance.
+"""
+
+import json
+import random
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from benchmarks.fake_openai.eyes import Moment
+from pipeline.judges.base import Pair
+from pipeline.sitcom.drawing.strip import paint_strip
+from pipeline.video.cutter import ClipFormat, Interval, cut
+from pipeline.video.ffmpeg import Frame, write_video
+
+SPACE = 4096
+"""So many numbers has a video."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How much there is: sizes in pixels, lengths in seconds."""
+
+    videos: int
+    seconds: float
+    clips: int
+    queries: int
+    size: tuple[int, int]
+    fps: int
+    shortest: float
+    longest: float
+    format: str = "mp4"
+    texture: float = 20.0
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class World:
+    """The clips' moments, their files, and the levels of each query by moment."""
+
+    moments: list[Moment]
+    clips: dict[str, Path]
+    levels: dict[str, dict[str, int]]
+    similar: dict[str, dict[str, int]]
+    plan: Plan
+
+    def pairs(self) -> list[Pair]:
+        """Return every query with every moment."""
+        return [
+            Pair(
+                query_id=f"q{number}", moment_id=moment.moment_id, split="val", query=query,
+                caption=f"What is seen in {moment.moment_id}.", similarity=0.5,
+                start=moment.start, end=moment.end, clip=self.clips[moment.moment_id],
+                seconds=round(moment.end - moment.start, 3),
+            )
+            for number, query in enumerate(self.levels)
+            for moment in self.moments
+        ]  # fmt: skip
+
+    def level(self, pair: Pair) -> int:
+        """Return the true level of a pair."""
+        return self.levels[pair.query][pair.moment_id]
+
+    def write_truth(self, path: Path) -> Path:
+        """Write what the stand-in must know to judge."""
+        plan = self.plan
+        captions = {f"What is seen in {one.moment_id}.": one.moment_id for one in self.moments}
+        content = {
+            "fps": plan.fps, "tolerance": 1 / 3 if plan.format == "gif" else 0.0,
+            "moments": [list(moment) for moment in self.moments],
+            "levels": self.levels, "similar": self.similar, "captions": captions,
+        }  # fmt: skip
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return path
+
+
+def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
+    """Draw videos, cut clips, and draw levels; `copies` of each clip count as clips of their own.
+
+    Copies have names of their own, so that each of them is read.
+    """
+    videos = {f"v{number}": folder / f"v{number}.mp4" for number in range(plan.videos)}
+    for number, path in enumerate(videos.values()):
+        frames = draw_frames(plan, number * SPACE)
+        write_video(path, frames, plan.size, plan.fps)
+    chance = random.Random(plan.seed)
+    moments, clips = list[Moment](), dict[str, Path]()
+    for number in range(plan.clips):
+        video = f"v{number % plan.videos}"
+        length = chance.uniform(plan.shortest, plan.longest)
+        start = round(chance.uniform(0, plan.seconds - length), 2)
+        end = round(start + length, 2)
+        clip = folder / f"clip{number}.{plan.format}"
+        clip_format = ClipFormat("gif" if plan.format == "gif" else "mp4", plan.size[1])
+        if reason := cut(videos[video], Interval(start, end), end, clip_format, clip):
+            raise SystemExit(f"{clip}: {reason}")
+        first = SPACE * int(video[1:]) / plan.fps
+        for copy in range(copies):
+            name = f"m{number}" + (f"x{copy}" if copy else "")
+            clips[name] = clip.with_stem(f"{clip.stem}x{copy}") if copy else clip
+            if copy:
+                shutil.copyfile(clip, clips[name])
+            moments.append(Moment(name, video, first + start, first + end))
+    levels = draw_levels([one.moment_id for one in moments], plan, chance)
+    similar = draw_levels([one.moment_id for one in moments], plan, chance)
+    return World(moments, clips, levels, similar, plan)
+
+
+def draw_levels(
+    moments: Sequence[str], plan: Plan, chance: random.Random
+) -> dict[str, dict[str, int]]:
+    """Return a level of each moment for each query; copies of a clip have the clip's own."""
+    result: dict[str, dict[str, int]] = {}
+    for number in range(plan.queries):
+        own = {name.split("x")[0]: chance.randrange(5) for name in moments}
+        query = f'Somebody does thing "{number}".\nThen {{{{query}}}} they leave.'
+        result[query] = {name: own[name.split("x")[0]] for name in moments}
+    return result
+
+
+def draw_frames(plan: Plan, first: int) -> Iterator[Frame]:
+    """Yield the frames of a video: a textured picture that moves, and the number below it."""
+    width, height = plan.size
+    rng = np.random.default_rng([plan.seed, first])
+    rough = rng.normal(128, plan.texture, (height // 4, width // 4, 3)).clip(0, 255)
+    picture = Image.fromarray(rough.astype(np.uint8)).resize(plan.size, Image.Resampling.BICUBIC)
+    texture = np.asarray(picture)
+    for number in range(round(plan.seconds * plan.fps)):
+        image = Image.fromarray(np.roll(texture, (number // 3, 2 * number), (0, 1)))
+        paint_strip(image, first + number, plan.fps)
+        yield np.asarray(image)

@@ -1,0 +1,135 @@
+"""Pictures in requests: named by what they show, and taken from the clip where one is sent.
+
+So an answer is found again without a look at the clip, and by whichever ffmpeg. No object here
+holds a picture longer than its request is in memory, and none shows one in its repr.
+"""
+
+import asyncio
+import base64
+from collections import OrderedDict
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from pipeline.core.parallel import cores
+from pipeline.llm import outcomes
+from pipeline.llm.outcomes import CallFailed
+from pipeline.llm.request import Body
+from pipeline.video.pictures import VERSION, BrokenClipError, picture_times, take_pictures
+
+_PIXELS_PER_TOKEN = 750
+"""About as many as the commoner servers take."""
+_ASPECT = 16 / 9
+_PREFIX = "data:image/jpeg;base64,"
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A clip: its file, the hash of what it shows, and its length in seconds."""
+
+    path: Path
+    sha: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a clip is looked at: so many pictures at most, of such a height at most."""
+
+    frames: int
+    height: int
+
+    def times(self, clip: Clip) -> list[float]:
+        """Return when the pictures are taken, in seconds."""
+        return picture_times(clip.seconds, self.frames)
+
+    def addresses(self, clip: Clip) -> list[str]:
+        """Return what stands for the pictures until they are sent: what they show."""
+        recipe = f"{clip.sha}?seconds={clip.seconds!r}&height={self.height}&version={VERSION}"
+        number = len(self.times(clip))
+        return [f"clip:{recipe}&picture={index + 1}/{number}" for index in range(number)]
+
+
+class PictureReader:
+    """Takes pictures in threads, and keeps those of the last clips: several queries share one."""
+
+    def __init__(self, look: Look, kept: int) -> None:
+        """Keep the pictures of `kept` clips."""
+        self._look, self._kept = look, kept
+        self._pool = ThreadPoolExecutor(cores(), thread_name_prefix="pictures")
+        self._clips: OrderedDict[str, asyncio.Task[list[str]]] = OrderedDict()
+
+    async def read(self, clip: Clip) -> list[str]:
+        """Return the pictures of a clip as data URLs.
+
+        Raises:
+            BrokenClipError: it can't be read.
+        """
+        task = self._clips.get(clip.sha)
+        if task is None or task.get_loop() is not asyncio.get_running_loop() or task.cancelled():
+            task = asyncio.create_task(self._take(clip))
+        self._clips[clip.sha] = task
+        self._clips.move_to_end(clip.sha)
+        while len(self._clips) > self._kept:
+            self._clips.popitem(last=False)
+        return await asyncio.shield(task)
+
+    async def _take(self, clip: Clip) -> list[str]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, partial(_read_clip, clip, self._look))
+
+
+def _read_clip(clip: Clip, look: Look) -> list[str]:
+    number = len(look.times(clip))
+    pictures = take_pictures(clip.path, clip.seconds, number, look.height)
+    return [_PREFIX + base64.b64encode(picture).decode("ascii") for picture in pictures]
+
+
+@dataclass(frozen=True)
+class ClipPictures:
+    """The pictures of one clip, as a request has them."""
+
+    clip: Clip
+    look: Look
+    reader: PictureReader = field(repr=False, compare=False)
+
+    @property
+    def subject(self) -> str:
+        """The clip."""
+        return self.clip.sha
+
+    @property
+    def tokens(self) -> int:
+        """The tokens of all pictures, about: servers differ by more than ten times."""
+        one = self.look.height**2 * _ASPECT / _PIXELS_PER_TOKEN
+        return round(len(self.look.times(self.clip)) * one)
+
+    async def put_in(self, body: Body) -> Body:
+        """Return the body with the pictures in the place of their names.
+
+        Raises:
+            CallFailed: the clip is broken.
+        """
+        try:
+            pictures = await self.reader.read(self.clip)
+        except BrokenClipError as error:
+            raise CallFailed(outcomes.UNREADABLE, str(error)) from error
+        by_name = dict(zip(self.look.addresses(self.clip), pictures, strict=True))
+        messages = [
+            message | {"content": _replace(message["content"], by_name)}
+            for message in body["messages"]
+        ]
+        return body | {"messages": messages}
+
+
+def _replace(content: str | Sequence[Body], by_name: dict[str, str]) -> str | list[Body]:
+    if isinstance(content, str):
+        return content
+    return [
+        part | {"image_url": part["image_url"] | {"url": by_name[part["image_url"]["url"]]}}
+        if part["type"] == "image_url"
+        else part
+        for part in content
+    ]

@@ -1,0 +1,211 @@
+"""A vision-language model as a judge, behind `judge.backend: openai`.
+
+It sees pictures of the clip that annotators see, their guideline, and the query; never the
+caption, but with `judge.blind`, where the caption stands in the place of the pictures: a model that
+judges as well without them has not looked. What it would not or could not judge has no level, but
+the reason.
+"""
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from pipeline.campaign.guideline import Guideline
+from pipeline.core.rng import draw
+from pipeline.core.sections import LanguageModel
+from pipeline.judges.base import Answer, Pair
+from pipeline.judges.clip_pictures import Clip, Look, PictureReader
+from pipeline.judges.judge_prompt import JudgePrompt
+from pipeline.judges.level_requests import JUDGING, Judged, LevelRecipe, Question
+from pipeline.llm import outcomes
+from pipeline.llm.asker import Asker
+from pipeline.llm.batch import POLL
+from pipeline.llm.client import Endpoint
+from pipeline.llm.limiter import WINDOW
+from pipeline.llm.retry import Policy
+from pipeline.llm.round import Result
+from pipeline.llm.spending import BATCH_SHARE, OK
+
+CANT_JUDGE = "cant-judge"
+FAILED = "failed"
+REASONS = {
+    outcomes.REFUSED.name: "refused",
+    outcomes.FILTERED.name: "refused",
+    outcomes.BROKEN_JSON.name: "malformed",
+    outcomes.BAD_LEVEL.name: "malformed",
+    outcomes.TRUNCATED.name: "cut",
+    outcomes.UNREADABLE.name: "broken-clip",
+}
+"""Why a pair has no level, by how asking ended; whatever else it was, it has failed."""
+
+ESTIMATED_BY = 20
+"""So many pairs are asked for an estimate."""
+
+
+class Options(NamedTuple):
+    """How pairs are judged: see `judge` of params.yaml."""
+
+    look: Look
+    repeats: int = 1
+    blind: bool = False
+
+
+class Estimate(NamedTuple):
+    """What judging would take: by `asked` pairs, which are paid for, of the `left` requests.
+
+    `pairs` are distinct in query and clip; each is asked `judge.repeats` times. Tokens are by the
+    server's own counts, the cost in USD, `seconds` as long as it takes online.
+    """
+
+    pairs: int
+    asked: int
+    left: int
+    tokens_in: int
+    tokens_out: int
+    cost: float
+    seconds: float
+
+
+class VisionJudge:
+    """The judge behind `judge.backend: openai`."""
+
+    def __init__(  # noqa: PLR0913  (the last four are for tests and for other servers)
+        self,
+        settings: LanguageModel,
+        prompt: JudgePrompt,
+        guideline: Guideline,
+        options: Options,
+        *,
+        endpoint: Endpoint | None = None,
+        policy: Policy | None = None,
+        window: float = WINDOW,
+        poll: float = POLL,
+    ) -> None:
+        """Send nothing yet; arguments as those of `Asker`.
+
+        Raises:
+            UsageError: the environment's address or key is not valid.
+        """
+        self.model: str = settings.model
+        self.prompt: str | None = prompt.label
+        self.guideline: str | None = guideline.head.version
+        self._settings, self._prompt, self._options = settings, prompt, options
+        self._instructions = prompt.instructions(guideline)
+        self._reader = PictureReader(options.look, settings.in_flight)
+        self._asker = Asker(
+            settings, JUDGING, endpoint=endpoint, policy=policy, window=window, poll=poll
+        )
+        self._counts = Counter[str]()
+
+    def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:
+        """Yield one answer for each pair and repeat.
+
+        Raises:
+            LLMError: the account is empty, the key or model is wrong, the server is gone, it
+                answers nothing at all, or nothing that can be used.
+            CacheError: another run is using the cache.
+            UsageError: there is no key, and one is needed.
+        """
+        questions = [self._question(pair) for pair in pairs]
+        for repeat in range(self._options.repeats):
+            recipe = self._recipe(questions, repeat)
+            results = self._asker.settle(recipe, list(recipe.questions), 1, "pairs").results
+            for pair, question in zip(pairs, questions, strict=True):
+                answer = self._answer(pair, question, repeat, results[question.text])
+                self._counts[answer.reason or OK] += 1
+                yield answer
+
+    def figures(self) -> Mapping[str, object]:
+        """Return what judging took, and how many answers have a level or why they have none."""
+        spent = self._asker.spent.metrics()
+        del spent["reused_captions"]
+        return {"answers": dict(sorted(self._counts.items())), "llm": spent}
+
+    def estimate(self, pairs: Sequence[Pair]) -> Estimate:
+        """Ask a few pairs that were not asked before, and return what the others will take.
+
+        Their answers are kept, so nothing is paid twice.
+
+        Raises:
+            LLMError, CacheError, UsageError: as `judge`.
+        """
+        questions = [self._question(pair) for pair in pairs]
+        recipe = self._recipe(questions, 0)
+        texts = list(recipe.questions)
+        missing = [
+            text for request in self._asker.round(recipe, texts, 1).missing()
+            for text in request.asked.values()
+        ]  # fmt: skip
+        shuffled = sorted(missing or texts, key=lambda text: draw("estimate", text))
+        sample = shuffled[:ESTIMATED_BY]
+        start = time.monotonic()
+        self._asker.settle(recipe, sample, 1, "pairs", online=True)
+        took = time.monotonic() - start if missing else 0.0
+        left = len(texts) * self._options.repeats - len(texts) + len(missing)
+        return self._extrapolate(len(texts), max(0, left - len(sample)), len(sample), took)
+
+    def _extrapolate(self, pairs: int, left: int, asked: int, took: float) -> Estimate:
+        """Return what `left` requests take, by what `asked` took."""
+        settings, prices, used = (
+            self._settings,
+            self._asker.spent.prices,
+            self._asker.spent.metrics(),
+        )
+        share = left / max(1, asked)
+        tokens_in = round(used["result_tokens_in"] * share)
+        tokens_out = round(used["result_tokens_out"] * share)
+        at_once = min(settings.in_flight, max(1, asked))
+        seconds = (
+            took * at_once * share / settings.in_flight,
+            60 * left / settings.requests_per_minute,
+            60 * (tokens_in + tokens_out) / settings.tokens_per_minute,
+        )
+        price = BATCH_SHARE if settings.mode == "batch" else 1.0
+        return Estimate(
+            pairs=pairs,
+            asked=asked,
+            left=left,
+            tokens_in=tokens_in,
+            tokens_out=tokens_out,
+            cost=price * prices.cost(tokens_in, tokens_out),
+            seconds=math.ceil(max(seconds)),
+        )
+
+    def _question(self, pair: Pair) -> Question:
+        clip = Clip(pair.clip, pair.clip.stem, pair.seconds)
+        return Question(pair.query, clip, pair.caption if self._options.blind else None)
+
+    def _recipe(self, questions: Sequence[Question], repeat: int) -> LevelRecipe:
+        """Return what asks the distinct questions, by clip: a server may know it still."""
+        settings = self._settings
+        ordered = sorted(questions, key=lambda one: (one.clip.sha, one.query))
+        return LevelRecipe(
+            url=self._asker.endpoint.url,
+            model=settings.model,
+            prompt=self._prompt,
+            max_output_tokens=settings.max_output_tokens,
+            attempt=repeat,
+            output_limit=settings.output_limit,
+            extra=settings.extra,
+            instructions=self._instructions,
+            look=self._options.look,
+            blind=self._options.blind,
+            questions={question.text: question for question in ordered},
+            reader=self._reader,
+        )
+
+    def _answer(
+        self, pair: Pair, question: Question, repeat: int, result: Result[Judged]
+    ) -> Answer:
+        judged, outcome = result
+        frames = 0 if self._options.blind else len(self._options.look.times(question.clip))
+        if judged is None:
+            why = REASONS.get(outcome, FAILED)
+            return Answer(pair.query_id, pair.moment_id, repeat, reason=why, frames=frames)
+        reason = CANT_JUDGE if judged.level is None else None
+        return Answer(
+            pair.query_id, pair.moment_id, repeat,
+            judged.level, judged.expected, reason, judged.remark, frames,
+        )  # fmt: skip

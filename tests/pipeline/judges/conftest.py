@@ -1,0 +1,91 @@
+"""Numbered clips, a server with eyes, and a judge that asks it."""
+
+import pytest
+from model_server import Running
+
+from benchmarks.fake_openai.script import Script
+from benchmarks.numbered_clips import Plan, make_world
+from pipeline.campaign.guideline import split_guideline
+from pipeline.core.sections import LanguageModel
+from pipeline.judges.clip_pictures import Look
+from pipeline.judges.judge_prompt import JudgePrompt
+from pipeline.judges.vision import Options, VisionJudge
+from pipeline.llm.client import Endpoint
+from pipeline.llm.prompt import load_prompt
+from pipeline.llm.retry import Policy
+
+KEY = "sk-secret-0123456789"
+QUICK = Policy(tries=8, first=0.02, longest=0.2)
+SETTINGS = LanguageModel(
+    model="stand-in",
+    mode="online",
+    in_flight=8,
+    requests_per_minute=1_000_000,
+    tokens_per_minute=1_000_000_000,
+    batch_tokens=1_000_000_000,
+    max_output_tokens=500,
+    output_limit="max_tokens",
+    extra={},
+    timeout=10.0,
+    input_price=1.0,
+    output_price=10.0,
+    cache=".cache/judge",
+)
+PLAN = Plan(
+    videos=2, seconds=12, clips=8, queries=3, size=(320, 180), fps=12, shortest=0.4, longest=5
+)
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch):
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory):
+    return make_world(tmp_path_factory.mktemp("numbered"), PLAN)
+
+
+@pytest.fixture
+def serve(tmp_path, world):
+    """Return a function that starts a server that knows the truth."""
+    running = []
+
+    def _serve(*, known=world, **script):
+        truth = known.write_truth(tmp_path / f"truth{len(running)}.json")
+        running.append(Running(Script(truth=str(truth), **script)))
+        return running[-1]
+
+    yield _serve
+    for server in running:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def prompt(repository):
+    return load_prompt(JudgePrompt, repository / "prompts" / "judge-v1.yaml")
+
+
+@pytest.fixture(scope="session")
+def guideline(repository):
+    path = repository / "annotation" / "guideline" / "en.md"
+    return split_guideline(path.read_text(), path)
+
+
+@pytest.fixture
+def judge(prompt, guideline, tmp_path):
+    """Return a function that makes a judge for a server, with changed settings."""
+
+    def _judge(server, *, frames=6, height=180, repeats=1, blind=False, policy=QUICK, **settings):
+        settings = {"cache": str(tmp_path / "cache"), **settings}
+        return VisionJudge(
+            SETTINGS.model_copy(update=settings),
+            prompt,
+            guideline,
+            Options(Look(frames, height), repeats, blind),
+            endpoint=Endpoint(getattr(server, "url", server), KEY),
+            policy=policy,
+            poll=0.02,
+        )
+
+    return _judge

@@ -1,0 +1,226 @@
+"""What an answer is worth: a level, or none; no answer whatever becomes a level that it lacks."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pipeline.core import files
+from pipeline.judges.judge_prompt import JudgePrompt
+from pipeline.judges.level_requests import Judged, expect_level, read_level
+from pipeline.llm import answers, outcomes
+from pipeline.llm.answers import Answer
+from pipeline.llm.outcomes import Outcome
+from pipeline.llm.prompt import PromptError, load_prompt
+
+
+def said(content, finish="stop", refusal=None):
+    return Answer(content, refusal, finish, 1, 1)
+
+
+scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5)
+values = st.recursive(
+    scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner)
+)
+contents = (
+    st.none()
+    | st.text()
+    | values.map(json.dumps)
+    | st.builds(
+        lambda level, reason: json.dumps({"level": level, "reason": reason}), values, values
+    )
+    | st.builds(
+        lambda level, cut: json.dumps({"level": level, "reason": "He sits."})[:cut],
+        st.integers(-1, 6) | st.none(),
+        st.integers(0, 40),
+    )
+)
+
+
+def claimed(content):
+    """Return the level that an answer states plainly; by another way than the code."""
+    try:
+        value = json.loads(content)
+    except (TypeError, ValueError):
+        return "nothing"
+    level = value.get("level", "nothing") if isinstance(value, dict) else "nothing"
+    return level if level is None or (type(level) is int and 0 <= level <= 4) else "nothing"
+
+
+@given(
+    contents,
+    st.sampled_from(["stop", "length", "content_filter", None, "tool_calls"]),
+    st.none() | st.text(max_size=3),
+)
+def test_no_answer_becomes_a_level_that_it_does_not_state(content, finish, refusal):
+    found = read_level(said(content, finish, refusal))
+    if isinstance(found, Judged):
+        assert found.level == claimed(content) or "{" in content[1:]
+        assert not isinstance(found.level, bool)
+        assert finish not in {"length", "content_filter"}
+        assert not refusal
+        assert found.expected is None
+    else:
+        assert isinstance(found, Outcome)
+
+
+@given(contents)
+def test_what_holds_no_digit_never_becomes_a_level(content):
+    if content and any(digit in content for digit in "01234"):
+        return
+    found = read_level(said(content))
+    assert isinstance(found, Outcome) or found.level is None
+
+
+@pytest.mark.parametrize(
+    ("content", "outcome"),
+    [
+        *((json.dumps({"level": level, "reason": "x"}), outcomes.BAD_LEVEL) for level in
+          (-1, 5, "3", "", 2.5, 3.0, True, False, [], {}, "null", 10**30)),
+        *((content, outcomes.BROKEN_JSON) for content in
+          (None, "", "0", "null", "[]", "{}", '{"reason": "0"}', '{"level": 0', "Level: 0",
+           '{"level": 0, "level": 4, "reason": "x"}', '{"level": 0} or {"level": 1}', "[" * 99999)),
+    ],
+)  # fmt: skip
+def test_what_is_no_level_has_its_outcome(content, outcome):
+    assert read_level(said(content)) == outcome
+
+
+@pytest.mark.parametrize(
+    ("content", "level"),
+    [
+        ('{"level": 0, "reason": "Nobody."}', 0),
+        ('```json\n{"level": 4, "reason": "x"}\n```', 4),
+        ('<think>A {"level": 1}?</think>{"level": 2, "reason": "x"}', 2),
+        ('{"reason": "Says {\\"level\\": 4}.", "level": 1}', 1),
+        ('{"level": null, "reason": "Black."}', None),
+        ('{"level": 3}', 3),
+    ],
+)
+def test_a_level_is_taken_out_of_what_is_around_it(content, level):
+    found = read_level(said(content))
+    assert isinstance(found, Judged)
+    assert found.level == level
+
+
+def test_a_reason_is_one_line_that_any_table_can_hold():
+    content = json.dumps({"level": 1, "reason": " a\n\tb\x00\ud800\u2028" + "c" * 999})
+    remark = read_level(said(content)).remark
+    assert remark.startswith("a b")
+    assert len(remark) == 500
+    assert remark.encode().decode().isprintable()
+
+
+# --- log-probabilities
+
+
+def completion(content, tokens):
+    """Return a chat completion: tokens are texts, or texts with their alternatives."""
+    listed = [
+        {"token": one, "logprob": -0.1, "top_logprobs": [
+            {"token": text, "logprob": value} for text, value in alternatives.items()]}
+        for one, alternatives in ((t, {}) if isinstance(t, str) else t for t in tokens)
+    ]  # fmt: skip
+    assert "".join(one["token"] for one in listed) == content
+    choice = {"message": {"content": content}, "logprobs": {"content": listed}}
+    return answers.parse({"choices": [choice]}, "level")
+
+
+LOGS = {"3": math.log(0.6), "2": math.log(0.3), "4": math.log(0.05), "null": math.log(0.05)}
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ['{"', "level", '":', " ", ("3", LOGS), ",", ' "reason": "x 2"}'],
+        ['{"level": ', ("3", LOGS), ', "reason": "x 2"}'],
+        ['{"level":', (" 3", {f" {text}": value for text, value in LOGS.items()}),
+         ', "reason": "x 2"}'],
+    ],
+)  # fmt: skip
+def test_the_expected_level_is_the_mean_by_what_might_have_stood_there(tokens):
+    answer = completion('{"level": 3, "reason": "x 2"}', tokens)
+    # The token's own logprob counts as well, where it is higher.
+    sure = math.exp(-0.1)
+    mean = (3 * sure + 2 * 0.3 + 4 * 0.05) / (sure + 0.3 + 0.05)
+    assert read_level(answer).expected == pytest.approx(mean)
+
+
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        ['{"level": 3', ', "reason": "x"}'],
+        ['{"level"', ": 3,", ' "reason": "x"}'],
+        ['{"level": 3, "reason": "x"}'],
+    ],
+)
+def test_where_the_level_is_no_token_of_its_own_nothing_is_expected(tokens):
+    assert read_level(completion('{"level": 3, "reason": "x"}', tokens)).expected is None
+
+
+@pytest.mark.parametrize(
+    "logprobs",
+    [None, {}, [], "x", {"content": None}, {"content": [{"token": 3}]}, {"content": []},
+     {"content": [{"token": "x", "logprob": "y"}]}],
+)  # fmt: skip
+def test_an_answer_is_good_whatever_its_log_probabilities_are(logprobs):
+    choice = {"message": {"content": '{"level": 3}'}, "logprobs": logprobs}
+    answer = answers.parse({"choices": [choice]}, "level")
+    assert read_level(answer) == Judged(3, None, None)
+
+
+@given(
+    st.dictionaries(st.sampled_from([*"01234567", "null", "x"]), st.floats(-100, 0)),
+    st.none() | st.integers(0, 4),
+)
+def test_an_expected_level_is_between_0_and_4_and_never_without_a_level(alternatives, level):
+    expected = expect_level(alternatives, level)
+    if level is None or str(level) not in alternatives:
+        assert expected is None
+    else:
+        assert expected is None or 0 <= expected <= 4
+
+
+def test_an_answer_without_alternatives_is_kept_as_it_was_before_there_were_any():
+    assert set(said("x").record()) == {*Answer._fields} - {"alternatives"}
+    assert said("x")._replace(alternatives={"3": -0.1}).record()["alternatives"] == {"3": -0.1}
+
+
+# --- the prompt
+
+
+@pytest.fixture
+def content(repository):
+    return files.read_yaml(repository / "prompts" / "judge-v1.yaml")
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        ({"system": "No guideline."}, "system: must contain {{guideline}} once, not 0 times"),
+        ({"user": "{{query}} {{query}}"}, "user: must contain {{query}} once, not 2 times"),
+        ({"clip": "{{seconds}} {{pictures}} {{caption}}"}, "clip: unknown placeholder {{caption}}"),
+        ({"blind": "x"}, "blind: must contain {{caption}} once, not 0 times"),
+        ({"schema": {}}, "schema: must ask for level, one of 0, 1, 2, 3, 4 and null"),
+        ({"examples": []}, "examples: unknown key"),
+    ],
+)
+def test_a_mistake_in_the_prompt_is_a_line(tmp_path, content, change, complaint):
+    path = tmp_path / "prompt.yaml"
+    files.write_json(path, content | change)
+    with pytest.raises(PromptError) as caught:
+        load_prompt(JudgePrompt, path)
+    assert f"prompt.yaml: {complaint}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "levels", [[0, 1, 2, 3, 4], [0, 1, 2, 3, 4, 5, None], ["0", 1, 2, 3, 4, None], [False, True]]
+)
+def test_the_schema_allows_every_level_and_none(tmp_path, content, levels):
+    path = tmp_path / "prompt.yaml"
+    content["schema"]["properties"]["level"]["enum"] = levels
+    files.write_json(path, content)
+    with pytest.raises(PromptError, match="must ask for level"):
+        load_prompt(JudgePrompt, path)

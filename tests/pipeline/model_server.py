@@ -1,0 +1,45 @@
+"""The stand-in for a model's server, in a thread of its own."""
+
+import asyncio
+import threading
+from dataclasses import replace
+
+from benchmarks.fake_openai.server import Server
+
+
+class Running:
+    """A server in a thread of its own."""
+
+    def __init__(self, script):
+        self._loop = asyncio.new_event_loop()
+        self._up, self._stop = threading.Event(), asyncio.Event()
+        self._thread = threading.Thread(target=lambda: self._loop.run_until_complete(self._run()))
+        self.server = Server(script)
+        self._thread.start()
+        assert self._up.wait(10)
+
+    async def _run(self):
+        listener, self.port = await self.server.start()
+        self._up.set()
+        await self._stop.wait()
+        listener.close()
+        tasks = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    def stop(self):
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def url(self):
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    @property
+    def stats(self):
+        return self.server.stats
+
+    def change(self, **script):
+        self.server.script = replace(self.server.script, **script)
