@@ -11,9 +11,9 @@ writes  datasets/work/metrics/calibration.json, and for the lead alone
         datasets/work/lead/calibration.csv (each annotator beside the machine), second_looks.csv
 
 With --people and --machine it reads votes (pair_id,worker,relevance) and a machine's levels
-(pair_id,level) of any collection, and prints the same figures. Which query a pair is of tell
-pairs.csv (pair_id,query_id) or the judged moments of a release, which also have similarities.
-Nothing that it finds changes a level.
+(pair_id,level, or a release's machine_judgments.csv) of any collection, and prints the same
+figures. Which query a pair is of tell pairs.csv (pair_id,query_id) or the judged moments of a
+release, which also have similarities. Nothing that it finds changes a level.
 """
 
 import argparse
@@ -201,8 +201,6 @@ def command(options: argparse.Namespace) -> None:
         UsageError: the options don't go together.
     """
     if options.people and options.machine:
-        if options.pairs and options.judged:
-            raise UsageError("name --pairs or --judged: either tells the query of each pair")
         return calibrate_files(options)
     if any(vars(options).values()) or options.epsilon is not None:
         raise UsageError("name --people FILE and --machine FILE; without options this is the stage")
@@ -218,7 +216,7 @@ def parser() -> argparse.ArgumentParser:
     add("--pairs", type=Path, metavar="FILE",
         help="pair_id,query_id (default: pairs.csv beside the votes, if it is there)")  # fmt: skip
     add("--judged", type=Path, nargs="+", default=[], metavar="FILE",
-        help="in its place, judged moments of a release: val.json, test.json")  # fmt: skip
+        help="judged moments with similarities, for the control: val.json, test.json")  # fmt: skip
     add("--epsilon", type=cli.share, metavar="E",
         help=f"what a person costs beyond the machine ({USUAL.epsilon:g}): .2 for experts, .15 for"
              " trained people, .1 for crowds")  # fmt: skip

@@ -29,9 +29,9 @@ class Panel(NamedTuple):
     """People's scores on pairs, and what is compared with them, an entry for each pair.
 
     `query` is the number of the pair's query, 0 to `queries` - 1. `machine` is its level or
-    NO_LEVEL, `consensus` people's. `similarity` (None where it is not known) is of query and
-    caption; `control` is the level made of it, or NO_LEVEL. `seconds` are the lengths of clips, NaN
-    where one is not known, and `rounding` is that of the campaign's consensus.
+    NO_LEVEL, `consensus` people's. `similarity` is of query and caption, NaN where it is not known
+    (None: nowhere); `control` is the level made of it, or NO_LEVEL. `seconds` are the lengths of
+    clips, NaN where one is not known, and `rounding` is that of the campaign's consensus.
     """
 
     scores: Scores

@@ -68,6 +68,7 @@ def compare_control(panel: Panel, draws: Draws) -> dict[str, Any] | None:
     if panel.similarity is None:
         return None
     both = (panel.machine != NO_LEVEL) & (panel.consensus != NO_LEVEL)
+    both &= ~np.isnan(panel.similarity)
     found: dict[str, Any] = {"beyond": measure_beyond(panel, both, draws)}
     if panel.control is None:
         return found | dict.fromkeys(("control", "machine", "difference"))

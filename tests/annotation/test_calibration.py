@@ -233,6 +233,36 @@ def test_the_command_works_on_any_collection(raw_files, capsys):
     assert "intervals suppose that pairs are independent" in capsys.readouterr().out
 
 
+def test_a_release_s_own_files_are_read(raw_files, capsys):
+    panel, truth = people()
+    order = pd.DataFrame({"pair_id": range(len(truth)), "query_id": panel.query})
+    places = order.assign(video_name="v", start=np.arange(len(truth)) / 3, end=1e6)
+    places.to_csv(raw_files / "pairs.csv", index=False)
+    level = judges(panel, truth, seed=2)["fails"]
+    said = places.drop(columns="pair_id").assign(level=level, reason=None, repeat=0)
+    said.loc[said["level"] == NO_LEVEL, ["level", "reason"]] = [None, "refused"]
+    unseen = said.iloc[:1].assign(video_name="nobody saw it")
+    pd.concat([said, unseen]).to_csv(raw_files / "machine_judgments.csv", index=False)
+    text = (raw_files / "machine_judgments.csv").read_text()
+    (raw_files / "machine_judgments.csv").write_text(re.sub(r",(\d)\.0,", r",\1,", text))
+    judged = [
+        {"pair_id": pair, "query_id": int(query), "similarity": float(near), "relevance": 1}
+        for pair, (query, near) in enumerate(zip(panel.query, panel.similarity, strict=True))
+        if pair % 7
+    ]
+    (raw_files / "val.json").write_text(json.dumps(judged))
+    both = ("--people", raw_files / "raw.csv", "--machine", raw_files / "machine_judgments.csv")
+    command(*both, "--json", "--judged", raw_files / "val.json")
+    found = json.loads(capsys.readouterr().out)
+    assert [one["code"] for one in found["verdicts"]] == ["fails"]
+    assert found["answers"]["asked"] == len(truth)
+    assert found["answers"]["reasons"] == {"refused": int((level == NO_LEVEL).sum())}
+    assert found["pairs"] == int(((level != NO_LEVEL) & (panel.consensus != NO_LEVEL)).sum())
+    known = np.arange(len(truth)) % 7 > 0
+    assert found["control"]["control"]["pairs"] == int((known & (level != NO_LEVEL)).sum())
+    assert found["control"]["difference"]["kappa"]["low"] > 0
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -240,6 +270,8 @@ def test_the_command_works_on_any_collection(raw_files, capsys):
         ("pair_id,level\n0,1\n0,2\n", "line 3, pair_id: '0' appears twice; number its levels"),
         ("pair_id,grade\n0,1\n", "line 1: column 'level' is missing"),
         ("pair_id,level\nelsewhere,1\n", "none of its pairs is in"),
+        ("moment_id,level\n0,1\n", "line 1: column 'pair_id' is missing"),
+        ("query_id,video_name,start,end,level\n0,v,1,2,1\n", "must be beside the votes"),
     ],
 )
 def test_a_machine_s_file_that_is_wrong_is_one_clear_line(raw_files, rows, message):

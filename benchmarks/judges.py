@@ -1,0 +1,50 @@
+"""Five machine judges over simulated people on the sample: is each named with its fault?
+
+    python -m benchmarks.judges [--campaigns 40] [--judges 5]
+
+Every campaign has other people (biases, noise, disputes), and every one of its `judges` sets other
+answers: a good judge, a lenient one, one that looks at caption similarity only, one that says 3
+always, one that fails on a tenth of the pairs. What `calibration` says of each is counted.
+"""
+
+import sys
+from collections import Counter
+from importlib import import_module
+from typing import Any
+
+from annotation.machine.calibrate import calibrate
+from annotation.machine.similarity_control import find_control_in_folds
+from benchmarks.script import parse_arguments
+
+
+def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
+    """Return how often each judge was given which verdicts."""
+    sys.path.insert(0, "tests/annotation")
+    made: Any = import_module("judges")
+    named: Counter[tuple[str, str]] = Counter()
+    for campaign in range(1, campaigns + 1):
+        panel, truth = made.people(campaign)
+        control = find_control_in_folds(panel.query, panel.similarity, panel.consensus)
+        for seed in range(judges):
+            own = made.judges(panel, truth, 1000 * campaign + seed)
+            for name, level in own.items():
+                judged = panel._replace(machine=level, control=control)
+                figures = calibrate(judged, made.count_answers(level), made.PARAMS).figures
+                passed = figures["alternative_test"]["passed"]
+                codes = " ".join(one["code"] for one in figures["verdicts"])
+                named[name, codes] += 1
+                named[name, f"(passes the alternative annotator test: {passed})"] += 1
+    return named
+
+
+def main() -> None:
+    """Print the counts."""
+    options = parse_arguments(__doc__, campaigns=40, judges=5)
+    named = count_verdicts(options.campaigns, options.judges)
+    total = options.campaigns * options.judges
+    for (name, codes), number in sorted(named.items()):
+        sys.stdout.write(f"{name:12}{codes:50}{number:>6} of {total}\n")
+
+
+if __name__ == "__main__":
+    main()
