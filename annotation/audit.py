@@ -1,12 +1,13 @@
 """Audit the candidates: is what lies beyond the judged ranks relevant? Paper, Appendix B.3.
 
-    python -m annotation.audit plan --queries N [--seed S]
+    python -m annotation.audit plan --queries N [--seed S] [--machine]
     python -m annotation.audit report [--json] [--out DIR]
     python -m annotation.audit top-up RUN... --depth K
     python -m annotation.audit published RAW JUDGED... [--json]
 
 plan    draws N queries, of each the 60 most similar moments and 60 random others, for people
-        to judge besides the candidates (datasets/campaign/audit.csv and audit.json)
+        to judge besides the candidates (datasets/campaign/audit.csv and audit.json); with
+        --machine more of those that the machine gives a high level (audit_strata.csv)
 report  prints relevance against similarity and rank, and estimates with a 95 % interval how
         many relevant moments lie beyond the ranks of batch 1 and 2
 top-up  adds the first K results of systems' runs that nobody has judged (topup.csv)
@@ -25,7 +26,7 @@ from pathlib import Path
 import pandas as pd
 
 from annotation.assignment.inputs import Rule
-from annotation.pooling import design, draw, published, topup
+from annotation.pooling import design, draw, machine_strata, published, topup
 from annotation.pooling.design import AuditError
 from annotation.pooling.report import as_json, as_text, report
 from annotation.votes import raw
@@ -59,18 +60,29 @@ def plan(options: argparse.Namespace) -> None:
             f"{path}: an audit exists already; continue it, or draw another with"
             " --replace (what was judged of it stays judged)"
         )
-    drawn = draw.draw(*_pool(load()), draw.Sizes(options.seed, options.queries))
+    pool, sizes = _pool(load()), draw.Sizes(options.seed, options.queries)
+    drawn = draw.draw(*pool, sizes, _read_machine(pool.queries) if options.machine else None)
     cost = draw.cost(drawn.table, tables.CANDIDATES.read())
     tables.AUDIT.write(drawn.table)
     design.write(drawn.design)
+    files = [tables.AUDIT.path, design.PATH]
+    if options.machine or tables.AUDIT_STRATA.path.exists():
+        tables.AUDIT_STRATA.write(drawn.strata)
+        files.append(tables.AUDIT_STRATA.path)
     cli.log(
         f"{drawn.design.drawn} of {drawn.design.queries} queries, {cost['pairs']:,} pairs;"
         f" {cost['in_batch_1']:,} of them are judged anyway (batch 1), and"
         f" {cost['in_batch_2']:,} where their query is extended (batch 2).\n"
         f"This costs {cost['votes_at_least']:,} to {cost['votes_at_most']:,} further judgments,"
         " and two more of each pair on which two people disagree.\n"
-        f"Commit {tables.AUDIT.path} and {design.PATH}; `dvc repro` gives the pairs out."
+        f"Commit {' and '.join(map(str, files))}; `dvc repro` gives the pairs out."
     )
+
+
+def _read_machine(queries: pd.DataFrame) -> draw.Machine:
+    judgments = tables.MACHINE_JUDGMENTS.read()
+    strata = machine_strata.assign_levels(judgments, queries, tables.CLIPS.read())
+    return draw.Machine(", ".join(sorted(judgments["model"].unique())), strata)
 
 
 def _pool(params: Params) -> topup.Pool:
@@ -85,9 +97,9 @@ def _pool(params: Params) -> topup.Pool:
 def print_report(options: argparse.Namespace) -> None:
     """Print the report, and write its tables where that is asked for."""
     drawn_design, params = design.read(), load().candidates
-    result = report(
-        tables.AUDIT.read(), tables.CONSENSUS.read(), drawn_design, [params.batch, params.top]
-    )
+    strata = tables.AUDIT_STRATA.read() if drawn_design.machine else None
+    depths = [params.batch, params.top]
+    result = report(tables.AUDIT.read(), tables.CONSENSUS.read(), drawn_design, depths, strata)
     if options.out:
         for name in ("by_similarity", "by_rank", "beyond"):
             csv_files.write_csv(options.out / f"audit_{name}.csv", getattr(result, name))
@@ -152,6 +164,8 @@ def parse_arguments(words: Sequence[str] | None = None) -> argparse.Namespace:
     one.add_argument("--queries", type=cli.count, required=True, help="how many are drawn")
     one.add_argument("--seed", type=cli.natural, default=SEED,
                      help=f"which queries and moments ({SEED})")  # fmt: skip
+    one.add_argument("--machine", action="store_true",
+                     help="draw more where the machine gives a high level")  # fmt: skip
     one.add_argument("--replace", action="store_true", help="give up the audit that was drawn")
     two = verbs.add_parser("report", help="say what it comes to")
     two.add_argument("--json", action="store_true", help="print JSON")

@@ -38,6 +38,7 @@ from annotation.machine.raw_files import compare_files
 from annotation.machine.second_looks import COLUMNS, list_second_looks
 from annotation.machine.similarity_control import find_control
 from annotation.machine.text import text
+from annotation.machine.verdicts import BLIND
 from annotation.reliability.alpha import Bootstrap
 from momentrank.errors import UsageError
 from momentrank.formats import read_run
@@ -134,9 +135,7 @@ def read_runs(further: list[str]) -> dict[str, Any]:
 
 
 def find_second_looks(judged: Judged, queries: pd.DataFrame, params: Params) -> pd.DataFrame:
-    """Return the pairs that the lead should look at again; none by the similarity control."""
-    if is_made_of_similarity(judged.machine):
-        return pd.DataFrame(columns=COLUMNS)
+    """Return the pairs that the lead should look at again."""
     places = select_newest(judged.pairs)[[*PAIR_KEY, "video_id", "start", "end"]]
     levels = judged.consensus.loc[judged.consensus["level"].notna(), [*PAIR_KEY, "level", "scores"]]
     clips = tables.CLIPS.read()[["moment_id", "clip"]]
@@ -155,7 +154,8 @@ def compare_campaign(params: Params) -> Result:
     """Return all that the stage writes."""
     judged, queries, own = read_judged(), tables.QUERIES.read(), params.calibration
     result = calibrate_campaign(judged, queries, params)
-    looks = find_second_looks(judged, queries, params)
+    seen = not {one["code"] for one in result.figures["verdicts"]} & set(BLIND)
+    looks = find_second_looks(judged, queries, params) if seen else pd.DataFrame(columns=COLUMNS)
     levels = join_levels(judged, queries)
     test = levels[levels["split"] == "test"]
     runs = read_runs(own.runs) if len(test) else {}
@@ -164,7 +164,7 @@ def compare_campaign(params: Params) -> Result:
         "models": sorted(judged.machine["model"].unique().tolist()),
         **result.figures,
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
-        "second_looks": None if is_made_of_similarity(judged.machine) else len(looks),
+        "second_looks": len(looks) if seen else None,
     }
     return Result(figures, result.annotators, looks)
 

@@ -4,7 +4,8 @@ reads   the release's JSON files, features; CONQUER: its trained first stage
 writes  datasets/work/baselines/models/MODEL/topNN-seed.safetensors,
         datasets/work/baselines/plots/train_MODEL.csv, metrics/train_MODEL.json
 
-Early stopping watches nDCG@20,IoU>=0.5 on val. A killed run continues, to the same weights.
+Early stopping watches nDCG@20,IoU>=0.5 on val, over the last `train.smoothing` epochs. A killed run
+continues, to the same weights.
 """
 
 import argparse
@@ -83,7 +84,7 @@ def train(params: Params, name: str, inputs: Inputs, top: int, seed: int) -> lis
     if not top:
         score = validate()
         save_finished(path, model, score)
-        return [{"top": top, "seed": seed, "epoch": 0, "validation": score}]
+        return [{"top": top, "seed": seed, "epoch": 0, "validation": score, "watched": score}]
     pairs = inputs.release.read_pairs(top)
     own = getattr(params, name)
     shapes = {key: list(tensor.shape) for key, tensor in model.state_dict().items()}
@@ -116,12 +117,12 @@ def main(name: str) -> None:
     for top, seed in product(params.train.top, params.train.seeds):
         entries += train(params, name, inputs, top, seed)
     frame = pd.DataFrame(entries)
-    parts = frame.drop(columns=["top", "seed", "epoch", "validation"])
+    parts = frame.drop(columns=["top", "seed", "epoch", "validation", "watched"])
     frame["loss"] = parts.sum(axis=1, min_count=1)  # there is none before training
     plot = paths.PLOTS / f"train_{name}.csv"
     files.write_text(plot, frame.to_csv(index=False))
-    best = frame.loc[frame.groupby(["top", "seed"])["validation"].idxmax()]
-    figures = best[["top", "seed", "epoch", "validation"]].to_dict("records")
+    best = frame.loc[frame.groupby(["top", "seed"])["watched"].idxmax()]
+    figures = best[["top", "seed", "epoch", "validation", "watched"]].to_dict("records")
     files.write_json(paths.METRICS / f"train_{name}.json", {"runs": figures})
 
 

@@ -1,12 +1,15 @@
 """Let a machine judge the pairs that people judge: its levels stay beside theirs.
 
 reads   datasets/work/{candidates,machine_pool,queries,captions,moments}.parquet, clips.csv, clips/;
-        datasets/campaign/{audit,topup}.csv; for `openai` the prompt and annotation/guideline/;
-        for `similarity` datasets/campaign/pairs.csv, datasets/work/consensus.parquet
-writes  datasets/work/machine_judgments.parquet
+        datasets/campaign/{audit,topup,queries,pairs}.csv, campaign.yaml;
+        for `openai` the prompt and annotation/guideline/;
+        for `similarity` datasets/work/consensus.parquet
+writes  datasets/work/machine_judgments.parquet; of the frozen queries, once there are levels,
+        datasets/release/machine_judgments.csv, qrels/{val,test}.machine.qrels,
+        machine_card.txt, machine_manifest.json
 
-No level of a machine becomes a level of the collection: `consensus` and the people's qrels never
-read this table. judge.backend says who judges:
+No level of a machine becomes a level of the collection: `consensus` and `release`, which writes
+people's qrels, never read this table. judge.backend says who judges:
 
 similarity   query and caption alone, no network: their similarity made into levels by what people
              said of validation queries; a query's own levels never take part. It has no level
@@ -33,9 +36,10 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from momentrank.errors import MomentRankError
+from pipeline.campaign.campaign import load_campaign
 from pipeline.campaign.guideline import locate_guideline, split_guideline
 from pipeline.campaign.pairs import PAIR_KEY
-from pipeline.core import cli, tables
+from pipeline.core import cli, files, tables
 from pipeline.core.params import Params, load
 from pipeline.judges.base import Answer, Judge
 from pipeline.judges.pairs import (
@@ -45,6 +49,7 @@ from pipeline.judges.pairs import (
     select_levels_of_people,
     select_pairs,
 )
+from pipeline.judges.released import Released, build_machine_files
 from pipeline.judges.similarity import SimilarityJudge
 
 if TYPE_CHECKING:
@@ -116,6 +121,15 @@ def make_vision_judge(params: Params) -> "VisionJudge":
     return VisionJudge(settings.openai, prompt, guideline, options)
 
 
+def write_release(table: pd.DataFrame, moments: pd.DataFrame, params: Params) -> None:
+    """Write what is released of the judgments, beside the files of the stage `release`."""
+    queries, ledger = tables.FROZEN_QUERIES.read(), tables.PAIRS.read()
+    source = Released(load_campaign(), queries, moments, ledger)
+    for path, part in build_machine_files(table, source, params.judge).items():
+        with files.unfinished(tables.RELEASE / path, "wb") as stream:
+            stream.write(part.data)
+
+
 def figures(table: pd.DataFrame, backend: str, without_clip: int) -> dict[str, Any]:
     """Return the stage's metrics: what was judged, and why something has no level."""
     levels = table["level"].dropna().astype(int)
@@ -149,6 +163,7 @@ def main() -> None:
     judging = make_judge(params, shown)
     table = tables.MACHINE_JUDGMENTS.empty() if judging is None else judge(shown, judging)
     tables.MACHINE_JUDGMENTS.write(table)
+    write_release(table, source.moments, params)
     told = figures(table, params.judge.backend, len(pairs) - len(shown))
     took = {} if judging is None else dict(judging.figures())
     cli.write_metrics("judge", told | ({"judge": took} if took else {}))

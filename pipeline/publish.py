@@ -50,7 +50,8 @@ def refuse_unready(
 
     Raises:
         PublishError: the release has warnings, and `incomplete` is not given; or it is not of the
-            campaign as it is now; or its version is published with other training sets.
+            campaign as it is now; or its version is published with other training sets or levels
+            of a machine.
         ReleaseError: its version was not raised.
     """
     manifest, campaign = package.manifest, load_campaign()
@@ -66,7 +67,7 @@ def refuse_unready(
         )
     versions.refuse_version(manifest, published)
     same = [one.training for one in published if one.version == manifest["version"]]
-    if same and (other := sorted(dict(package.training.items() ^ same[-1].items()))):
+    if same and (other := sorted(dict(package.further.items() ^ same[-1].items()))):
         raise PublishError(
             f"params.yaml: release.version: {manifest['version']} is published with another"
             f" {other[0]}; raise the version, then dvc repro release"
@@ -115,7 +116,7 @@ def record(package: Package, target: Target, address: Address) -> Publication:
         format=manifest.get("format"),
         columns=manifest.get("columns", {}),
         files={path: entry["sha256"] for path, entry in manifest["files"].items()},
-        training=package.training,
+        training=package.further,
     )
 
 

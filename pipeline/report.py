@@ -91,7 +91,7 @@ def build_page(sources: Sources, data: ReportData, params: Params) -> Page:
             "rejected": [losses.rejections_grid(data.rejected)],
             "second_consensus": [scores.skill_grid(skilled)],
             "orders": scores.order_grids(sources.metrics["reference_runs"]),
-            "machine": calibration.grids(sources.metrics["calibration"]),
+            **calibration.grids(sources.metrics["calibration"]),
             "wide": runs.wide,
             "narrow": runs.narrow,
             "cost": [cost(sources)],

@@ -50,7 +50,7 @@ def test_every_released_qrels_run_and_json_file_is_valid(project):
     files += (project.folder / "datasets/work/runs").iterdir()
     assert {path.name for path in files} >= {"manifest.json", "croissant.json", "val.qrels"}
     told = project.run("momentrank", "validate", *map(str, files))
-    assert told.count("files, all with matching SHA-256") == 3
+    assert told.count("files, all with matching SHA-256") == 4
 
 
 def test_nothing_is_left_for_git_but_what_is_committed(project):

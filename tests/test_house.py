@@ -37,12 +37,12 @@ LAYERS = (
     {"core"},
     {"language", "corpora", "machine", "sitcom", "names", "retrieval", "video", "llm"},
     {"captions", "campaign"},
-    {"judges"},
     {"distribution", "pages"},
+    {"judges"},
     {"publication"},
 )
 """Of `pipeline/`, from below; a folder may import those of its own layer and of lower ones."""
-MAX_LINES, MAX_MODULES, MAX_CODE_DEPS = 300, 15, 135
+MAX_LINES, MAX_MODULES, MAX_CODE_DEPS = 300, 15, 140
 
 
 @pytest.fixture(scope="module")

@@ -69,6 +69,7 @@ def launch(
     data = DATA.resolve()
     if database is None:
         sqlite.copy_empty()
+        sqlite.write_ahead()
         command = [str(PROGRAM.absolute()), "start", "--no-browser", "--internal-host", LOCALHOST]
         where = folder_settings(data)
     else:

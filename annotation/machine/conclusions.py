@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from annotation.machine.confusion import Draws, describe_figure, draw_queries
+from annotation.machine.worth import measure_worth
 from annotation.reliability.alpha import Bootstrap
 from annotation.reliability.scores import number
 from momentrank.functions import evaluator
@@ -60,7 +61,8 @@ def compare_conclusions(
     or `Segments` by name. Of each measure: `tau_b` of both orders, the largest `swap` of two
     runs, `bias` (the machine's mean less people's, over the runs that are not made of people's
     levels), and `favour`, null without a run by captions. `others` are the runs that these are held
-    against: where there are none, `favour` is how much higher they stand.
+    against: where there are none, `favour` is how much higher they stand. `worth` is of the runs
+    that are not drawn by chance, see `measure_worth`.
     """
     if pairs.empty:
         return None
@@ -74,6 +76,7 @@ def compare_conclusions(
         "others": [name for name in runs if _is_other(name)],
         "measures": {
             name: _compare(names, one, other, draws)
+            | {"worth": _find_worth(names, one, other, bootstrap.seed)}
             for name, one, other in zip(MEASURES, people, machine, strict=True)
         },
     }
@@ -140,6 +143,13 @@ def _compare(
         ),
         "favour": _favour(names, people, machine, draws),
     }
+
+
+def _find_worth(
+    names: Sequence[str], people: Systems, machine: Systems, seed: int
+) -> dict[str, Any] | None:
+    runs = [row for row, name in enumerate(names) if is_by_captions(name) or _is_other(name)]
+    return measure_worth(people.runs, machine.runs, runs, seed)
 
 
 def _favour(

@@ -14,6 +14,10 @@ Code = Literal[
 ]
 
 
+BLIND: tuple[Code, ...] = ("none", "constant", "similarity", "control")
+"""Verdicts on what has not looked at clips: nobody need look again because of it."""
+
+
 class Verdict(NamedTuple):
     """A verdict: its code, and the sentence that says it with the figures it rests on."""
 

@@ -19,7 +19,8 @@ class AuditError(MomentRankError):
 class Design(Section):
     """`drawn` of `queries` queries; of a pool of `pool` moments the `top` best, `random` others.
 
-    `pool` counts places: moments of the same video, start and end are one.
+    `pool` counts places: moments of the same video, start and end are one. `machine` is the model
+    by whose levels the random others were drawn (`tables.AUDIT_STRATA`); None: without.
     """
 
     seed: Natural
@@ -28,6 +29,7 @@ class Design(Section):
     pool: Positive
     top: Positive
     random: Natural
+    machine: str | None = None
 
 
 def read(path: Path = PATH) -> Design:
@@ -44,4 +46,4 @@ def read(path: Path = PATH) -> Design:
 
 def write(design: Design, path: Path = PATH) -> None:
     """Write the design."""
-    files.write_json(path, design.model_dump())
+    files.write_json(path, design.model_dump(exclude_none=True))

@@ -1,7 +1,8 @@
 """Draw an audit (paper, Appendix B.3): n queries, of each the top ranks and random others.
 
 Both draws are simple random samples: by the order of SHA-256(seed, id), so that the same
-seed draws the same on every machine, and one query or moment more changes little.
+seed draws the same on every machine, and one query or moment more changes little. With a machine's
+levels the others are drawn by strata (`pooling.machine_strata`), each a simple random sample.
 """
 
 from collections.abc import Iterable
@@ -10,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from annotation.pooling import machine_strata
 from annotation.pooling.design import AuditError, Design
 from annotation.pooling.ranked import rank_pool
 from pipeline.core import rng, tables
@@ -29,19 +31,35 @@ class Sizes(NamedTuple):
     random: int = RANDOM
 
 
+class Machine(NamedTuple):
+    """A model, and the strata by its levels: `query_id, moment_id, stratum`."""
+
+    model: str
+    strata: pd.DataFrame
+
+
 class AuditDraw(NamedTuple):
-    """The pairs (`tables.AUDIT`), sorted by query and rank, and how they were drawn."""
+    """The pairs (`tables.AUDIT`), sorted by query and rank, and how they were drawn.
+
+    `strata` is `tables.AUDIT_STRATA`, empty if no machine was asked.
+    """
 
     table: pd.DataFrame
     design: Design
+    strata: pd.DataFrame
 
 
 def draw(
-    queries: pd.DataFrame, moments: pd.DataFrame, embedded: Embeddings, sizes: Sizes
+    queries: pd.DataFrame,
+    moments: pd.DataFrame,
+    embedded: Embeddings,
+    sizes: Sizes,
+    machine: Machine | None = None,
 ) -> AuditDraw:
     """Draw an audit of `queries` (`query_id, query`) among described `moments`.
 
     Ranks are those over the whole pool, the query's own moment included, as the candidates'.
+    With a `machine`, more of the random others are drawn where it gives a high level.
 
     Raises:
         AuditError: more queries are wanted than there are, or fewer than two.
@@ -54,9 +72,14 @@ def draw(
         )
     order = draw_order(sizes.seed, queries["query_id"])
     chosen = queries.iloc[order[: sizes.queries]].sort_values("query_id")
-    parts, pool = [], 0
+    parts, strata, pool = [], [tables.AUDIT_STRATA.empty()], 0
     for query_id, ranking in rank_pool(chosen, moments, embedded):
-        parts.append(_draw_query(query_id, ranking, sizes))
+        placed = _place(query_id, ranking[sizes.top :], machine)
+        part = _draw_query(query_id, ranking, placed, sizes)
+        parts.append(part[tables.AUDIT.columns])
+        if machine is not None:
+            random = part[part["origin"] == "random"]
+            strata.append(random[tables.AUDIT_STRATA.columns])
         pool = len(ranking)
     table = tables.AUDIT.check(pd.concat(parts, ignore_index=True))
     design = Design(
@@ -66,16 +89,35 @@ def draw(
         pool=pool,
         top=sizes.top,
         random=sizes.random,
+        machine=None if machine is None else machine.model,
     )
-    return AuditDraw(table, design)
+    return AuditDraw(table, design, tables.AUDIT_STRATA.check(pd.concat(strata, ignore_index=True)))
 
 
-def _draw_query(query_id: str, ranking: pd.DataFrame, sizes: Sizes) -> pd.DataFrame:
+def _place(query_id: str, rest: pd.DataFrame, machine: Machine | None) -> pd.Series:
+    """Return the stratum of each moment below the top; one for all if no machine was asked."""
+    if machine is None:
+        return pd.Series(machine_strata.NAMES[0], rest.index)
+    own = machine.strata[machine.strata["query_id"] == query_id]
+    return machine_strata.place_moments(rest, own)
+
+
+def _draw_query(
+    query_id: str, ranking: pd.DataFrame, placed: pd.Series, sizes: Sizes
+) -> pd.DataFrame:
+    """Return the drawn moments of a query; of random ones also `stratum` and its `size`."""
     top, rest = ranking[: sizes.top], ranking[sizes.top :]
     order = draw_order(sizes.seed, rest["moment_id"], within=query_id)
-    others = rest.iloc[np.sort(order[: sizes.random])]
-    rows = pd.concat([top.assign(origin="top"), others.assign(origin="random")])
-    return rows.assign(query_id=query_id)[tables.AUDIT.columns]
+    code = placed.map(machine_strata.NAMES.index).to_numpy("int64")
+    size = np.bincount(code, minlength=len(machine_strata.NAMES))
+    number = size.clip(max=sizes.random)
+    if len(size.nonzero()[0]) > 1:
+        number = machine_strata.allocate(size, sizes.random)
+    picked = [order[code[order] == one][:most] for one, most in enumerate(number.tolist())]
+    rows = np.sort(np.concatenate(picked))
+    others = rest.iloc[rows].assign(stratum=placed.iloc[rows], size=size[code[rows]])
+    parts = pd.concat([top.assign(origin="top"), others.assign(origin="random")])
+    return parts.assign(query_id=query_id)
 
 
 def draw_order(seed: int, ids: Iterable[str], within: str = "") -> Ints:

@@ -47,13 +47,15 @@ class Interval(NamedTuple):
 class Counts(NamedTuple):
     """What was found per query and stratum; each of shape (..., queries, strata).
 
-    Strata are ranges of ranks, the best first. Of `size` moments `judged` have a level, a simple
+    Strata are ranges of ranks, the best first, and at the end those `drawn` of the rest of the
+    pool: one, or several by a machine's levels. Of `size` moments `judged` have a level, a simple
     random sample (or all of them), and `relevant` of these are relevant.
     """
 
     size: Ints
     judged: Ints
     relevant: Ints
+    drawn: int = 1
 
     @property
     def total(self) -> Floats:
@@ -78,7 +80,7 @@ class Beyond(NamedTuple):
     """The relevant moments beyond a rank.
 
     `per_query` is their mean number over all queries of the campaign, `share` their share of
-    all relevant moments; `finds` counts those met in the samples of the last stratum.
+    all relevant moments; `finds` counts those met in the random samples.
     """
 
     per_query: Interval
@@ -102,7 +104,7 @@ def beyond(counts: Counts, strata: int, population: int) -> Beyond:
     per_query = skewed_interval(mean, variance, step, queries)
     noise = noise_above, noise_below
     share = _share(above, below, noise, step, population)
-    return Beyond(per_query, share, counts.relevant[..., -1].sum(-1))
+    return Beyond(per_query, share, counts.relevant[..., -counts.drawn :].sum((-2, -1)))
 
 
 def _share(

@@ -11,7 +11,8 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from annotation.pooling.design import Design
+from annotation.pooling import machine_strata
+from annotation.pooling.design import AuditError, Design
 from annotation.pooling.draw import LEAST_QUERIES
 from annotation.pooling.estimator import Beyond, Counts, beyond, most_unseen
 from pipeline.campaign.pairs import PAIR_KEY
@@ -36,22 +37,30 @@ class Report(NamedTuple):
 
 
 def report(
-    audit: pd.DataFrame, consensus: pd.DataFrame, design: Design, depths: Sequence[int]
+    audit: pd.DataFrame,
+    consensus: pd.DataFrame,
+    design: Design,
+    depths: Sequence[int],
+    strata: pd.DataFrame | None = None,
 ) -> Report:
-    """Return what is known so far.
+    """Return what is known so far; `strata` is `tables.AUDIT_STRATA`, where a machine was asked.
 
     Only queries of which no pair waits are in `beyond`; a query without any level in one of
     its strata is left out too. A pair without consensus, discarded or unjudgeable, is no 0:
     its stratum's sample is smaller by one. `beyond` has a row for each of `depths` (ranks below
     `design.top`) and level, and none while fewer than two queries can be used.
+
+    Raises:
+        AuditError: a pair's stratum is missing.
     """
+    drawn = _check_strata(audit, design, strata)
     pairs = audit.merge(consensus[[*PAIR_KEY, "level", "outcome"]], on=PAIR_KEY, how="left")
     pairs["waiting"] = pairs["outcome"].isna() | (pairs["outcome"] == "waiting")
     waiting = pairs.loc[pairs["waiting"], "query_id"].unique()
     done = pairs[~pairs["query_id"].isin(waiting)]
     edges = stratum_edges(depths, design)
-    usable = assign_strata(done, edges)
-    levels = pairs.dropna(subset="level")
+    usable = assign_strata(done, edges, drawn)
+    levels = pairs.assign(weight=machine_strata.weigh(pairs, drawn)).dropna(subset="level")
     return Report(
         by_similarity(levels),
         by_rank(levels, design),
@@ -65,6 +74,20 @@ def report(
             "queries_used": usable["query_id"].nunique(),
         },
     )
+
+
+def _check_strata(audit: pd.DataFrame, design: Design, strata: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the strata of the audit's random pairs; none where no machine was asked."""
+    if design.machine is None:
+        return tables.AUDIT_STRATA.empty()
+    random = audit.loc[audit["origin"] == "random", PAIR_KEY]
+    found = random.merge(tables.AUDIT_STRATA.empty() if strata is None else strata, on=PAIR_KEY)
+    if len(found) < len(random):
+        raise AuditError(
+            f"{tables.AUDIT_STRATA.path}: {len(random) - len(found)} random pairs of"
+            f" {tables.AUDIT.path} are missing; restore the file as it was committed"
+        )
+    return found
 
 
 def stratum_edges(depths: Sequence[int], design: Design) -> list[int]:
@@ -91,11 +114,12 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
     last = len(edges) - 2
     side: Literal["left", "right"] = "left" if right else "right"
     place = np.searchsorted(np.array(edges), levels[by].to_numpy(), side=side) - 1
-    level = levels["level"].astype("int64")
+    level, weight = levels["level"].astype("int64"), levels.get("weight", 1.0)
     columns = {f"at_least_{least}": level >= least for least in RELEVANT}
-    rows = pd.DataFrame({"bin": np.clip(place, 0, last), "mean": level, **columns})
-    bins = rows.groupby("bin")
-    figures = bins.mean().round(DECIMALS)
+    rows = pd.DataFrame({"mean": level, **columns}).mul(weight, axis=0)
+    bins = rows.assign(weight=weight).groupby(np.clip(place, 0, last))
+    sums = bins.sum()
+    figures = sums.drop(columns="weight").div(sums["weight"], axis=0).round(DECIMALS)
     low = [edges[number] + right for number in figures.index]
     high = [edges[number + 1] for number in figures.index]
     return figures.assign(low=low, high=high, pairs=bins.size())[
@@ -103,31 +127,46 @@ def _curve(levels: pd.DataFrame, by: str, edges: Sequence[float], *, right: bool
     ].reset_index(drop=True)
 
 
-def assign_strata(done: pd.DataFrame, edges: Sequence[int]) -> pd.DataFrame:
-    """Return the pairs of the queries that have a level in each stratum, with the stratum."""
-    inside = done.assign(stratum=np.searchsorted(edges, done["rank"], side="left") - 1)
+def assign_strata(
+    done: pd.DataFrame, edges: Sequence[int], drawn: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """Return the pairs of the queries that have a level in each stratum, with `stratum` and `size`.
+
+    `drawn` are the machine's strata of random pairs: they divide the last range of ranks.
+    """
+    stratum = np.searchsorted(edges, done["rank"], side="left") - 1
+    inside = done.assign(stratum=stratum, size=np.diff(edges)[stratum])
+    if drawn is not None and len(drawn):
+        both = inside[PAIR_KEY].merge(drawn, on=PAIR_KEY, how="left").set_index(inside.index)
+        by_machine = both["stratum"].notna()
+        code = both.loc[by_machine, "stratum"].map(machine_strata.NAMES.index)
+        inside.loc[by_machine, "stratum"] += code.astype("int64")
+        inside.loc[by_machine, "size"] = both.loc[by_machine, "size"].astype("int64")
     levels = inside.groupby(["query_id", "stratum"])["level"].count()
     empty = levels[levels == 0].index.get_level_values("query_id")
     return inside[~inside["query_id"].isin(empty)]
 
 
-def counts(usable: pd.DataFrame, edges: Sequence[int], least: int) -> Counts:
-    """Count a query's relevant pairs, of level `least` or above, per stratum of ranks."""
+def counts(usable: pd.DataFrame, edges: Sequence[int], least: int, drawn: int = 1) -> Counts:
+    """Count a query's relevant pairs, of level `least` or above, per stratum.
+
+    `drawn` is the number of strata of the last range of ranks.
+    """
     query, _ = pd.factorize(usable["query_id"], sort=True)
-    shape = (int(query.max(initial=-1)) + 1, len(edges) - 1)
+    shape = (int(query.max(initial=-1)) + 1, len(edges) - 2 + drawn)
     cell = (query, usable["stratum"].to_numpy())
-    judged, relevant = np.zeros((2, *shape), dtype=np.int64)
+    judged, relevant, size = np.zeros((3, *shape), dtype=np.int64)
     np.add.at(judged, cell, usable["level"].notna().to_numpy("int64"))
     np.add.at(relevant, cell, (usable["level"] >= least).fillna(value=False).to_numpy("int64"))
-    size = np.broadcast_to(np.diff(edges), shape).copy()
-    return Counts(size, judged, relevant)
+    size[cell] = usable["size"].to_numpy("int64")
+    return Counts(size, judged, relevant, drawn)
 
 
 def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.DataFrame:
-    rows = []
+    rows, drawn = [], 1 if design.machine is None else len(machine_strata.NAMES)
     if usable["query_id"].nunique() >= LEAST_QUERIES:
         for least in RELEVANT:
-            counted = counts(usable, edges, least)
+            counted = counts(usable, edges, least, drawn)
             for strata, rank in enumerate(edges[1:], start=1):
                 if rank < min(design.top, design.pool):
                     estimate = beyond(counted, strata, design.queries)
@@ -137,10 +176,10 @@ def _beyond(usable: pd.DataFrame, edges: Sequence[int], design: Design) -> pd.Da
 
 
 def _row(estimate: Beyond, counted: Counts) -> list[float | None]:
-    size, judged = counted.size[:, -1], counted.judged[:, -1]
+    size, judged = (part[:, -counted.drawn :].ravel() for part in (counted.size, counted.judged))
     unseen = None
     if estimate.finds == 0 and (judged < size).any():
-        unseen = round(most_unseen(size, judged) / len(size), DECIMALS)
+        unseen = round(most_unseen(size, judged) / len(counted.size), DECIMALS)
     bounds = [*estimate.per_query, *estimate.share]
     return [*(round(float(bound), DECIMALS) for bound in bounds), int(estimate.finds), unseen]
 
@@ -170,10 +209,11 @@ def as_text(result: Report, design: Design) -> str:
 def _progress_text(progress: dict[str, int], design: Design) -> str:
     pairs, decided = progress["pairs"], progress["decided"]
     state = "complete" if pairs == decided else "INCOMPLETE"
+    machine = f" {design.machine} said which moments to draw more of." if design.machine else ""
     return (
         f"Audit of {design.drawn} of {design.queries} queries, {state}: {decided:,} of {pairs:,}"
         f" pairs are decided ({progress['without_level']:,} of them without a level), all of"
-        f" {progress['queries_done']} queries."
+        f" {progress['queries_done']} queries.{machine}"
     )
 
 

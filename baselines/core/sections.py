@@ -47,6 +47,7 @@ class Train(Section):
     precision: Literal["float32", "bf16"]
     epochs: Positive
     patience: Positive
+    smoothing: Positive
     batch_size: Positive
     learning_rate: Seconds
     warmup: Share
@@ -91,6 +92,7 @@ class SPR(ReLoCLNet):
     window_seconds: Seconds
     segments: Positive
     gap: Natural
+    moments: Positive
 
 
 class CONQUER(Section):

@@ -1,6 +1,7 @@
 """Search with SPR: the best segments of the corpus, proposals, and a moment in each of them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from baselines.core.cli import progress
 from baselines.core.sections import Predict
 from baselines.features.inputs import Inputs
 from baselines.inference.proposals import Proposals, merge, number_segments
-from baselines.inference.search import CHUNK, Ranked, join
+from baselines.inference.search import CHUNK, SPARE, Ranked, join
 from baselines.inference.spans import best_spans
 from baselines.inference.suppression import suppress
 from baselines.models.blocks import pair_similarity
@@ -81,18 +82,14 @@ class SegmentSearcher:
             )
             for part in range(0, len(proposals.query), ENCODED)
         ]
-        columns = [np.concatenate(one) for one in zip(*parts, strict=True)]
-        query, video, start, end, score = columns
-        order = np.lexsort((end, start, video, -score, query))
-        row = self._inputs.row_seconds()[video[order]]
-        return Ranked(
-            query[order] + place, video[order], start[order] * row, end[order] * row, score[order]
-        )
+        found = join(parts)
+        order = np.lexsort((found.end, found.start, found.video, -found.score, found.query))
+        query, video, score = found.query[order], found.video[order], found.score[order]
+        row = self._inputs.row_seconds()[video]
+        return Ranked(query + place, video, found.start[order] * row, found.end[order] * row, score)
 
-    def _refine(
-        self, proposals: Proposals, vectors: tuple[Tensor, ...]
-    ) -> tuple[Ints, Ints, Ints, Ints, Ints]:
-        """Return query, video, start row, end row and score of each proposal's best moment."""
+    def _refine(self, proposals: Proposals, vectors: tuple[Tensor, ...]) -> Ranked:
+        """Return the best moments of each proposal; their starts and ends are rows."""
         model, own = self._model, self._own
         size, context = model.segment_rows, model.context_rows
         video = np.searchsorted(self._index.first, proposals.first, side="right") - 1
@@ -115,13 +112,18 @@ class SegmentSearcher:
         start, end = (one.softmax(dim=-1) for one in model.refiner.detect(similarity, mask))
         weight = (model.own.alpha * window_scores(asked, encoded.retrieval, mask)).exp()
         spans = best_spans(
-            start[:, None], end[:, None], weight[:, None], (own.min_rows, own.max_rows), 1
+            start[:, None],
+            end[:, None],
+            weight[:, None],
+            (own.min_rows, own.max_rows),
+            model.own.moments * (SPARE if own.nms else 1),
         )
-        score, _, first, last = (one[:, 0].cpu().numpy() for one in spans)
-        keep = score > 0
-        columns = (proposals.query, video, first + begin, last + begin, score)
-        query_column, videos, starts, ends, values = (column[keep] for column in columns)
-        return query_column, videos, starts, ends, values
+        score, _, first, last = (one.cpu().numpy() for one in spans)
+        places, _ = found = np.nonzero(score > 0)
+        at = begin[places]
+        ranked = Ranked(places, video[places], at + first[found], at + last[found], score[found])
+        kept = suppress(ranked, own.nms, model.own.moments)
+        return replace(kept, query=proposals.query[kept.query])
 
 
 def window_scores(vectors: tuple[Tensor, ...], streams: tuple[Tensor, ...], mask: Tensor) -> Tensor:

@@ -73,17 +73,24 @@ class Trainer:
         return run.progress
 
     def _judge(self, score: float) -> None:
-        """End the epoch with its validation score."""
-        state = self._run.progress
+        """End the epoch with its validation score.
+
+        What is watched is the mean of the last `smoothing` epochs' scores: one of few queries is
+        noisy, and an early epoch that was lucky would be the best.
+        """
+        state, own = self._run.progress, self._own
         losses = {name: value / state.step for name, value in state.sums.items()}
-        state.history.append({"epoch": state.epoch + 1, **losses, "validation": score})
-        if score > state.best:
-            state.best, state.best_epoch = score, state.epoch
+        scores = [*(one["validation"] for one in state.history), score][-own.smoothing :]
+        watched = sum(scores) / len(scores)
+        entry = {"epoch": state.epoch + 1, **losses, "validation": score, "watched": watched}
+        state.history.append(entry)
+        if watched > state.best:
+            state.best, state.best_epoch = watched, state.epoch
             weights = self._model.state_dict().items()
             self._run.best = {name: tensor.detach().clone() for name, tensor in weights}
         waited = state.epoch - state.best_epoch
         state.epoch, state.step, state.sums = state.epoch + 1, 0, {}
-        state.finished = state.epoch >= self._own.epochs or waited >= self._own.patience
+        state.finished = state.epoch >= own.epochs or waited >= own.patience
         log(f"{self._setting.name}: epoch {state.epoch}, validation {score:.4f}")
 
     def _epoch(self) -> None:

@@ -1,8 +1,8 @@
 """Check qrels, runs, training sets and video corpora in any known format.
 
-A release's manifest.json, train_manifest.json and croissant.json are checked against the files
-beside them, by SHA-256. With --like, runs are also checked against a benchmark's submission rules:
-format, ids, number of results, times, direction of scores, videos.
+A release's manifest.json, train_manifest.json, machine_manifest.json and croissant.json are checked
+against the files beside them, by SHA-256. With --like, runs are also checked against a benchmark's
+submission rules: format, ids, number of results, times, direction of scores, videos.
 
 The first error in each file is reported with its place; the exit code is then 1.
 """

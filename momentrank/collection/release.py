@@ -23,9 +23,18 @@ from momentrank.formats.source import FormatError, read_source
 from momentrank.ids import decode_id
 from momentrank.segments import Segments, build_qrels
 
-MANIFEST, TRAINING = "manifest.json", "train_manifest.json"
+MANIFEST, TRAINING, MACHINE = "manifest.json", "train_manifest.json", "machine_manifest.json"
 QUERIES, PAIRS, VIDEOS = "queries.tsv", "pairs.csv", "video_corpus.json"
-SMALL_FILES = [MANIFEST, TRAINING, QUERIES, PAIRS, VIDEOS, "consensus.csv", "qrels/*.qrels"]
+SMALL_FILES = [
+    MANIFEST,
+    TRAINING,
+    MACHINE,
+    QUERIES,
+    PAIRS,
+    VIDEOS,
+    "consensus.csv",
+    "qrels/*.qrels",
+]
 """What is fetched from the hub: not the texts of moments, nor the training sets."""
 HUB = "hf:"
 
@@ -111,9 +120,10 @@ class Collection:
         self._hashes = {name: entry["sha256"] for name, entry in self.manifest["files"].items()}
         if self.manifest.get("training") == TRAINING:
             self._ensure(TRAINING)
-        if (folder / TRAINING).exists():
-            training = _read_manifest(folder / TRAINING)["files"]
-            self._hashes |= {name: entry["sha256"] for name, entry in training.items()}
+        for other in (TRAINING, MACHINE):
+            if (folder / other).exists():
+                listed = _read_manifest(folder / other)["files"]
+                self._hashes |= {name: entry["sha256"] for name, entry in listed.items()}
 
     def __repr__(self) -> str:
         return f"<{self.name} {self.version}: {', '.join(self.splits)}>"

@@ -1,7 +1,7 @@
 """What a release holds beside qrels: training sets, lists of files, and the meaning of levels.
 
-`manifest.json`, `train_manifest.json` and `croissant.json` list files with their SHA-256; the
-files beside them are checked against it.
+`manifest.json`, `train_manifest.json`, `machine_manifest.json` and `croissant.json` list files
+with their SHA-256; the files beside them are checked against it.
 """
 
 import hashlib

@@ -13,6 +13,7 @@ DECIDED = (
     tables.FROZEN_QUERIES,
     tables.EXTEND,
     tables.AUDIT,
+    tables.AUDIT_STRATA,
     tables.TOPUP,
     tables.GOLD,
     tables.EXAM,

@@ -170,6 +170,15 @@ FAILED_CLIPS = _table(
     reason=_choice("no-videos", "missing", "unreadable", "too-short", "no-frame"),
 )
 AUDIT = _table(CAMPAIGN / "audit.csv", _PAIR, f"{_RANKED} origin", origin=_choice("top", "random"))
+AUDIT_STRATA = _table(
+    CAMPAIGN / "audit_strata.csv",
+    _PAIR,
+    f"{_PAIR} stratum size",
+    stratum=_choice("unjudged", "zero", "low", "high"),
+    size=_number("int64", 1),
+)
+"""Of the random pairs of an audit that was drawn by a machine's levels: the stratum, and how many
+moments of the query are in it."""
 TOPUP = _table(CAMPAIGN / "topup.csv", _PAIR, f"{_RANKED} origin")
 MACHINE_POOL = _table(WORK / "machine_pool.parquet", _PAIR, _RANKED)
 """Moments below the candidates, `judge.pool_top` a query: no person ever sees them."""

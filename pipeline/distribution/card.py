@@ -64,6 +64,13 @@ RULES = """\
 * A query none of whose moments has a level is not released.
 * No text is a query of two of the training, validation and test sets.
 """
+MACHINE = """\
+Where there is a `machine_manifest.json`, a machine judged the same pairs, and maybe more. No person
+gave its levels. They are in `machine_judgments.csv` and `qrels/*.machine.qrels` alone, are not
+the collection's levels, and changed nothing of them: report no scores by them as scores on this
+collection. `machine_card.txt` says which model it was, by which prompt, and how much it could not
+judge.
+"""
 DEFAULT = "qrels"
 """What is loaded where nobody says what."""
 ROUNDING = {"up": "up", "nearest": "to the nearest level, halves to the even one"}
@@ -96,6 +103,8 @@ def card(
         FILES,
         "## Rules\n",
         RULES.format(rounding=ROUNDING[params.consensus.rounding]),
+        "## Levels by a machine\n",
+        MACHINE,
         *_origin(collection, params),
     ]
     return ReleaseFile("\n".join(sections).encode())

@@ -47,7 +47,8 @@ def manifest(
 ) -> ReleaseFile:
     """Return the manifest of all the files but itself.
 
-    The training sets are another stage's, which tells their hashes in train_manifest.json.
+    The training sets are another stage's, which tells their hashes in train_manifest.json; so are
+    the levels of a machine, if there are any (machine_manifest.json).
     """
     campaign = collection.campaign
     content: dict[str, Any] = {
@@ -66,5 +67,6 @@ def manifest(
         "columns": {path: list(columns) for path, columns in sorted(RECORDS.items())},
         "files": manifest_json({path: part.entry for path, part in parts.items()}),
         "training": "train_manifest.json",
+        "machine": "machine_manifest.json",
     }
     return json_object(content)

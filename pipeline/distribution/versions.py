@@ -28,7 +28,7 @@ class Publication(Section):
     """A version as it was published: where, when, and the hashes and columns of its files.
 
     `place` is the repository, record or folder, `address` where people find it. `training` are the
-    files that another manifest lists.
+    files that other manifests list: training sets, and levels of a machine.
     """
 
     version: Annotated[str, Field(pattern=r"^\d+\.\d+\.\d+$")]

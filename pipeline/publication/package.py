@@ -11,6 +11,8 @@ from momentrank.errors import MomentRankError
 from pipeline.core import files
 
 OWN = MANIFEST, TRAINING = "manifest.json", "train_manifest.json"
+MACHINE = "machine_manifest.json"
+"""The manifest of a machine's levels; it lists nothing where there are none."""
 PRIVATE_FOLDERS = {"lead", "campaign"}
 
 
@@ -41,12 +43,12 @@ class LocalFile:
 
 
 class Package(NamedTuple):
-    """The files of a release, and what its manifest says; `training` are those of the other one."""
+    """The files of a release, and what its manifest says; `further` are those of the others."""
 
     folder: Path
     manifest: Mapping[str, Any]
     files: list[LocalFile]
-    training: dict[str, str]
+    further: dict[str, str]
 
     @property
     def size(self) -> int:
@@ -62,12 +64,17 @@ def collect_package(folder: Path) -> Package:
         PublishError: a file has another hash, or is none that may go out.
     """
     manifest = files.read_json(folder / MANIFEST)
-    training = files.read_json(folder / TRAINING)
-    described = {path: entry["sha256"] for path, entry in manifest["files"].items()}
-    trained = {path: entry["sha256"] for path, entry in training["files"].items()}
-    listed = sorted({**described, **trained}.items())
+    described, further = _hashes(manifest), _hashes(files.read_json(folder / TRAINING))
+    own = list(OWN)
+    if (folder / MACHINE).is_file() and (judged := _hashes(files.read_json(folder / MACHINE))):
+        own, further = [*own, MACHINE], further | judged
+    listed = sorted({**described, **further}.items())
     others = [_check(folder, path, sha256) for path, sha256 in listed]
-    return Package(folder, manifest, [*others, *(_hash(folder, name) for name in OWN)], trained)
+    return Package(folder, manifest, [*others, *(_hash(folder, name) for name in own)], further)
+
+
+def _hashes(manifest: Mapping[str, Any]) -> dict[str, str]:
+    return {path: entry["sha256"] for path, entry in manifest["files"].items()}
 
 
 def pack_folders(package: Package, archive: Path) -> Package:

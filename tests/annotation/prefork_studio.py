@@ -3,7 +3,8 @@
 The process has imported Django and other libraries, none of them after a look at the settings: a
 forked server makes its own, of the environment that it was started with. Its caller holds the
 socket on which it listens, and so is found as the server's process; who kills the caller kills it.
-Passwords are hashed with fewer rounds: each of Django's takes a fifth of a second.
+Passwords are hashed with fewer rounds: each of Django's takes a fifth of a second. SQLite does not
+wait for the disk: what is killed here is a process, not the machine.
 
     PYTHON prefork_studio.py SOCKET     # in Label Studio's environment
 """
@@ -48,6 +49,15 @@ class StudioServer(Server):
         importlib.import_module(
             "django.contrib.auth.hashers"
         ).PBKDF2PasswordHasher.iterations = ROUNDS
+        sqlite = importlib.import_module("django.db.backends.sqlite3.base").DatabaseWrapper
+        connect = sqlite.get_new_connection
+
+        def connect_without_waiting(wrapper: object, settings: dict) -> object:
+            connection = connect(wrapper, settings)
+            connection.execute("pragma synchronous = off")
+            return connection
+
+        sqlite.get_new_connection = connect_without_waiting
         sys.argv = [order["program"], *order["words"]]
         importlib.import_module("label_studio.server").main()
 

@@ -23,6 +23,7 @@ from annotation.pooling.report import (
 )
 from momentrank.errors import UsageError
 from pipeline.campaign.campaign import FILE, Pilot, write_campaign
+from pipeline.campaign.pairs import query_sha
 from pipeline.candidates import candidates, rank
 from pipeline.core import tables
 from pipeline.core.files import FileError
@@ -263,6 +264,66 @@ def test_an_audit_from_its_plan_to_its_report(folder, capsys):
     assert tables.AUDIT.path.read_bytes() == first
     run(capsys, "plan", "--queries", "4", "--replace", "--seed", "5")
     assert tables.AUDIT.path.read_bytes() != first
+
+
+def machine_of(levels):
+    """Write what a machine says of pairs: `(query_id, moment_id): level`, and their clips."""
+    rows = [
+        (*pair, level, None, None if level is not None else "refused", None, "gpt", None, None, 4,
+         repeat, query_sha(f"Somebody does {int(pair[0][1:])}."), f"sha-{pair[1]}")
+        for pair, said in levels.items()
+        for repeat, level in enumerate(said)
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=tables.MACHINE_JUDGMENTS.columns)
+    tables.MACHINE_JUDGMENTS.write(frame.astype({"level": "Int64", "expected": "float64"}))
+    ids = [f"m{number:02}" for number in range(POOL)]
+    clips = pd.DataFrame({"moment_id": ids, "clip": "x.mp4", "seconds": 3.0})
+    tables.CLIPS.write(clips.assign(clip_sha="sha-" + clips["moment_id"])[tables.CLIPS.columns])
+
+
+def test_an_audit_by_a_machines_levels_from_its_plan_to_its_report(folder, capsys):
+    texts = tables.CAPTIONS.read().merge(tables.MOMENTS.read())
+    pool = (tables.QUERIES.read()[:QUERIES], texts, embeddings.Embeddings.open())
+    everything = rank(*pool, POOL)
+    said = {
+        (row.query_id, row.moment_id): [4] if row.rank % 10 == 0 else [0]
+        for row in everything.itertuples()
+        if row.rank <= 80
+    }
+    machine_of(said)
+    told = run(capsys, "plan", "--queries", "4", "--machine").err
+    assert "audit.csv and datasets/campaign/audit.json and datasets/campaign/audit_strata" in told
+    files = [tables.AUDIT.path, tables.AUDIT_STRATA.path, folder / "datasets/campaign/audit.json"]
+    first = [path.read_bytes() for path in files]
+    strata = tables.AUDIT_STRATA.read()
+    sizes = strata.groupby("stratum")["size"].unique().map(list).to_dict()
+    assert sizes == {"high": [2], "unjudged": [10], "zero": [18]}  # of ranks 61 to 90
+
+    judge(lambda query, rank: 4 if rank in {1, 70, 90} else 0)
+    found = json.loads(run(capsys, "report", "--json").out)
+    assert found["design"]["machine"] == "gpt"
+    # All of ranks 61 to 90 are drawn: 70 and 90 are found.
+    assert {entry["per_query"] for entry in found["beyond"]} == {2.0}
+    assert "gpt said which moments to draw more of" in run(capsys, "report").out
+
+    run(capsys, "plan", "--queries", "4", "--machine", "--replace")
+    assert [path.read_bytes() for path in files] == first
+    tables.AUDIT_STRATA.write(strata[1:])
+    with pytest.raises(AuditError, match=r"audit_strata\.csv: 1 random pairs of .*restore"):
+        run(capsys, "report")
+    run(capsys, "plan", "--queries", "4", "--replace")
+    assert "machine" not in files[2].read_text()
+    assert len(tables.AUDIT_STRATA.read()) == 0
+    assert "gpt" not in run(capsys, "report").out
+
+
+def test_a_machine_without_current_levels_is_refused(folder, capsys):
+    machine_of({("m00", "m50"): [None, None]})
+    with pytest.raises(
+        AuditError, match=r"machine_judgments\.parquet: no current level.*`dvc repro"
+    ):
+        run(capsys, "plan", "--queries", "4", "--machine")
+    assert not tables.AUDIT.path.exists()
 
 
 def test_an_audit_that_is_missing_or_was_edited_is_refused(folder, capsys):

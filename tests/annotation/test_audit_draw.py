@@ -60,7 +60,15 @@ def test_an_audit_is_the_top_and_others_as_they_are_drawn(world):
         rows += own[own["moment_id"].isin(rest)].assign(origin="random").values.tolist()
     assert drawn.table.values.tolist() == rows
     told = drawn.design.model_dump()
-    assert told == {"seed": 7, "queries": 6, "drawn": 3, "pool": 28, "top": 5, "random": 4}
+    assert told == {
+        "seed": 7,
+        "queries": 6,
+        "drawn": 3,
+        "pool": 28,
+        "top": 5,
+        "random": 4,
+        "machine": None,
+    }
 
 
 def test_ranks_and_similarities_are_the_candidates_own(world):

@@ -36,7 +36,11 @@ MOST_ROUNDS = 8
 WAITING = 75
 KILLS_AT_FIRST, KILLS_A_ROUND, KILLS_AT_LAST, KILLS = 2, 2, 2, 6
 FEWEST_BEFORE = 2  # a command may end before it is killed
-FROM_THE_CORPUS = {"video_corpus.json", "train_manifest.json"}
+FROM_THE_CORPUS = {
+    *("video_corpus.json", "train_manifest.json"),
+    *("machine_judgments.csv", "machine_card.txt", "machine_manifest.json"),
+    *("val.machine.qrels", "test.machine.qrels"),
+}
 CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
                  "pseudo")  # fmt: skip
 DATED = ("datasets/work/metrics/", "datasets/work/tagger")

@@ -111,6 +111,24 @@ def test_answers_in_sqlite_are_not_left_behind():
     assert not settings.ENV.exists()
 
 
+def test_the_embedded_database_writes_ahead_and_is_copied_meanwhile(tmp_path):
+    sqlite.write_ahead()
+    assert not layout.DATABASE.exists(), "Label Studio makes it"
+    layout.DATA.mkdir(parents=True)
+    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as made:
+        made.execute("create table task_completion (id integer)")
+    sqlite.write_ahead()
+    with closing(sqlite.sqlite3.connect(layout.DATABASE)) as server:
+        assert server.execute("pragma journal_mode").fetchone() == ("wal",)
+        server.execute("insert into task_completion values (1)")
+        server.commit()
+        assert sqlite.dump(tmp_path / "copy.sqlite3") == 1
+    layout.DATABASE.write_bytes(b"no database" * 999)
+    sqlite.write_ahead()
+    with pytest.raises(ServerError, match="can't be copied"):
+        sqlite.dump(tmp_path / "copy.sqlite3")
+
+
 def test_several_workers_need_postgres():
     layout.PROGRAM.parent.mkdir(parents=True)
     layout.PROGRAM.touch()

@@ -13,6 +13,7 @@ from baselines.features.inputs import open_inputs
 
 torch, registry = Lazy("torch"), Lazy("baselines.models.registry")
 segments, batches = Lazy("baselines.inference.segments"), Lazy("baselines.training.batches")
+blocks = Lazy("baselines.models.blocks")
 
 
 @pytest.fixture
@@ -133,18 +134,74 @@ def test_a_window_with_a_moment_of_a_query_is_no_negative_of_it(opened):
     assert (same_video & ~window.positive.numpy()).any()  # as it never was by the video alone
 
 
-def test_a_search_has_a_moment_of_each_proposal(opened):
+def by_proposal(model, inputs, own, tokens):
+    """Search for one query: its proposals one after another, every span of each, one by one."""
+    size, context, window = model.segment_rows, model.context_rows, model.window_rows
+    segments_of = {}
+    for video in range(len(inputs.names)):
+        streams, mask = batches.pad_videos(inputs, [video])
+        units, inside = model.embed_segments(streams[0], mask)
+        for place in range(int(inside.sum())):
+            segments_of[video, place] = float(model.embed_query(*tokens)[0] @ units[0, place])
+    best = sorted(segments_of, key=lambda one: -segments_of[one])[: model.own.segments]
+    vectors, moments = model.refiner.encode_query(*tokens), []
+    for video, first in best:
+        if (video, first - 1) in best:
+            continue  # of a proposal that begins earlier
+        last = first
+        while (video, last + 1) in best:
+            last += 1
+        rows = inputs.video(video)
+        begin = max(0, first * size - context)
+        finish = min(len(rows[0]), (last + 1) * size + context, begin + window)
+        padded = [batches.pad([one[begin:finish]], window) for one in rows]
+        streams, mask = tuple(one for one, _ in padded), padded[0][1]
+        encoded = model.refiner.encode_context(streams, mask)
+        similarity = blocks.pair_similarity(model.refiner.span_queries(vectors), encoded.spans)
+        logits = model.refiner.detect(similarity, mask)
+        start, end = (one[0].softmax(-1).tolist() for one in logits)
+        cosine = segments.window_scores(vectors, encoded.retrieval, mask).item()
+        spans = [
+            (math.exp(model.own.alpha * cosine) * start[i] * end[j], video, begin + i, begin + j)
+            for i, j in itertools.product(range(finish - begin), repeat=2)
+            if own.min_rows <= j - i < own.max_rows
+        ]
+        moments += keep_best(spans, model.own.moments, own.nms)
+    every = len(moments)
+    return keep_best(moments, every if own.nms is None else own.moments, own.nms)
+
+
+def keep_best(spans, count, nms):
+    kept = []
+    for one in sorted(spans, key=lambda span: (-span[0], *span[1:])):
+        rivals = [other for other in kept if other[1] == one[1]] if nms else []
+        if all(iou(one[2:], other[2:]) <= nms for other in rivals):
+            kept.append(one)
+    return kept[:count]
+
+
+def iou(one, other):
+    shared = max(0, min(one[1], other[1]) - max(one[0], other[0]))
+    return shared / (one[1] - one[0] + other[1] - other[0] - shared)
+
+
+@pytest.mark.parametrize(("moments", "nms"), [(1, None), (2, None), (3, 0.5)])
+def test_a_search_has_the_best_moments_of_each_proposal(opened, moments, nms):
     model, inputs, _, params = opened
+    model.own = model.own.model_copy(update={"moments": moments})
+    own = params.predict.model_copy(update={"nms": nms})
     queries = inputs.release.read_queries("val")
-    ranked = segments.SegmentSearcher(model, inputs, params.predict).search(queries)
-    seconds = list(inputs.release.videos.values())
-    for place in range(len(queries)):
+    ranked = segments.SegmentSearcher(model, inputs, own).search(queries)
+    for place, query in enumerate(queries):
+        with torch.no_grad():
+            tokens = batches.pad_queries(inputs, [query])
+            expected = by_proposal(model, inputs, own, tokens)
         mine = ranked.query == place
-        assert 1 <= mine.sum() <= 8
-        assert (np.diff(ranked.score[mine]) <= 0).all()
-    assert (ranked.start >= 0).all()
-    assert (ranked.end > ranked.start).all()
-    assert all(end <= seconds[v] for v, end in zip(ranked.video, ranked.end, strict=True))
+        columns = (ranked.video, ranked.start * 2, ranked.end * 2)
+        ours = list(zip(*(one[mine] for one in columns), strict=True))
+        assert ours == [one[1:] for one in expected]
+        scores = [one[0] for one in expected]
+        np.testing.assert_allclose(ranked.score[mine], scores, rtol=1e-4)
 
 
 def test_the_chunk_of_proposals_changes_nothing(opened, monkeypatch):

@@ -98,8 +98,21 @@ def test_an_epoch_has_every_pair_once_in_an_order_of_its_own(maker):
     assert sums(0, done=2) == sums(0)[2:]
 
 
-def weights(folder, name="reloclnet", top=2):
+def weights(folder, name, top=2):
     return safetensors.load_file(folder / paths.checkpoint(name, top, 2024))
+
+
+def train_straight(folder, name):
+    """Return the weights of a training that nothing stops; it leaves no checkpoint."""
+    train.main(name)
+    trained = weights(folder, name)
+    (folder / paths.checkpoint(name, 2, 2024)).unlink()
+    return trained
+
+
+def refuse_difference(straight, resumed):
+    assert straight.keys() == resumed.keys()
+    assert all(torch.equal(straight[name], resumed[name]) for name in straight)
 
 
 class StoppedError(BaseException):
@@ -122,18 +135,14 @@ def stop_at(monkeypatch, number):
 def test_a_stopped_training_ends_in_the_same_weights(tiny):
     """Stopped twice in the middle of an epoch, once between two checkpoints."""
     for model in ("reloclnet", "conquer"):  # whose first stage is the other
-        train.main(model)
-        straight = weights(tiny, model)
-        (tiny / paths.checkpoint(model, 2, 2024)).unlink()
+        straight = train_straight(tiny, model)
         for batch in (6, 3):  # of 9: three epochs of three; a checkpoint after the second of each
             with pytest.MonkeyPatch.context() as patch:
                 stop_at(patch, batch)
                 with pytest.raises(StoppedError):
                     train.main(model)
         train.main(model)
-        resumed = weights(tiny, model)
-        assert straight.keys() == resumed.keys()
-        assert all(torch.equal(straight[name], resumed[name]) for name in straight)
+        refuse_difference(straight, weights(tiny, model))
 
 
 def test_other_judgments_or_features_are_another_training(tiny):
@@ -181,16 +190,13 @@ def test_another_first_stage_is_another_training(tiny):
 
 @pytest.mark.slow
 def test_after_kill_9_training_ends_in_the_same_weights(tiny):
-    train.main("reloclnet")
-    straight = weights(tiny)
-    (tiny / paths.checkpoint("reloclnet", 2, 2024)).unlink()
+    straight = train_straight(tiny, "reloclnet")
     environment = os.environ | {"PYTHONPATH": str(REPOSITORY)}
     command = [sys.executable, "-c", KILLED, "6"]
     done = subprocess.run(command, env=environment, cwd=tiny, check=False)
     assert done.returncode == -9
     train.main("reloclnet")
-    resumed = weights(tiny)
-    assert all(torch.equal(straight[name], resumed[name]) for name in straight)
+    refuse_difference(straight, weights(tiny, "reloclnet"))
 
 
 def test_what_is_trained_is_not_trained_again_but_other_settings_are(tiny, monkeypatch):
@@ -224,6 +230,24 @@ def test_n_0_is_the_model_before_training(tiny):
         for split in ("val", "test")
         for kind in ("run", "json")
     }
+
+
+def test_the_epoch_is_chosen_by_the_mean_of_the_last_scores(tiny, monkeypatch):
+    """Not by its own score: an early epoch was lucky."""
+    scores = [0.1, 0.6, 0.1, 0.5, 0.5, 0.45, 0.2, 0.0]
+    told = iter(scores)
+    monkeypatch.setattr("baselines.train.validator", lambda *_: lambda: next(told))
+    write_params(tiny, epochs="20", smoothing="3", patience="2")
+    train.main("xml")  # ends by patience after epoch 8
+    [figures] = json.loads((tiny / paths.METRICS / "train_xml.json").read_text())["runs"]
+    means = [np.mean(scores[max(0, last - 2) : last + 1]) for last in range(len(scores))]
+    assert figures["epoch"] == 1 + int(np.argmax(means)) == 6
+    assert figures["watched"] == pytest.approx(max(means))
+    assert figures["validation"] == 0.45
+    assert next(told, None) is None
+    kept = weights(tiny, "xml")  # the best ones are not the last ones
+    pairs = [(kept[one], kept[f"best{one[5:]}"]) for one in kept if one.startswith("model.")]
+    assert any(not torch.equal(last, best) for last, best in pairs)
 
 
 def test_a_loss_that_is_no_number_is_one_line(tiny, monkeypatch):

@@ -19,11 +19,17 @@ BESIDE = (
 CONTROL = (
     "Both against people\u2019s consensus. The control\u2019s levels are made of the similarity of"
     " query and caption alone: a model that does not beat it has not looked at the video."
+    " Where the consensus rounds means up, single levels lie below it."
+)
+BOTH = (
+    "Both qrels are of the same pairs. Shuffled: the judged pairs in an order that knows nothing."
 )
 ORDERS = (
-    "Both qrels are of the same pairs. Bias: the machine\u2019s mean less people\u2019s, over the"
-    " runs that are not made of people\u2019s levels. Favour: by how much more runs by caption"
-    " similarity gain than others do. Shuffled are the judged pairs in an order that knows nothing."
+    "\u03c4-b of both orders. Bias: the machine\u2019s mean less people\u2019s, over the runs"
+    " that are not made of people\u2019s levels. Favour: how much higher runs by caption similarity"
+    " stand, between a random order and the ideal one, less how much higher others do. Half is"
+    " worth: had people judged a random half of the queries and the machine all, so many judged by"
+    " people alone would make a run\u2019s mean as certain (prediction-powered inference)."
 )
 SLICES = "A slice goes from the value given to the next one. Against people\u2019s consensus."
 
@@ -44,24 +50,23 @@ def describe(figures: Figures) -> list[str]:
             _standing_text(figures["standing"]),
             _test_text(figures["alternative_test"]),
             _beyond_text(figures["control"]),
+            _favour_text(figures.get("conclusions")),
             _second_looks_text(figures.get("second_looks")),
         )
         if text
     ]
 
 
-def grids(figures: Figures) -> list[Grid]:
-    """Return the section's tables; none where the machine has no levels."""
+def grids(figures: Figures) -> dict[str, list[Grid]]:
+    """Return the section's tables: of agreement, of levels, of runs; none without any levels."""
     if not figures["pairs"]:
-        return []
-    return [
-        _beside(figures),
-        *_control(figures["control"]),
-        _confusion(figures["confusion"]),
-        _by_level(figures["by_level"]),
-        _slices(figures["slices"]),
-        *_orders(figures.get("conclusions")),
-    ]
+        return {"machine": [], "machine_levels": [], "machine_rest": []}
+    levels = [_confusion(figures["confusion"]), _by_level(figures["by_level"])]
+    return {
+        "machine": [_beside(figures), *_control(figures["control"])],
+        "machine_levels": levels,
+        "machine_rest": [_slices(figures["slices"]), *_orders(figures.get("conclusions"))],
+    }
 
 
 def _answers_text(answers: Any) -> str:  # noqa: ANN401  (JSON)
@@ -102,7 +107,22 @@ def _beyond_text(control: Any) -> str:  # noqa: ANN401  (JSON)
         return ""
     return (
         "Once similarity and rank are known, its levels and people\u2019s still correlate by"
-        f" {_span(control['beyond'], 2)}: 0 would mean that it has seen nothing else."
+        f" {_span(control['beyond'])}: 0 would mean that it has seen nothing else."
+    )
+
+
+def _favour_text(conclusions: Any) -> str:  # noqa: ANN401  (JSON)
+    name, one = next(iter(conclusions["measures"].items())) if conclusions else ("", None)
+    if not one or not one["favour"] or one["favour"]["low"] is None:
+        return ""
+    favour = one["favour"]
+    verdict = (
+        "it favours its own kind" if favour["low"] > 0 else "it does not favour runs of that kind"
+    )
+    beside = "" if conclusions["others"] else " No run of another kind is beside them."
+    return (
+        f"Under its qrels runs by caption similarity stand {_span(favour)} higher ({name}),"
+        f" between a random order and the ideal one: {verdict}.{beside}"
     )
 
 
@@ -131,11 +151,12 @@ def _row(title: str, measured: Any) -> list[Cell]:  # noqa: ANN401  (JSON)
     return [title, count(measured.get("pairs")), *(_span(measured[name]) for name in FIGURES)]
 
 
-def _span(figure: Figures, digits: int = 3) -> Num:
+def _span(figure: Figures, digits: int = 2) -> Num:
     """Write a figure with its interval."""
     if figure["value"] is None:
         return Num(UNKNOWN)
-    value, low, high = (decimal(figure[name], digits) for name in ("value", "low", "high"))
+    bounds = (round(figure[name], digits) + 0.0 for name in ("value", "low", "high"))  # no -0
+    value, low, high = (decimal(bound, digits) for bound in bounds)
     return Num(f"{value} ({low} to {high})", figure["value"])
 
 
@@ -145,8 +166,9 @@ def _plain(value: float | None) -> str:
 
 def _confusion(matrix: list[list[int]]) -> Grid:
     rows = [(f"Level {level}", *map(count, row)) for level, row in zip(LEVELS, matrix, strict=True)]
-    heads = ("By people", *(f"{level} by the machine" for level in LEVELS))
-    return Grid("Levels by people and by the machine", heads, rows)
+    heads = ("By people", *(f"Level {level}" for level in LEVELS))
+    groups = [("By the machine", len(LEVELS))]
+    return Grid("Levels by people and by the machine", heads, rows, groups=groups)
 
 
 def _by_level(levels: list[Figures]) -> Grid:
@@ -159,7 +181,7 @@ def _by_level(levels: list[Figures]) -> Grid:
         )
         for row in levels
     ]
-    note = "How far people and the machine are above the others\u2019 consensus, where it is so."
+    note = "How far people and the machine lie above the others\u2019 consensus, by its level."
     return Grid("Bias by level", ("Others", "Votes", "People", "Machine"), rows, note)
 
 
@@ -178,20 +200,34 @@ def _slices(slices: list[Figures]) -> Grid:
 def _orders(conclusions: Any) -> Iterator[Grid]:  # noqa: ANN401  (JSON)
     if not conclusions:
         return
-    runs = conclusions["runs"]
-    rows: list[list[Cell]] = []
-    for name, measure in conclusions["measures"].items():
-        scores = [decimal(measure[who][run], 3) for run in runs for who in ("people", "machine")]
-        favour = _span(measure["favour"]) if measure["favour"] else Num(UNKNOWN)
-        rest = [decimal(measure["tau_b"]), _span(measure["bias"]), favour]
-        rows.append([name, *scores, *rest, _swap(measure["swap"])])
-    yield Grid(
-        f"Runs under both qrels ({conclusions['queries']:,} test queries)",
-        ("Measure", *(["People", "Machine"] * len(runs)), "\u03c4", "Bias", "Favour", "Swap"),
-        rows,
-        ORDERS,
-        [*((run, 2) for run in runs), ("", 4)],
-    )
+    runs, queries = conclusions["runs"], f"{conclusions['queries']:,} test queries"
+    measures = conclusions["measures"].items()
+    scores = [
+        (name, *(decimal(one[who][run], 3) for run in runs for who in ("people", "machine")))
+        for name, one in measures
+    ]
+    heads = ("Measure", *(["People", "Machine"] * len(runs)))
+    groups = [(run, 2) for run in runs]
+    yield Grid(f"Runs under both qrels ({queries})", heads, scores, BOTH, groups)
+    rows: list[list[Cell]] = [
+        [
+            name,
+            decimal(one["tau_b"]),
+            _swap(one["swap"]),
+            _span(one["bias"], 3),
+            _span(one["favour"], 3) if one["favour"] else Num(UNKNOWN),
+            _worth(one["worth"]),
+        ]
+        for name, one in measures
+    ]
+    heads = ("Measure", "\u03c4", "Largest swap", "Bias", "Favour", "Half is worth")
+    yield Grid(f"What changes under the machine\u2019s qrels ({queries})", heads, rows, ORDERS)
+
+
+def _worth(worth: Figures | None) -> Num:
+    if worth is None or worth["effective"] is None:
+        return Num(UNKNOWN)
+    return Num(f"{worth['judged']:,} judged: {worth['effective']:,.0f}", worth["effective"])
 
 
 def _swap(swap: Figures | None) -> str:

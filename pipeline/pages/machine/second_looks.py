@@ -28,7 +28,8 @@ def list_second_looks(sources: Sources) -> list[SecondLook]:
             query=row["query"] or row["query_id"],
             place=PLACE.format(row["video_id"], float(row["start"]), float(row["end"])),
             people=f"{row['level']} ({row['scores']})",
-            machine=row["machine"] + (f" (expected {row['expected']})" if row["expected"] else ""),
+            machine=row["machine"]
+            + (f" (expected {float(row['expected']):.1f})" if row["expected"] else ""),
             remark=row["remark"] or "",
             clip=link_clip(row["clip"]),
             command=row["adjudicate"],

@@ -33,6 +33,7 @@ ROWS = {
     "CLIPS": [("m1", "ab.mp4", "ab", 2.5), ("m2", "cd.gif", "cd", 0.0)],
     "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
     "AUDIT": [("q1", "m1", 1, 1.0, "top"), ("q1", "m2", 321, -0.123456, "random")],
+    "AUDIT_STRATA": [("q1", "m1", "unjudged", 340), ("q1", "m2", "high", 1)],
     "TOPUP": [("q1", "m1", 61, 0.5, "splade"), ("q1", "m2", 70, 0.25, "=clip")],
     "WANTED": [("q1", "m1", 21, 0.5, 2), ("q1", "m2", 321, -0.123456, 5)],
     "PAIRS": [
@@ -97,6 +98,7 @@ SCHEMAS = {
     "CLIPS": ("work/clips.csv", "moment_id", "str str str float64"),
     "FAILED_CLIPS": ("work/failed_clips.csv", "moment_id", "str str str"),
     "AUDIT": ("campaign/audit.csv", PAIR, "str str int64 float64 str"),
+    "AUDIT_STRATA": ("campaign/audit_strata.csv", PAIR, "str str str int64"),
     "TOPUP": ("campaign/topup.csv", PAIR, "str str int64 float64 str"),
     "WANTED": ("work/wanted.parquet", PAIR, "str str int64 float64 int64"),
     "PAIRS": (

@@ -2,12 +2,12 @@
 
 import contextlib
 import json
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from judged_pairs import QUERIES, levels_of_people, write_checkout, write_levels
 
 from pipeline import judge as stage
 from pipeline.campaign.pairs import query_sha
@@ -16,60 +16,13 @@ from pipeline.core.table import TableError
 from pipeline.judges.base import Answer
 from pipeline.judges.pairs import select_levels_of_people
 
-REPOSITORY = Path(__file__).parents[3]
-MOMENTS = [f"m{number}" for number in range(12)]
-QUERIES = {"v1": "val", "v2": "val", "v3": "val", "t1": "test"}
-
-
-def write(table, rows):
-    table.write(table.check(pd.DataFrame(rows, columns=table.columns)))
-
-
-def similarity(query, number):
-    return round(0.9 - 0.05 * number - 0.01 * list(QUERIES).index(query), 6)
-
-
-def ranked(query, numbers, *more):
-    return [(query, MOMENTS[n], n + 1, similarity(query, n), *more) for n in numbers]
-
-
-def level_of(number):
-    return max(0, 4 - number // 2)
-
 
 @pytest.fixture
 def folder(tmp_path):
     """Return a checkout in which people have judged the candidates of each query."""
-    shutil.copy(REPOSITORY / "params.yaml", tmp_path)
     with contextlib.chdir(tmp_path):
-        write(tables.QUERIES, [(query, f"Text of {query}.", at) for query, at in QUERIES.items()])
-        write(tables.MOMENTS, [(m, f"v-{m}", 1.0, 3.5, "He waves.", "v") for m in MOMENTS])
-        write(tables.CAPTIONS, [
-            (m, f"Caption {m}.", "rules", None, None, 0, 0.9, 0.0, "passed") for m in MOMENTS
-        ])  # fmt: skip
-        clips = [(m, f"c-{m}.mp4", f"c-{m}", 2.5) for m in MOMENTS if m != "m11"]
-        write(tables.CLIPS, clips)
-        write(tables.CANDIDATES, [row for q in QUERIES for row in ranked(q, range(8), 1)])
-        write(tables.MACHINE_POOL, [row for q in QUERIES for row in ranked(q, (10, 11))])
-        write(tables.AUDIT, ranked("v1", (0, 8), "top"))
-        write(tables.TOPUP, ranked("t1", (9,), "run"))
-        write_levels({(query, n): level_of(n) for query in QUERIES for n in range(8)})
+        write_checkout(tmp_path)
         yield tmp_path
-
-
-def write_levels(levels, **shown):
-    """Write what people came to, and the ledger of what they were shown."""
-    sha = {query: query_sha(f"Text of {query}.") for query in QUERIES} | shown
-    write(tables.PAIRS, [
-        (at, q, MOMENTS[n], f"v-{MOMENTS[n]}", 1.0, 3.5, 60.0, "A man waves.", 0.5, n + 1, sha[q],
-         f"c-{MOMENTS[n]}")
-        for at, (q, n) in enumerate(levels)
-    ])  # fmt: skip
-    write(tables.CONSENSUS, [
-        (q, MOMENTS[n], level, float(level), [level, level], "two", level, float(level), level,
-         "two")
-        for (q, n), level in levels.items()
-    ])  # fmt: skip
 
 
 def judged():
@@ -103,7 +56,7 @@ def test_the_same_inputs_give_the_same_bytes(folder):
 
 
 def test_a_level_of_another_text_or_clip_teaches_nothing(folder):
-    levels = {(query, n): level_of(n) for query in QUERIES for n in range(8)}
+    levels = levels_of_people()
     write_levels(levels, v2="an older text")
     table = judged()
     assert metrics()["judge"]["fitted_on_queries"] == 2

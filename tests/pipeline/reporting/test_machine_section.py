@@ -13,7 +13,7 @@ from pipeline.core import csv_files, files, tables
 from pipeline.pages.machine import calibration as section
 
 
-def judge(folder, levels, **columns):
+def judge(folder, levels, least=100, **columns):
     """Write what a machine says of the small collection's pairs, and hold it against people's."""
     with contextlib.chdir(folder):
         shown = tables.PAIRS.read()[["query_id", "moment_id", "query_sha", "clip_sha"]]
@@ -22,7 +22,7 @@ def judge(folder, levels, **columns):
         rows.loc[rows["level"].isna(), "reason"] = "refused"
         tables.MACHINE_JUDGMENTS.write(rows.assign(**columns)[tables.MACHINE_JUDGMENTS.columns])
         path = folder / "params.yaml"
-        path.write_text(path.read_text().replace("min_pairs: 100 ", "min_pairs: 2 "))
+        path.write_text(path.read_text().replace("min_pairs: 100 ", f"min_pairs: {least} "))
         calibration.main()
     return small_collection.pages(folder)
 
@@ -42,7 +42,7 @@ def test_without_a_machine_the_section_says_so(small):
 
 
 def test_the_section_shows_verdict_failures_and_tables(copied):
-    public, _ = judge(copied, [3, 2, 1, None, None])
+    public, _ = judge(copied, [3, 2, 1, None, None], least=2)
     told = section_of(public)
     assert "Fails too often: 40.0% of 5 answers have no level" in told
     assert "Of 5 answers on pairs that people were shown, 3 are a level." in told

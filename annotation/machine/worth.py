@@ -1,0 +1,48 @@
+"""What a machine saves: queries that people need not judge, for the same certainty of a mean: pure.
+
+People judge a random half of the queries, the machine all: prediction-powered inference
+(`momentrank.prediction_powered`) makes a mean of both. How many queries people alone would have to
+judge for an interval as narrow is what the machine is worth. Halves are drawn many times, of
+queries that people have in fact judged all.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from annotation.reliability.scores import number
+from momentrank.prediction_powered import MIN_JUDGED, estimate_mean
+from momentrank.segments import Floats
+
+HALVES = 100
+
+
+def measure_worth(
+    people: Floats, machine: Floats, runs: Iterable[int], seed: int
+) -> dict[str, Any] | None:
+    """Return what queries judged by people and a machine are worth, for JSON.
+
+    `people` and `machine` are the values of runs, shape (runs, queries), by either's qrels. None
+    where there are too few queries, or no runs. `inside` says how often the mean by people of all
+    queries lies in the interval.
+    """
+    queries = people.shape[1]
+    judged, chosen = queries // 2, [*runs]
+    if judged < MIN_JUDGED or not chosen:
+        return None
+    random = np.random.default_rng(seed)
+    effective, inside = [], []
+    for _ in range(HALVES):
+        order = random.permutation(queries)
+        own, rest = order[:judged], order[judged:]
+        for run in chosen:
+            found = estimate_mean(people[run, own], machine[run, own], machine[run, rest])
+            effective.append(found.effective)
+            inside.append(found.combined.low <= people[run].mean() <= found.combined.high)
+    return {
+        "judged": judged,
+        "population": queries,
+        "effective": number(float(np.mean(effective))),
+        "inside": number(float(np.mean(inside))),
+    }

@@ -1,0 +1,130 @@
+"""An audit drawn by a machine's levels, beside one drawn without: coverage and width.
+
+    python -m benchmarks.audit_strata [--pools 1000] [--seed 1]
+
+The pools are those of `benchmarks.audit`; each is audited twice, with the same number of judgments.
+The machine has judged so many moments of each query below the 60 that people judge all of. The
+`good` one puts 85 % of the relevant ones at 1 or more and 50 % at 3 or 4; of the others 5.5 % and
+.5 %. The `useless` one gives both the same levels. Prints the percentage of 95 % intervals that
+cover the relevant moments per query beyond ranks 20 and 40, with the machine and without it, and
+the mean ratio of their widths and of the estimates' errors (RMSE).
+"""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from annotation.pooling.estimator import Counts, Interval, beyond
+from annotation.pooling.machine_strata import allocate
+from benchmarks.audit import CUTS, RANDOM, SETTINGS, Setting, misses
+from benchmarks.script import parse_arguments
+
+Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
+
+RELEVANT, OTHERS = (0.15, 0.35, 0.5), (0.945, 0.05, 0.005)
+"""The shares of levels 0, 1 or 2, and 3 or 4 that a good machine gives."""
+MACHINES = {"good": (RELEVANT, OTHERS), "useless": ((0.6, 0.3, 0.1), (0.6, 0.3, 0.1))}
+JUDGED = {
+    "half of few queries": 540,
+    "small pool": 500,
+    "queries that differ much": 500,
+    "broad queries": 500,
+    "narrow queries": 500,
+    "the paper's pool": 500,
+}
+"""Moments below the top of each query that the machine has judged, by setting."""
+
+
+class Audits(NamedTuple):
+    """The same pools audited without the machine and with it; the truth per query and stratum."""
+
+    plain: Counts
+    strata: Counts
+    truth: Ints
+
+
+def simulate(setting: Setting, depth: int, machine: str, pools: int, seed: int) -> Audits:
+    """Draw pools, and audit each twice."""
+    random = np.random.default_rng(seed)
+    shape = (pools, setting.queries)
+    breadth = random.gamma(setting.shape, 1 / setting.shape, shape)
+    chance = setting.top / (1 + (np.arange(1, setting.pool + 1) / 12) ** setting.fall)
+    edges = [0, *CUTS, min(CUTS[-1] + depth, setting.pool), setting.pool]
+    sizes = np.diff(edges)
+    parts = (chance[low:high] for low, high in pairwise(edges))
+    mean = [part.mean() if len(part) else 0.0 for part in parts]
+    likely = [np.minimum(one * breadth, 0.98) for one in mean]
+    ranges = [random.binomial(size, p) for size, p in zip(sizes, likely, strict=True)]
+    tail = setting.pool - CUTS[-1]
+    truth = np.stack([*ranges[:3], ranges[3] + ranges[4]], axis=-1)
+    audited = truth[:, : setting.drawn]
+    top, whole = audited[..., :3], audited[..., 3]
+    found = random.hypergeometric(whole, tail - whole, RANDOM)
+    plain = _counts(np.full((*whole.shape, 1), tail), np.array([RANDOM]), found[..., None], top)
+    relevant, others = MACHINES[machine]
+    seen, unseen = (one[:, : setting.drawn] for one in ranges[3:])
+    own = np.concatenate([unseen[..., None], random.multinomial(seen, relevant)], -1)
+    rest = random.multinomial(sizes[3] - seen, others)
+    size = own + np.concatenate([(sizes[4] - unseen)[..., None], rest], -1)
+    drawn = allocate(size, RANDOM)
+    met = random.hypergeometric(own, size - own, drawn)
+    return Audits(plain, _counts(size, drawn, met, top), truth)
+
+
+def _counts(size: Ints, judged: Ints, relevant: Ints, top: Ints) -> Counts:
+    """Put the three ranges of which all are judged before random samples."""
+    whole = np.broadcast_to(np.diff([0, *CUTS]), top.shape)
+    judged = np.broadcast_to(judged, size.shape)
+    sizes, samples, found = (
+        np.concatenate(pair, -1) for pair in ((whole, size), (whole, judged), (top, relevant))
+    )
+    return Counts(sizes, samples, found, size.shape[-1])
+
+
+class Figures(NamedTuple):
+    """How often both cover, and by how much the machine narrows interval and errors."""
+
+    covered: float
+    covered_without: float
+    width: float
+    error: float
+
+
+def compare(setting: Setting, audits: Audits, strata: int) -> Figures:
+    """Return the figures beyond the first strata."""
+    truth = audits.truth[..., strata:].sum(-1).mean(-1)
+    without, found = (
+        beyond(counts, strata, setting.queries).per_query
+        for counts in (audits.plain, audits.strata)
+    )
+    errors = [float(np.sqrt(((one.value - truth) ** 2).mean())) for one in (found, without)]
+    ratio = float((_width(found) / _width(without)).mean())
+    covered, alone = (1 - sum(misses(one, truth)) for one in (found, without))
+    return Figures(covered, alone, ratio, errors[0] / errors[1])
+
+
+def _width(interval: Interval) -> Floats:
+    return interval.high - interval.low
+
+
+def main() -> None:
+    """Print the figures for each setting, with a good machine and a useless one."""
+    options = parse_arguments(__doc__, pools=1000, seed=1)
+    head = f"{'machine':10}{'beyond':>8}{'covers':>9}{'without':>9}{'width':>8}{'error':>8}"
+    for name, depth in JUDGED.items():
+        setting = SETTINGS[name]
+        print(f"{name}: {setting.drawn} of {setting.queries} queries, pool {setting.pool:,},"
+              f" {depth} judged by the machine\n{head}")  # fmt: skip
+        for machine in MACHINES:
+            audits = simulate(setting, depth, machine, options.pools, options.seed)
+            for strata, rank in enumerate(CUTS[:2], start=1):
+                found = compare(setting, audits, strata)
+                shares = f"{100 * found.covered:9.1f}{100 * found.covered_without:9.1f}"
+                print(f"{machine:10}{rank:8}{shares}{found.width:8.2f}{found.error:8.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""What is released of a machine's judgments: files of their own, never those of people's levels.
+
+The release's own files depend on nothing here, so they are the same bytes whoever judges beside
+people. `machine_manifest.json` lists these files, where a machine gave a level at all.
+"""
+
+from collections import Counter
+from pathlib import PurePath
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from momentrank import segments
+from momentrank.formats import write
+from pipeline.campaign.campaign import Campaign
+from pipeline.campaign.collection import select_distinct_texts
+from pipeline.campaign.pairs import PAIR_KEY
+from pipeline.core import tables
+from pipeline.core.files import manifest_json
+from pipeline.core.sections import Judge
+from pipeline.distribution.files import (
+    ReleaseFile,
+    ReleaseFiles,
+    columns,
+    csv_rows,
+    json_object,
+)
+from pipeline.judges.repeats import drop_stale, settle_repeats
+
+JUDGMENTS, CARD, MANIFEST = "machine_judgments.csv", "machine_card.txt", "machine_manifest.json"
+QRELS = {split: f"qrels/{split}.machine.qrels" for split in tables.JUDGED_SPLITS}
+PLACE = ["video_name", "start", "end"]
+SHOWN = ["query_sha", "clip_sha"]
+_GIVEN = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
+COLUMNS = [*PAIR_KEY, *PLACE, *_GIVEN, *SHOWN]
+"""Of `machine_judgments.csv`. What a model says in its own words is not released."""
+
+NOTICE = (
+    "No person gave these levels: a machine did. They are not the collection's levels, and are in"
+    " none of its other files. Report no score by them as a score on this collection."
+)
+SIMULATED = "Judgments of people may be simulated here (a rehearsal)."
+LEARNED = (
+    "The model is an ordinal regression of people's levels on the similarity of query and caption;"
+    " it saw no video. The levels of a validation query come from the other validation queries,"
+    " those of test queries from all validation queries. It is a control, no judge."
+)
+CARD_TEXT = """\
+# Levels by a machine
+
+{notice}
+
+* Model: {model}. Prompt: {prompt}. Guideline: {guideline}. Pictures of a clip at most: {frames}.
+* {pairs:,} pairs of {queries:,} queries have a level, {without:,} judgments have none: {reasons}.
+* `machine_judgments.csv`: every judgment. `level` is 0 to 4, or empty with the `reason`, which is
+  no 0; `expected` is the mean level by the model's own probabilities, where it tells them;
+  `repeat` counts the times a pair was asked; `query_sha` and `clip_sha` name the text and the clip.
+* `qrels/*.machine.qrels`: `query_id Q0 video_id start end level`, as the qrels of people's levels.
+  The level is the median of the repeats, between two levels the higher one. They hold queries
+  and moments that no person has judged, too.
+{learned}
+How far it agrees with people must be known before anything is concluded from it: nothing is
+claimed here.
+"""
+
+
+class Released(NamedTuple):
+    """The frozen queries, where moments are, and what people were shown: what decides on files."""
+
+    campaign: Campaign | None
+    queries: pd.DataFrame
+    moments: pd.DataFrame
+    ledger: pd.DataFrame
+
+
+def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) -> ReleaseFiles:
+    """Return the files of the machine's judgments, of the collection's queries.
+
+    Without any level they are empty, and the manifest lists none.
+    """
+    rows = _select(table, source)
+    settled = settle_repeats(rows)
+    places = rows.drop_duplicates(PAIR_KEY)[[*PAIR_KEY, *PLACE, "split"]]
+    levels = settled.merge(places, on=PAIR_KEY).sort_values(PAIR_KEY)
+    files = {
+        JUDGMENTS: csv_rows(rows[COLUMNS] if len(levels) else rows[COLUMNS][:0]),
+        **{path: _qrels(levels[levels["split"] == split]) for split, path in QRELS.items()},
+    }
+    described = _describe(rows, levels, source, settings)
+    files[CARD] = ReleaseFile(_card(described).encode())
+    listed = {path: part.entry for path, part in files.items()} if len(levels) else {}
+    content = described | {"columns": {JUDGMENTS: COLUMNS}, "files": manifest_json(listed)}
+    return {**files, MANIFEST: json_object(content)}
+
+
+def _select(table: pd.DataFrame, source: Released) -> pd.DataFrame:
+    """Return what is still true, of the queries of the collection; no path of this machine."""
+    campaign, queries = source.campaign, source.queries
+    kept = select_distinct_texts(queries if campaign is None else campaign.select_kept(queries))
+    moments = source.moments.rename(columns={"video_id": "video_name"})
+    rows = drop_stale(table, source.ledger).merge(kept[["query_id", "split"]], on="query_id")
+    rows = rows.merge(moments[["moment_id", *PLACE]], on="moment_id")
+    rows["model"] = rows["model"].map(_public)
+    return rows.sort_values([*PAIR_KEY, "repeat"], ignore_index=True)
+
+
+def _public(model: str) -> str:
+    path = PurePath(model)
+    return path.name if path.is_absolute() else model
+
+
+def _qrels(levels: pd.DataFrame) -> ReleaseFile:
+    cells = columns(levels, "query_id", *PLACE, "level")
+    return ReleaseFile(write.qrels_text(segments.build_qrels(*cells)).encode(), len(levels))
+
+
+def _describe(
+    rows: pd.DataFrame, levels: pd.DataFrame, source: Released, settings: Judge
+) -> dict[str, Any]:
+    rehearsal = source.campaign is not None and source.campaign.rehearsal
+    return {
+        "notice": f"{NOTICE} {SIMULATED}" if rehearsal else NOTICE,
+        "backend": settings.backend,
+        **{name: _name(rows[name]) for name in ("model", "prompt", "guideline")},
+        "settings": {
+            name: getattr(settings, name)
+            for name in ("pool_top", "frames", "height", "repeats", "blind")
+        },
+        "queries_with_level": int(levels["query_id"].nunique()),
+        "pairs_with_level": len(levels),
+        "judgments": len(rows),
+        "judgments_without_level": dict(sorted(Counter(rows["reason"].dropna()).items())),
+    }
+
+
+def _name(cells: pd.Series) -> str | None:
+    named = sorted(cells.dropna().unique())
+    return ", ".join(named) if named else None
+
+
+def _card(described: dict[str, Any]) -> str:
+    without = described["judgments_without_level"]
+    return CARD_TEXT.format(
+        notice=described["notice"],
+        **{name: described[name] or "none" for name in ("model", "prompt", "guideline")},
+        frames=described["settings"]["frames"] if described["backend"] == "openai" else 0,
+        pairs=described["pairs_with_level"],
+        queries=described["queries_with_level"],
+        without=sum(without.values()),
+        reasons=", ".join(f"{number:,} {why}" for why, number in without.items()) or "none",
+        learned=f"* {LEARNED}\n" if described["backend"] == "similarity" else "",
+    )

@@ -1,0 +1,255 @@
+"""An audit by a machine's levels: its strata, its draw, and an estimate that it can't bend."""
+
+from functools import cache
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from annotation.pooling import draw
+from annotation.pooling.design import AuditError, Design
+from annotation.pooling.draw import Machine, Sizes
+from annotation.pooling.estimator import Counts, beyond
+from annotation.pooling.machine_strata import LEAST, NAMES, WEIGHTS, allocate, assign_levels, weigh
+from annotation.pooling.ranked import rank_pool
+from annotation.pooling.report import report
+from benchmarks.audit import SETTINGS
+from benchmarks.audit_strata import JUDGED, compare, simulate
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import tables
+from pipeline.retrieval import embeddings
+from pipeline.retrieval.similarity import unit_on_grid
+
+MOMENTS, QUERIES, POOLS, SEED = 40, 5, 300, 3
+
+
+# Strata
+
+
+def said(*rows):
+    """Return a machine's judgments: `(query, moment, level, repeat, text, clip)`."""
+    frame = pd.DataFrame(
+        rows, columns=["query_id", "moment_id", "level", "repeat", "query", "clip"]
+    )
+    return frame.assign(
+        query_sha=frame["query"].map(query_sha), clip_sha=frame["clip"],
+        level=frame["level"].astype("Int64"), expected=np.nan, remark=None,
+    )  # fmt: skip
+
+
+SHOWN = pd.DataFrame({"query_id": ["q", "r"], "query": ["she waves", "he sits"]})
+CLIPS = pd.DataFrame({"moment_id": ["a", "b", "c", "d"], "clip_sha": ["A", "B", "C", "D"]})
+
+
+def test_strata_are_those_of_current_levels():
+    judgments = said(
+        ("q", "a", 0, 0, "she waves", "A"),
+        ("q", "b", 2, 0, "she waves", "B"),
+        ("q", "c", 3, 0, "she waves", "C"),
+        ("q", "d", None, 0, "she waves", "D"),  # refused
+        ("r", "a", 4, 0, "he sat", "A"),  # of an older text
+        ("r", "b", 4, 0, "he sits", "OLD"),  # of an older clip
+        ("r", "c", 4, 0, "he sits", "C"),
+        ("r", "d", 0, 0, "he sits", "D"),
+        ("r", "d", 1, 1, "he sits", "D"),
+    )
+    found = assign_levels(judgments, SHOWN, CLIPS)
+    assert found.to_numpy().tolist() == [
+        ["q", "a", "zero"],
+        ["q", "b", "low"],
+        ["q", "c", "high"],
+        ["r", "c", "high"],
+        ["r", "d", "low"],
+    ]
+
+
+def test_without_a_current_level_there_are_no_strata():
+    with pytest.raises(AuditError, match=r"machine_judgments\.parquet: no current level"):
+        assign_levels(said(("q", "a", 1, 0, "she waved", "A")), SHOWN, CLIPS)
+
+
+def by_definition(sizes, number):
+    drawn = [min(size, LEAST) for size in sizes]
+    while sum(drawn) < min(number, sum(sizes)):
+        values = [
+            weight * size / (own + 1) if own < size else -1
+            for weight, size, own in zip(WEIGHTS.values(), sizes, drawn, strict=True)
+        ]
+        drawn[values.index(max(values))] += 1
+    return drawn
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(st.integers(0, 60) | st.just(5000), min_size=4, max_size=4), st.integers(1, 60))
+def test_draws_are_allotted_as_defined(sizes, number):
+    found = allocate(np.array(sizes), number)
+    assert found.tolist() == by_definition(sizes, number)
+    assert allocate(np.array([sizes, sizes[::-1]]), number)[0].tolist() == found.tolist()
+
+
+def test_more_is_drawn_where_the_machine_gives_a_high_level():
+    assert allocate(np.array([0, 1000, 100, 20]), 60).tolist() == [0, 40, 12, 8]
+    assert allocate(np.array([1000, 0, 0, 0]), 60).tolist() == [60, 0, 0, 0]
+
+
+# The draw
+
+
+@pytest.fixture(scope="module")
+def world():
+    """Return queries, 40 moments and their embeddings."""
+    random = np.random.default_rng(2)
+    texts = [f"Somebody does {number}." for number in range(MOMENTS)]
+    ids, distinct = embeddings.distinct(texts)
+    vectors = unit_on_grid(random.standard_normal((len(distinct), 8)))
+    names = [f"m{number:02}" for number in range(MOMENTS)]
+    moments = pd.DataFrame({"moment_id": names, "caption": texts, "video_id": "v"}, dtype="str")
+    moments = moments.assign(start=np.arange(MOMENTS) * 9.0, end=np.arange(MOMENTS) * 9.0 + 5)
+    queries = pd.DataFrame({"query_id": names[:QUERIES], "query": texts[:QUERIES]}, dtype="str")
+    return queries, moments, embeddings.Embeddings(ids, vectors)
+
+
+@pytest.fixture(scope="module")
+def machine(world):
+    """Return strata of most pairs; of every fifth moment nothing is known."""
+    names = [name for number, name in enumerate(world[1]["moment_id"]) if number % 5]
+    pairs = list(product(world[0]["query_id"], names))
+    levels = np.random.default_rng(1).choice(["zero", "zero", "low", "high"], len(pairs))
+    frame = pd.DataFrame(pairs, columns=["query_id", "moment_id"])
+    return Machine("gpt", frame.assign(stratum=levels))
+
+
+SIZES = Sizes(7, queries=3, top=6, random=12)
+
+
+def test_each_stratum_is_drawn_in_the_order_of_the_seed(world, machine):
+    drawn = draw.draw(*world, SIZES, machine)
+    assert drawn.design.machine == "gpt"
+    known = {(row.query_id, row.moment_id): row.stratum for row in machine.strata.itertuples()}
+    pools = dict(rank_pool(world[0], world[1], world[2]))
+    assert drawn.table.groupby("query_id")["origin"].value_counts().unique().tolist() == [12, 6]
+    for query, own in drawn.strata.groupby("query_id"):
+        rest = pools[query]["moment_id"][6:].tolist()
+        order = [rest[at] for at in draw.draw_order(7, rest, within=query)]
+        strata = {name: [one for one in order if known.get((query, one), "unjudged") == name]
+                  for name in NAMES}  # fmt: skip
+        sizes = [len(strata[name]) for name in NAMES]
+        for name, number in zip(NAMES, by_definition(sizes, 12), strict=True):
+            rows = own[own["stratum"] == name]
+            assert sorted(rows["moment_id"]) == sorted(strata[name][:number])
+            assert set(rows["size"]) <= {len(strata[name])}
+
+
+def test_the_draw_is_the_same_in_any_order_of_rows(world, machine):
+    turned = machine._replace(strata=machine.strata[::-1].reset_index(drop=True))
+    first, again = draw.draw(*world, SIZES, machine), draw.draw(*world, SIZES, turned)
+    pd.testing.assert_frame_equal(first.table, again.table)
+    pd.testing.assert_frame_equal(first.strata, again.strata)
+
+
+def test_a_machine_that_knows_nothing_changes_no_draw(world, machine):
+    plain = draw.draw(*world, SIZES)
+    assert plain.strata.empty
+    unknown = draw.draw(*world, SIZES, machine._replace(strata=machine.strata[:0]))
+    pd.testing.assert_frame_equal(plain.table, unknown.table)
+    assert set(unknown.strata["stratum"]) == {"unjudged"}
+    assert set(unknown.strata["size"]) == {MOMENTS - 6}
+
+
+# The estimate
+
+DESIGN = Design(seed=1, queries=10, drawn=2, pool=20, top=6, random=4, machine="gpt")
+RANKS = {8: ("high", 2), 9: ("high", 2), 11: ("zero", 12), 15: ("zero", 12)}
+
+
+def audited(level_of):
+    """Return the report of two queries, 14 moments below the top of each: 2 high, 12 at zero."""
+    rows = [
+        (query, f"m{rank:02}", rank, 1 - rank / 20, "top" if rank <= 6 else "random")
+        for query in ("q0", "q1")
+        for rank in (*range(1, 7), *RANKS)
+    ]
+    pairs = pd.DataFrame(rows, columns=tables.AUDIT.columns)
+    strata = pairs[pairs["rank"] > 6].assign(
+        stratum=lambda frame: [RANKS[rank][0] for rank in frame["rank"]],
+        size=lambda frame: [RANKS[rank][1] for rank in frame["rank"]],
+    )[tables.AUDIT_STRATA.columns]
+    levels = [level_of(row.query_id, row.rank) for row in pairs.itertuples()]
+    consensus = pairs.assign(level=pd.array(levels, "Int64"), outcome="two")
+    return pairs, strata, consensus
+
+
+def test_a_find_counts_for_its_stratum():
+    finds = {("q0", 1), ("q1", 1), ("q0", 8), ("q1", 8), ("q0", 15)}
+    pairs, strata, consensus = audited(lambda query, rank: 4 * ((query, rank) in finds))
+    found = report(pairs, consensus, DESIGN, (2, 4), strata)
+    chosen = (found.beyond["level"] == 4) & (found.beyond["rank"] == 4)
+    [row] = found.beyond[chosen].to_dict("records")
+    assert row["per_query"] == pytest.approx((1 + 6 + 1) / 2)  # 8 for itself, 15 for six
+    assert row["finds"] == 3
+    assert found.progress["queries_used"] == 2
+
+
+def test_a_curve_is_that_of_all_moments_not_of_those_that_were_drawn():
+    pairs, strata, consensus = audited(lambda query, rank: 4 if rank in {8, 9} else 0)
+    found = report(pairs, consensus, DESIGN, (2, 4), strata)
+    last = found.by_rank.iloc[-1]
+    assert (last["low"], last["pairs"]) == (7, 8)
+    assert last["at_least_4"] == pytest.approx(2 / 14, abs=1e-4)
+    assert weigh(pairs, strata[:0]).tolist() == [1.0] * len(pairs)
+
+
+def test_a_pair_without_a_stratum_is_an_error():
+    pairs, strata, consensus = audited(lambda query, rank: 0)
+    with pytest.raises(AuditError, match=r"audit_strata\.csv: 2 random pairs of .* are missing"):
+        report(pairs, consensus, DESIGN, (2, 4), strata[2:])
+
+
+def test_its_variance_is_that_of_the_design():
+    """Every sample of two strata in each of two of three queries."""
+    high = [np.array([1, 1, 0]), np.array([1, 0, 0]), np.array([1, 1, 1])]
+    zero = [np.array([0, 1, 0, 0]), np.array([0, 0, 0, 0]), np.array([0, 0, 1, 1])]
+    pairs_of = {3: [(0, 1), (0, 2), (1, 2)], 4: [(a, b) for a in range(4) for b in range(a)]}
+    estimates, variances = [], []
+    for queries in pairs_of[3]:
+        for draws in product(*(pairs_of[size] for _ in queries for size in (3, 4))):
+            found = [
+                [high[query][list(draws[2 * at])].sum(), zero[query][list(draws[2 * at + 1])].sum()]
+                for at, query in enumerate(queries)
+            ]
+            size, judged = np.broadcast_arrays(np.array([3, 4]), 2, np.array(found))[:2]
+            counts = Counts(size, judged, np.array(found), 2)
+            total, noise = counts.total.sum(-1), counts.variance.sum(-1)
+            estimates.append(total.mean())
+            variances.append((1 - 2 / 3) * total.var(ddof=1) / 2 + noise.sum() / (2 * 3))
+    truth = np.mean([a.sum() + b.sum() for a, b in zip(high, zero, strict=True)])
+    assert np.mean(estimates) == pytest.approx(truth)
+    assert np.mean(variances) == pytest.approx(np.var(estimates))
+
+
+@cache
+def pools_of(name, machine):
+    return simulate(SETTINGS[name], JUDGED[name], machine, POOLS, SEED)
+
+
+@pytest.mark.parametrize("name", ["half of few queries", "small pool"])
+@pytest.mark.parametrize("machine", ["good", "useless"])
+def test_the_interval_covers_with_any_machine_and_a_good_one_makes_it_narrower(name, machine):
+    for strata in (1, 2):
+        found = compare(SETTINGS[name], pools_of(name, machine), strata)
+        assert 0.93 <= found.covered <= 0.99
+        if machine == "good":
+            assert found.width < 0.92
+            assert found.error < 0.95
+        else:
+            assert 1 < found.width < 1.4  # the price of trusting it
+
+
+def test_the_estimate_is_unbiased_with_a_useless_machine():
+    setting, audits = SETTINGS["small pool"], pools_of("small pool", "useless")
+    found = beyond(audits.strata, 2, setting.queries).per_query.value
+    error = found - audits.truth[..., 2:].sum(-1).mean(-1)
+    assert abs(error.mean()) < 4 * error.std() / np.sqrt(len(error))

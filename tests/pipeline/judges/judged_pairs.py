@@ -1,0 +1,82 @@
+"""A small checkout in which people have judged candidates, for the tests of machines' judgments."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import tables
+
+REPOSITORY = Path(__file__).parents[3]
+MOMENTS = [f"m{number}" for number in range(12)]
+QUERIES = {"v1": "val", "v2": "val", "v3": "val", "t1": "test"}
+POOL = (10, 11)
+
+
+def write(table, rows):
+    """Write rows of a table."""
+    table.write(table.check(pd.DataFrame(rows, columns=table.columns)))
+
+
+def _similarity(query, number):
+    return round(0.9 - 0.05 * number - 0.01 * list(QUERIES).index(query), 6)
+
+
+def ranked(query, numbers, *more):
+    """Return rows of pairs with rank and similarity."""
+    return [(query, MOMENTS[n], n + 1, _similarity(query, n), *more) for n in numbers]
+
+
+def levels_of_people():
+    """Return the level of each candidate, by query and number."""
+    return {(query, n): max(0, 4 - n // 2) for query in QUERIES for n in range(8)}
+
+
+def write_levels(levels, **shown):
+    """Write what people came to, and the ledger of what they were shown."""
+    sha = {query: query_sha(f"Text of {query}.") for query in QUERIES} | shown
+    write(tables.PAIRS, [
+        (at, q, MOMENTS[n], f"v-{MOMENTS[n]}", 1.0, 3.5, 60.0, "A man waves.", 0.5, n + 1, sha[q],
+         f"c-{MOMENTS[n]}")
+        for at, (q, n) in enumerate(levels)
+    ])  # fmt: skip
+    write(tables.CONSENSUS, [
+        (q, MOMENTS[n], level, float(level), [level, level], "two", level, float(level), level,
+         "two")
+        for (q, n), level in levels.items()
+    ])  # fmt: skip
+
+
+def write_checkout(folder):
+    """Write the tables that the stage reads into the current folder, `folder`."""
+    shutil.copy(REPOSITORY / "params.yaml", folder)
+    texts = [(query, f"Text of {query}.", split) for query, split in QUERIES.items()]
+    write(tables.QUERIES, texts)
+    write(tables.FROZEN_QUERIES, texts)
+    write(tables.MOMENTS, [(m, f"v-{m}", 1.0, 3.5, "He waves.", "v") for m in MOMENTS])
+    write(tables.CAPTIONS, [
+        (m, f"Caption {m}.", "rules", None, None, 0, 0.9, 0.0, "passed") for m in MOMENTS
+    ])  # fmt: skip
+    write(tables.CLIPS, [(m, f"c-{m}.mp4", f"c-{m}", 2.5) for m in MOMENTS if m != "m11"])
+    write(tables.CANDIDATES, [row for q in QUERIES for row in ranked(q, range(8), 1)])
+    write(tables.MACHINE_POOL, [row for q in QUERIES for row in ranked(q, POOL)])
+    write(tables.AUDIT, ranked("v1", (0, 8), "top"))
+    write(tables.TOPUP, ranked("t1", (9,), "run"))
+    open_campaign()
+    write_levels(levels_of_people())
+
+
+def open_campaign(**said):
+    """Write a campaign.yaml."""
+    campaign = {
+        "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
+        "name": "Kitchen videos",
+        "guideline": "1",
+        "rehearsal": False,
+        "opened_at": "2024-05-01T07:00:00Z",
+        "closed_at": None,
+    } | said
+    lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.items())
+    (tables.CAMPAIGN / "campaign.yaml").write_text("".join(lines))

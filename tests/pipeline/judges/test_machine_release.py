@@ -1,0 +1,192 @@
+"""What is released of a machine's levels, and that people's levels can't know of them."""
+
+import contextlib
+import hashlib
+import json
+from pathlib import Path
+
+import grimp
+import pandas as pd
+import pytest
+from judged_pairs import MOMENTS, QUERIES, open_campaign, write, write_checkout, write_levels
+
+import momentrank
+from momentrank.formats import load_qrels
+from pipeline import judge as stage
+from pipeline.campaign.pairs import query_sha
+from pipeline.core import files, tables
+from pipeline.judges.repeats import drop_stale, settle_repeats
+
+REPOSITORY = Path(__file__).parents[3]
+RELEASE = tables.RELEASE
+
+
+@pytest.fixture
+def folder(tmp_path):
+    with contextlib.chdir(tmp_path):
+        write_checkout(tmp_path)
+        yield tmp_path
+
+
+def release() -> dict:
+    stage.main()
+    return json.loads((RELEASE / "machine_manifest.json").read_text())
+
+
+def test_every_judgment_is_released_and_qrels_of_each_split(folder):
+    manifest = release()
+    table = tables.MACHINE_JUDGMENTS.read()
+    rows = pd.read_csv(RELEASE / "machine_judgments.csv", keep_default_na=False)
+    assert rows[["query_id", "moment_id", "level"]].to_numpy().tolist() == (
+        table[["query_id", "moment_id", "level"]].to_numpy().tolist()
+    )
+    assert manifest["columns"] == {"machine_judgments.csv": list(rows.columns)}
+    read = {
+        split: load_qrels(RELEASE / f"qrels/{split}.machine.qrels") for split in ("val", "test")
+    }
+    for split, qrels in read.items():
+        own = table[table["query_id"].map(QUERIES) == split]
+        found = zip(
+            (qrels.queries[row] for row in qrels.query), qrels.video, qrels.value, strict=True
+        )
+        expected = zip(own["query_id"], "v-" + own["moment_id"], own["level"], strict=True)
+        assert sorted(found) == sorted(expected)
+    listed = {name: entry["sha256"] for name, entry in manifest["files"].items()}
+    assert listed == {
+        name: hashlib.sha256((RELEASE / name).read_bytes()).hexdigest()
+        for name in ("machine_judgments.csv", "machine_card.txt", "qrels/val.machine.qrels",
+                     "qrels/test.machine.qrels")
+    }  # fmt: skip
+
+
+def test_the_card_says_first_that_no_person_gave_these_levels(folder):
+    release()
+    card = (RELEASE / "machine_card.txt").read_text()
+    assert card.splitlines()[2].startswith("No person gave these levels: a machine did.")
+    assert "Model: similarity. Prompt: none." in card
+    assert "it saw no video" in card
+    assert "simulated" not in card
+    open_campaign(rehearsal=True)
+    release()
+    assert "Judgments of people may be simulated" in (RELEASE / "machine_card.txt").read_text()
+
+
+def test_without_a_level_nothing_is_listed_and_no_file_has_a_row(folder):
+    write_levels({})
+    assert release()["files"] == {}
+    assert len((RELEASE / "machine_judgments.csv").read_text().splitlines()) == 1
+    assert (RELEASE / "qrels/test.machine.qrels").read_bytes() == b""
+
+
+def test_before_a_campaign_no_query_is_anybodys(folder):
+    write(tables.FROZEN_QUERIES, [])
+    assert release()["files"] == {}
+
+
+def test_what_a_model_says_and_where_it_lies_here_is_not_released(folder):
+    source = stage.read_tables()
+    stage.main()
+    table = tables.MACHINE_JUDGMENTS.read()
+    table = table.assign(model="/home/anna/models/owl-7b", remark="As Anna Berg said, a 4.")
+    stage.write_release(table, source.moments, stage.load())
+    for path in RELEASE.rglob("*"):
+        assert not path.is_file() or b"nna" not in path.read_bytes(), path
+    assert "Model: owl-7b." in (RELEASE / "machine_card.txt").read_text()
+
+
+def test_a_judgment_of_an_older_text_or_clip_is_dropped_and_of_a_pair_nobody_saw_stays(folder):
+    stage.main()
+    table, ledger = tables.MACHINE_JUDGMENTS.read(), tables.PAIRS.read()
+    assert len(drop_stale(table, ledger)) == len(table)
+    ledger.loc[ledger["query_id"] == "v1", "query_sha"] = query_sha("Another text.")
+    ledger.loc[ledger["moment_id"] == "m2", "clip_sha"] = "another"
+    kept = {
+        *drop_stale(table, ledger)[["query_id", "moment_id"]].itertuples(index=False, name=None)
+    }
+    shown = {*ledger[["query_id", "moment_id"]].itertuples(index=False, name=None)}
+    every = {*table[["query_id", "moment_id"]].itertuples(index=False, name=None)}
+    assert kept == {
+        pair for pair in every if pair not in shown or (pair[0] != "v1" and pair[1] != "m2")
+    }
+    assert ("v1", "m8") in kept
+
+
+@pytest.mark.parametrize(
+    ("levels", "level"), [([2], 2), ([1, 4], 3), ([0, 4, 4], 4), ([0, 1, 1, 2], 1), ([None], None)]
+)
+def test_repeats_come_to_their_median_and_between_levels_to_the_higher(levels, level):
+    rows = pd.DataFrame({"query_id": "q", "moment_id": "m", "level": pd.array(levels, "Int64")})
+    assert settle_repeats(rows)["level"].tolist() == ([] if level is None else [level])
+
+
+def test_a_release_is_loaded_and_published_with_its_machines_levels(folder):
+    from pipeline.publication.package import collect_package, list_others
+
+    release()
+    for name in ("manifest.json", "train_manifest.json"):
+        files.write_json(RELEASE / name, {"files": {}})
+    collection = momentrank.load(RELEASE)
+    assert collection.path("qrels/test.machine.qrels").stat().st_size
+    package = collect_package(RELEASE)
+    assert "machine_manifest.json" in {one.path for one in package.files}
+    assert "qrels/val.machine.qrels" in package.further
+    assert list_others(package) == []
+    write_levels({})
+    release()
+    package = collect_package(RELEASE)
+    assert package.further == {}
+    assert "machine_judgments.csv" in list_others(package)
+
+
+OF_PEOPLE = ("pull", "plan", "push", "consensus", "agreement", "release")
+"""The stages that ask people, make their levels or write them."""
+FORBIDDEN = ("MACHINE_POOL", "MACHINE_JUDGMENTS", "machine_pool", "machine_judgments")
+NAMED = {"pipeline.core.tables", "pipeline.distribution.card"}
+"""Where a table is defined, and where the reader of a release is told that there is one."""
+
+
+@pytest.fixture(scope="module")
+def imports():
+    return grimp.build_graph("momentrank", "pipeline", "annotation", cache_dir=None)
+
+
+@pytest.fixture(scope="module")
+def dag():
+    return files.read_yaml(REPOSITORY / "dvc.yaml")["stages"]
+
+
+def outs_of(entry) -> set[str]:
+    return {path for out in entry["outs"] for path in (out if isinstance(out, dict) else [out])}
+
+
+@pytest.mark.parametrize("name", OF_PEOPLE)
+def test_no_stage_of_people_can_reach_what_only_a_machine_judges(name, imports, dag):
+    module = dag[name]["cmd"].split()[-1]
+    reached = imports.find_upstream_modules(module) | {module}
+    assert not {one for one in reached if one.startswith(("pipeline.judge", "annotation.machine"))}
+    for one in reached - NAMED:
+        path = REPOSITORY / one.replace(".", "/")
+        path = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+        assert not [word for word in FORBIDDEN if word in path.read_text()], one
+
+
+@pytest.mark.parametrize("name", OF_PEOPLE)
+def test_no_stage_of_people_is_made_from_what_a_machine_said(name, dag):
+    makers = {path: stage for stage, entry in dag.items() for path in outs_of(entry)}
+    left, before = [name], set()
+    while left:
+        deps = set(dag[left.pop()].get("deps", []))
+        found = {makers[dep] for dep in deps if dep in makers} - before
+        left, before = [*left, *found], before | found
+    assert "judge" not in before
+    assert not any("machine" in dep for dep in dag[name]["deps"] if "/machine/" not in dep)
+
+
+def test_the_machines_own_pairs_reach_no_plan_whatever_the_pool(folder):
+    from annotation.tasks.shown import join_shown, read_pairs_to_judge
+
+    candidates, extra = read_pairs_to_judge(20)
+    shown = join_shown(candidates, extra, tables.QUERIES.read(), tables.CLIPS.read())
+    assert not {MOMENTS[number] for number in (10, 11)} & set(shown["moment_id"])
+    stage.main()
+    assert "m10" in set(tables.MACHINE_JUDGMENTS.read()["moment_id"])
