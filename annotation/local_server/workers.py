@@ -5,8 +5,8 @@
 A program of its own, which runs in Label Studio's environment and imports nothing of ours. The
 first process creates the tables and the first user, once; then the workers are forked from it and
 share its memory. Where the database is, and who the first user is, stands in the environment.
-An answer is more than 100 statements of SQL, so what a statement costs in Python decides how many
-answers a core gives.
+How many answers a core gives depends on the statements of SQL that each takes, more than 100 as
+Label Studio comes: `shortcuts.py`, beside this file, leaves out those that find nothing new.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from importlib import import_module
 from pathlib import Path
 
 LOCALHOST = "127.0.0.1"
+SHORTCUTS = Path(__file__).with_name("shortcuts.py")
 TAKEN = "port is already in use"
 THREADS = 4
 """Requests at once of a worker: one that computes, others that send clips or wait."""
@@ -83,12 +84,14 @@ def prepare(folder: str) -> None:
     psycopg2. Both send the same statements; psycopg2, written in C, takes less of the processor for
     each.
     """
-    sys.modules["psycopg"] = None  # type: ignore[assignment]  # None: an import of it fails
+    # None makes an import fail (Python's reference, "The module cache"); the stubs leave it out.
+    sys.modules["psycopg"] = None  # type: ignore[assignment]
     sys.argv = ["label-studio", "init", "--quiet", "--data-dir", folder]
     import_module("label_studio.server").main()
     connections = import_module("django.db").connections
     connections.settings["default"].update(OF_THE_DATABASE)
     import_module("core.wsgi")
+    runpy.run_path(str(SHORTCUTS))["install"]()
     connections.close_all()
 
 

@@ -1,0 +1,61 @@
+"""Label Studio with our shortcuts and without: the same answers by fewer statements."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from annotation.local_server import sqlite, workers
+from annotation.local_server.environment import folder_settings
+from annotation.local_server.layout import DATA, PROGRAM
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+SCENARIO = Path(__file__).with_name("shortcut_scenario.py")
+COLUMNS, SUMMARY = "all_data_columns", "projects_projectsummary"
+
+
+@pytest.fixture
+def played(folder, repository):
+    """Return what came of the scenario without shortcuts, and with them."""
+    if not (repository / PROGRAM).is_file():
+        pytest.skip("Label Studio is not installed: make label-studio")
+    (folder / PROGRAM.parts[0]).symlink_to(repository / PROGRAM.parts[0])
+    DATA.mkdir(parents=True)
+    sqlite.copy_empty()
+    python, data = PROGRAM.with_name("python").absolute(), DATA.resolve()
+    environment = {
+        **os.environ,
+        **folder_settings(data),
+        "LABEL_STUDIO_LOCAL_FILES_SERVING_ENABLED": "true",
+        "LABEL_STUDIO_LOCAL_FILES_DOCUMENT_ROOT": str(data),
+        "LABEL_STUDIO_USERNAME": "first@example.org",
+        "LABEL_STUDIO_PASSWORD": "a-good-password",
+        "SHORTCUTS": str(workers.SHORTCUTS),
+    }
+    command = [python, "-I", SCENARIO, data]
+    done = subprocess.run(command, env=environment, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
+def test_shortcuts_change_nothing_but_the_number_of_statements(played):
+    without, short = played
+    (answer, page), (short_answer, short_page) = without.pop("statements"), short.pop("statements")
+    assert short_answer < 0.55 * answer
+    assert short_page < page - 3, "one look for drafts, not one a task"
+    counts = [take_columns(one) for one in played]
+    assert without == short
+    assert {200, 201, 400, 403} <= {status for _, _, status, _ in short["said"]}
+    tasks = short["tables"]["task"]
+    for project, (before, columns) in enumerate(zip(*counts, strict=True), 1):
+        own = [json.loads(one["data"]) for one in tasks if one["project_id"] == str(project)]
+        assert columns == {key: sum(key in one for one in own) for one in own for key in one}
+        assert before.keys() == columns.keys(), "Label Studio's own counts grow with each answer"
+
+
+def take_columns(played):
+    """Take the counts of columns out of a project's summary, and return them."""
+    return [json.loads(row.pop(COLUMNS)) for row in played["tables"][SUMMARY]]
