@@ -156,7 +156,8 @@ def test_the_compose_file_runs_the_workers_as_this_machine_would(repository):
         assert re.search(rf"^{name}==", pinned, re.MULTILINE), name
     python, isolated, program, *arguments = server["command"].split()
     assert (python, isolated, Path(program).name) == ("python", "-I", Path(workers.__file__).name)
-    assert f"{Path(workers.__file__).relative_to(repository)} {Path(program).parent}/" in build
+    for one in (Path(workers.__file__), workers.SHORTCUTS):
+        assert f"{one.relative_to(repository)} {Path(program).parent}/" in build
     given = workers.parse([one.replace("${WORKERS:-4}", "4") for one in arguments])
     assert (given.host, given.p, given.workers) == ("0.0.0.0", "8080", "4")  # noqa: S104  (a container's)
     assert given.data_dir == server["environment"]["LABEL_STUDIO_BASE_DATA_DIR"]
