@@ -1,8 +1,8 @@
 """The sections of `baselines/params.yaml`, as strict models."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Positive = Annotated[int, Field(ge=1)]
 Natural = Annotated[int, Field(ge=0)]
@@ -12,6 +12,15 @@ Seconds = Annotated[float, Field(gt=0)]
 MODELS = ("reloclnet", "xml", "spr", "conquer")
 """The models, as stages and sections name them."""
 Mode = Literal["as_paper", "as_published"]
+
+
+def _odd(value: int) -> int:
+    if value % 2 == 0:
+        raise ValueError("must be odd: as many rows before a row as after it")
+    return value
+
+
+Odd = Annotated[Positive, AfterValidator(_odd)]
 
 
 class Section(BaseModel):
@@ -56,14 +65,25 @@ class Train(Section):
     save_every: Positive
 
 
-class TwoStreams(Section):
-    """What XML and ReLoCLNet have in common."""
+class Attentive(Section):
+    """What all models have in common."""
 
     hidden: Positive
     heads: Positive
     dropout: Share
     input_dropout: Share
-    kernel: Positive
+
+    @model_validator(mode="after")
+    def _heads_share_hidden(self) -> Self:
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+        return self
+
+
+class TwoStreams(Attentive):
+    """What XML and ReLoCLNet have in common."""
+
+    kernel: Odd
     margin: Weight
     span_weight: Weight
     video_ranking_weight: Weight
@@ -95,14 +115,10 @@ class SPR(ReLoCLNet):
     moments: Positive
 
 
-class CONQUER(Section):
+class CONQUER(Attentive):
     """CONQUER (Hou et al., ACM MM 2021)."""
 
     first_stage: Literal["reloclnet", "xml", "spr"]
-    hidden: Positive
-    heads: Positive
-    dropout: Share
-    input_dropout: Share
     negatives: Positive
     negative_pool: Positive
     alpha: Weight
@@ -118,6 +134,14 @@ class Predict(Section):
     nms: Annotated[float, Field(gt=0, le=1)] | None
     query_block: Positive
     row_block: Positive
+
+    @model_validator(mode="after")
+    def _some_length_is_possible(self) -> Self:
+        if self.min_rows >= self.max_rows:
+            raise ValueError(
+                f"min_rows must be below max_rows ({self.max_rows}), which is too long"
+            )
+        return self
 
 
 class Score(Section):
@@ -139,3 +163,12 @@ class Params(Section):
     conquer: CONQUER
     predict: Predict
     score: Score
+
+    @model_validator(mode="after")
+    def _a_moment_fits(self) -> Self:
+        window = round(self.spr.window_seconds / self.features.clip_seconds)
+        rows = {"features.max_rows": self.features.max_rows, "spr.window_seconds, in rows,": window}
+        for key, count in rows.items():
+            if count <= self.predict.min_rows:
+                raise ValueError(f"{key} must be above predict.min_rows ({self.predict.min_rows})")
+        return self

@@ -5,12 +5,13 @@
 2. A query's best segments of the whole corpus are merged where they are neighbours, or nearly so:
    these are proposals (`baselines.inference.proposals`).
 3. Each proposal, with some context, is a small video for a refiner (ReLoCLNet): it gives the
-   proposal's score, and one moment in it.
+   proposal's score, and its best moments: one, as the authors have it, or `moments` of them.
 
 Both parts are trained at once, on the same pairs: the projectors by a contrast of each query with
 all segments of the batch and back, where a segment counts by the share of it that the moment
-covers; the refiner on windows around moments, with random context. Its losses are ReLoCLNet's, of
-the same `mode`.
+covers; the refiner on windows around moments, cut as search cuts them. A segment or a window that
+a moment of the query is in, by any of its pairs, is no negative; others of the same video are. The
+refiner's losses are ReLoCLNet's, of the same `mode`.
 
 Shapes: N pairs, V videos, L rows, S segments of a video, T tokens, D hidden units, W rows of a
 window.

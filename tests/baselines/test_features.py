@@ -92,12 +92,27 @@ def test_without_a_second_stream_the_first_is_taken_again(tiny):
 
 @pytest.mark.parametrize(
     ("key", "value", "said"),
-    [("epochs", "0", "train.epochs"), ("mode", "as_told", "train.mode"), ("alpha", "x", "alpha")],
+    [
+        ("epochs", "0", "train.epochs"),
+        ("mode", "as_told", "train.mode"),
+        ("alpha", "x", "alpha"),
+        ("heads", "3", "xml: hidden (16) must be a multiple of heads (3)"),
+        ("heads", "3", "conquer: hidden (16) must be a multiple of heads (3)"),
+        ("kernel", "4", "xml.kernel: must be odd"),
+        ("min_rows", "16", "predict: min_rows must be below max_rows"),
+        (
+            "window_seconds",
+            "1.0",
+            "spr.window_seconds, in rows, must be above predict.min_rows (2)",
+        ),
+    ],
 )
 def test_wrong_parameters_name_their_key(tiny, key, value, said):
     write_params(tiny, **{key: value})
-    with pytest.raises(ParamsError, match=said):
+    with pytest.raises(ParamsError) as error:
         load()
+    assert said in str(error.value)
+    assert all(line.startswith("baselines/params.yaml: ") for line in str(error.value).splitlines())
 
 
 @given(st.integers(1, 40), st.integers(1, 12))
