@@ -31,7 +31,6 @@ from annotation.machine.campaign_panel import (
     build_panel,
     count_answers,
     select_fresh,
-    settle_machine,
 )
 from annotation.machine.conclusions import compare_conclusions
 from annotation.machine.raw_files import compare_files
@@ -47,6 +46,7 @@ from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, csv_files, tables
 from pipeline.core.params import Params, load
 from pipeline.core.people_sections import Calibration
+from pipeline.judges.repeats import settle_machine
 from pipeline.judges.similarity import SimilarityJudge
 
 LEAD, RUNS = tables.WORK / "lead", tables.WORK / "runs"

@@ -99,6 +99,8 @@ def test_a_stage_is_out_of_date_only_for_its_own_keys(project):
         (r"padding: 0.0 ", "padding: 0.5 ", {"clips", "release"}),
         (r"top: \[1, 20, 40\]", "top: [40, 20, 1]", {"pseudo", "release"}),
         (r"version: 0.1.0 ", "version: 0.1.1 ", {"release"}),
+        (r"backend: similarity", "backend: none", {"judge"}),
+        (r"pool_top: 0 ", "pool_top: 5 ", {"candidates", "judge"}),
     ):
         project.change("params.yaml", old, new)
         assert outdated(project) - before == stages

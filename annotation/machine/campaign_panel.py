@@ -15,6 +15,7 @@ from annotation.reliability.scores import campaign_scores
 from annotation.votes.rule import Rounding
 from annotation.votes.votes import NO_LEVEL, Ints, is_in, pair_rows
 from pipeline.campaign.pairs import PAIR_KEY, SHOWN_KEY, select_newest
+from pipeline.judges.repeats import settle_machine
 
 
 class Judged(NamedTuple):
@@ -28,28 +29,6 @@ class Judged(NamedTuple):
     voided: pd.DataFrame
     consensus: pd.DataFrame
     machine: pd.DataFrame
-
-
-def settle_machine(machine: pd.DataFrame) -> pd.DataFrame:
-    """Return a row for each pair with a level: `PAIR_KEY, level, levels, span, expected, remark`.
-
-    `levels` is how many repeats gave one, and `span` how far they lie apart. Their median is the
-    `level`, between two levels the higher one; `expected` is the mean, null where one is not known.
-    """
-    given = machine[machine["level"].notna()].sort_values([*PAIR_KEY, "repeat"])
-    by = given.groupby(PAIR_KEY, sort=True)
-    expected = by["expected"]
-    known = expected.count() == by.size()
-    rows = pd.DataFrame(
-        {
-            "level": np.ceil(by["level"].median().astype("float64")).astype("int64"),
-            "levels": by.size(),
-            "span": (by["level"].max() - by["level"].min()).astype("int64"),
-            "expected": expected.mean().where(known),
-            "remark": by["remark"].first(),
-        }
-    )
-    return rows.reset_index()
 
 
 def count_answers(judged: Judged) -> dict[str, Any]:

@@ -9,10 +9,10 @@ strata). A moment without a current level of the machine is in a stratum of its 
 import numpy as np
 import pandas as pd
 
-from annotation.machine.campaign_panel import settle_machine
 from annotation.pooling.design import AuditError
 from pipeline.campaign.pairs import PAIR_KEY, query_sha
 from pipeline.core import tables
+from pipeline.judges.repeats import settle_machine
 from pipeline.retrieval.similarity import Ints
 
 WEIGHTS = {"unjudged": 1, "zero": 1, "low": 3, "high": 10}

@@ -25,7 +25,7 @@ from pipeline.distribution.files import (
     csv_rows,
     json_object,
 )
-from pipeline.judges.repeats import drop_stale, settle_repeats
+from pipeline.judges.repeats import drop_stale, settle_machine
 
 JUDGMENTS, CARD, MANIFEST = "machine_judgments.csv", "machine_card.txt", "machine_manifest.json"
 QRELS = {split: f"qrels/{split}.machine.qrels" for split in tables.JUDGED_SPLITS}
@@ -79,7 +79,7 @@ def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) 
     Without any level they are empty, and the manifest lists none.
     """
     rows = _select(table, source)
-    settled = settle_repeats(rows)
+    settled = settle_machine(rows)
     places = rows.drop_duplicates(PAIR_KEY)[[*PAIR_KEY, *PLACE, "split"]]
     levels = settled.merge(places, on=PAIR_KEY).sort_values(PAIR_KEY)
     files = {

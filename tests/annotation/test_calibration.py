@@ -13,13 +13,13 @@ from opened import OPEN
 from rehearsed import rehearsed
 
 from annotation import calibration, consensus
-from annotation.machine.campaign_panel import settle_machine
 from annotation.votes.votes import NO_LEVEL
 from momentrank.errors import MomentRankError, UsageError
 from pipeline import reference_runs
 from pipeline.campaign.campaign import write_campaign
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import cli, files, tables
+from pipeline.judges.repeats import settle_machine
 
 METRICS = cli.METRICS / "calibration.json"
 CAMPAIGN = OPEN.model_copy(update={"rehearsal": True, "closed_at": "2024-05-02T09:00:00Z"})

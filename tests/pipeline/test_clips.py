@@ -50,7 +50,7 @@ class Workplace:
         tables.VIDEOS.write(videos.assign(duration=duration, path=pd.Series(paths, dtype="str")))
         pairs = [(f"q{q}", moment[0], 1, 0.5, 1) for q in range(queries) for moment in moments]
         tables.CANDIDATES.write(pd.DataFrame(pairs, columns=tables.CANDIDATES.columns))
-        for table in (tables.AUDIT, tables.TOPUP):
+        for table in (tables.AUDIT, tables.TOPUP, tables.MACHINE_POOL):
             table.write(table.empty())
 
     def table(self) -> pd.DataFrame:
@@ -91,6 +91,19 @@ def test_every_moment_has_the_clip_of_its_frames(place, capsys):
     assert place.reasons() == {}
     assert set(place.shelf()) == {*table["clip"]}
     assert "clips: 4 of 4 clips cut" in capsys.readouterr().err
+
+
+def test_what_only_a_machine_judges_has_its_clip_too_and_the_others_are_the_same(place):
+    place.want(("a", "v", 0.0, 1.0), ("b", "v", 2.0, 3.0))
+    clips.main()
+    both = place.table()
+    tables.CANDIDATES.write(tables.CANDIDATES.read().query("moment_id == 'a'"))
+    clips.main()
+    pd.testing.assert_frame_equal(place.table(), both.loc[["a"]])
+    pool = pd.DataFrame([("q0", "b", 2, 0.4)], columns=tables.MACHINE_POOL.columns)
+    tables.MACHINE_POOL.write(pool)
+    clips.main()
+    pd.testing.assert_frame_equal(place.table(), both)
 
 
 def test_a_clip_of_the_exam_stays_whatever_its_moment_shows_now(place):

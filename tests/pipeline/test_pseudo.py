@@ -12,7 +12,7 @@ from lazy import Lazy
 from momentrank import ids
 from momentrank.errors import MomentRankError, UsageError
 from pipeline import pseudo
-from pipeline.candidates import candidates, rank
+from pipeline.candidates import candidates, machine_pool, rank
 from pipeline.core import captions, files, tables
 from pipeline.core.sections import Candidates
 from pipeline.distribution import training_sets
@@ -62,6 +62,26 @@ def test_candidates_are_ranked_by_similarity_then_id_in_two_batches(moments, emb
         ["12", "11", 3, 0.642788, 2],
         ["12", "10", 4, 0.5, 2],
     ]
+
+
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_a_pool_for_a_machine_begins_below_the_candidates_and_leaves_them_as_they_are(
+    more, moments, embedded, tmp_path
+):
+    queries = pd.DataFrame({"query_id": ["14", "12"], "query": ["He waves.", "She sits."]})
+    params = Candidates(top=2, batch=1)
+    ranked = rank(queries, moments, embedded, 2 + more)
+    tables.CANDIDATES.write(candidates(ranked, params), tmp_path / "with.parquet")
+    alone = candidates(rank(queries, moments, embedded, 2), params)
+    tables.CANDIDATES.write(alone, tmp_path / "without.parquet")
+    assert (tmp_path / "with.parquet").read_bytes() == (tmp_path / "without.parquet").read_bytes()
+    below = machine_pool(ranked, params)
+    assert below.groupby("query_id")["rank"].apply(list).tolist() == [
+        list(range(3, 3 + more)) for _ in range(2 if more else 0)
+    ]
+    whole = rank(queries, moments, embedded, 5)
+    own = whole[whole["rank"].between(3, 2 + more)].reset_index(drop=True)
+    assert below.values.tolist() == own.values.tolist()
 
 
 def test_no_queries_no_candidates(moments, embedded):

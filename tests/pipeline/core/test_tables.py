@@ -34,6 +34,12 @@ ROWS = {
     "FAILED_CLIPS": [("m1", "v 1", "missing"), ("m2", "../v2", "no-frame")],
     "AUDIT": [("q1", "m1", 1, 1.0, "top"), ("q1", "m2", 321, -0.123456, "random")],
     "AUDIT_STRATA": [("q1", "m1", "unjudged", 340), ("q1", "m2", "high", 1)],
+    "MACHINE_POOL": [("q1", "m1", 41, 0.5), ("q1", "m2", 42, -0.1)],
+    "MACHINE_JUDGMENTS": [
+        ("q1", "m1", 4, 3.8, None, "He waves.", "owl-7b", "judge-v1@ab", "3", 16, 0, "ab", "cd"),
+        ("q1", "m1", None, None, "refused", None, "owl-7b", "judge-v1@ab", "3", 16, 1, "ab", "cd"),
+        ("q1", "m2", 0, None, None, None, "similarity", None, None, 0, 0, "ab", "ef"),
+    ],
     "TOPUP": [("q1", "m1", 61, 0.5, "splade"), ("q1", "m2", 70, 0.25, "=clip")],
     "WANTED": [("q1", "m1", 21, 0.5, 2), ("q1", "m2", 321, -0.123456, 5)],
     "PAIRS": [
@@ -99,6 +105,12 @@ SCHEMAS = {
     "FAILED_CLIPS": ("work/failed_clips.csv", "moment_id", "str str str"),
     "AUDIT": ("campaign/audit.csv", PAIR, "str str int64 float64 str"),
     "AUDIT_STRATA": ("campaign/audit_strata.csv", PAIR, "str str str int64"),
+    "MACHINE_POOL": ("work/machine_pool.parquet", PAIR, "str str int64 float64"),
+    "MACHINE_JUDGMENTS": (
+        "work/machine_judgments.parquet",
+        f"{PAIR} repeat",
+        "str str Int64 float64 str str str str str int64 int64 str str",
+    ),
     "TOPUP": ("campaign/topup.csv", PAIR, "str str int64 float64 str"),
     "WANTED": ("work/wanted.parquet", PAIR, "str str int64 float64 int64"),
     "PAIRS": (

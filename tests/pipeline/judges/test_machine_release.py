@@ -8,6 +8,7 @@ from pathlib import Path
 import grimp
 import pandas as pd
 import pytest
+from checkouts import Checkout
 from judged_pairs import MOMENTS, QUERIES, open_campaign, write, write_checkout, write_levels
 
 import momentrank
@@ -15,7 +16,7 @@ from momentrank.formats import load_qrels
 from pipeline import judge as stage
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import files, tables
-from pipeline.judges.repeats import drop_stale, settle_repeats
+from pipeline.judges.repeats import drop_stale, settle_machine
 
 REPOSITORY = Path(__file__).parents[3]
 RELEASE = tables.RELEASE
@@ -115,8 +116,9 @@ def test_a_judgment_of_an_older_text_or_clip_is_dropped_and_of_a_pair_nobody_saw
     ("levels", "level"), [([2], 2), ([1, 4], 3), ([0, 4, 4], 4), ([0, 1, 1, 2], 1), ([None], None)]
 )
 def test_repeats_come_to_their_median_and_between_levels_to_the_higher(levels, level):
-    rows = pd.DataFrame({"query_id": "q", "moment_id": "m", "level": pd.array(levels, "Int64")})
-    assert settle_repeats(rows)["level"].tolist() == ([] if level is None else [level])
+    given = {"level": pd.array(levels, "Int64"), "repeat": range(len(levels))}
+    rows = pd.DataFrame(given).assign(query_id="q", moment_id="m", expected=None, remark=None)
+    assert settle_machine(rows)["level"].tolist() == ([] if level is None else [level])
 
 
 def test_a_release_is_loaded_and_published_with_its_machines_levels(folder):
@@ -136,6 +138,25 @@ def test_a_release_is_loaded_and_published_with_its_machines_levels(folder):
     package = collect_package(RELEASE)
     assert package.further == {}
     assert "machine_judgments.csv" in list_others(package)
+
+
+def test_people_are_released_byte_for_byte_the_same_whoever_judges_beside_them(tmp_path):
+    checkout = Checkout(tmp_path / "people", REPOSITORY)
+    alone = {path: path.read_bytes() for path in checkout.release().rglob("*") if path.is_file()}
+    with contextlib.chdir(checkout.folder):
+        row = ("q1", "m2", 0, 0.0, None, "No.", "owl", "p@1", "1", 16, 0, "t", "c")
+        write(tables.MACHINE_JUDGMENTS, [row])
+        write(tables.MACHINE_POOL, [("q1", "m9", 41, 0.1)])
+        moments = pd.DataFrame([("m2", "v-m2", 1.5, 3.0)])
+        moments.columns = ["moment_id", "video_id", "start", "end"]
+        stage.write_release(tables.MACHINE_JUDGMENTS.read(), moments, stage.load())
+    beside = {path: path.read_bytes() for path in checkout.release().rglob("*") if path.is_file()}
+    assert {path: beside[path] for path in alone} == alone
+    own = {path.relative_to(checkout.folder / RELEASE).as_posix() for path in beside.keys() - alone}
+    assert own == {"machine_judgments.csv", "machine_card.txt", "machine_manifest.json",
+                   "qrels/val.machine.qrels", "qrels/test.machine.qrels"}  # fmt: skip
+    listed = json.loads((checkout.folder / RELEASE / "machine_manifest.json").read_text())["files"]
+    assert listed["qrels/val.machine.qrels"]["rows"] == 1
 
 
 OF_PEOPLE = ("pull", "plan", "push", "consensus", "agreement", "release")
