@@ -81,12 +81,8 @@ def evaluate_with_machine(
 ) -> "Estimates":
     """Estimate a run's means over all queries, of which people judged a random part.
 
-    `qrels` are people's levels, `machine` a machine's of all queries; see `prediction_powered`, and
-    for the other arguments and errors `evaluate`.
-
-    Raises:
-        UsageError: a measure is a sum, people judged fewer than four queries or some that the
-            machine did not, or the convention counts queries by their levels.
+    `qrels` are people's levels, `machine` a machine's of all queries. For the other arguments see
+    `evaluate`; for errors, also `momentrank.prediction_powered`.
     """
     from momentrank.prediction_powered import estimate_run, join
 

@@ -125,8 +125,8 @@ def estimate_mean(
     number = len(judged)
     if number < MIN_JUDGED or len(predicted) != number:
         raise UsageError(
-            f"{MIN_JUDGED} values or more by people are needed, and one by the machine for each:"
-            f" there are {number} and {len(predicted)}"
+            f"{MIN_JUDGED} values or more by people are needed, and as many by the machine, not"
+            f" {number} and {len(predicted)}"
         )
     population = number + len(others)
     level = float(np.concatenate([predicted, others]).mean())
@@ -154,7 +154,7 @@ def estimate_mean(
 def fit_weights(judged: Floats, predicted: Floats) -> Floats:
     """Return for each value the slope of people's on the machine's values of all others, (n,).
 
-    Negative slopes, and those where all other values of the machine are equal, are 0.
+    Negative slopes, and those of a machine that says one value, are 0.
     """
     people, machine = judged - judged.mean(), predicted - predicted.mean()
     scale = len(judged) / (len(judged) - 1)  # leaving one out moves the mean of the others, too
@@ -188,16 +188,14 @@ def t_quantile(confidence: float, degrees: int) -> float:
 
 
 class Scorers(NamedTuple):
-    """Two that score by the same measures and convention, and name queries alike."""
+    """Both score by the same measures and name queries alike."""
 
     people: "Evaluator"
     machine: "Evaluator"
 
 
 def join(people: "Evaluator", levels: Segments, name: str = "the machine") -> Scorers:
-    """Return the scorer by people's qrels together with one by a machine's, which have all queries.
-
-    `name` is the machine's, for messages.
+    """Return the scorer by people's qrels with one by a machine's; `name` is for messages.
 
     Raises:
         UsageError: a measure is no mean, or people judged queries that the machine did not.

@@ -7,8 +7,8 @@ the best values are marked. Each nDCG@K is accompanied by Judged@K, the share of
 people have judged.
 
 With --machine, each mean is over all queries of MACHINE, of which people judged a random part: by
-both (the interval holds whatever the machine's faults), beside that by people alone, and how many
-queries judged by people alone would give an interval as narrow (`worth`).
+both, whatever the machine's faults, and by people alone. `worth` is how many queries judged by
+people alone would give an interval as narrow.
 """
 
 import argparse

@@ -132,7 +132,7 @@ def test_where_people_judged_all_there_is_no_doubt_and_without_spread_no_interva
 
 @pytest.mark.parametrize(("judged", "predicted"), [(3, 3), (5, 4)])
 def test_too_few_values_are_refused(judged, predicted):
-    with pytest.raises(mr.UsageError, match=f"4 values or more.*are {judged} and {predicted}"):
+    with pytest.raises(mr.UsageError, match=f"4 values or more.*not {judged} and {predicted}"):
         estimate_mean(np.ones(judged), np.ones(predicted), np.ones(9))
 
 
