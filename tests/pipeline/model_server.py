@@ -6,6 +6,8 @@ from dataclasses import replace
 
 from benchmarks.fake_openai.server import Server
 
+KEY = "sk-secret-0123456789"
+
 
 class Running:
     """A server in a thread of its own."""

@@ -1,7 +1,7 @@
 """Numbered clips, a server with eyes, and a judge that asks it."""
 
 import pytest
-from model_server import Running
+from model_server import KEY, Running
 
 from benchmarks.fake_openai.script import Script
 from benchmarks.numbered_clips import Plan, make_world
@@ -14,7 +14,6 @@ from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load_prompt
 from pipeline.llm.retry import Policy
 
-KEY = "sk-secret-0123456789"
 QUICK = Policy(tries=8, first=0.02, longest=0.2)
 SETTINGS = LanguageModel(
     model="stand-in",

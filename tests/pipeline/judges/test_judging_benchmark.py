@@ -1,0 +1,22 @@
+"""The benchmark of judging, small: killed runs buy nothing again, pictures hold up no request."""
+
+from argparse import Namespace
+
+import pytest
+
+from benchmarks.judge import measure_faults
+
+OPTIONS = Namespace(pairs=24, in_flight=4, frames=6, height=180, kills=2, faults=0.1, latency=0.2)
+
+
+@pytest.mark.slow
+def test_a_killed_run_buys_nothing_again(world, tmp_path):
+    ends = measure_faults(world, OPTIONS, tmp_path, world.write_truth(tmp_path / "truth.json"))
+    assert ends["right"] + ends["refused"] + ends["cut"] == OPTIONS.pairs
+    assert ends["wrong"] == 0
+
+
+def test_pictures_are_taken_beside_the_requests_in_flight(serve, judge, world):
+    server = serve(latency=0.5)
+    list(judge(server, in_flight=6).judge(world.pairs()))
+    assert server.stats.max_in_flight == 6
