@@ -138,7 +138,7 @@ class Eyes:
         except ValueError as exc:
             raise UnseenError(f"a picture without a number: {exc}") from exc
         fitting = [one for one in self.moments if self._fits(one, times, numbers)]
-        if len(fitting) > 1 or (fitting and fitting[0].video in self.paths):
+        if len({one[1:] for one in fitting}) > 1 or {one.video for one in fitting} & {*self.paths}:
             fitting = self._look(fitting, shots, numbers)
         if not fitting:
             raise UnseenError(f"frames {numbers} at {times} are those of no moment")
