@@ -159,9 +159,10 @@ def tagger_folder(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def first_run(tmp_path_factory, repository):
+def first_run(tmp_path_factory, repository, forked):
     """Return the folder of a small project in which everything has run once; it stays as it is."""
-    return _make_once(tmp_path_factory, "first-run", partial(run_first, repository))
+    make = partial(run_first, repository, environment=forked)
+    return _make_once(tmp_path_factory, "first-run", make)
 
 
 @pytest.fixture(scope="session")

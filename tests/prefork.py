@@ -3,8 +3,8 @@
 `make_environment` makes a `.venv` whose `python` and `dvc` ask one process, which has imported the
 libraries and none of our modules, to fork the command: it runs in the caller's folder, with its
 environment, its standard streams and its signals, imports our code from that folder, and its exit
-status is theirs. Other commands go to the real interpreter, and so does everything of `first_run`,
-of a README session, and what a test kills or interrupts.
+status is theirs. Other commands go to the real interpreter, and so does everything of a README
+session, and what a test kills or interrupts.
 
     python prefork.py SOCKET    # the process; it ends when nobody holds a connection any more
 """

@@ -156,9 +156,9 @@ def change_environment(checkout: Project, environment: Path) -> None:
     link.symlink_to(environment)
 
 
-def run_first(repository: Path, folder: Path) -> None:
+def run_first(repository: Path, folder: Path, environment: Path) -> None:
     """Make a small project in which everything has run once and is committed; note what ran."""
-    project = copy_of(repository, folder)
+    project = copy_of(repository, folder, environment=environment)
     (folder / RAN).write_text(json.dumps(project.repro()))
     project.run("git", "add", "-A")
     project.run("git", "commit", "-qm", "dvc.lock", "--allow-empty")
