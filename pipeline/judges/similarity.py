@@ -23,8 +23,9 @@ class SimilarityJudge:
 
     The levels of a validation query come from a fit without that query, those of all other
     queries from the fit on all validation queries. A pair's level is its expected level, rounded:
-    of all levels it has the smallest expected squared error, which quadratic kappa and alpha
-    punish. It answers each pair once, whatever `judge.repeats` says: it would say the same again.
+    of all levels it has the smallest expected squared error. (The most probable level is nearly
+    everywhere the same one, where most pairs have that level.) It answers each pair once, whatever
+    `judge.repeats` says: it would say the same again.
     """
 
     model = "similarity"
