@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 
 from annotation.votes.raw import LEVEL_OF
 from annotation.votes.votes import NO_LEVEL
 from pipeline.core import csv_files
 from pipeline.core.files import FileError
+from pipeline.judges.repeats import settle_repeats
 
 LEVEL_COLUMNS = ("level", "relevance")
 PLACE = ["query_id", "video_name", "start", "end"]
@@ -34,7 +34,7 @@ class Machine(NamedTuple):
 
 
 def read_machine(path: Path, places: Places) -> Machine:
-    """Read a machine's levels; several of one pair (`repeat`) come to their median.
+    """Read a machine's levels; several of one pair (`repeat`) come to one.
 
     Pairs that people were never shown, which have no pair_id, are left out.
 
@@ -51,12 +51,13 @@ def read_machine(path: Path, places: Places) -> Machine:
                             " nor empty")  # fmt: skip
     _refuse_repeated(path, frame)
     level = frame[name].map(LEVEL_OF).astype("int64")
-    given = frame.assign(number=level)[level != NO_LEVEL].groupby("pair_id")["number"]
-    median = np.ceil(given.median()).astype("int64").to_dict()
+    given = pd.DataFrame({"query_id": "", "moment_id": frame["pair_id"], "level": level})
+    settled = settle_repeats(given[level != NO_LEVEL])
     missing = level == NO_LEVEL
     reasons = frame["reason"].replace("", NO_REASON) if "reason" in frame else None
     return Machine(
-        dict.fromkeys(frame["pair_id"], NO_LEVEL) | median,
+        dict.fromkeys(frame["pair_id"], NO_LEVEL)
+        | dict(zip(settled["moment_id"], settled["level"].tolist(), strict=True)),
         {
             "asked": len(frame),
             "with_level": int((~missing).sum()),
