@@ -149,6 +149,7 @@ def lead_page(sources: Sources, progress: Progress) -> str:
         couples=lead.couples(sources.annotator_pairs),
         disputed=disputed[: lead.SHOWN],
         number=len(disputed),
+        beside_machine=calibration.beside_machine(sources.beside_machine),
         looks=looks[: second_looks.SHOWN],
         looks_number=len(looks),
     )

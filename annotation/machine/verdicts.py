@@ -81,12 +81,12 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
             f" by {_span(bias)} (asked for: {params.max_bias:g} at most).",
         )
         return
-    more = control and control["difference"]
-    if more and not _is_above(more["kappa"], 0):
+    more = control and control["difference"] and control["difference"]["kappa"]
+    if more and more["value"] is not None and not _is_above(more, 0):
         yield Verdict(
             "weak",
             "Agrees with people no better than the similarity control: \u03ba differs by"
-            f" {_span(more['kappa'])}.",
+            f" {_span(more)}.",
         )
 
 

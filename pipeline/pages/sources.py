@@ -60,6 +60,7 @@ class Sources:
     annotator_pairs: pd.DataFrame
     hidden_checks: pd.DataFrame
     second_looks: pd.DataFrame
+    beside_machine: pd.DataFrame
     state: Figures
     metrics: Mapping[str, Figures]
     deepest: int
@@ -117,6 +118,7 @@ def read_sources(params: Params) -> Sources:
         annotator_pairs=numbers(csv_files.read_csv(LEAD / "annotator_pairs.csv", ["annotator"])),
         hidden_checks=numbers(csv_files.read_csv(LEAD / "checks.csv", ["annotator", "flags"])),
         second_looks=csv_files.read_csv(LEAD / "second_looks.csv", ["query_id", "machine"]),
+        beside_machine=numbers(csv_files.read_csv(LEAD / "calibration.csv", ["annotator"])),
         state=_mapping(tables.STATE),
         metrics={name: _mapping(cli.METRICS / f"{name}.json") for name in STAGES},
         deepest=params.candidates.top,

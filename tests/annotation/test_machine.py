@@ -250,6 +250,22 @@ def test_what_a_machine_lacks_is_said_and_is_no_fault_of_its_levels():
     assert verdict["code"] == "control"
 
 
+def test_a_control_without_levels_accuses_nobody():
+    panel, truth = people()
+    silent = panel._replace(machine=truth, control=np.full_like(truth, NO_LEVEL))
+    [verdict] = calibrate(silent, count_answers(truth), PARAMS).figures["verdicts"]
+    assert verdict["code"] == "good"
+
+
+def test_a_machine_below_the_control_is_weak():
+    panel, truth = people()
+    random = np.random.default_rng(8)
+    poor = np.where(random.random(len(truth)) < 0.45, truth, random.permutation(truth))
+    weak = panel._replace(machine=poor, control=panel.consensus)
+    [verdict] = calibrate(weak, count_answers(poor), PARAMS).figures["verdicts"]
+    assert verdict["code"] == "weak"
+
+
 def test_what_similarity_explains_is_no_look_at_the_video():
     panel, truth = people()
     draws = draw_queries(panel.queries, BOOTSTRAP)

@@ -3,12 +3,19 @@
 from collections.abc import Iterator
 from typing import Any
 
+import pandas as pd
+
 from pipeline.core.tables import LEVELS
 from pipeline.pages.sources import Figures
 from pipeline.pages.tables import UNKNOWN, Cell, Grid, Num, count, decimal, percent
 
 HEADS = ("Pairs", "Ordinal \u03b1", "Quadratic \u03ba", "Exact", "Within 1", "Bias")
 FIGURES = ("alpha", "kappa", "exact", "within_1", "bias")
+ENDS = {"value": "more", "low": "low", "high": "high"}
+EACH = (
+    "Both against the others\u2019 consensus, on the annotator\u2019s own pairs. The last column is"
+    " of the alternative annotator test; who has fewer than 30 pairs is left out of it."
+)
 BY = {"similarity": "Similarity", "seconds": "Seconds of the clip", "rank": "Rank"}
 BESIDE = (
     "Each vote of a person, and the machine\u2019s level of the same pair, are held against the"
@@ -67,6 +74,29 @@ def grids(figures: Figures) -> dict[str, list[Grid]]:
         "machine_levels": levels,
         "machine_rest": [_slices(figures["slices"]), *_orders(figures.get("conclusions"))],
     }
+
+
+def beside_machine(annotators: pd.DataFrame) -> Grid:
+    """Return each annotator beside the machine, for the lead alone."""
+    rows = [
+        (
+            str(row["annotator"]),
+            count(row["votes"]),
+            decimal(row["kappa"]),
+            decimal(row["machine_kappa"]),
+            _span({name: _known(row[f"kappa_{end}"]) for name, end in ENDS.items()}),
+            decimal(row["bias"]),
+            {"True": "yes", "False": "no"}.get(str(row["better"]), UNKNOWN),
+        )
+        for row in annotators.to_dict("records")
+    ]
+    heads = ("Annotator", "Votes", "\u03ba", "\u03ba of the machine", "Machine less annotator",
+             "Bias", "Machine is the better alternative")  # fmt: skip
+    return Grid("Annotators beside the machine", heads, rows, EACH)
+
+
+def _known(value: float) -> float | None:
+    return None if pd.isna(value) else float(value)
 
 
 def _answers_text(answers: Any) -> str:  # noqa: ANN401  (JSON)

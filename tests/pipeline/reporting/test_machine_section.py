@@ -61,6 +61,8 @@ def test_second_looks_are_on_the_lead_s_page_alone_with_clip_and_command(copied)
     assert "0 (0 0) 4 (expected 3.9) A door opens." in told
     assert "adjudicate --pair m2 m3 --note 'people 0, machine 4'" in told
     assert "A door opens." not in public
+    assert "Annotators beside the machine" in told
+    assert "Annotators beside the machine" not in public
     assert "Pairs for a second look, on the lead\u2019s page: 1." in section_of(public)
 
 
