@@ -64,12 +64,12 @@ def _faults(figures: Mapping[str, Any], params: Calibration) -> Iterator[Verdict
         return
     control = figures["control"]
     beyond = control and control["beyond"]
-    if beyond and beyond["value"] is not None and not _is_above(beyond, 0):
+    if beyond and beyond["value"] is not None and not _is_above(beyond, params.min_beyond):
         yield Verdict(
             "similarity",
-            "No better than caption similarity: once that is known, its levels tell nothing of"
-            f" people\u2019s (correlation {_span(beyond)}). Nothing shows that it has looked at the"
-            " video.",
+            "No better than caption similarity: once that is known, its levels tell next to nothing"
+            f" of people\u2019s (correlation {_span(beyond)}). Nothing shows that it has looked at"
+            " the video.",
         )
         return
     bias = figures["machine"]["bias"]

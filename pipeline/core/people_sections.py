@@ -100,10 +100,12 @@ class Calibration(Section):
 
     `resamples` and `confidence` are of the bootstrap over queries. `epsilon` is what a person costs
     beyond the machine, in the alternative annotator test. A machine fails where more than
-    `max_failed` of its answers have no level, where more than `max_same` of its levels are one, or
-    where they lie more than `max_bias` above or below people's on average; below `min_pairs`
-    nothing is said. Levels `min_difference` or more apart are worth a second look. `runs` are files
-    of test runs beside the reference runs.
+    `max_failed` of its answers have no level; it is constant where more than `max_same` of its
+    levels are one, no better than similarity where the correlation with people that this leaves may
+    be below `min_beyond` (the low end of its interval), lenient or severe where its levels lie more
+    than `max_bias` above or below people's on average. Below `min_pairs` nothing is said. Levels
+    `min_difference` or more apart are worth a second look. `runs` are files of test runs beside the
+    reference runs.
     """
 
     seed: Natural
@@ -113,6 +115,7 @@ class Calibration(Section):
     min_pairs: Positive
     max_failed: Share
     max_same: Share
+    min_beyond: Annotated[float, Field(ge=0, lt=1)]
     max_bias: Annotated[float, Field(gt=0, le=4)]
     min_difference: Annotated[int, Field(ge=1, le=4)]
     runs: list[Name]

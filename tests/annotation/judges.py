@@ -20,6 +20,7 @@ PARAMS = Calibration(
     min_pairs=100,
     max_failed=0.05,
     max_same=0.9,
+    min_beyond=0.05,
     max_bias=0.3,
     min_difference=2,
     runs=[],
