@@ -16,7 +16,7 @@ from annotation.votes.raw import LEVEL_OF
 from annotation.votes.votes import NO_LEVEL
 from pipeline.core import csv_files
 from pipeline.core.files import FileError
-from pipeline.judges.repeats import settle_repeats
+from pipeline.judges.repeats import settle_machine
 
 LEVEL_COLUMNS = ("level", "relevance")
 PLACE = ["query_id", "video_name", "start", "end"]
@@ -52,7 +52,8 @@ def read_machine(path: Path, places: Places) -> Machine:
     _refuse_repeated(path, frame)
     level = frame[name].map(LEVEL_OF).astype("int64")
     given = pd.DataFrame({"query_id": "", "moment_id": frame["pair_id"], "level": level})
-    settled = settle_repeats(given[level != NO_LEVEL])
+    given = given.assign(repeat=range(len(given)), expected=float("nan"), remark=None)
+    settled = settle_machine(given[level != NO_LEVEL])
     missing = level == NO_LEVEL
     reasons = frame["reason"].replace("", NO_REASON) if "reason" in frame else None
     return Machine(
