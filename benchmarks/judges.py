@@ -1,6 +1,6 @@
 """Five machine judges over simulated people on the sample: is each named with its fault?
 
-    python -m benchmarks.judges [--campaigns 40] [--judges 5]
+    python -m benchmarks.judges [--campaigns 20] [--judges 5]
 
 Every campaign has other people (biases, noise, disputes), and every one of its `judges` sets other
 answers: a good judge, a lenient one, one that looks at caption similarity only, one that says 3
@@ -39,7 +39,7 @@ def count_verdicts(campaigns: int, judges: int) -> Counter[tuple[str, str]]:
 
 def main() -> None:
     """Print the counts."""
-    options = parse_arguments(__doc__, campaigns=40, judges=5)
+    options = parse_arguments(__doc__, campaigns=20, judges=5)
     named = count_verdicts(options.campaigns, options.judges)
     total = options.campaigns * options.judges
     for (name, codes), number in sorted(named.items()):
