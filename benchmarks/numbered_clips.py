@@ -53,7 +53,7 @@ class World:
     plan: Plan
 
     def pairs(self) -> list[Pair]:
-        """Return every query with every moment."""
+        """Return every query with each of its moments."""
         return [
             Pair(
                 query_id=f"q{number}", moment_id=moment.moment_id, split="val", query=query,
@@ -63,6 +63,7 @@ class World:
             )
             for number, query in enumerate(self.levels)
             for moment in self.moments
+            if moment.moment_id in self.levels[query]
         ]  # fmt: skip
 
     def level(self, pair: Pair) -> int:
@@ -85,7 +86,7 @@ class World:
 def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
     """Draw videos, cut clips, and draw levels; `copies` of each clip count as clips of their own.
 
-    Copies have names of their own, so that each of them is read.
+    Copies have names of their own, so that each of them is read, and queries of their own.
     """
     videos = {f"v{number}": folder / f"v{number}.mp4" for number in range(plan.videos)}
     for number, path in enumerate(videos.values()):
@@ -117,12 +118,17 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
 def draw_levels(
     moments: Sequence[str], plan: Plan, chance: random.Random
 ) -> dict[str, dict[str, int]]:
-    """Return a level of each moment for each query; copies of a clip have the clip's own."""
+    """Return a level of each moment for each query; copies of a clip have queries of their own.
+
+    Else what is asked about two copies would be the same, and count as bought twice.
+    """
     result: dict[str, dict[str, int]] = {}
+    copies = sorted({name.partition("x")[2] for name in moments})
     for number in range(plan.queries):
-        own = {name.split("x")[0]: chance.randrange(5) for name in moments}
-        query = f'Somebody does thing "{number}".\nThen {{{{query}}}} they leave.'
-        result[query] = {name: own[name.split("x")[0]] for name in moments}
+        for copy in copies:
+            query = f'Somebody does thing "{number}{copy}".\nThen {{{{query}}}} they leave.'
+            own = [name for name in moments if name.partition("x")[2] == copy]
+            result[query] = {name: chance.randrange(5) for name in own}
     return result
 
 

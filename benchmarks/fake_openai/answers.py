@@ -5,7 +5,7 @@ import json
 import math
 import time
 
-from benchmarks.fake_openai.judges import is_about_a_clip, judge, load_truth, logprobs
+from benchmarks.fake_openai.judges import find_query, is_about_a_clip, judge, load_truth, logprobs
 from benchmarks.fake_openai.script import Json, Reply, Script, error, of_json
 
 BAD_LEVELS = ("missing", "extra", "twice", "empty")
@@ -38,7 +38,8 @@ def prompt_tokens(body: Json, picture_tokens: int = 0) -> int:
 def answer(script: Script, body: Json, fault: str) -> Reply:
     """Return the answer to a request."""
     items = parse_descriptions(body)
-    if script.poison and any(script.poison in item["description"] for item in items):
+    asked = [item["description"] for item in items] or [find_query(body)]
+    if script.poison and any(script.poison in text for text in asked):
         fault = script.spoilt
     if script.only_completion_tokens and "max_tokens" in body:
         message = (

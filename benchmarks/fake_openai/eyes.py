@@ -121,8 +121,10 @@ class Eyes:
     paths: dict[str, str] = field(default_factory=dict)
     _known: dict[tuple[str, int], Picture] = field(default_factory=dict, repr=False)
 
-    def find_moment(self, shots: Sequence[Shot]) -> str:
-        """Return the moment whose clip gives these pictures, in order and evenly.
+    def find_moments(self, shots: Sequence[Shot]) -> list[str]:
+        """Return the moments whose clip gives these pictures, in order and evenly.
+
+        There are several only where they show the same.
 
         Raises:
             UnseenError: there is none.
@@ -142,7 +144,7 @@ class Eyes:
             fitting = self._look(fitting, shots, numbers)
         if not fitting:
             raise UnseenError(f"frames {numbers} at {times} are those of no moment")
-        return fitting[0].moment_id
+        return [one.moment_id for one in fitting]
 
     def _fits(self, moment: Moment, times: Sequence[float], numbers: Sequence[int]) -> bool:
         """Tell whether these frames are what the moment shows at these times."""
@@ -168,7 +170,8 @@ class Eyes:
             for moment in moments
         ]  # fmt: skip
         best = int(np.argmin(unlike))
-        return [moments[best]] if unlike[best] <= MAX_DIFFERENCE else []
+        alike = [one for one in moments if one[1:] == moments[best][1:]]
+        return alike if unlike[best] <= MAX_DIFFERENCE else []
 
     def _frames(self, video: str, numbers: Sequence[int]) -> list[NDArray[np.float64]]:
         """Return frames of a video, small and grey."""

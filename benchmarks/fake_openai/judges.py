@@ -38,11 +38,15 @@ class Truth:
         tolerance, paths = content.get("tolerance", 0.0), content.get("paths", {})
         self.eyes = Eyes(moments, content["fps"], tolerance, paths)
 
-    def find_moment(self, parts: list[Json]) -> tuple[str, bool]:
-        """Return the moment that a message shows, and whether it is shown by pictures."""
+    def find_moment(self, parts: list[Json], query: str) -> tuple[str, bool]:
+        """Return the moment that a message shows, and whether it is shown by pictures.
+
+        Of moments that show the same, it is the one that the query has a level of.
+        """
         shots: list[Shot] = read_shots(parts)
         if shots:
-            return self.eyes.find_moment(shots), True
+            found = self.eyes.find_moments(shots)
+            return next((one for one in found if one in self.levels[query]), found[0]), True
         caption = _find_value(parts, "description")
         if caption not in self.captions:
             raise UnseenError("neither pictures nor a description that is known")
@@ -61,6 +65,11 @@ def is_about_a_clip(body: Json) -> bool:
     return "level" in schema.get("properties", {})
 
 
+def find_query(body: Json) -> str:
+    """Return the query of the pair in a request; empty if it is no such request."""
+    return _find_value(body["messages"][-1]["content"], "query") if is_about_a_clip(body) else ""
+
+
 def judge(truth: Truth, kind: str, seed: int, body: Json) -> tuple[int | None, str]:
     """Return the level of the pair in a request, and the reason; no level for what is no pair."""
     parts = body["messages"][-1]["content"]
@@ -68,7 +77,7 @@ def judge(truth: Truth, kind: str, seed: int, body: Json) -> tuple[int | None, s
     if query not in truth.levels:
         return None, "This query is nobody's."
     try:
-        moment, is_seen = truth.find_moment(parts)
+        moment, is_seen = truth.find_moment(parts, query)
     except UnseenError as unseen:
         return None, f"I can't judge {unseen}."
     kind = kind if is_seen or kind == "three" else "similarity"

@@ -29,7 +29,7 @@ class Breaker:
     def __init__(self, purpose: Purpose) -> None:
         """Begin with nothing heard."""
         self._purpose = purpose
-        self._refused_subjects = set[str]()
+        self._refused_subjects, self._answered_subjects = set[str](), set[str]()
         self._in_a_row = Counter[Next]()
         self._answers = 0
         self._is_usable = False
@@ -62,10 +62,16 @@ class Breaker:
         """Remember that the model has answered in the asked form before, in whatever run."""
         self._is_usable = True
 
-    def count_answer(self, answer: Answer, reading: Reading[Any]) -> None:
-        """Count an answer that was paid for, and whether any of it can be used."""
+    def count_answer(
+        self, answer: Answer, reading: Reading[Any], subject: str | None = None
+    ) -> None:
+        """Count an answer that was paid for, and whether any of it can be used.
+
+        Several about one subject count once: what shows it may be to blame.
+        """
         self._in_a_row.clear()
-        self._answers += 1
+        self._answers += subject is None or subject not in self._answered_subjects
+        self._answered_subjects |= set() if subject is None else {subject}
         self._is_usable = self._is_usable or bool(reading.found)
         if reading.outcome:
             self._unusable[reading.outcome] += 1

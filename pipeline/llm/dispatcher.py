@@ -83,17 +83,17 @@ class Dispatcher(Generic[Found]):
             CallFailed: there is none for this request.
             LLMError: it is useless to go on.
         """
+        subject = request.pictures.subject if request.pictures else None
         try:
             answer = await self._policy.call(lambda: self._once(request))
         except CallFailed as failure:
             with self._stopping():
-                subject = request.pictures.subject if request.pictures else None
                 self._breaker.count_failure(failure, subject)
             raise
         reading = self._recipe.read(answer, request.asked)
         self._spent.count(reading.outcome)
         with self._stopping():
-            self._breaker.count_answer(answer, reading)
+            self._breaker.count_answer(answer, reading, subject)
             self._breaker.check()
         return reading
 

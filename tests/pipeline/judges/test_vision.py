@@ -355,13 +355,13 @@ def test_videos_with_the_same_numbers_are_told_apart_by_what_they_show(tmp_path)
                 {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{url}"}},
             )
         ]
-        assert eyes.find_moment(read_shots(parts)) == name
+        assert eyes.find_moments(read_shots(parts)) == [name]
         backwards = [*parts[0:1], parts[3], *parts[2:3], parts[1], *parts[4:]]
         with pytest.raises(UnseenError, match="no moment"):
-            eyes.find_moment(read_shots(backwards))
+            eyes.find_moments(read_shots(backwards))
         without_time = parts[1:]
         with pytest.raises(UnseenError):
-            eyes.find_moment(read_shots(without_time))
+            eyes.find_moments(read_shots(without_time))
     only_other = Eyes(moments[1:], 12, paths=paths)
     parts[1::2] = [
         {"type": "image_url", "image_url": {
@@ -369,4 +369,35 @@ def test_videos_with_the_same_numbers_are_told_apart_by_what_they_show(tmp_path)
         for one in take_pictures(clips["a"], 2.0, 4, 180)
     ]  # fmt: skip
     with pytest.raises(UnseenError, match="no moment"):
-        only_other.find_moment(read_shots(parts))
+        only_other.find_moments(read_shots(parts))
+
+
+@pytest.mark.parametrize("fault", ["refused", "filtered", "truncated"])
+def test_one_clip_that_is_refused_for_every_query_stops_no_run(serve, judge, world, fault):
+    first = min(world.clips.values(), key=lambda path: path.stem)
+    name = next(name for name, path in world.clips.items() if path == first)
+    pairs = [pair for pair in world.pairs() if pair.moment_id == name]
+    many = [
+        pair._replace(query_id=f"q{number}", query=f"Query {number}")
+        for number in range(60)
+        for pair in pairs[:1]
+    ]
+    other = [pair for pair in world.pairs() if pair.moment_id != name]
+    server = serve(poison="Query ", spoilt=fault)
+    answers = list(judge(server, in_flight=2).judge([*many, *other]))
+    reasons = Counter(one.reason for one in answers)
+    assert reasons == {("cut" if fault == "truncated" else "refused"): 60, None: len(other)}
+
+
+def test_a_model_that_never_answers_in_the_form_stops_the_run(httpserver, judge, world):
+    httpserver.expect_request("/v1/chat/completions").respond_with_json(
+        {"choices": [{"message": {"content": "I see a kitchen."}}]}
+    )
+    pairs = [
+        pair._replace(clip=pair.clip.with_stem(f"none{number}"), query=f"Query {number}")
+        for number, pair in enumerate(world.pairs())
+    ]
+    vision = judge(httpserver.url_for("/v1"), blind=True)
+    with pytest.raises(LLMError, match=r"the first \d+ answers are all unusable"):
+        list(vision.judge(pairs))
+    assert len(httpserver.log) < 40

@@ -64,7 +64,7 @@ def test_rows_have_the_true_levels_and_say_where_they_are_from(server, known):
         assert row.level == known.levels[queries[row.query_id]][row.moment_id]
     assert len(table) == len(QUERIES) * len(known.moments)
     assert not server.stats.unseen
-    assert set(table["model"]) == {"gpt-4o-mini-2024-07-18"}
+    assert set(table["model"]) == {"gpt-4.1-mini-2025-04-14"}
     assert table["prompt"].str.match(r"judge-v1@[0-9a-f]{12}$").all()
     assert set(table["guideline"]) == {"1"}
     assert table["expected"].between(0, 4).all()
