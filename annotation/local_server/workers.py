@@ -92,6 +92,7 @@ def prepare(folder: str) -> None:
     connections.settings["default"].update(OF_THE_DATABASE)
     import_module("core.wsgi")
     runpy.run_path(str(SHORTCUTS))["install"]()
+    import_module("django.urls").reverse("health")  # reads all addresses, once for all workers
     connections.close_all()
 
 
