@@ -3,8 +3,7 @@
 A person's answer is two requests, the next task and its annotation, and more than 100 statements
 of SQL. Most ask again what the same request has read, or look into tables that are empty. Each
 shortcut gives what Label Studio's own code gives; none is about how an answer is saved.
-`workers.py` runs this file in Label Studio's environment before it forks. It imports nothing of
-ours.
+`workers.py` runs this file in Label Studio's environment, and it imports nothing of ours.
 """
 
 import functools
@@ -134,18 +133,12 @@ def look_for_storages_once() -> None:
 def _export_where_storages_are(annotation: Django) -> None:
     saved = load("django.db.models.signals").post_save
     modules = [load(f"io_storages.{name}.models") for name in EXPORTERS]
-    exporters = [
-        value
-        for module in modules
-        for name, value in vars(module).items()
-        if name.startswith("export_annotation_to_") and saved.disconnect(value, sender=annotation)
-    ]
-    classes = [
-        value
-        for module in modules
-        for name, value in vars(module).items()
-        if name.endswith("ExportStorage") and value.__module__ == module.__name__
-    ]
+    found = {name: value for module in modules for name, value in vars(module).items()}
+    exporters = [one for name, one in found.items() if name.startswith("export_annotation_to_")]
+    classes = [one for name, one in found.items() if name.endswith("ExportStorage")]
+    classes = [one for one in classes if not one._meta.abstract]
+    for one in exporters:
+        saved.disconnect(one, sender=annotation)
     exists = _exists(classes, "project")
 
     def export(sender: Django, instance: Django, **others: Django) -> None:
@@ -157,9 +150,10 @@ def _export_where_storages_are(annotation: Django) -> None:
 
 
 def look_for_the_next_task_only() -> None:
-    """Read the numbers of the first few open tasks, not of all, to find one that nobody has locked.
+    """Look at the first few open tasks, not at all, for one that nobody has locked.
 
-    Nothing is annotated for a filter or an order that nobody asked for.
+    They are not joined with the locks of somebody who has none, and nothing is annotated for a
+    filter or an order that nobody asked for.
     """
     functions = load("projects.functions.next_task")
     find = functions._get_first_unlocked
@@ -168,6 +162,14 @@ def look_for_the_next_task_only() -> None:
         return find(tasks[:FIRST_TASKS], user) or find(tasks, user)
 
     functions._get_first_unlocked = find_first
+    tasks, now = load("tasks.models"), load("django.utils.timezone").now
+    find_locked = tasks.Task.get_locked_by
+
+    def find_locked_by(user: Django, **where: Django) -> Django:
+        own = tasks.TaskLock.objects.filter(user=user, expire_at__gt=now())
+        return find_locked(user, **where) if own.exists() else None
+
+    tasks.Task.get_locked_by = staticmethod(find_locked_by)
     manager = load("data_manager.managers").PreparedTaskManager
     annotate = manager.annotate_queryset
 
