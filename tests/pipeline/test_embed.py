@@ -274,7 +274,7 @@ def test_the_number_of_threads_changes_no_bit(repository):
 
     params = load(repository / "params.yaml").embed
     model = encoder.load(encoder.locate("builtin", None), params)
-    texts = [f"a man walks {'with a letter ' * (number % 9)}{number}" for number in range(48)]
+    texts = [f"a man walks {'with a letter ' * (number % 9)}{number}" for number in range(18)]
     before, vectors = torch.get_num_threads(), []
     try:
         for threads in (1, 2, 5):
