@@ -162,9 +162,10 @@ def find_model(key: str, model: str) -> Finding:
 
 
 def find_llm(params: Params) -> Finding:
-    """Tell whether rewriting can ask its LLM."""
-    if params.rewrite.backend != "openai":
-        return Finding("LLM", "ok", f"not needed: rewrite.backend is {params.rewrite.backend}")
+    """Tell whether rewriting and judging can ask their model."""
+    if "openai" not in {params.rewrite.backend, params.judge.backend}:
+        backends = f"rewrite.backend is {params.rewrite.backend}, judge.backend"
+        return Finding("LLM", "ok", f"not needed: {backends} {params.judge.backend}")
     if os.environ.get("OPENAI_API_KEY", "").strip():
         address = os.environ.get("OPENAI_BASE_URL", "OpenAI")
         return Finding("LLM", "ok", f"OPENAI_API_KEY is set, for {address}")
