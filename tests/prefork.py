@@ -4,7 +4,7 @@
 libraries and none of our modules, to fork the command: it runs in the caller's folder, with its
 environment, its standard streams and its signals, imports our code from that folder, and its exit
 status is theirs. Other commands go to the real interpreter, and so does everything of a README
-session, and what a test kills or interrupts.
+session, and what a test kills.
 
     python prefork.py SOCKET    # the process; it ends when nobody holds a connection any more
 """

@@ -149,9 +149,9 @@ def make_checkout(
     return project
 
 
-def change_environment(checkout: Project, environment: Path) -> None:
-    """Give a checkout another .venv; its clones have the checkout's."""
-    link = checkout.folder / ".venv"
+def change_environment(checkout: Path, environment: Path, name: str = ".venv") -> None:
+    """Give a checkout another environment; its clones have the checkout's."""
+    link = checkout / name
     link.unlink()
     link.symlink_to(environment)
 

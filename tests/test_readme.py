@@ -14,7 +14,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from prefork import variables
-from project import make_checkout
+from project import change_environment, make_checkout
 from readme import sections
 
 from pipeline.core import files
@@ -256,9 +256,8 @@ def test_a_corpus_of_ones_own_runs_to_the_end_and_draws_no_sample(
 
 
 @pytest.mark.slow
-def test_a_campaign_in_seven_steps(page, equipped, first_run, tmp_path):
-    if not (equipped.checkout / ".venv-label-studio").exists():
-        pytest.skip("Label Studio is not installed (make label-studio-environment)")
+def test_a_campaign_in_seven_steps(page, equipped, first_run, label_studio, tmp_path):
+    change_environment(equipped.checkout, label_studio, ".venv-label-studio")
     for name, text in PEOPLE.items():
         (tmp_path / name).write_text(text)
     copy = equipped.checkout.parent / "mine"

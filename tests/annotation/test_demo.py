@@ -53,14 +53,13 @@ def interrupted_at(project: Project, place: str, wait: float) -> int:
 
 
 @pytest.fixture(scope="module")
-def rehearsed(tmp_path_factory, repository, first_run, forked):
+def rehearsed(tmp_path_factory, repository, first_run, forked, label_studio):
     """Return the clone that `make demo` made, interrupted as at a keyboard, with its checkout.
 
-    From the last interruption on its commands are forked (prefork.py).
+    From the first interruption on its commands are forked (prefork.py), and so is its server.
     """
-    if not (repository / layout.PROGRAM).is_file():
-        pytest.skip("Label Studio is not installed (make label-studio-environment)")
     checkout = make_checkout(repository, tmp_path_factory.mktemp("rehearsal"))
+    change_environment(checkout.folder, label_studio, layout.PROGRAM.parts[0])
     random = Random(5)
     project = Project(checkout.folder / ".demo", forked)
     project.checkout = checkout
@@ -68,9 +67,8 @@ def rehearsed(tmp_path_factory, repository, first_run, forked):
     copy_made(first_run, project.folder)  # its corpus's stages ran in `first_run`
     project.codes = []
     for place in PLACES:
-        if place == PLACES[-1]:
-            change_environment(checkout, forked)
         project.codes.append(interrupted_at(checkout, place, random.uniform(0, 6)))
+        change_environment(checkout.folder, forked)
     project.told = checkout.run(*DEMO) + checkout.errors
     yield project
     checkout.run("make", "stop-demo")
