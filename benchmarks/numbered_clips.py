@@ -93,16 +93,15 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
         frames = draw_frames(plan, number * SPACE)
         write_video(path, frames, plan.size, plan.fps)
     chance = random.Random(plan.seed)
-    moments, clips = list[Moment](), dict[str, Path]()
+    moments, clips, taken = list[Moment](), dict[str, Path](), list[Moment]()
     for number in range(plan.clips):
         video = f"v{number % plan.videos}"
-        length = chance.uniform(plan.shortest, plan.longest)
-        start = round(chance.uniform(0, plan.seconds - length), 2)
-        end = round(start + length, 2)
+        start, end = draw_interval(plan, chance, [one for one in taken if one.video == video])
         clip = folder / f"clip{number}.{plan.format}"
         clip_format = ClipFormat("gif" if plan.format == "gif" else "mp4", plan.size[1])
         if reason := cut(videos[video], Interval(start, end), end, clip_format, clip):
             raise SystemExit(f"{clip}: {reason}")
+        taken.append(Moment(f"m{number}", video, start, end))
         first = SPACE * int(video[1:]) / plan.fps
         for copy in range(copies):
             name = f"m{number}" + (f"x{copy}" if copy else "")
@@ -113,6 +112,19 @@ def make_world(folder: Path, plan: Plan, copies: int = 1) -> World:
     levels = draw_levels([one.moment_id for one in moments], plan, chance)
     similar = draw_levels([one.moment_id for one in moments], plan, chance)
     return World(moments, clips, levels, similar, plan)
+
+
+def draw_interval(
+    plan: Plan, chance: random.Random, taken: Sequence[Moment]
+) -> tuple[float, float]:
+    """Return an interval whose frames are no other's, even by a frame or two."""
+    while True:
+        length = chance.uniform(plan.shortest, plan.longest)
+        start = round(chance.uniform(0, plan.seconds - length), 2)
+        end = round(start + length, 2)
+        near = 3 / plan.fps
+        if all(abs(one.start - start) > near or abs(one.end - end) > near for one in taken):
+            return start, end
 
 
 def draw_levels(

@@ -141,6 +141,8 @@ class Eyes:
             raise UnseenError(f"a picture without a number: {exc}") from exc
         fitting = [one for one in self.moments if self._fits(one, times, numbers)]
         if len({one[1:] for one in fitting}) > 1 or {one.video for one in fitting} & {*self.paths}:
+            if not {one.video for one in fitting} <= {*self.paths}:
+                raise UnseenError(f"frames {numbers} at {times} are those of several moments")
             fitting = self._look(fitting, shots, numbers)
         if not fitting:
             raise UnseenError(f"frames {numbers} at {times} are those of no moment")
