@@ -26,11 +26,11 @@ KINDS = (*VOTING, *CHECKS)
 """Why somebody judges a pair of the campaign; the hidden checks are never votes."""
 TASK_KINDS = (*KINDS, "exam", "feedback", "adjudication")
 """What a task can be: those of the campaign, and those of projects of their own."""
-_REJECTIONS = (
+REJECTIONS = (
     "bad-key not-the-annotator imported changed-by-another not-what-was-shown skipped draft"
     " empty malformed foreign twice bad-level bad-reason no-reason reason-alone both left"
 )
-"""Why an answer is no judgment."""
+"""Why an answer is no judgment, with a space between."""
 MACHINE_REASONS = (
     *("refused", "malformed", "cut", "cant-judge", "broken-clip", "failed"),
     "no-judgments",
@@ -223,7 +223,7 @@ REJECTED_JUDGMENTS = _table(
     seconds=_time(nullable=True),
     query_id=_column("str", nullable=True),
     moment_id=_column("str", nullable=True),
-    reason=_choice(*_REJECTIONS.split()),
+    reason=_choice(*REJECTIONS.split()),
 )
 ASSIGNMENTS = _table(WORK / "assignments.parquet", _ASSIGNED, _ASSIGNED)
 OPEN_TASKS = _table(

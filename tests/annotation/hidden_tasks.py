@@ -17,7 +17,7 @@ SHOWN = ("query", "clip_html")
 """What a task is about: a pair that is asked again shows what it showed."""
 ANSWERED = ("annotations", "drafts", "predictions", "annotations_results", "annotations_ids")
 """What its annotator has made of it."""
-FOLDS, TREES, SIGMAS = 5, 50, 3.3
+FOLDS, TREES, SIGMAS = 5, 100, 3.3
 PERMUTED = 30
 """Drawings of labels that tell nothing. A model of many fields varies more than ranks do: an area
 somewhat beyond the limit of ranks is compared with these."""

@@ -6,7 +6,6 @@ At its end no pair was left out or asked twice, and a clone of it can release it
 import contextlib
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -28,6 +27,7 @@ from annotation.votes.votes import FIRST_VOTES
 from pipeline.campaign.campaign import FILE, load_campaign
 from pipeline.campaign.pairs import PAIR_KEY
 from pipeline.core import files, tables
+from tools import settings
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -82,11 +82,8 @@ class Killer:
 def with_checks(project):
     """Set many hidden checks, of which people may be asked at once what they just judged."""
     path = project.folder / "params.yaml"
-    text = path.read_text()
-    for name, value in {"gold": 0.2, "repeats": 0.2, "repeat_gap": 0}.items():
-        text, number = re.subn(rf"(?m)^  {name}: \S+ ", f"  {name}: {value} ", text)
-        assert number == 1, name
-    path.write_text(text)
+    many = {"plan.gold": "0.2", "plan.repeats": "0.2", "plan.repeat_gap": "0"}
+    path.write_text(settings.apply(path.read_text(), many))
 
 
 def write_gold(project):

@@ -285,7 +285,7 @@ def test_the_number_survives_being_made_small_and_bad(tmp_path):
 
 
 def test_a_frame_without_a_number_is_refused():
-    with pytest.raises(AssertionError, match="bit 0 of the frame number"):
+    with pytest.raises(ValueError, match="bit 0 of the frame number"):
         read_frame_number(np.full((180, 320, 3), 128, np.uint8))
 
 
