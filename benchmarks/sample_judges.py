@@ -84,8 +84,8 @@ def _nest(rows: pd.DataFrame) -> dict[str, dict[str, int]]:
     }
 
 
-def calibrate(name: str, script: dict[str, Any], truth_file: Path) -> tuple[str, dict[str, Any]]:
-    """Judge and calibrate in the current folder; return the verdict and the metrics."""
+def calibrate(name: str, script: dict[str, Any], truth_file: Path) -> dict[str, Any]:
+    """Judge and calibrate in the current folder; return the metrics of both stages."""
     text = Path("params.yaml").read_text(encoding="utf-8")
     chosen = {
         "judge.backend": "openai",
@@ -103,8 +103,8 @@ def calibrate(name: str, script: dict[str, Any], truth_file: Path) -> tuple[str,
                 env=os.environ | names, check=True, capture_output=True,
             )  # fmt: skip
     metrics = tables.WORK / "metrics"
-    figures = json.loads((metrics / "calibration.json").read_bytes())
-    return name, figures | {"judge": json.loads((metrics / "judge.json").read_bytes())}
+    figures: dict[str, Any] = json.loads((metrics / "calibration.json").read_bytes())
+    return figures | {"judge": json.loads((metrics / "judge.json").read_bytes())}
 
 
 def main() -> None:
@@ -122,7 +122,7 @@ def main() -> None:
             write_truth(folder / "truth.json")
             for judge, script in JUDGES.items():
                 begin = time.monotonic()
-                _, figures = calibrate(judge, script, folder / "truth.json")
+                figures = calibrate(judge, script, folder / "truth.json")
                 without = figures["judge"]["without_level"]
                 print(
                     f"{judge:12}{time.monotonic() - begin:5.0f} s;"

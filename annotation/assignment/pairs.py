@@ -141,6 +141,6 @@ def _one_query(frame: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
 
 def _assignments(frame: pd.DataFrame, index: pd.MultiIndex) -> pd.DataFrame:
     if frame.empty:
-        return _NOBODY
+        return _NOBODY.copy()
     rows = frame.assign(pair=votes.pair_rows(frame, index))[ASSIGNMENT]
     return rows[rows["pair"] >= 0]

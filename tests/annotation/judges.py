@@ -4,27 +4,15 @@ import numpy as np
 import pandas as pd
 from rehearsed import rehearsed
 
+from annotation.calibration import USUAL
 from annotation.consensus import consensus
 from annotation.machine.leave_one_out import Panel
 from annotation.reliability.scores import campaign_scores
 from annotation.votes.votes import NO_LEVEL
 from pipeline.campaign.pairs import PAIR_KEY, select_newest
 from pipeline.core import tables
-from pipeline.core.people_sections import Calibration
 
-PARAMS = Calibration(
-    seed=2024,
-    resamples=500,
-    confidence=0.95,
-    epsilon=0.15,
-    min_pairs=100,
-    max_failed=0.05,
-    max_same=0.9,
-    min_beyond=0.05,
-    max_bias=0.3,
-    min_difference=2,
-    runs=[],
-)
+PARAMS = USUAL.model_copy(update={"resamples": 500})
 NOISE, TOO_HIGH, REFUSED = 0.5, 0.8, 0.1
 
 
