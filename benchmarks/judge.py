@@ -36,6 +36,7 @@ from pipeline.judges.base import Answer, Pair
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.vision import Options, VisionJudge
+from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load_prompt
 from pipeline.llm.retry import Policy
@@ -87,10 +88,8 @@ def make_judge(url: str, cache: str, in_flight: int, look: Look) -> VisionJudge:
     )
     prompt = load_prompt(JudgePrompt, Path("prompts/judge-v1.yaml"))
     guideline = split_guideline(GUIDELINE.read_text(encoding="utf-8"), GUIDELINE)
-    policy = Policy(tries=8, first=0.1, longest=2.0)
-    return VisionJudge(
-        settings, prompt, guideline, Options(look), endpoint=Endpoint(url, "none"), policy=policy
-    )
+    access = Access(Endpoint(url, "none"), Policy(tries=8, first=0.1, longest=2.0))
+    return VisionJudge(settings, prompt, guideline, Options(look), access)
 
 
 def run_judge(told: dict[str, Any]) -> None:

@@ -20,6 +20,7 @@ from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
 from pipeline.core.sections import OpenAI
+from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 
 PER_REQUEST = 20
@@ -59,7 +60,7 @@ def rewriter(url: str, in_flight: int, cache: str) -> LlmRewriter:
         cache=cache,
     )
     prompt = load(Path("prompts/rewrite-v1.yaml"))
-    return LlmRewriter(settings, prompt, endpoint=Endpoint(url, "none"))
+    return LlmRewriter(settings, prompt, Access(Endpoint(url, "none")))
 
 
 def time_rewriting(llm: LlmRewriter, items: list[Moment]) -> float:

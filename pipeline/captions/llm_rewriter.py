@@ -12,12 +12,8 @@ from pipeline.captions.caption_requests import REWRITING, CaptionRecipe, likely_
 from pipeline.captions.rewrite_prompt import RewritePrompt
 from pipeline.captions.rewriter import Moment, Rewrite
 from pipeline.core.sections import OpenAI
-from pipeline.llm.asker import Asker
-from pipeline.llm.batch import POLL
-from pipeline.llm.client import Endpoint
-from pipeline.llm.limiter import WINDOW
+from pipeline.llm.asker import Access, Asker
 from pipeline.llm.request import Request
-from pipeline.llm.retry import Policy
 from pipeline.llm.round import Bound, Round, cut, upper_bound
 from pipeline.llm.spending import BATCH_SHARE
 
@@ -43,19 +39,10 @@ class LlmRewriter:
 
     source = "llm"
 
-    def __init__(  # noqa: PLR0913  (the last four are for tests and for other servers)
-        self,
-        settings: OpenAI,
-        prompt: RewritePrompt,
-        *,
-        endpoint: Endpoint | None = None,
-        policy: Policy | None = None,
-        window: float = WINDOW,
-        poll: float = POLL,
+    def __init__(
+        self, settings: OpenAI, prompt: RewritePrompt, access: Access | None = None
     ) -> None:
-        """Ask as `settings` say; the endpoint is the environment's unless given.
-
-        `window` and `poll` are the seconds of `limiter.WINDOW` and `batch.POLL`.
+        """Send nothing yet.
 
         Raises:
             UsageError: the environment's address or key is not valid.
@@ -63,9 +50,7 @@ class LlmRewriter:
         self.model: str | None = settings.model
         self.prompt: str | None = prompt.label
         self._settings, self._prompt = settings, prompt
-        self._asker = Asker(
-            settings, REWRITING, endpoint=endpoint, policy=policy, window=window, poll=poll
-        )
+        self._asker = Asker(settings, REWRITING, access)
         self.spent = self._asker.spent
 
     def check_ready(self, moments: Sequence[Moment]) -> None:

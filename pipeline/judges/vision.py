@@ -20,11 +20,7 @@ from pipeline.judges.clip_pictures import Clip, Look, PictureReader
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.level_requests import JUDGING, Judged, LevelRecipe, Question
 from pipeline.llm import outcomes
-from pipeline.llm.asker import Asker
-from pipeline.llm.batch import POLL
-from pipeline.llm.client import Endpoint
-from pipeline.llm.limiter import WINDOW
-from pipeline.llm.retry import Policy
+from pipeline.llm.asker import Access, Asker
 from pipeline.llm.round import Result
 from pipeline.llm.spending import BATCH_SHARE, OK
 
@@ -71,19 +67,15 @@ class Estimate(NamedTuple):
 class VisionJudge:
     """The judge behind `judge.backend: openai`."""
 
-    def __init__(  # noqa: PLR0913  (the last four are for tests and for other servers)
+    def __init__(
         self,
         settings: LanguageModel,
         prompt: JudgePrompt,
         guideline: Guideline,
         options: Options,
-        *,
-        endpoint: Endpoint | None = None,
-        policy: Policy | None = None,
-        window: float = WINDOW,
-        poll: float = POLL,
+        access: Access | None = None,
     ) -> None:
-        """Send nothing yet; arguments as those of `Asker`.
+        """Send nothing yet.
 
         Raises:
             UsageError: the environment's address or key is not valid.
@@ -94,9 +86,7 @@ class VisionJudge:
         self._settings, self._prompt, self._options = settings, prompt, options
         self._instructions = prompt.instructions(guideline)
         self._reader = PictureReader(options.look, settings.in_flight)
-        self._asker = Asker(
-            settings, JUDGING, endpoint=endpoint, policy=policy, window=window, poll=poll
-        )
+        self._asker = Asker(settings, JUDGING, access)
         self._counts = Counter[str]()
 
     def judge(self, pairs: Sequence[Pair]) -> Iterator[Answer]:

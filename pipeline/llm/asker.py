@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -29,33 +29,39 @@ from pipeline.llm.spending import Prices, Spending, Unsettled
 _OPEN = 4  # chunks open per request in flight: those that wait to be sent again hold no place
 
 
+class Access(NamedTuple):
+    """How a server is reached: the environment's endpoint, unless another is given.
+
+    `window` and `poll` are the seconds of `limiter.WINDOW` and `batch.POLL`.
+    """
+
+    endpoint: Endpoint | None = None
+    policy: Policy | None = None
+    window: float = WINDOW
+    poll: float = POLL
+
+
 class Asker:
     """Asks one endpoint as its settings say."""
 
-    def __init__(  # noqa: PLR0913  (the last four are for tests and for other servers)
-        self,
-        settings: LanguageModel,
-        purpose: Purpose,
-        *,
-        endpoint: Endpoint | None = None,
-        policy: Policy | None = None,
-        window: float = WINDOW,
-        poll: float = POLL,
+    def __init__(
+        self, settings: LanguageModel, purpose: Purpose, access: Access | None = None
     ) -> None:
-        """Send nothing yet; the endpoint is the environment's unless given.
-
-        `window` and `poll` are the seconds of `limiter.WINDOW` and `batch.POLL`.
+        """Send nothing yet.
 
         Raises:
             UsageError: the environment's address or key is not valid.
         """
         self.spent = Spending(Prices(settings.input_price, settings.output_price))
-        self.endpoint = endpoint or Endpoint.from_environment()
+        access = access or Access()
+        self.endpoint = access.endpoint or Endpoint.from_environment()
         self._unsettled, self._breaker = Unsettled(purpose), Breaker(purpose)
         self._settings, self._purpose = settings, purpose
-        self._policy, self._poll = policy or Policy(), poll
+        self._policy, self._poll = access.policy or Policy(), access.poll
         self.cache = Cache(Path(settings.cache), purpose)
-        self._budget = RateBudget(settings.requests_per_minute, settings.tokens_per_minute, window)
+        self._budget = RateBudget(
+            settings.requests_per_minute, settings.tokens_per_minute, access.window
+        )
 
     def round(self, recipe: Recipe[Found], texts: Sequence[str], per_request: int) -> Round[Found]:
         """Return what is stored and what is left of different texts."""

@@ -10,6 +10,7 @@ from pipeline.core.sections import LanguageModel
 from pipeline.judges.clip_pictures import Look
 from pipeline.judges.judge_prompt import JudgePrompt
 from pipeline.judges.vision import Options, VisionJudge
+from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load_prompt
 from pipeline.llm.retry import Policy
@@ -82,9 +83,7 @@ def judge(prompt, guideline, tmp_path):
             prompt,
             guideline,
             Options(Look(frames, height), repeats, blind),
-            endpoint=Endpoint(getattr(server, "url", server), KEY),
-            policy=policy,
-            poll=0.02,
+            Access(Endpoint(getattr(server, "url", server), KEY), policy, poll=0.02),
         )
 
     return _judge

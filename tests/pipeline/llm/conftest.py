@@ -15,6 +15,7 @@ from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
 from pipeline.core.sections import OpenAI
+from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.retry import Policy
 
@@ -71,10 +72,12 @@ def rewriter(prompt, tmp_path):
         return LlmRewriter(
             SETTINGS.model_copy(update=settings),
             prompt,
-            endpoint=Endpoint(getattr(server, "url", server) or "http://127.0.0.1:9/v1", key),
-            policy=policy,
-            window=window,
-            poll=0.02,
+            Access(
+                Endpoint(getattr(server, "url", server) or "http://127.0.0.1:9/v1", key),
+                policy,
+                window,
+                poll=0.02,
+            ),
         )
 
     return _rewriter
@@ -106,6 +109,7 @@ PROGRAM = """
 import json, sys
 from pathlib import Path
 from pipeline.captions import rewrite_prompt as prompts
+from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.retry import Policy
 from pipeline.core.sections import OpenAI
@@ -116,9 +120,11 @@ told = json.loads(sys.argv[1])
 rewriter = LlmRewriter(
     OpenAI(**told["settings"]),
     prompts.load(Path(told["prompt"])),
-    endpoint=Endpoint(told["url"], "sk-secret-0123456789"),
-    policy=Policy(tries=8, first=0.02, longest=0.2),
-    poll=0.05,
+    Access(
+        Endpoint(told["url"], "sk-secret-0123456789"),
+        Policy(tries=8, first=0.02, longest=0.2),
+        poll=0.05,
+    ),
 )
 items = [Moment(*item) for item in told["items"]]
 print(json.dumps([list(rewriter.rewrite(items, 0)), rewriter.spent.metrics()]))
