@@ -5,7 +5,6 @@ writes  datasets/work/candidates.parquet, machine_pool.parquet, plots/similarity
 
 Exact over the whole pool (ingest.pool_modalities), the same for any machine and any number of
 shards. Batch 1 is ranks 1 to candidates.batch, batch 2 the ranks after it, up to candidates.top.
-The judge.pool_top ranks below those are machine_pool.parquet: no person is asked about them.
 The judge.pool_top ranks after those are machine_pool.parquet: no person is asked about them.
 """
 
