@@ -147,7 +147,7 @@ def _favour_text(conclusions: Any) -> str:  # noqa: ANN401  (JSON)
         return ""
     favour = one["favour"]
     verdict = (
-        "it favours its own kind" if favour["low"] > 0 else "it does not favour runs of that kind"
+        "it favours its own kind" if favour["low"] > 0 else "that it favours its kind is not shown"
     )
     beside = "" if conclusions["others"] else " No run of another kind is beside them."
     return (
