@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from model_server import KEY
 
 from benchmarks.fake_openai.eyes import Eyes, Moment, UnseenError, read_shots
 from benchmarks.numbered_clips import Plan, draw_frames, make_world
@@ -138,7 +139,7 @@ def test_a_query_is_data_and_changes_no_byte_of_the_instructions(judge, world, q
     assert user["content"][:-1] == plain_user["content"][:-1]
     asked, plain = user["content"][-1]["text"], plain_user["content"][-1]["text"]
     assert asked.replace(json.dumps(query, ensure_ascii=False), '"A man sits."') == plain
-    assert "\n".join(asked.split("\n")).count("\n") == plain.count("\n")
+    assert asked.count("\n") == plain.count("\n")
 
 
 def test_the_guideline_is_the_annotators_own(judge, world, guideline, repository):
@@ -277,6 +278,7 @@ def test_no_picture_and_no_key_is_in_a_log_a_repr_or_a_file(serve, judge, world,
     shown += repr(vision) + repr(recipe) + repr(request) + repr(vars(vision))
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
     shown += "".join(path.read_text(errors="replace") for path in files)
+    assert KEY not in shown
     assert "base64" not in shown
     assert "/9j/" not in shown
     assert not re.search(r"ffd8ff|\\xff\\xd8", shown)
