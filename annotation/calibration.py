@@ -95,6 +95,11 @@ def is_made_of_similarity(machine: pd.DataFrame) -> bool:
     return bool((machine["model"] == SimilarityJudge.model).any())
 
 
+def is_blind(machine: pd.DataFrame) -> bool:
+    """Tell whether captions stood in the place of pictures (`judge.blind`)."""
+    return not is_made_of_similarity(machine) and bool((machine["frames"] == 0).any())
+
+
 def calibrate_campaign(judged: Judged, queries: pd.DataFrame, params: Params) -> Calibrated:
     """Return what is known of the machine by the campaign's votes."""
     own, is_control = params.calibration, is_made_of_similarity(judged.machine)
@@ -155,7 +160,8 @@ def compare_campaign(params: Params) -> Result:
     """Return all that the stage writes."""
     judged, queries, own = read_judged(), tables.QUERIES.read(), params.calibration
     result = calibrate_campaign(judged, queries, params)
-    seen = not {one["code"] for one in result.figures["verdicts"]} & set(BLIND)
+    blind = is_blind(judged.machine)
+    seen = not blind and not {one["code"] for one in result.figures["verdicts"]} & set(BLIND)
     looks = find_second_looks(judged, queries, params) if seen else pd.DataFrame(columns=COLUMNS)
     levels = join_levels(judged, queries)
     test = levels[levels["split"] == "test"]
@@ -163,6 +169,7 @@ def compare_campaign(params: Params) -> Result:
     bootstrap = Bootstrap(own.resamples, own.confidence, own.seed)
     figures = {
         "models": sorted(judged.machine["model"].unique().tolist()),
+        "blind": blind,
         **result.figures,
         "conclusions": compare_conclusions(test, runs, bootstrap) if runs else None,
         "second_looks": len(looks) if seen else None,

@@ -39,8 +39,7 @@ def calibrate(
 ) -> Calibrated:
     """Return what is known of a machine from the pairs that people have judged too.
 
-    `is_control`: these levels are made of caption
-    similarity, without a look at any clip.
+    `is_control`: these levels are made of caption similarity, without a look at any clip.
     """
     bootstrap = Bootstrap(params.resamples, params.confidence, params.seed)
     draws = draw_queries(panel.queries, bootstrap)

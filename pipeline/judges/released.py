@@ -45,6 +45,7 @@ LEARNED = (
     " it saw no video. The levels of a validation query come from the other validation queries,"
     " those of test queries from all validation queries. It is a control, no judge."
 )
+BLIND = "The model saw no video: captions stood in the place of pictures."
 CARD_TEXT = """\
 # Levels by a machine
 
@@ -128,6 +129,7 @@ def _describe(
         },
         "queries_with_level": int(levels["query_id"].nunique()),
         "pairs_with_level": len(levels),
+        "most_pictures": max(rows["frames"], default=0),
         "judgments": len(rows),
         "judgments_without_level": dict(sorted(Counter(rows["reason"].dropna()).items())),
     }
@@ -140,13 +142,15 @@ def _name(cells: pd.Series) -> str | None:
 
 def _card(described: dict[str, Any]) -> str:
     without = described["judgments_without_level"]
+    blind = described["backend"] == "openai" and described["settings"]["blind"]
+    learned = LEARNED if described["backend"] == "similarity" else BLIND if blind else ""
     return CARD_TEXT.format(
         notice=described["notice"],
         **{name: described[name] or "none" for name in ("model", "prompt", "guideline")},
-        frames=described["settings"]["frames"] if described["backend"] == "openai" else 0,
+        frames=described["most_pictures"],
         pairs=described["pairs_with_level"],
         queries=described["queries_with_level"],
         without=sum(without.values()),
         reasons=", ".join(f"{number:,} {why}" for why, number in without.items()) or "none",
-        learned=f"* {LEARNED}\n" if described["backend"] == "similarity" else "",
+        learned=f"* {learned}\n" if learned else "",
     )

@@ -141,6 +141,16 @@ def test_the_control_is_no_judge_and_asks_for_no_second_look(folder):
     assert figures["second_looks"] is None
 
 
+def test_a_model_shown_captions_alone_asks_for_no_second_look(folder):
+    _, truth = people()
+    wrong = np.where(np.arange(len(truth)) % 9, truth, 4 - truth)
+    tables.MACHINE_JUDGMENTS.write(machine_table(wrong, expected=wrong * 1.0, frames=0))
+    figures = run_stage()
+    assert figures["blind"]
+    assert [one["code"] for one in figures["verdicts"]] == ["weak"]  # which alone asks for some
+    assert figures["second_looks"] is None
+
+
 def test_what_is_of_an_older_clip_counts_for_nothing(folder):
     _, truth = people()
     old = machine_table(np.zeros_like(truth), clip_sha="older")

@@ -38,6 +38,10 @@ ORDERS = (
     " worth: had people judged a random half of the queries and the machine all, so many judged by"
     " people alone would make a run\u2019s mean as certain (prediction-powered inference)."
 )
+BLIND = (
+    "It was shown captions in the place of pictures (judge.blind), so that no clip was looked at,"
+    " whatever its verdict."
+)
 SLICES = "A slice goes from the value given to the next one. Against people\u2019s consensus."
 
 
@@ -53,6 +57,7 @@ def describe(figures: Figures) -> list[str]:
     return [
         text
         for text in (
+            BLIND if figures.get("blind") else "",
             _answers_text(figures["answers"]),
             _standing_text(figures["standing"]),
             _test_text(figures["alternative_test"]),

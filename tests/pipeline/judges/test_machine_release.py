@@ -72,6 +72,19 @@ def test_the_card_says_first_that_no_person_gave_these_levels(folder):
     assert "Judgments of people may be simulated" in (RELEASE / "machine_card.txt").read_text()
 
 
+@pytest.mark.parametrize(("blind", "pictures"), [(True, 0), (False, 7)])
+def test_the_card_says_what_a_model_was_shown(folder, blind, pictures):
+    stage.main()
+    table = tables.MACHINE_JUDGMENTS.read().assign(model="owl", frames=pictures)
+    params = stage.load()
+    judging = params.judge.model_copy(update={"backend": "openai", "blind": blind})
+    moments = stage.read_tables().moments
+    stage.write_release(table, moments, params.model_copy(update={"judge": judging}))
+    card = (RELEASE / "machine_card.txt").read_text()
+    assert f"Pictures of a clip at most: {pictures}.\n" in card
+    assert ("captions stood in the place of pictures" in card) is blind
+
+
 def test_without_a_level_nothing_is_listed_and_no_file_has_a_row(folder):
     write_levels({})
     assert release()["files"] == {}

@@ -66,6 +66,12 @@ def test_second_looks_are_on_the_lead_s_page_alone_with_clip_and_command(copied)
     assert "Pairs for a second look, on the lead\u2019s page: 1." in section_of(public)
 
 
+def test_of_a_model_shown_captions_it_says_that_no_clip_was_looked_at(copied):
+    public, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0], frames=0)
+    assert "It was shown captions in the place of pictures" in section_of(public)
+    assert "0 pairs on which people agree and a confident machine" in text_of(own)
+
+
 def test_hostile_remarks_and_names_are_text(copied):
     harm = small_collection.HOSTILE
     public, own = judge(copied, [3, 2, 1, 4, 4], expected=4.0, remark=harm)
