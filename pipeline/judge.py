@@ -6,7 +6,7 @@ reads   datasets/work/{candidates,machine_pool,queries,captions,moments}.parquet
         for `similarity` datasets/work/consensus.parquet
 writes  datasets/work/machine_judgments.parquet; of the frozen queries, once there are levels,
         datasets/release/machine_judgments.csv, qrels/{val,test}.machine.qrels,
-        machine_card.txt, machine_manifest.json
+        qrels/{val,test}.machine.moments.qrels, machine_card.txt, machine_manifest.json
 
 No level of a machine becomes a level of the collection: `consensus` and `release`, which writes
 people's qrels, never read this table. judge.backend says who judges:

@@ -66,7 +66,7 @@ RULES = """\
 """
 MACHINE = """\
 Where there is a `machine_manifest.json`, a machine judged the same pairs, and maybe more. No person
-gave its levels. They are in `machine_judgments.csv` and `qrels/*.machine.qrels` alone, are not
+gave its levels. They are in `machine_judgments.csv` and `qrels/*.machine*.qrels` alone, are not
 the collection's levels, and changed nothing of them: report no scores by them as scores on this
 collection. `machine_card.txt` says which model it was, by which prompt, and how much it could not
 judge.

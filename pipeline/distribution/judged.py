@@ -33,9 +33,9 @@ def build_judgment_files(collection: Collection, meanings: dict[str, Any]) -> Re
     by_split = {name: collection.judged[split == name] for name in JUDGED_SPLITS}
     return {
         **{f"{name}.json": _relevant_moments(collection, by_split[name]) for name in JUDGED_SPLITS},
-        **{f"qrels/{name}.qrels": _segments(by_split[name]) for name in JUDGED_SPLITS},
+        **{f"qrels/{name}.qrels": segment_qrels(by_split[name]) for name in JUDGED_SPLITS},
         **{f"qrels/{name}.skill.qrels": _by_skill(collection, name) for name in JUDGED_SPLITS},
-        **{f"qrels/{name}.moments.qrels": _moments(by_split[name]) for name in JUDGED_SPLITS},
+        **{f"qrels/{name}.moments.qrels": moment_qrels(by_split[name]) for name in JUDGED_SPLITS},
         "qrels/levels.json": json_object(meanings),
         "queries.tsv": _queries(collection.queries),
         **_tables(collection),
@@ -64,7 +64,8 @@ def _relevant_moments(collection: Collection, judged: pd.DataFrame) -> ReleaseFi
     )
 
 
-def _segments(judged: pd.DataFrame) -> ReleaseFile:
+def segment_qrels(judged: pd.DataFrame) -> ReleaseFile:
+    """Return the levels of segments: `query_id Q0 video_id start end level`."""
     cells = columns(judged, "query_id", "video_id", "start", "end", "level")
     return ReleaseFile(write.qrels_text(segments.build_qrels(*cells)).encode(), len(judged))
 
@@ -74,10 +75,11 @@ def _by_skill(collection: Collection, split: str) -> ReleaseFile:
     pairs = collection.pairs
     known = pairs["skill_level"].notna() & pairs["query_id"].isin(collection.queries["query_id"])
     own = pairs[known & (pairs["split"] == split)].sort_values(["query_id", "rank", "pair_id"])
-    return _segments(own.assign(level=own["skill_level"].astype("int64")))
+    return segment_qrels(own.assign(level=own["skill_level"].astype("int64")))
 
 
-def _moments(judged: pd.DataFrame) -> ReleaseFile:
+def moment_qrels(judged: pd.DataFrame) -> ReleaseFile:
+    """Return the levels of moments, for the tools of TREC: `query_id 0 moment_id level`."""
     cells = columns(judged, "query_id", "moment_id", "level")
     return ReleaseFile(_trec_text(*cells).encode(), len(judged))
 

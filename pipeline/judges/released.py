@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from momentrank import segments
-from momentrank.formats import write
 from pipeline.campaign.campaign import Campaign
 from pipeline.campaign.collection import select_distinct_texts
 from pipeline.campaign.pairs import PAIR_KEY
@@ -21,14 +19,15 @@ from pipeline.core.sections import Judge
 from pipeline.distribution.files import (
     ReleaseFile,
     ReleaseFiles,
-    columns,
     csv_rows,
     json_object,
 )
+from pipeline.distribution.judged import moment_qrels, segment_qrels
 from pipeline.judges.repeats import drop_stale, settle_machine
 
 JUDGMENTS, CARD, MANIFEST = "machine_judgments.csv", "machine_card.txt", "machine_manifest.json"
-QRELS = {split: f"qrels/{split}.machine.qrels" for split in tables.JUDGED_SPLITS}
+QRELS = "qrels/{}.machine.qrels"
+MOMENT_QRELS = "qrels/{}.machine.moments.qrels"
 PLACE = ["video_name", "start", "end"]
 SHOWN = ["query_sha", "clip_sha"]
 _GIVEN = ["level", "expected", "reason", "model", "prompt", "guideline", "frames", "repeat"]
@@ -56,7 +55,8 @@ CARD_TEXT = """\
 * `machine_judgments.csv`: every judgment. `level` is 0 to 4, or empty with the `reason`, which is
   no 0; `expected` is the mean level by the model's own probabilities, where it tells them;
   `repeat` counts the times a pair was asked; `query_sha` and `clip_sha` name the text and the clip.
-* `qrels/*.machine.qrels`: `query_id Q0 video_id start end level`, as the qrels of people's levels.
+* `qrels/*.machine.qrels`: `query_id Q0 video_id start end level`; `qrels/*.machine.moments.qrels`:
+  TREC, `query_id 0 moment_id level`; both as the qrels of people's levels.
   The level is the median of the repeats, between two levels the higher one. They hold queries
   and moments that no person has judged, too.
 {learned}
@@ -83,9 +83,12 @@ def build_machine_files(table: pd.DataFrame, source: Released, settings: Judge) 
     settled = settle_machine(rows)
     places = rows.drop_duplicates(PAIR_KEY)[[*PAIR_KEY, *PLACE, "split"]]
     levels = settled.merge(places, on=PAIR_KEY).sort_values(PAIR_KEY)
+    levels = levels.rename(columns={"video_name": "video_id"})
+    by_split = {name: levels[levels["split"] == name] for name in tables.JUDGED_SPLITS}
     files = {
         JUDGMENTS: csv_rows(rows[COLUMNS] if len(levels) else rows[COLUMNS][:0]),
-        **{path: _qrels(levels[levels["split"] == split]) for split, path in QRELS.items()},
+        **{QRELS.format(name): segment_qrels(own) for name, own in by_split.items()},
+        **{MOMENT_QRELS.format(name): moment_qrels(own) for name, own in by_split.items()},
     }
     described = _describe(rows, levels, source, settings)
     files[CARD] = ReleaseFile(_card(described).encode())
@@ -108,11 +111,6 @@ def _select(table: pd.DataFrame, source: Released) -> pd.DataFrame:
 def _public(model: str) -> str:
     path = PurePath(model)
     return path.name if path.is_absolute() else model
-
-
-def _qrels(levels: pd.DataFrame) -> ReleaseFile:
-    cells = columns(levels, "query_id", *PLACE, "level")
-    return ReleaseFile(write.qrels_text(segments.build_qrels(*cells)).encode(), len(levels))
 
 
 def _describe(

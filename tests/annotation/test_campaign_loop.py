@@ -40,6 +40,7 @@ FROM_THE_CORPUS = {
     *("video_corpus.json", "train_manifest.json"),
     *("machine_judgments.csv", "machine_card.txt", "machine_manifest.json"),
     *("val.machine.qrels", "test.machine.qrels"),
+    *("val.machine.moments.qrels", "test.machine.moments.qrels"),
 }
 CORPUS_STAGES = ("sample", "ingest", "tagger", "rewrite", "split", "embed", "candidates", "clips",
                  "pseudo")  # fmt: skip

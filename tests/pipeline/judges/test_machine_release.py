@@ -52,11 +52,15 @@ def test_every_judgment_is_released_and_qrels_of_each_split(folder):
         )
         expected = zip(own["query_id"], "v-" + own["moment_id"], own["level"], strict=True)
         assert sorted(found) == sorted(expected)
+        by_moment = (RELEASE / f"qrels/{split}.machine.moments.qrels").read_text().splitlines()
+        cells = zip(own["query_id"], own["moment_id"], own["level"], strict=True)
+        assert sorted(by_moment) == sorted(f"{query} 0 {m} {level}" for query, m, level in cells)
     listed = {name: entry["sha256"] for name, entry in manifest["files"].items()}
     assert listed == {
         name: hashlib.sha256((RELEASE / name).read_bytes()).hexdigest()
         for name in ("machine_judgments.csv", "machine_card.txt", "qrels/val.machine.qrels",
-                     "qrels/test.machine.qrels")
+                     "qrels/test.machine.qrels", "qrels/val.machine.moments.qrels",
+                     "qrels/test.machine.moments.qrels")
     }  # fmt: skip
 
 
@@ -167,7 +171,9 @@ def test_people_are_released_byte_for_byte_the_same_whoever_judges_beside_them(t
     assert {path: beside[path] for path in alone} == alone
     own = {path.relative_to(checkout.folder / RELEASE).as_posix() for path in beside.keys() - alone}
     assert own == {"machine_judgments.csv", "machine_card.txt", "machine_manifest.json",
-                   "qrels/val.machine.qrels", "qrels/test.machine.qrels"}  # fmt: skip
+                   "qrels/val.machine.qrels", "qrels/test.machine.qrels",
+                   "qrels/val.machine.moments.qrels", "qrels/test.machine.moments.qrels"
+                   }  # fmt: skip
     listed = json.loads((checkout.folder / RELEASE / "machine_manifest.json").read_text())["files"]
     assert listed["qrels/val.machine.qrels"]["rows"] == 1
 
