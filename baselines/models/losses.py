@@ -6,18 +6,40 @@ the diagonal alone, in `as_paper` all pairs of the training set.
 """
 
 import math
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from baselines.models.blocks import MASKED, Logits
+from baselines.core.sections import Mode
+from baselines.models.batch import Batch
+from baselines.models.blocks import MASKED, Logits, mean
 
 
 def span_loss(logits: Logits, span: Tensor) -> Tensor:
     """Return the cross-entropy of start and end rows, (N,); `span` is (N, 2)."""
     start = functional.cross_entropy(logits.start, span[:, 0], reduction="none")
     return start + functional.cross_entropy(logits.end, span[:, 1], reduction="none")
+
+
+def select_positive(batch: Batch, mode: Mode) -> Tensor:
+    """Return which videos are no negatives of a query in this mode, (N, N)."""
+    if mode == "as_paper":
+        return batch.positive
+    return torch.eye(len(batch.video), dtype=torch.bool, device=batch.video.device)
+
+
+def video_scores(queries: Sequence[Tensor], streams: Sequence[Tensor], mask: Tensor) -> Tensor:
+    """Return each video's score for each query, (N, V): the best cosine, the mean over streams.
+
+    Queries are (N, D), rows of videos (V, L, D) for each stream; their mask is (V, L).
+    """
+    scores = []
+    for vectors, rows in zip(queries, streams, strict=True):
+        unit, units = functional.normalize(vectors, dim=-1), functional.normalize(rows, dim=-1)
+        scores.append(best_row(torch.einsum("nd,vld->nvl", unit, units), mask))
+    return mean(scores)
 
 
 def ranking_losses(

@@ -26,7 +26,6 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from baselines.core import sections
 from baselines.core.sections import Mode
@@ -121,21 +120,17 @@ class ReLoCLNet(nn.Module):
         own, mask, video = self.own, batch.row_mask, batch.video
         encoded = self.encode_streams(batch.streams, mask)
         vectors = self.encode_query(batch.tokens, batch.token_mask)
-        positive = batch.positive
-        if self.mode == "as_published":
-            positive = torch.eye(len(video), dtype=torch.bool, device=mask.device)
+        positive = losses.select_positive(batch, self.mode)
 
-        cosines, products, rows = [], [], []
-        for vector, middle, last in zip(vectors, encoded.middle, encoded.last, strict=True):
-            unit, units = functional.normalize(vector, dim=-1), functional.normalize(last, dim=-1)
-            cosine = losses.best_row(torch.einsum("nd,vld->nvl", unit, units), mask)
-            cosines.append(cosine[:, video])
+        products, rows = [], []
+        for vector, middle in zip(vectors, encoded.middle, strict=True):
             product = torch.einsum("nd,vld->nvl", vector, middle)
             products.append(losses.best_row(product, mask)[:, video])
             similarity = own_rows(product, video)
             rows.append(losses.frame_contrast(similarity, batch.inside, batch.pair_mask))
+        scores = losses.video_scores(vectors, encoded.last, mask)[:, video]
         other_video, other_query = losses.ranking_losses(
-            mean(cosines), positive, own.margin, self.hard_pool
+            scores, positive, own.margin, self.hard_pool
         )
         asked = zip(self.span_queries(vectors), encoded.last, strict=True)
         spans = [torch.einsum("nd,vld->nvl", vector, last) for vector, last in asked]

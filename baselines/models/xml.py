@@ -18,7 +18,6 @@ from typing import cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from baselines.core import sections
 from baselines.core.sections import Mode
@@ -97,17 +96,11 @@ class XML(nn.Module):
         own, mask, video = self.own, batch.row_mask, batch.video
         context = self.encode_context(batch.streams, mask)
         vectors = self.encode_query(batch.tokens, batch.token_mask)
-        positive = batch.positive
-        if self.mode == "as_published":
-            positive = torch.eye(len(video), dtype=torch.bool, device=mask.device)
+        positive = losses.select_positive(batch, self.mode)
 
-        cosines = []
-        for vector, rows in zip(vectors, context.retrieval, strict=True):
-            unit, units = functional.normalize(vector, dim=-1), functional.normalize(rows, dim=-1)
-            cosine = losses.best_row(torch.einsum("nd,vld->nvl", unit, units), mask)
-            cosines.append(cosine[:, video])
+        scores = losses.video_scores(vectors, context.retrieval, mask)[:, video]
         other_video, other_query = losses.ranking_losses(
-            mean(cosines), positive, own.margin, self.hard_pool
+            scores, positive, own.margin, self.hard_pool
         )
         asked = zip(self.span_queries(vectors), context.spans, strict=True)
         spans = [torch.einsum("nd,vld->nvl", vector, rows) for vector, rows in asked]
