@@ -53,12 +53,7 @@ def score(qrels: Path, runs: Mapping[System, Sequence[Path]], own: Score) -> Tab
             momentrank.evaluate(qrels, path, measures, CONVENTION).per_query for path in paths
         ]
         values[system] = {
-            name: [
-                np.asarray(column)
-                for one in scored
-                for measure, (_, column) in one.items()
-                if repr(measure) == repr(momentrank.parse_measure(name))
-            ]
+            name: [np.asarray(one[momentrank.parse_measure(name)][1]) for one in scored]
             for name in measures
         }
     tested = _test(values, own)

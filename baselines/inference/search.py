@@ -18,6 +18,7 @@ from baselines.inference.corpus import EncodedCorpus, encode_corpus
 from baselines.inference.spans import Spans, best_spans
 from baselines.inference.suppression import suppress
 from baselines.inference.videos import best_videos
+from baselines.models.blocks import mean
 from baselines.models.registry import TwoTower
 from baselines.training.batches import pad_queries
 
@@ -149,10 +150,7 @@ def span_similarity(
                 vectors[owners] @ rows[place].T
                 for vectors, rows in zip(asked, block.spans, strict=True)
             ]
-            total = products[0]
-            for one in products[1:]:
-                total = total + one
-            similarity[cells, : total.shape[1]] = total / len(products)
+            similarity[cells, : block.mask.shape[1]] = mean(products)
     return similarity.view(*videos.shape, limit)
 
 

@@ -19,9 +19,8 @@ def suppress(ranked: "Ranked", threshold: float | None, count: int) -> "Ranked":
     keep = np.full(len(ranked.query), fill_value=threshold is None)
     places = np.arange(len(keep))
     undecided = np.lexsort((places, ranked.video, ranked.query))
-    while threshold is not None and len(
-        undecided
-    ):  # the best of each video is kept, and what overlaps it is dropped
+    # In each round the best of each video is kept, and what overlaps it is dropped.
+    while threshold is not None and len(undecided):
         best = np.ones(len(undecided), dtype=bool)
         best[1:] = np.diff(ranked.video[undecided]) != 0
         best[1:] |= np.diff(ranked.query[undecided]) != 0
