@@ -1,4 +1,3 @@
-# ruff: noqa: B905
 """XML's and ReLoCLNet's formulas once more, from their papers: one query, one video, loops.
 
 Weights are read by our parameters' names from a dict of tensors in 64 bits, so that autograd gives
@@ -51,7 +50,9 @@ class Slow:
                 seen = [j for j in range(len(keys)) if allowed(i, j)] or range(len(keys))
                 logits = [query[part] @ keys[j][part] / math.sqrt(width) for j in seen]
                 shares = softmax(logits)
-                parts.append(sum(share * values[j][part] for share, j in zip(shares, seen)))
+                parts.append(
+                    sum(share * values[j][part] for share, j in zip(shares, seen, strict=True))
+                )
             mixed.append(torch.cat(parts))
         return mixed
 
@@ -59,7 +60,7 @@ class Slow:
         mixed = self.attend(f"{name}.attention", states, states, lambda i, j: j < length)
         return [
             self.norm(f"{name}.norm", self.linear(f"{name}.linear", one) + state)
-            for one, state in zip(mixed, states)
+            for one, state in zip(mixed, states, strict=True)
         ]
 
     def cross(self, place, states, others, length):
@@ -67,7 +68,10 @@ class Slow:
         mixed = self.attend(
             f"{place}.cross", states, others, lambda i, j: i < length and j < length
         )
-        return [self.norm(f"{place}.cross_norm", one + state) for one, state in zip(mixed, states)]
+        return [
+            self.norm(f"{place}.cross_norm", one + state)
+            for one, state in zip(mixed, states, strict=True)
+        ]
 
     def query(self, tokens, encoders):
         states = self.enter("query_projection", "query_positions", tokens)
@@ -76,7 +80,7 @@ class Slow:
         vectors = []
         for weight in self.w["pooling.linear.weight"]:
             shares = softmax([weight @ state for state in states])
-            vectors.append(sum(share * s for share, s in zip(shares, states)))
+            vectors.append(sum(share * s for share, s in zip(shares, states, strict=True)))
         return vectors
 
     def video(self, streams, length, encoders):
@@ -103,7 +107,7 @@ class Slow:
         """Best cosine of the valid rows, the mean of both streams."""
         best = [
             max(cosine(vector, row) for row in rows[:length])
-            for vector, rows in zip(vectors, streams)
+            for vector, rows in zip(vectors, streams, strict=True)
         ]
         return sum(best) / 2
 
@@ -111,7 +115,8 @@ class Slow:
         """Start and end logits of the valid rows."""
         asked = [self.linear(f"streams.{s}.query", vector) for s, vector in enumerate(vectors)]
         similarity = [
-            sum(a @ rows[i] for a, rows in zip(asked, streams)) / 2 for i in range(len(streams[0]))
+            sum(a @ rows[i] for a, rows in zip(asked, streams, strict=True)) / 2
+            for i in range(len(streams[0]))
         ]
         if not self.reads_padding:
             similarity = similarity[:length]
