@@ -2,7 +2,7 @@
 
 import tempfile
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -106,17 +106,17 @@ def encode_corpus(
                 moved = tuple(one.to(device) for one in streams)
                 contexts.append(model.encode_context(moved, mask.to(device)))
                 bar.update(len(part))
-            retrieval, spans = (
-                tuple(
-                    torch.cat([one[:, :rows] for one in streams])
-                    for streams in zip(*(getattr(one, kind) for one in contexts), strict=True)
-                )
-                for kind in ("retrieval", "spans")
-            )
+            retrieval = _join([one.retrieval for one in contexts], rows)
             same = all(one.retrieval is one.spans for one in contexts)
-            lengths = torch.from_numpy(counts[group])
-            corpus.append(group, lengths, retrieval, retrieval if same else spans)
+            spans = retrieval if same else _join([one.spans for one in contexts], rows)
+            corpus.append(group, torch.from_numpy(counts[group]), retrieval, spans)
     return corpus
+
+
+def _join(parts: Sequence[tuple[Tensor, ...]], rows: int) -> tuple[Tensor, ...]:
+    """Return each stream of successive videos as one tensor of so many rows, (B, rows, D)."""
+    columns = zip(*parts, strict=True)
+    return tuple(torch.cat([one[:, :rows] for one in streams]) for streams in columns)
 
 
 def _groups(order: Ints, counts: Ints, row_block: int) -> Iterator[Ints]:
