@@ -199,7 +199,7 @@ def test_after_kill_9_training_ends_in_the_same_weights(tiny):
     refuse_difference(straight, weights(tiny, "reloclnet"))
 
 
-def test_what_is_trained_is_not_trained_again_but_other_settings_are(tiny, monkeypatch):
+def test_what_is_trained_is_not_trained_again_but_other_settings_are(tiny):
     train.main("xml")
     path = paths.checkpoint("xml", 2, 2024)
     before = path.read_bytes()
