@@ -100,12 +100,13 @@ class Table:
         timed, problems = _parse_instants(where, frame[self.columns], self.schema)
         if problems:
             return timed, problems
-        if (checked := coerce_valid(self.schema, timed)) is not None:
-            return checked, _rule_problems(where, checked, self.rule)
-        try:
-            return self.schema.validate(timed, lazy=True), []
-        except SchemaErrors as exc:  # whose own text repeats every failing cell
-            return timed, _cell_problems(where, exc.failure_cases, self.columns)
+        checked = coerce_valid(self.schema, timed)
+        if checked is None:
+            try:
+                checked = self.schema.validate(timed, lazy=True)
+            except SchemaErrors as exc:  # whose own text repeats every failing cell
+                return timed, _cell_problems(where, exc.failure_cases, self.columns)
+        return checked, _rule_problems(where, checked, self.rule)
 
     def _raise(self, problems: list[str], count: int | None = None) -> None:
         more = (count or len(problems)) - SHOWN_PROBLEMS
