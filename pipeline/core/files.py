@@ -258,7 +258,7 @@ def read_yaml(path: Path) -> Any:  # noqa: ANN401  (the caller's model decides)
 
 
 @lru_cache(maxsize=8)
-def _parse_yaml(content: bytes) -> Any:  # noqa: ANN401  (as above)
+def _parse_yaml(content: bytes) -> object:
     # A command reads params.yaml several times, and each takes 10 ms.
     return YAML(typ="safe", pure=True).load(content)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pipeline.core.engine.batches import count_rows
 from pipeline.core.files import MAX_LINE_BYTES, WHOLE, FileError, Span, open_source, read_json
@@ -85,7 +85,7 @@ def list_unread(source: Path) -> list[str]:
     return [name for name in names if name.lower().endswith(UNREAD)]
 
 
-def read_document(path: Path) -> Any:  # noqa: ANN401  (the format decides)
+def read_document(path: Path) -> object:
     """Read a JSON file.
 
     Raises:

@@ -69,7 +69,7 @@ class Database:
         named = ", ".join(f'"{column}"' for column in columns)
         for path in paths:
             self.run(
-                f"{verb} select file_row_number + $first as row, {named}"  # noqa: S608  (ours)
+                f"{verb} select file_row_number + $first as row, {named}"  # noqa: S608  (names of ours)
                 " from read_parquet($path, file_row_number = true)",
                 first=first,
                 path=str(path),
