@@ -34,6 +34,7 @@ from momentrank.matching.aligned import restore_own_ids
 from momentrank.mismatches import find_unmatched, shorten
 from momentrank.paired_tests import CLOSE, t_tails
 from momentrank.segments import Floats, Segments, make_frame
+from momentrank.significance import CONFIDENCE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from momentrank.measures.base import Measure
     from momentrank.scoring import Evaluator, Run
 
-CONFIDENCE = 0.95
 FITTED = 3
 """A mean, a weight, and the choice between both intervals."""
 MIN_JUDGED = FITTED + 1

@@ -10,14 +10,9 @@ from typing import Any
 from momentrank.cli import inputs, tables
 from momentrank.cli.tables import DASH, Cell, Numbers, Quantity, Row, describe
 from momentrank.errors import UsageError
-from momentrank.prediction_powered import (
-    CONFIDENCE,
-    Estimates,
-    Interval,
-    estimate_run,
-    join,
-)
+from momentrank.prediction_powered import Estimates, Interval, estimate_run, join
 from momentrank.scoring import Evaluator
+from momentrank.significance import CONFIDENCE
 
 UNSCALED = ("queries", "population", "effective_queries", "weight")
 
