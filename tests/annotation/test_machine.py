@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from judges import PARAMS, count_answers, judges, people
 from scipy import stats
+from score_rows import scores_of
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.machine import conclusions, second_looks
@@ -19,27 +20,13 @@ from annotation.machine.leave_one_out import Panel, compare_people
 from annotation.machine.others import draw_first, find_others, find_references
 from annotation.machine.similarity_control import compare_control
 from annotation.reliability.alpha import Bootstrap, alphas
-from annotation.reliability.scores import Scores, sort_scores
 from annotation.votes.ordered import level_chances
 from annotation.votes.rule import decide
 from annotation.votes.votes import NO_LEVEL
 from momentrank.segments import build_run
 
 BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
-START = np.datetime64("2024-05-01T08:00:00")
 VOTES = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 4)), max_size=30)
-
-
-def scores_of(rows, pairs=None, timed=True):
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return sort_scores(
-        Scores(
-            *table.T,
-            pairs=int(table[:, 0].max(initial=-1)) + 1 if pairs is None else pairs,
-            annotators=pd.Index(range(10)),
-            time=START + np.arange(len(table)) * np.timedelta64(1, "m") if timed else None,
-        )
-    )
 
 
 def others_by_definition(scores):
@@ -72,7 +59,7 @@ def consensus_by_definition(levels):
 
 @given(VOTES)
 def test_a_vote_is_held_against_the_others_alone(rows):
-    scores = scores_of(rows)
+    scores = scores_of(rows, timed=True)
     others = find_others(scores, seed=1)
     wanted = others_by_definition(scores)
     found = defaultdict(list)
@@ -87,17 +74,17 @@ def test_a_vote_is_held_against_the_others_alone(rows):
 
 def test_no_reference_depends_on_its_own_vote():
     for own in range(5):
-        scores = scores_of([(0, 1, own), (0, 2, 4), (0, 3, 3), (0, 4, 4)])
+        scores = scores_of([(0, 1, own), (0, 2, 4), (0, 3, 3), (0, 4, 4)], timed=True)
         references = find_references(scores, find_others(scores, 1))
         assert references[scores.annotator == 1].tolist() == [4]  # the other first vote, no more
-        scores = scores_of([(0, 1, 0), (0, 2, 4), (0, 3, own), (0, 4, 4)])
+        scores = scores_of([(0, 1, 0), (0, 2, 4), (0, 3, own), (0, 4, 4)], timed=True)
         references = find_references(scores, find_others(scores, 1))
         assert references[scores.annotator == 3].tolist() == [4]  # the middle one of 0, 4, 4
 
 
 def test_without_times_the_first_two_are_two_that_lie_apart():
     rows = [(pair, who, level) for pair in range(60) for who, level in enumerate([0, 0, 3, 4])]
-    scores = scores_of([*rows, (60, 1, 2), (60, 2, 2), (60, 3, 2), (60, 4, 2)], timed=False)
+    scores = scores_of([*rows, (60, 1, 2), (60, 2, 2), (60, 3, 2), (60, 4, 2)])
     first = draw_first(scores, seed=1)
     drawn = Counter(tuple(scores.level[first & (scores.pair == pair)]) for pair in range(60))
     assert set(drawn) == {(0, 3), (0, 4)}
@@ -153,7 +140,7 @@ def simulate(random, pairs=400, biases=(-0.3, -0.1, 0.1, 0.3)):
         votes = [(pair, who, said[who, pair]) for who in people_]
         rows += votes[: 4 if abs(votes[0][2] - votes[1][2]) > 1 else 2]
     machine = say(0)
-    scores = scores_of(rows, pairs)
+    scores = scores_of(rows, pairs, timed=True)
     consensus = decide(scores.pair, scores.level, pairs).level
     return Panel(scores, np.arange(pairs) // 10, pairs // 10, machine, consensus)
 

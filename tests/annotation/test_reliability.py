@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from score_rows import START, scores_of
 from sklearn.metrics import cohen_kappa_score
 
 from annotation.agreement import USUAL
@@ -19,13 +20,11 @@ from annotation.reliability.scores import (
     between_people,
     couples,
     nearness,
-    sort_scores,
     within_person,
 )
 from annotation.votes.votes import select_rows
 
 BOOTSTRAP = Bootstrap(resamples=200, confidence=0.95, seed=1)
-START = np.datetime64("2024-05-01T08:00:00")
 rows_of_scores = st.lists(
     st.tuples(st.integers(0, 6), st.integers(0, 3), st.integers(0, 4)), max_size=30
 )
@@ -38,20 +37,6 @@ PUBLISHED = """
 . 3 3 3 2 3 4 2 2 5 1 .
 1 2 3 3 2 4 4 1 2 5 1 .
 """
-
-
-def scores_of(rows, pairs=None, timed=False):
-    """Return scores of `(pair, annotator, level)`, a minute apart where `timed`."""
-    table = np.array(rows, dtype=np.int64).reshape(-1, 3)
-    return sort_scores(
-        Scores(
-            *table.T,
-            pairs=int(table[:, 0].max(initial=-1)) + 1 if pairs is None else pairs,
-            annotators=pd.Index(range(10)),
-            time=START + np.arange(len(table)) * np.timedelta64(1, "m") if timed else None,
-            seconds=np.full(len(table), 4.0) if timed else None,
-        )
-    )
 
 
 def by_pair(rows):

@@ -2,11 +2,15 @@
 
 import asyncio
 import threading
+from contextlib import contextmanager
 from dataclasses import replace
 
+from benchmarks.fake_openai.script import Script
 from benchmarks.fake_openai.server import Server
+from pipeline.llm.retry import Policy
 
 KEY = "sk-secret-0123456789"
+QUICK = Policy(tries=8, first=0.02, longest=0.2)
 
 
 class Running:
@@ -45,3 +49,19 @@ class Running:
 
     def change(self, **script):
         self.server.script = replace(self.server.script, **script)
+
+
+@contextmanager
+def serving():
+    """Yield a function that starts a server with a script; all of them end with the context."""
+    running = []
+
+    def serve(**script):
+        running.append(Running(Script(**script)))
+        return running[-1]
+
+    try:
+        yield serve
+    finally:
+        for server in running:
+            server.stop()

@@ -1,9 +1,10 @@
 """Numbered clips, a server with eyes, and a judge that asks it."""
 
-import pytest
-from model_server import KEY, Running
+from itertools import count
 
-from benchmarks.fake_openai.script import Script
+import pytest
+from model_server import KEY, QUICK, serving
+
 from benchmarks.numbered_clips import Plan, make_world
 from pipeline.campaign.guideline import split_guideline
 from pipeline.core.sections import LanguageModel
@@ -13,9 +14,7 @@ from pipeline.judges.vision import Options, VisionJudge
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
 from pipeline.llm.prompt import load_prompt
-from pipeline.llm.retry import Policy
 
-QUICK = Policy(tries=8, first=0.02, longest=0.2)
 SETTINGS = LanguageModel(
     model="stand-in",
     mode="online",
@@ -49,16 +48,14 @@ def world(tmp_path_factory):
 @pytest.fixture
 def serve(tmp_path, world):
     """Return a function that starts a server that knows the truth."""
-    running = []
+    numbers = count()
+    with serving() as serve:
 
-    def _serve(*, known=world, **script):
-        truth = known.write_truth(tmp_path / f"truth{len(running)}.json")
-        running.append(Running(Script(truth=str(truth), **script)))
-        return running[-1]
+        def _serve(*, known=world, **script):
+            truth = known.write_truth(tmp_path / f"truth{next(numbers)}.json")
+            return serve(truth=str(truth), **script)
 
-    yield _serve
-    for server in running:
-        server.stop()
+        yield _serve
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pandas as pd
+from checkouts import OPEN
 
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import tables
@@ -70,13 +71,6 @@ def write_checkout(folder):
 
 def open_campaign(**said):
     """Write a campaign.yaml."""
-    campaign = {
-        "id": "348075d9-cac8-4995-ad38-d2f981dd1cde",
-        "name": "Kitchen videos",
-        "guideline": "1",
-        "rehearsal": False,
-        "opened_at": "2024-05-01T07:00:00Z",
-        "closed_at": None,
-    } | said
+    campaign = OPEN | said
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.items())
     (tables.CAMPAIGN / "campaign.yaml").write_text("".join(lines))

@@ -4,7 +4,6 @@ from benchmarks.fake_openai.answers import caption_of
 from pipeline.captions.rewriter import Rewrite
 from pipeline.llm.retry import Policy
 
-KEY = "sk-secret-0123456789"
 IMPATIENT = Policy(tries=2, first=0.01, longest=0.01)
 
 

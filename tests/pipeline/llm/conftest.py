@@ -7,19 +7,15 @@ import time
 from contextlib import contextmanager, suppress
 
 import pytest
-from asking import KEY
-from model_server import Running
+from model_server import KEY, QUICK, serving
 
-from benchmarks.fake_openai.script import Script
 from pipeline.captions.llm_rewriter import LlmRewriter
 from pipeline.captions.rewrite_prompt import load
 from pipeline.captions.rewriter import Moment
 from pipeline.core.sections import OpenAI
 from pipeline.llm.asker import Access
 from pipeline.llm.client import Endpoint
-from pipeline.llm.retry import Policy
 
-QUICK = Policy(tries=8, first=0.02, longest=0.2)
 SETTINGS = OpenAI(
     model="stand-in",
     mode="online",
@@ -47,15 +43,8 @@ def no_proxy(monkeypatch):
 @pytest.fixture
 def serve():
     """Return a function that starts a server with a script."""
-    running = []
-
-    def _serve(**script):
-        running.append(Running(Script(**script)))
-        return running[-1]
-
-    yield _serve
-    for server in running:
-        server.stop()
+    with serving() as serve:
+        yield serve
 
 
 @pytest.fixture

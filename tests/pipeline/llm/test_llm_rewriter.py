@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from asking import IMPATIENT, KEY, rewritten, right
+from asking import IMPATIENT, rewritten, right
+from model_server import KEY
 from werkzeug import Response
 
 from benchmarks.fake_openai.script import FAULTS, error
