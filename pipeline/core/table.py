@@ -189,9 +189,7 @@ def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list
 
 
 def _rule_problems(where: str, frame: pd.DataFrame, rule: RowRule | None) -> list[Problem]:
-    if rule is None:
-        return []
-    broken = frame.index[~rule.holds(frame)]
+    broken = frame.index[~rule.holds(frame)] if rule else []
     return [Problem(False, 0, row, f"{where} {row}: {rule.error}") for row in broken]
 
 
