@@ -100,8 +100,7 @@ class Table:
         timed, problems = _parse_instants(where, frame[self.columns], self.schema)
         if problems:
             return timed, problems
-        checked = coerce_valid(self.schema, timed)
-        if checked is None:
+        if (checked := coerce_valid(self.schema, timed)) is None:
             try:
                 checked = self.schema.validate(timed, lazy=True)
             except SchemaErrors as exc:  # whose own text repeats every failing cell
@@ -189,7 +188,9 @@ def _key_problems(where: str, frame: pd.DataFrame, key: tuple[str, ...]) -> list
 
 
 def _rule_problems(where: str, frame: pd.DataFrame, rule: RowRule | None) -> list[Problem]:
-    broken = frame.index[~rule.holds(frame)] if rule else []
+    if rule is None:
+        return []
+    broken = frame.index[~rule.holds(frame)]
     return [Problem(False, 0, row, f"{where} {row}: {rule.error}") for row in broken]
 
 
