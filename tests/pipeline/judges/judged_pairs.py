@@ -4,11 +4,14 @@ import json
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 from checkouts import OPEN
 
 from pipeline.campaign.pairs import query_sha
-from pipeline.core import tables
+from pipeline.core import files, tables
+from pipeline.retrieval.embeddings import FOLDER, text_ids
+from pipeline.retrieval.similarity import unit_on_grid
 
 REPOSITORY = Path(__file__).parents[3]
 MOMENTS = [f"m{number}" for number in range(12)]
@@ -74,3 +77,26 @@ def open_campaign(**said):
     campaign = OPEN | said
     lines = (f"{name}: {json.dumps(value)}\n" for name, value in campaign.items())
     (tables.CAMPAIGN / "campaign.yaml").write_text("".join(lines))
+
+
+def write_votes(levels):
+    """Write two votes for each level of people's, and nothing that the lead decided."""
+    write(tables.JUDGMENTS, [
+        (q, MOMENTS[n], who, level, None, f"2024-05-03T12:{at:02}:0{who}Z", 3.0, f"{at}@{who}", "1",
+         "first", query_sha(f"Text of {q}."), f"c-{MOMENTS[n]}")
+        for at, ((q, n), level) in enumerate(levels.items()) for who in (1, 2)
+    ])  # fmt: skip
+    for table in (tables.VOIDED, tables.ADJUDICATIONS):
+        write(table, [])
+
+
+def write_embeddings():
+    """Write embeddings by which the candidates of each query are the first moments."""
+    texts = [*(f"Text of {query}." for query in QUERIES), *(f"Caption {m}." for m in MOMENTS)]
+    angles = [*np.arange(len(QUERIES)) * 0.01, *np.arange(len(MOMENTS)) * 0.1 + 0.5]
+    vectors = unit_on_grid(np.stack([np.cos(angles), np.sin(angles)], 1))
+    ids, rows = np.unique(text_ids(texts), return_index=True)
+    FOLDER.mkdir()
+    np.save(FOLDER / "ids.npy", ids)
+    np.save(FOLDER / "vectors.npy", vectors[rows])
+    files.write_json(FOLDER / "index.json", {"ids": "ids.npy", "vectors": "vectors.npy"})

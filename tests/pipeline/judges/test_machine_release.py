@@ -3,17 +3,31 @@
 import contextlib
 import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import grimp
 import pandas as pd
 import pytest
-from checkouts import Checkout
-from judged_pairs import MOMENTS, QUERIES, open_campaign, write, write_checkout, write_levels
+from checkouts import PRIVATE, Checkout
+from judged_pairs import (
+    MOMENTS,
+    QUERIES,
+    levels_of_people,
+    open_campaign,
+    write,
+    write_checkout,
+    write_embeddings,
+    write_levels,
+    write_votes,
+)
 
 import momentrank
+from annotation import consensus
 from momentrank.formats import load_qrels
+from pipeline import candidates
 from pipeline import judge as stage
+from pipeline import release as people_release
 from pipeline.campaign.pairs import query_sha
 from pipeline.core import files, tables
 from pipeline.judges.repeats import drop_stale, settle_machine
@@ -176,6 +190,54 @@ def test_people_are_released_byte_for_byte_the_same_whoever_judges_beside_them(t
                    }  # fmt: skip
     listed = json.loads((checkout.folder / RELEASE / "machine_manifest.json").read_text())["files"]
     assert listed["qrels/val.machine.qrels"]["rows"] == 1
+
+
+OF_A_MACHINE = ("machine_", "judge.json", ".machine.")
+"""In the names of what a machine judges or said."""
+
+
+def run_twice(*changes) -> dict[str, bytes]:
+    """Run what makes people's levels, before and after `judge`; return all that is not `judge`'s.
+
+    The second run has whatever the machine said before it.
+    """
+    text = (REPOSITORY / "params.yaml").read_text()
+    for before, after in (("top: 40 ", "top: 8 "), ("batch: 20 ", "batch: 4 "), *changes):
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    Path("params.yaml").write_text(text)
+    for made in ("candidates.parquet", "consensus.parquet", "metrics"):
+        path = tables.WORK / made
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    shutil.rmtree(RELEASE, ignore_errors=True)
+    for module in (candidates, consensus, stage, people_release) * 2:
+        module.main()
+    return {
+        str(path): path.read_bytes()
+        for path in sorted(Path("datasets").rglob("*"))
+        if path.is_file() and not any(part in path.name for part in OF_A_MACHINE)
+    }
+
+
+def test_candidates_consensus_and_release_are_byte_equal_with_the_judge_on_and_off(folder):
+    shutil.copytree(REPOSITORY / "annotation/guideline", "annotation/guideline")
+    (tables.CAMPAIGN / "annotators.private.yaml").write_text(PRIVATE)
+    write_embeddings()
+    write_votes(levels_of_people() | {("t1", number): number % 5 for number in range(8)})
+    off = run_twice(("backend: similarity ", "backend: none "))
+    assert tables.MACHINE_JUDGMENTS.read().empty
+    assert tables.MACHINE_POOL.read().empty
+    names = {path.rpartition("/")[2] for path in off}
+    assert names >= {"candidates.parquet", "consensus.parquet", "counted_votes.parquet",
+                     "consensus.json", "release.json", "test.json", "test.qrels", "manifest.json",
+                     "README.md"}  # fmt: skip
+    on = run_twice(("pool_top: 0 ", "pool_top: 3 "))
+    said = tables.MACHINE_JUDGMENTS.read()
+    assert said["level"].notna().all()
+    assert len(tables.MACHINE_POOL.read()) == 3 * len(QUERIES)
+    levels = tables.CONSENSUS.read().merge(said, on=["query_id", "moment_id"])
+    assert (levels["level_x"] != levels["level_y"]).sum() > 4
+    assert on == off
 
 
 OF_PEOPLE = ("pull", "plan", "push", "consensus", "agreement", "release")
