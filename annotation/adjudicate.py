@@ -128,7 +128,10 @@ def find_disputed(connection: Connection, params: Params) -> Disputed:
 def summarize(
     connection: Connection, disputed: Disputed, shown: pd.DataFrame, fetched: FetchedDecisions
 ) -> str:
-    """Say how many pairs are decided, and where who decides on the others."""
+    """Say how many pairs are decided, and where who decides on the others.
+
+    Pairs that were listed for a second look have the address of their own task besides.
+    """
     why = Counter(disputed.pairs["why"])
     kinds = ", ".join(f"{number} {name}" for name, number in sorted(why.items()))
     total, left = len(disputed.pairs), len(disputed.left)
@@ -139,6 +142,12 @@ def summarize(
         if number:
             url = connection.studio.page_url(fetched.pages[who])
             lines.append(f"  annotator {who} decides on {number}: {url}")
+    listed = disputed.pairs.loc[disputed.pairs["why"] == "listed", PAIR_KEY]
+    second_looks = {*listed.itertuples(index=False, name=None)}
+    for query, moment, who, task in sorted(fetched.open_tasks):
+        if (query, moment) in second_looks:
+            url = connection.studio.task_url(fetched.pages[who], task)
+            lines.append(f"  {query} {moment}, annotator {who}: {url}")
     if len(shown) < left:
         lines.append(f"  {left - len(shown)} have no clip, so nobody can look at them")
     if fetched.refused:

@@ -5,7 +5,7 @@ it back or changed it themselves.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -24,16 +24,30 @@ from pipeline.core import tables
 TAKEN_BACK = ("all", "version")
 
 
+class OpenTask(NamedTuple):
+    """A pair that is left, who decides on it, and the number of their task on the server."""
+
+    query_id: str
+    moment_id: str
+    annotator: int
+    task: int
+
+
 class FetchedDecisions(NamedTuple):
-    """All decisions, as `tables.ADJUDICATIONS`; open tasks by annotator, and the projects.
+    """All decisions, as `tables.ADJUDICATIONS`; the tasks that wait; the projects, by annotator.
 
     `refused` counts the answers that were refused, by reason.
     """
 
     decisions: pd.DataFrame
-    left: Counter[int]
+    open_tasks: Sequence[OpenTask]
     pages: Mapping[int, Project]
     refused: Counter[str]
+
+    @property
+    def left(self) -> Counter[int]:
+        """How many pairs each annotator has to decide on."""
+        return Counter(task.annotator for task in self.open_tasks)
 
 
 def fetch_decisions(
@@ -49,7 +63,8 @@ def fetch_decisions(
         CampaignError: it is another campaign's, or nobody knows whose a project is.
     """
     before = tables.ADJUDICATIONS.read()
-    left, refused = Counter[int](), Counter[str]()
+    refused = Counter[str]()
+    open_tasks: list[OpenTask] = []
     found: list[dict[str, Any]] = []
     taken_back: set[str] = set()
     own: Mapping[int, Project] = {}
@@ -63,12 +78,15 @@ def fetch_decisions(
         rows = sort_answers(
             tasks.values(), deciding, connection.signer, first_pairs=_first_pairs(before)
         )
-        left[owner.annotator] = len(rows.open_tasks)
+        open_tasks += [
+            OpenTask(*(row[name] for name in OpenTask._fields)) for row in rows.open_tasks
+        ]
         found += rows.judgments
         refused.update(row["reason"] for row in rows.rejected if row["reason"] != "draft")
         taken_back |= {row["origin"] for row in rows.rejected if row["takes_back"] in TAKEN_BACK}
     kept = before[~before["origin"].isin(taken_back)]
-    return FetchedDecisions(merge_decisions(kept, _as_table(connection, found)), left, own, refused)
+    decisions = merge_decisions(kept, _as_table(connection, found))
+    return FetchedDecisions(decisions, open_tasks, own, refused)
 
 
 def merge_decisions(before: pd.DataFrame, now: pd.DataFrame) -> pd.DataFrame:

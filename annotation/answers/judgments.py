@@ -28,7 +28,8 @@ SOMEBODY_ELSES = (*NOT_THEIRS, "changed-by-another", "not-what-was-shown", "bad-
 class SortedAnswers(NamedTuple):
     """Rows of judgments, of what was refused, and of tasks that wait for an answer.
 
-    `surplus` are tasks that wait though another of the same key is open or answered.
+    Those in `open_tasks` have the number of their `task` on the server. `surplus` are tasks that
+    wait though another of the same key is open or answered.
     """
 
     judgments: list[Row]
@@ -134,7 +135,7 @@ def _sort_place(
     )
     open_tasks = [] if answered else waiting[:1]
     rows.open_tasks.extend(
-        _pair(key) | {"opened_at": task.updated_at}
+        _pair(key) | {"opened_at": task.updated_at, "task": task.id}
         for task in open_tasks
         if (key := signer.read(task.pair))
     )

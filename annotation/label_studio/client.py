@@ -123,7 +123,11 @@ class LabelStudio:
 
     def page_url(self, project: Project) -> str:
         """Return the address at which its annotator judges, one task after the other."""
-        return f"{settings.public_address(self.url)}/projects/{project.id}/data?labeling=1"
+        return f"{self._data_url(project)}?labeling=1"
+
+    def task_url(self, project: Project, task: int) -> str:
+        """Return the address that opens one task of a project."""
+        return f"{self._data_url(project)}?task={task}"
 
     def users(self) -> dict[str, int]:
         """Return the number of every account by its address, in lower case.
@@ -153,6 +157,9 @@ class LabelStudio:
         with translate_errors(self.url):
             invites = self._sdk.organizations.invites
             return str(invites.get_invite_link(request_options=SOMETIMES).invite_url)
+
+    def _data_url(self, project: Project) -> str:
+        return f"{settings.public_address(self.url)}/projects/{project.id}/data"
 
     def _serve(
         self,

@@ -138,6 +138,10 @@ class FileExchange:
         """Return the project's folder: its address is known where it is carried to."""
         return self._place(project.id).as_posix()
 
+    def task_url(self, project: Project, task: int) -> str:  # noqa: ARG002  (as above)
+        """Return the project's folder, too: the server numbers its tasks itself."""
+        return self.page_url(project)
+
     def users(self) -> dict[str, int]:
         """Return the number of every account by its address, in lower case.
 

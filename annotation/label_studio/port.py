@@ -48,6 +48,9 @@ class Studio(Protocol):
     def page_url(self, project: Project) -> str:
         """Return where its annotator judges, one task after the other."""
 
+    def task_url(self, project: Project, task: int) -> str:
+        """Return where one task of a project is."""
+
     def users(self) -> dict[str, int]:
         """Return the number of every account by its address, in lower case."""
 

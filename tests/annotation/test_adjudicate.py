@@ -17,6 +17,7 @@ from annotation.answers.adjudications import fetch_decisions, merge_decisions
 from annotation.answers.judgments import NOT_THEIRS
 from annotation.assignment.inputs import Annotator
 from annotation.label_studio import guideline, projects
+from annotation.label_studio.client import LabelStudio
 from annotation.label_studio.connection import Connection
 from annotation.label_studio.records import Project
 from annotation.label_studio.roster import Account, Roster
@@ -132,6 +133,9 @@ class Server:
     def users(self):
         return {"eva@example.org": OURS}
 
+    page_url, task_url = LabelStudio.page_url, LabelStudio.task_url
+    _data_url = LabelStudio._data_url
+
 
 DISPUTED = KEY._replace(kind="adjudication")
 
@@ -146,6 +150,7 @@ def fetch(folder):
         own = Roster([expert], {KEY.annotator: Account(email="eva@example.org")})
         connection = Connection(OPEN, Server(*tasks), SIGNER, own)
         left = tables.DEPARTURES.empty() if departed is None else departed
+        run.connection = connection
         return fetch_decisions(connection, left, full=True)
 
     return run
@@ -157,6 +162,24 @@ def test_an_experts_decision_is_fetched_and_what_is_open_is_counted(fetch):
     )
     assert found.decisions["level"].tolist() == [3]
     assert (found.left, found.refused) == ({KEY.annotator: 1}, {})
+
+
+def test_a_pair_listed_for_a_second_look_has_the_address_of_its_own_task(fetch, monkeypatch):
+    monkeypatch.setenv("LABEL_STUDIO_HOST", "https://people.example.org/")
+    left = [task(key=DISPUTED._replace(moment_id=m), number=n) for m, n in (("b", 5), ("a", 4))]
+    other = task(key=DISPUTED._replace(moment_id="c"), number=6)
+    found = fetch(task(answer(), key=DISPUTED), *left, other)
+    pairs = pd.DataFrame({"query_id": KEY.query_id, "moment_id": [KEY.moment_id, "a", "b", "c"]})
+    pairs["why"] = ["listed", "listed", "listed", "discarded"]
+    said = adjudicate.summarize(
+        fetch.connection, adjudicate.Disputed(pairs, {}, pairs[1:]), pairs[1:], found
+    )
+    page = "https://people.example.org/projects/7/data"
+    assert said.splitlines()[1:4] == [
+        f"  annotator {KEY.annotator} decides on 3: {page}?labeling=1",
+        f"  {KEY.query_id} a, annotator {KEY.annotator}: {page}?task=4",
+        f"  {KEY.query_id} b, annotator {KEY.annotator}: {page}?task=5",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -189,6 +189,9 @@ def test_an_expert_decides_on_ten_disputed_pairs(lead, person, tmp_path, reposit
     number = {query_of(at): at for at in range(len(VOTES))}
     expert = person.open_beside()
     expert.log_in(email_of(EXPERT))
+    address = re.search(rf"{' '.join(SETTLED)}, annotator {EXPERT}: (.*)", again.said)
+    expert.page.goto(address[1])
+    expert.sees(query_of(int(SETTLED[0][1:])))
     expert.begin(project)
     for task in tasks:
         query = task["data"]["query"]

@@ -211,7 +211,7 @@ def test_a_time_that_no_clock_can_have_measured_is_unknown_and_costs_nobody_the_
 )
 def test_a_task_waits_if_it_is_ours_and_neither_answered_nor_taken_back(one, is_open):
     waiting = {name: value for name, value in KEY._asdict().items() if name != "guideline"}
-    waiting["opened_at"] = one.updated_at
+    waiting |= {"opened_at": one.updated_at, "task": one.id}
     assert sorted_out(one).open_tasks == ([waiting] if is_open else [])
 
 

@@ -60,6 +60,15 @@ def test_second_looks_are_on_the_lead_s_page_alone_with_clip_and_command(copied)
     assert "1 pair on which people agree and a confident machine is far away" in told
     assert "0 (0 0) 4 (expected 3.9) A door opens." in told
     assert "adjudicate --pair m2 m3 --note 'people 0, machine 4'" in told
+    looks = own.partition('<section aria-labelledby="h-looks"')[2]
+    assert "<td>none</td>" in looks
+    with contextlib.chdir(copied):
+        clips = tables.CLIPS.read().assign(moment_id=["m1", "m3"])
+        tables.CLIPS.write(clips)
+    _, own = judge(copied, [3, 2, 1, 4, 4], expected=[3.0, 2.0, 1.0, 3.9, 4.0])
+    looks = own.partition('<section aria-labelledby="h-looks"')[2]
+    assert '<video class="clip" src="../clips/m2.mp4"' in looks
+    assert '<a href="../clips/m2.mp4">' in looks
     assert "A door opens." not in public
     assert "Annotators beside the machine" in told
     assert "Annotators beside the machine" not in public

@@ -311,6 +311,9 @@ def test_the_lead_plays_a_disputed_clip_right_there(browser, small, small_pages)
             await new Promise(done => { clip.ontimeupdate = () => clip.currentTime && done(); });
             return [clip.videoWidth, clip.duration, clip.controls];
         }""")
+        page.get_by_role("link", name="Clip alone").first.click()
+        page.wait_for_function("document.querySelector('video')?.videoWidth")
+        assert page.url == (small / small_collection.tables.WORK / "clips/m2.mp4").as_uri()
     assert played == [48, 2, True]
 
 
