@@ -53,6 +53,25 @@ def test_an_answer_comes_in_batches_while_the_database_goes_on(small, monkeypatc
     assert seen == [1, 2, 3, 4, 5]
 
 
+def test_what_is_larger_than_the_memory_is_sorted_on_the_disk(small, folder):
+    """300 MB of texts, and DuckDB has 256 MB."""
+    rows, width = 1_500_000, 200
+    step, end = 7_919, "x" * (width - 7)
+    small.run(
+        "create table texts as select lpad((i * $step % $rows)::text, 7, '0') || $end as text"
+        " from range($rows) numbers(i)",
+        step=step, rows=rows, end=end,
+    )  # fmt: skip
+    read = 0
+    for frame in small.frames("select text from texts order by text"):
+        if not read and len(frame):
+            spilled = sum(path.stat().st_size for path in folder.glob("*/spilled/*"))
+            assert spilled > rows * width - database.MIN_MEGABYTES * 1e6
+        assert frame["text"].str[:7].astype(int).tolist() == [*range(read, read + len(frame))]
+        read += len(frame)
+    assert read == rows
+
+
 def test_the_folder_is_deleted_and_so_are_those_of_killed_processes(folder):
     host = socket.gethostname()
     for name in (f"{host}.{DEAD}", f"{host}.{OTHER}", f"elsewhere.{DEAD}"):
